@@ -1,0 +1,375 @@
+//! `Agent`: a conversation that can be run, watched, steered and stopped, from any number of handles.
+
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::FutureExt;
+use rheon_types::{
+    AgentId, AgentMessage, AgentOutput, ContinuationKind, History, LoopId, Message, SessionId, Store,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::config::LoopConfig;
+use crate::context::answer_all_calls;
+use crate::control::Answerer;
+use crate::error::AgentError;
+use crate::live::{Identity, Run, RunLog};
+use crate::log::{EventLog, EventQueue, EventSubscription, Observers};
+use crate::panics::panic_text;
+use crate::prompt::Prompt;
+use crate::run::{Start, drive};
+use crate::state::Conversation;
+use crate::stream::{RunHandle, RunStream};
+
+/// An agent. Clones are handles to the same one, so it can be steered while it runs.
+#[derive(Clone)]
+pub struct Agent {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    agent_id: AgentId,
+    config: Arc<LoopConfig>,
+    observers: Observers,
+    store: Option<Arc<dyn Store>>,
+    conversation: Arc<Mutex<Conversation>>,
+    session: Mutex<Session>,
+}
+
+struct Session {
+    log: EventLog,
+    loop_counters: HashMap<String, usize>,
+    loops: usize,
+    last_loop_id: Option<LoopId>,
+    last_active: Option<Duration>,
+    running: Option<Running>,
+}
+
+#[derive(Clone)]
+struct Running {
+    cancel: CancellationToken,
+    /// Set just before `agent.end`: from here on the next run may be asked for.
+    ending: Arc<AtomicBool>,
+    /// Fires when the run has let go of everything.
+    over: CancellationToken,
+}
+
+/// What an agent is made of.
+pub(crate) struct Parts {
+    pub(crate) config: LoopConfig,
+    pub(crate) observers: Observers,
+    pub(crate) store: Option<Arc<dyn Store>>,
+    pub(crate) agent_id: Option<AgentId>,
+    pub(crate) session_id: Option<SessionId>,
+    pub(crate) history: History,
+}
+
+impl Agent {
+    pub(crate) fn new(parts: Parts) -> Self {
+        let config = Arc::new(parts.config);
+        let roll = || [config.random.next_u64(), config.random.next_u64()];
+        let now = config.clock.now();
+        let agent_id = parts.agent_id.unwrap_or_else(|| AgentId::generate(now, roll()));
+        let session_id = parts.session_id.unwrap_or_else(|| SessionId::generate(now, roll()));
+        let clock = Arc::clone(&config.clock);
+        let log = EventLog::new(session_id, clock, parts.store.clone(), parts.observers.clone());
+        let history = answer_all_calls(parts.history, now);
+        let inner = Inner {
+            agent_id,
+            config,
+            observers: parts.observers,
+            store: parts.store,
+            conversation: Arc::new(Mutex::new(history.into())),
+            session: Mutex::new(Session::new(log)),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Runs until the model is done and returns what it left. Dropping the future cancels the run, which then ends in
+    /// order by itself.
+    pub async fn run(&self, prompt: impl Into<Prompt>) -> Result<Arc<AgentOutput>, AgentError> {
+        let start = self.prompt_start(prompt.into())?;
+        self.start(start, None, None)?.finish().await
+    }
+
+    /// Begins a run and returns its events as they happen.
+    pub fn run_stream(&self, prompt: impl Into<Prompt>) -> Result<RunStream, AgentError> {
+        let start = self.prompt_start(prompt.into())?;
+        self.stream(start, None)
+    }
+
+    /// Begins a run with a text; the same as [`Self::run_stream`].
+    pub fn prompt(&self, text: impl Into<String>) -> Result<RunStream, AgentError> {
+        self.run_stream(text.into())
+    }
+
+    /// Begins a run with whole messages.
+    pub fn prompt_messages(&self, messages: Vec<Message>) -> Result<RunStream, AgentError> {
+        let messages: Vec<AgentMessage> = messages.into_iter().map(AgentMessage::from).collect();
+        self.run_stream(messages)
+    }
+
+    /// Begins a run without a new prompt.
+    ///
+    /// `Default` goes on from the conversation as it stands, which must not end with the model's answer. `Rerun` and `Branch`
+    /// go back to the last thing the user said and answer it anew; what came after it leaves the conversation (the log
+    /// keeps it).
+    pub fn continue_run(&self, kind: ContinuationKind) -> Result<RunStream, AgentError> {
+        self.stream(Start::Continue, Some(kind))
+    }
+
+    /// Says something to the run that is under way, between its tool executions; without one, to the next.
+    pub fn steer(&self, message: impl Into<Prompt>) {
+        for message in message.into().into_messages(self.inner.config.clock.now()) {
+            self.inner.config.control.steer(message);
+        }
+    }
+
+    /// Says something once the run under way would otherwise stop; without one, at the end of the next.
+    pub fn follow_up(&self, message: impl Into<Prompt>) {
+        for message in message.into().into_messages(self.inner.config.clock.now()) {
+            self.inner.config.control.follow_up(message);
+        }
+    }
+
+    /// How many messages wait: steering and follow-ups.
+    pub fn queued(&self) -> (usize, usize) {
+        self.inner.config.control.queued()
+    }
+
+    /// Declares that somebody answers approval requests, for as long as the returned value lives. A [`RunStream`] does so
+    /// by itself.
+    pub fn answerer(&self) -> Answerer {
+        self.inner.config.control.answerer()
+    }
+
+    /// Cancels the run that is under way, if one is. It still ends in order.
+    pub fn abort(&self) {
+        if let Some(running) = &self.session().running {
+            running.cancel.cancel();
+        }
+    }
+
+    /// Whether a run is under way.
+    pub fn is_running(&self) -> bool {
+        self.session().is_busy()
+    }
+
+    /// A subscriber to the events of all runs; `None` unless the agent was built with `enable_broadcast`.
+    pub fn subscribe(&self) -> Option<EventSubscription> {
+        self.inner.observers.subscribe()
+    }
+
+    /// The conversation so far, also while a run adds to it.
+    pub fn messages(&self) -> History {
+        lock(&self.inner.conversation).history.clone()
+    }
+
+    /// Forgets the conversation and whatever waits in the queues.
+    pub fn reset(&self) -> Result<(), AgentError> {
+        let session = self.idle_session()?;
+        *lock(&self.inner.conversation) = Conversation::default();
+        self.inner.config.control.clear();
+        drop(session);
+        Ok(())
+    }
+
+    /// The conversation as JSON.
+    pub fn save_messages(&self) -> String {
+        // Messages hold nothing that JSON cannot say: no maps with odd keys, no numbers that are none.
+        serde_json::to_string(&self.messages()).unwrap_or_default()
+    }
+
+    /// Replaces the conversation with one saved by [`Self::save_messages`]. Tool calls that lack a result get one that says so.
+    pub fn restore_messages(&self, json: &str) -> Result<(), AgentError> {
+        let history: History =
+            serde_json::from_str(json).map_err(|error| AgentError::UnreadableMessages(error.to_string()))?;
+        let history = answer_all_calls(history, self.inner.config.clock.now());
+        let session = self.idle_session()?;
+        *lock(&self.inner.conversation) = history.into();
+        drop(session);
+        Ok(())
+    }
+
+    /// The agent's id, stable across its sessions.
+    pub fn agent_id(&self) -> &AgentId {
+        &self.inner.agent_id
+    }
+
+    /// The session's id.
+    pub fn session_id(&self) -> SessionId {
+        self.session().log.session_id().clone()
+    }
+
+    /// Begins a new session: a new id, a new log, runs counted from 1. The conversation stays; [`Self::reset`] forgets it.
+    pub fn new_session(&self) -> Result<SessionId, AgentError> {
+        let mut session = self.idle_session()?;
+        Ok(self.rotate(&mut session))
+    }
+
+    /// Begins a new session if the last run began longer than `threshold` ago.
+    pub fn check_and_rotate(&self, threshold: Duration) -> Result<Option<SessionId>, AgentError> {
+        let mut session = self.idle_session()?;
+        let now = self.inner.config.clock.elapsed();
+        match session.last_active {
+            Some(last) if now.saturating_sub(last) > threshold => Ok(Some(self.rotate(&mut session))),
+            Some(_) | None => Ok(None),
+        }
+    }
+
+    fn rotate(&self, session: &mut Session) -> SessionId {
+        let config = &self.inner.config;
+        let roll = [config.random.next_u64(), config.random.next_u64()];
+        let session_id = SessionId::generate(config.clock.now(), roll);
+        let (store, observers) = (self.inner.store.clone(), self.inner.observers.clone());
+        let log = EventLog::new(session_id.clone(), Arc::clone(&config.clock), store, observers);
+        let running = session.running.take();
+        *session = Session { running, ..Session::new(log) };
+        session_id
+    }
+
+    fn prompt_start(&self, prompt: Prompt) -> Result<Start, AgentError> {
+        if prompt.is_empty() {
+            return Err(AgentError::EmptyPrompt);
+        }
+        Ok(Start::Prompt(prompt.into_messages(self.inner.config.clock.now())))
+    }
+
+    fn stream(&self, start: Start, continuation: Option<ContinuationKind>) -> Result<RunStream, AgentError> {
+        let queue = Arc::new(EventQueue::default());
+        let config = &self.inner.config;
+        let control = config.control.clone();
+        // Whoever reads the stream can answer from the first event on.
+        let answerer = control.answerer();
+        let handle = self.start(start, continuation, Some(Arc::clone(&queue)))?;
+        Ok(RunStream::new(queue, (control, answerer), Arc::clone(&config.clock), handle))
+    }
+
+    /// Begins a run as a task of its own, so that it ends in order whatever becomes of its caller.
+    fn start(
+        &self,
+        start: Start,
+        continuation: Option<ContinuationKind>,
+        queue: Option<Arc<EventQueue>>,
+    ) -> Result<RunHandle, AgentError> {
+        let runtime = tokio::runtime::Handle::try_current().map_err(|_| AgentError::NoRuntime)?;
+        let mut session = self.idle_session()?;
+        let identity = session.next_identity(&self.inner, continuation);
+        let log = RunLog { log: session.log.clone(), loop_id: identity.loop_id.clone(), queue };
+        let cancel = CancellationToken::new();
+        let (ending, over) = (Arc::new(AtomicBool::new(false)), CancellationToken::new());
+        let running = Running { cancel: cancel.clone(), ending: Arc::clone(&ending), over };
+        let previous = session.running.replace(running.clone());
+        drop(session);
+        let inner = Arc::clone(&self.inner);
+        let guard = cancel.clone().drop_guard();
+        let task = runtime.spawn(async move {
+            let finished = Finished { inner: Arc::clone(&inner), running, queue: log.queue.clone() };
+            if let Some(previous) = previous {
+                previous.over.cancelled().await;
+            }
+            let conversation = inner.begin_conversation(identity.continuation.as_ref());
+            let mut run = Run::new(Arc::clone(&inner.config), identity, log, conversation, &cancel);
+            run.mirror = Some(Arc::clone(&inner.conversation));
+            run.ending = ending;
+            let output = match AssertUnwindSafe(drive(&mut run, start)).catch_unwind().await {
+                Ok(output) => output,
+                Err(panic) => run.close_as_panicked(&panic_text(&*panic)),
+            };
+            drop(run);
+            drop(finished);
+            output
+        });
+        Ok(RunHandle { task, cancel: guard })
+    }
+
+    fn session(&self) -> MutexGuard<'_, Session> {
+        lock(&self.inner.session)
+    }
+
+    fn idle_session(&self) -> Result<MutexGuard<'_, Session>, AgentError> {
+        let session = self.session();
+        if session.is_busy() { Err(AgentError::Busy) } else { Ok(session) }
+    }
+}
+
+impl Session {
+    fn new(log: EventLog) -> Self {
+        let (loop_counters, loops) = (HashMap::new(), 0);
+        Self { log, loop_counters, loops, last_loop_id: None, last_active: None, running: None }
+    }
+
+    fn is_busy(&self) -> bool {
+        self.running.as_ref().is_some_and(|running| !running.ending.load(Ordering::Acquire))
+    }
+
+    fn next_identity(&mut self, inner: &Inner, continuation: Option<ContinuationKind>) -> Identity {
+        let segment = inner.config.segment();
+        let count = self.loop_counters.entry(segment.clone()).or_default();
+        *count += 1;
+        let loop_id = LoopId::derive(self.log.session_id(), &segment, *count);
+        let parent_loop_id = continuation.as_ref().and_then(|_| self.last_loop_id.clone());
+        let loop_index = self.loops;
+        self.loops += 1;
+        self.last_loop_id = Some(loop_id.clone());
+        self.last_active = Some(inner.config.clock.elapsed());
+        Identity {
+            agent_id: inner.agent_id.clone(),
+            loop_id,
+            parent_loop_id,
+            continuation,
+            loop_index,
+            metadata: None,
+        }
+    }
+}
+
+impl Inner {
+    /// The conversation a run begins with; a rerun or branch goes back to what the user said last.
+    fn begin_conversation(&self, continuation: Option<&ContinuationKind>) -> Conversation {
+        let mut conversation = lock(&self.conversation);
+        match continuation {
+            None | Some(ContinuationKind::Default) => {}
+            Some(ContinuationKind::Rerun { .. } | ContinuationKind::Branch { .. }) => {
+                let history = &conversation.history;
+                let is_user = |index: &usize| {
+                    let message = history.get(*index).and_then(|message| message.as_llm());
+                    matches!(message, Some(Message::User(_)))
+                };
+                let keep = (0..history.len()).rev().find(is_user).map_or(0, |index| index + 1);
+                *conversation = history.prefix(keep).into();
+            }
+        }
+        conversation.clone()
+    }
+}
+
+/// Lets go of a run, also when its task is dropped or panics.
+struct Finished {
+    inner: Arc<Inner>,
+    running: Running,
+    queue: Option<Arc<EventQueue>>,
+}
+
+impl Drop for Finished {
+    fn drop(&mut self) {
+        self.running.ending.store(true, Ordering::Release);
+        let mut session = lock(&self.inner.session);
+        if session.running.as_ref().is_some_and(|running| Arc::ptr_eq(&running.ending, &self.running.ending))
+        {
+            session.running = None;
+        }
+        drop(session);
+        self.running.over.cancel();
+        if let Some(queue) = &self.queue {
+            queue.end();
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,121 @@
+//! The loop as free functions, for those who hold their own conversation.
+
+use std::sync::Arc;
+
+use rheon_types::{AgentId, AgentMessage, AgentOutput, ContinuationKind, History, LoopId};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::LoopConfig;
+use crate::context::answer_all_calls;
+use crate::live::{Identity, Run, RunLog};
+use crate::log::EventLog;
+use crate::run::{Start, drive};
+
+/// A conversation that its owner keeps between runs.
+#[derive(Debug, Clone)]
+pub struct AgentContext {
+    /// The messages so far. A run adds its own, also when its future is dropped.
+    pub history: History,
+    /// Who speaks.
+    pub agent_id: AgentId,
+    /// The id of the next run; derived from the session and the configuration if absent.
+    pub loop_id: Option<LoopId>,
+    /// The id of the last run.
+    pub last_loop_id: Option<LoopId>,
+    /// The run that the next one belongs to; for a continued run the last one, if absent.
+    pub parent_loop_id: Option<LoopId>,
+    /// How the next run relates to its parent; absent for a run of its own.
+    pub continuation: Option<ContinuationKind>,
+    /// How many runs there were.
+    pub loops: usize,
+    /// Kept in `agent.start`, for the app's own use.
+    pub metadata: Option<Arc<Value>>,
+}
+
+impl AgentContext {
+    /// An empty conversation.
+    pub fn new(agent_id: AgentId) -> Self {
+        Self {
+            history: History::new(),
+            agent_id,
+            loop_id: None,
+            last_loop_id: None,
+            parent_loop_id: None,
+            continuation: None,
+            loops: 0,
+            metadata: None,
+        }
+    }
+}
+
+/// Runs with new prompts. Needs a tokio runtime with its timer.
+pub async fn agent_loop(
+    prompts: Vec<AgentMessage>,
+    context: &mut AgentContext,
+    config: &Arc<LoopConfig>,
+    log: &EventLog,
+    cancel: &CancellationToken,
+) -> Arc<AgentOutput> {
+    context.continuation = None;
+    Lent::new(context, config, log, cancel).drive(Start::Prompt(prompts)).await
+}
+
+/// Runs from the conversation as it stands, which must not end with the model's own answer. `context.continuation` says how
+/// the run relates to the one before it.
+pub async fn agent_loop_continue(
+    context: &mut AgentContext,
+    config: &Arc<LoopConfig>,
+    log: &EventLog,
+    cancel: &CancellationToken,
+) -> Arc<AgentOutput> {
+    context.continuation.get_or_insert_default();
+    if context.parent_loop_id.is_none() {
+        context.parent_loop_id = context.last_loop_id.clone();
+    }
+    Lent::new(context, config, log, cancel).drive(Start::Continue).await
+}
+
+/// A run on a borrowed conversation, which gets its messages back however the run ends.
+struct Lent<'a> {
+    context: &'a mut AgentContext,
+    run: Run,
+}
+
+impl<'a> Lent<'a> {
+    fn new(
+        context: &'a mut AgentContext,
+        config: &Arc<LoopConfig>,
+        log: &EventLog,
+        cancel: &CancellationToken,
+    ) -> Self {
+        let loop_index = context.loops;
+        context.loops += 1;
+        let derived = || LoopId::derive(log.session_id(), &config.segment(), context.loops);
+        let loop_id = context.loop_id.take().unwrap_or_else(derived);
+        context.last_loop_id = Some(loop_id.clone());
+        let identity = Identity {
+            agent_id: context.agent_id.clone(),
+            loop_id: loop_id.clone(),
+            parent_loop_id: context.parent_loop_id.take(),
+            continuation: context.continuation.take(),
+            loop_index,
+            metadata: context.metadata.clone(),
+        };
+        let history = answer_all_calls(std::mem::take(&mut context.history), config.clock.now());
+        let run_log = RunLog { log: log.clone(), loop_id, queue: None };
+        let run = Run::new(Arc::clone(config), identity, run_log, history.into(), cancel);
+        Self { context, run }
+    }
+
+    async fn drive(mut self, start: Start) -> Arc<AgentOutput> {
+        drive(&mut self.run, start).await
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        self.run.close();
+        self.context.history = self.run.history().clone();
+    }
+}

@@ -1,0 +1,263 @@
+//! `AgentBuilder`: an agent, one word at a time.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rheon_types::{
+    AgentId, AskFirst, Clock, Event, Gate, History, Hook, InputFilter, Provider, Random, SessionId, Store,
+    ThinkingLevel, Tool,
+};
+
+use crate::agent::{Agent, Parts};
+use crate::config::{ExecutionLimits, LoopConfig, Settings, ToolExecution};
+use crate::control::{Control, QueueMode};
+use crate::error::BuildError;
+use crate::log::Observers;
+use crate::retry::RetryConfig;
+use crate::system::{SystemClock, SystemRandom};
+use crate::toolbox::Toolbox;
+
+/// Builds an [`Agent`]. Only a provider is required.
+#[derive(Default)]
+pub struct AgentBuilder {
+    provider: Option<Arc<dyn Provider>>,
+    tools: Vec<Arc<dyn Tool>>,
+    gate: Option<Arc<dyn Gate>>,
+    hooks: Vec<Arc<dyn Hook>>,
+    filters: Vec<Arc<dyn InputFilter>>,
+    observers: Observers,
+    settings: Settings,
+    session: SessionParts,
+    inputs: Inputs,
+    modes: (QueueMode, QueueMode),
+    batch_size: Option<usize>,
+    broadcast_capacity: Option<usize>,
+}
+
+#[derive(Default)]
+struct SessionParts {
+    store: Option<Arc<dyn Store>>,
+    agent_id: Option<AgentId>,
+    session_id: Option<SessionId>,
+    config_id: Option<Arc<str>>,
+    history: History,
+}
+
+#[derive(Default)]
+struct Inputs {
+    clock: Option<Arc<dyn Clock>>,
+    random: Option<Arc<dyn Random>>,
+}
+
+impl Agent {
+    /// Begins a new agent.
+    pub fn builder() -> AgentBuilder {
+        AgentBuilder::default()
+    }
+}
+
+impl AgentBuilder {
+    /// The model service. Required.
+    pub fn provider(mut self, provider: impl Provider + 'static) -> Self {
+        self.provider = Some(Arc::new(provider));
+        self
+    }
+
+    /// The model service, shared with others.
+    pub fn shared_provider(mut self, provider: Arc<dyn Provider>) -> Self {
+        self.provider = Some(provider);
+        self
+    }
+
+    /// The model, as the provider names it.
+    pub fn model(mut self, model: impl AsRef<str>) -> Self {
+        self.settings.model = model.as_ref().into();
+        self
+    }
+
+    /// What the model is told before everything else.
+    pub fn system_prompt(mut self, text: impl AsRef<str>) -> Self {
+        self.settings.system_prompt = text.as_ref().into();
+        self
+    }
+
+    /// Adds a tool.
+    pub fn tool(mut self, tool: impl Tool + 'static) -> Self {
+        self.tools.push(Arc::new(tool));
+        self
+    }
+
+    /// Adds several tools.
+    pub fn tools(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        self.tools.extend(tools);
+        self
+    }
+
+    /// Decides which tool calls may run. Without one, tools that only look may; for all others somebody is asked, and where
+    /// nobody can answer they are refused.
+    pub fn permission_policy(mut self, gate: impl Gate + 'static) -> Self {
+        self.gate = Some(Arc::new(gate));
+        self
+    }
+
+    /// Adds a hook; hooks are asked in the order they were added.
+    pub fn hook(mut self, hook: impl Hook + 'static) -> Self {
+        self.hooks.push(Arc::new(hook));
+        self
+    }
+
+    /// Adds an input filter; filters look in the order they were added.
+    pub fn input_filter(mut self, filter: impl InputFilter + 'static) -> Self {
+        self.filters.push(Arc::new(filter));
+        self
+    }
+
+    /// Calls `callback` for every event, in order. A callback that panics is not called again.
+    pub fn on_event(mut self, callback: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        self.observers = self.observers.on_event(callback);
+        self
+    }
+
+    /// Lets any number of subscribers watch, each up to `capacity` events behind.
+    pub fn enable_broadcast(mut self, capacity: usize) -> Self {
+        self.broadcast_capacity = Some(capacity);
+        self
+    }
+
+    /// How much the model should think.
+    pub fn thinking(mut self, level: ThinkingLevel) -> Self {
+        self.settings.thinking = level;
+        self
+    }
+
+    /// The most tokens one answer may have.
+    pub fn max_tokens(mut self, tokens: u32) -> Self {
+        self.settings.tokens_max = Some(tokens);
+        self
+    }
+
+    /// The sampling temperature.
+    pub fn temperature(mut self, temperature: f32) -> Self {
+        self.settings.temperature = Some(temperature);
+        self
+    }
+
+    /// When a run has to stop.
+    pub fn limits(mut self, limits: ExecutionLimits) -> Self {
+        self.settings.limits = limits;
+        self
+    }
+
+    /// The most turns of one run.
+    pub fn max_turns(mut self, turns: u32) -> Self {
+        self.settings.limits.turns_max = Some(turns);
+        self
+    }
+
+    /// When a failed model call is tried again.
+    pub fn retry(mut self, retry: RetryConfig) -> Self {
+        self.settings.retry = retry;
+        self
+    }
+
+    /// How the tools of one turn run.
+    pub fn tool_execution(mut self, execution: ToolExecution) -> Self {
+        self.settings.tool_execution = execution;
+        self
+    }
+
+    /// Runs the tools of one turn in groups of `size`.
+    pub fn batched_tools(mut self, size: usize) -> Self {
+        self.batch_size = Some(size);
+        self
+    }
+
+    /// The longest one tool may run.
+    pub fn tool_timeout(mut self, limit: Duration) -> Self {
+        self.settings.tool_timeout = Some(limit);
+        self
+    }
+
+    /// All plain settings at once; later calls change single ones.
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// How the two queues hand out their messages.
+    pub fn queue_modes(mut self, steering: QueueMode, follow_ups: QueueMode) -> Self {
+        self.modes = (steering, follow_ups);
+        self
+    }
+
+    /// Where the log is kept. Without one it is only shown.
+    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
+        self.session.store = Some(store);
+        self
+    }
+
+    /// The session to speak in; a new one without this.
+    pub fn session(mut self, session_id: impl Into<SessionId>) -> Self {
+        self.session.session_id = Some(session_id.into());
+        self
+    }
+
+    /// The agent's own id; a new one without this.
+    pub fn agent_id(mut self, agent_id: impl Into<AgentId>) -> Self {
+        self.session.agent_id = Some(agent_id.into());
+        self
+    }
+
+    /// Names this configuration in run ids.
+    pub fn config_id(mut self, config_id: impl AsRef<str>) -> Self {
+        self.session.config_id = Some(config_id.as_ref().into());
+        self
+    }
+
+    /// The conversation to go on with.
+    pub fn history(mut self, history: History) -> Self {
+        self.session.history = history;
+        self
+    }
+
+    /// The time; the system's without this.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.inputs.clock = Some(clock);
+        self
+    }
+
+    /// The dice; the system's without this.
+    pub fn random(mut self, random: Arc<dyn Random>) -> Self {
+        self.inputs.random = Some(random);
+        self
+    }
+
+    /// The agent.
+    pub fn build(self) -> Result<Agent, BuildError> {
+        let mut settings = self.settings;
+        if let Some(size) = self.batch_size {
+            let size = NonZeroUsize::new(size).ok_or(BuildError::EmptyBatch)?;
+            settings.tool_execution = ToolExecution::Batched(size);
+        }
+        let observers = match self.broadcast_capacity {
+            Some(0) => return Err(BuildError::NoBroadcastRoom),
+            Some(capacity) => self.observers.with_broadcast(capacity),
+            None => self.observers,
+        };
+        let config = LoopConfig {
+            provider: self.provider.ok_or(BuildError::NoProvider)?,
+            gate: self.gate.unwrap_or_else(|| Arc::new(AskFirst)),
+            hooks: self.hooks,
+            filters: self.filters,
+            tools: Toolbox::new(self.tools)?,
+            control: Control::new(self.modes.0, self.modes.1),
+            clock: self.inputs.clock.unwrap_or_else(|| Arc::new(SystemClock::default())),
+            random: self.inputs.random.unwrap_or_else(|| Arc::new(SystemRandom)),
+            config_id: self.session.config_id,
+            settings,
+        };
+        let SessionParts { store, agent_id, session_id, history, .. } = self.session;
+        Ok(Agent::new(Parts { config, observers, store, agent_id, session_id, history }))
+    }
+}

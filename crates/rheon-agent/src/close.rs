@@ -1,0 +1,92 @@
+//! The one way out of a run: closes whatever is open, in order, and ends with `agent.end`. Never waits, so that it also
+//! serves a run that is dropped.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use rheon_types::{AgentEvent, AgentOutput, Message, RunEnd, RunFailure, StopReason, ToolError, Usage};
+
+use crate::live::Run;
+use crate::step::{call, execute, gate, intake, settle};
+
+/// Ends the turn that is under way, if one is: its answer, its model call, its tool calls, itself. Returns its usage.
+pub(crate) fn close_turn(run: &mut Run, end: &RunEnd) -> Option<Usage> {
+    let why = describe(end);
+    if run.state.turn.as_ref()?.model_call.is_some() {
+        call::end_message(run, StopReason::Aborted, Some(why.clone()));
+        call::end_call(run);
+    }
+    gate::withdraw_questions(run);
+    execute::refuse_open_calls(run, &ToolError::Cancelled(format!("Not completed: {why}.")));
+    settle::enter_results(run);
+    settle::end_turn(run)
+}
+
+/// Ends the run.
+pub(crate) fn end_run(run: &mut Run, end: RunEnd) -> Arc<AgentOutput> {
+    match &end {
+        // These say no to the prompt itself.
+        RunEnd::Rejected { .. } | RunEnd::Vetoed { .. } => {}
+        RunEnd::Completed
+        | RunEnd::Truncated
+        | RunEnd::Limit { .. }
+        | RunEnd::Aborted
+        | RunEnd::Failed { .. } => {
+            intake::enter_prompts(run);
+        }
+    }
+    if let RunEnd::Limit { message, .. } = &end {
+        let note = Message::user(format!("[Agent stopped: {message}]"), run.now());
+        run.enter(run.tag(note));
+    }
+    let output = Arc::new(AgentOutput {
+        messages: run.state.produced.clone(),
+        text: run.state.last_text(),
+        usage: run.state.usage,
+        cost: run.state.cost,
+        turns: run.state.turns,
+        end,
+    });
+    run.ending.store(true, Ordering::Release);
+    run.emit(AgentEvent::AgentEnd { output: Arc::clone(&output) });
+    output
+}
+
+fn describe(end: &RunEnd) -> String {
+    match end {
+        RunEnd::Completed | RunEnd::Truncated => "the run ended".into(),
+        RunEnd::Limit { message, .. } | RunEnd::Vetoed { message, .. } => message.clone(),
+        RunEnd::Rejected { rejection } => rejection.clone(),
+        RunEnd::Aborted => "the run was cancelled".into(),
+        RunEnd::Failed { failure } => failure.to_string(),
+    }
+}
+
+impl Run {
+    /// Ends a run that has not ended: its future was dropped, or code inside it panicked.
+    pub(crate) fn close(&mut self) {
+        if self.ending.load(Ordering::Acquire) {
+            return;
+        }
+        if std::thread::panicking() {
+            self.close_as_panicked("the panic's own message is on standard error");
+        } else {
+            let end = RunEnd::Aborted;
+            close_turn(self, &end);
+            end_run(self, end);
+        }
+    }
+
+    /// Ends a run in which code panicked.
+    pub(crate) fn close_as_panicked(&mut self, message: &str) -> Arc<AgentOutput> {
+        let end = RunEnd::Failed { failure: RunFailure::Panic { message: message.into() } };
+        close_turn(self, &end);
+        end_run(self, end)
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

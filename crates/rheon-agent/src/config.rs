@@ -1,0 +1,156 @@
+//! What a run is configured with: the seams it uses and the settings it obeys.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rheon_types::{Clock, Gate, Hook, InputFilter, Provider, Random, ThinkingLevel, TurnTrigger};
+
+use crate::control::Control;
+use crate::retry::RetryConfig;
+use crate::toolbox::Toolbox;
+
+/// Everything a run needs besides its conversation.
+#[derive(Clone)]
+pub struct LoopConfig {
+    /// The model service.
+    pub provider: Arc<dyn Provider>,
+    /// Decides which tool calls may run.
+    pub gate: Arc<dyn Gate>,
+    /// Asked and told at fixed points, in this order.
+    pub hooks: Vec<Arc<dyn Hook>>,
+    /// Look at user messages before the model does, in this order.
+    pub filters: Vec<Arc<dyn InputFilter>>,
+    /// What the model may call.
+    pub tools: Toolbox,
+    /// The queues and questions through which others reach the run.
+    pub control: Control,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// The dice.
+    pub random: Arc<dyn Random>,
+    /// Names this configuration in run ids; derived from provider, model and thinking if absent.
+    pub config_id: Option<Arc<str>>,
+    /// Everything that is a plain value.
+    pub settings: Settings,
+}
+
+impl LoopConfig {
+    /// The part of a run id that names the configuration.
+    pub(crate) fn segment(&self) -> String {
+        let plain = |text: &str| -> String {
+            text.chars()
+                .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' })
+                .collect()
+        };
+        match &self.config_id {
+            Some(config_id) => plain(config_id),
+            None => {
+                let thinking = self.settings.thinking.as_str();
+                plain(&format!("{}-{}-{thinking}", self.provider.id(), self.settings.model))
+            }
+        }
+    }
+}
+
+/// The plain values a run obeys.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The model, as the provider names it.
+    pub model: Arc<str>,
+    /// The system prompt.
+    pub system_prompt: Arc<str>,
+    /// How much the model should think.
+    pub thinking: ThinkingLevel,
+    /// The most tokens one answer may have.
+    pub tokens_max: Option<u32>,
+    /// The sampling temperature.
+    pub temperature: Option<f32>,
+    /// When to stop a run.
+    pub limits: ExecutionLimits,
+    /// When to try a failed model call again.
+    pub retry: RetryConfig,
+    /// How the tools of one turn run.
+    pub tool_execution: ToolExecution,
+    /// The longest a tool may run, besides the limit of the whole run.
+    pub tool_timeout: Option<Duration>,
+    /// The most tool calls of one turn that are run; those above are answered with an error.
+    pub tool_calls_max: usize,
+    /// How long a cancelled tool or hook may take to clean up before it is dropped.
+    pub cancel_grace: Duration,
+    /// What the first turn of a run with a prompt is caused by.
+    pub first_turn_trigger: TurnTrigger,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            model: "".into(),
+            system_prompt: "".into(),
+            thinking: ThinkingLevel::Off,
+            tokens_max: None,
+            temperature: None,
+            limits: ExecutionLimits::default(),
+            retry: RetryConfig::default(),
+            tool_execution: ToolExecution::Parallel,
+            tool_timeout: None,
+            tool_calls_max: 256,
+            cancel_grace: Duration::from_millis(250),
+            first_turn_trigger: TurnTrigger::User,
+        }
+    }
+}
+
+/// Hard caps on one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExecutionLimits {
+    /// The most turns.
+    pub turns_max: Option<u32>,
+    /// The most tokens of all turns together.
+    pub tokens_max: Option<u64>,
+    /// The longest a run may take.
+    pub duration_max: Option<Duration>,
+}
+
+impl Default for ExecutionLimits {
+    fn default() -> Self {
+        Self {
+            turns_max: Some(50),
+            tokens_max: Some(1_000_000),
+            duration_max: Some(Duration::from_secs(600)),
+        }
+    }
+}
+
+impl ExecutionLimits {
+    /// No caps at all.
+    pub fn unlimited() -> Self {
+        Self { turns_max: None, tokens_max: None, duration_max: None }
+    }
+}
+
+/// How the tools of one turn run. Results always go to the model in the order of its calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ToolExecution {
+    /// All at once, at most [`PARALLEL_MAX`] at a time.
+    #[default]
+    Parallel,
+    /// One after the other; what the user says in between skips the rest.
+    Sequential,
+    /// In groups of this size; what the user says in between skips the rest.
+    Batched(NonZeroUsize),
+}
+
+/// The most tools of one turn that run at the same time.
+pub(crate) const PARALLEL_MAX: usize = 32;
+
+impl ToolExecution {
+    /// How many tools start together.
+    pub(crate) fn batch_size(self) -> usize {
+        match self {
+            Self::Parallel => PARALLEL_MAX,
+            Self::Sequential => 1,
+            Self::Batched(size) => size.get(),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! `Control`: how others reach a run while it is under way: queues of messages, and questions with their answers.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rheon_types::event::PermissionResponse;
+use rheon_types::{AgentMessage, ApprovalId};
+use tokio::sync::oneshot;
+
+use crate::error::PermissionError;
+
+/// How a queue hands out its messages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum QueueMode {
+    /// One message per turn.
+    #[default]
+    OneAtATime,
+    /// All messages at once.
+    All,
+}
+
+/// The queues and questions of one agent. Clones share them.
+#[derive(Clone, Default)]
+pub struct Control {
+    shared: Arc<Mutex<Shared>>,
+}
+
+#[derive(Default)]
+struct Shared {
+    steering: Queue,
+    follow_ups: Queue,
+    questions: HashMap<ApprovalId, oneshot::Sender<PermissionResponse>>,
+    answerers: usize,
+}
+
+#[derive(Default)]
+struct Queue {
+    mode: QueueMode,
+    messages: VecDeque<AgentMessage>,
+}
+
+impl Queue {
+    fn take(&mut self) -> Vec<AgentMessage> {
+        match self.mode {
+            QueueMode::OneAtATime => self.messages.pop_front().into_iter().collect(),
+            QueueMode::All => self.messages.drain(..).collect(),
+        }
+    }
+}
+
+impl Control {
+    /// Empty queues with these modes.
+    pub fn new(steering: QueueMode, follow_ups: QueueMode) -> Self {
+        let control = Self::default();
+        {
+            let mut shared = control.lock();
+            shared.steering.mode = steering;
+            shared.follow_ups.mode = follow_ups;
+        }
+        control
+    }
+
+    /// Queues a message for the next pause between tool executions.
+    pub fn steer(&self, message: AgentMessage) {
+        self.lock().steering.messages.push_back(message);
+    }
+
+    /// Queues a message for when the run would otherwise stop.
+    pub fn follow_up(&self, message: AgentMessage) {
+        self.lock().follow_ups.messages.push_back(message);
+    }
+
+    /// How many messages wait: steering and follow-ups.
+    pub fn queued(&self) -> (usize, usize) {
+        let shared = self.lock();
+        (shared.steering.messages.len(), shared.follow_ups.messages.len())
+    }
+
+    /// Drops all messages that wait.
+    pub fn clear(&self) {
+        let mut shared = self.lock();
+        shared.steering.messages.clear();
+        shared.follow_ups.messages.clear();
+    }
+
+    /// Declares that somebody is there to answer questions, for as long as the returned value lives.
+    pub fn answerer(&self) -> Answerer {
+        self.lock().answerers += 1;
+        Answerer { control: self.clone() }
+    }
+
+    pub(crate) fn take_steering(&self) -> Vec<AgentMessage> {
+        self.lock().steering.take()
+    }
+
+    pub(crate) fn take_follow_ups(&self) -> Vec<AgentMessage> {
+        self.lock().follow_ups.take()
+    }
+
+    /// Opens a question, if somebody is there to answer it.
+    pub(crate) fn ask(&self, id: ApprovalId) -> Option<Question> {
+        let mut shared = self.lock();
+        if shared.answerers == 0 {
+            return None;
+        }
+        let (sender, answer) = oneshot::channel();
+        shared.questions.insert(id.clone(), sender);
+        Some(Question { id, answer, control: self.clone() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Somebody who answers approval requests. While none lives, whatever would ask is refused.
+pub struct Answerer {
+    control: Control,
+}
+
+impl Answerer {
+    /// Answers an open request. The first answer counts; any later one is an error.
+    pub fn respond(
+        &self,
+        request_id: &ApprovalId,
+        response: impl Into<PermissionResponse>,
+    ) -> Result<(), PermissionError> {
+        let question = self.control.lock().questions.remove(request_id);
+        let unknown = || PermissionError { request_id: request_id.clone() };
+        question.ok_or_else(unknown)?.send(response.into()).map_err(|_| unknown())
+    }
+}
+
+impl Drop for Answerer {
+    fn drop(&mut self) {
+        let mut shared = self.control.lock();
+        shared.answerers = shared.answerers.saturating_sub(1);
+        if shared.answerers == 0 {
+            // Nobody is left: those who wait learn it by the closed channel.
+            shared.questions.clear();
+        }
+    }
+}
+
+/// A question that waits for its answer; withdrawn when dropped.
+pub(crate) struct Question {
+    id: ApprovalId,
+    answer: oneshot::Receiver<PermissionResponse>,
+    control: Control,
+}
+
+impl Question {
+    /// The answer; `None` if whoever could have given it is gone.
+    pub(crate) async fn answer(&mut self) -> Option<PermissionResponse> {
+        (&mut self.answer).await.ok()
+    }
+}
+
+impl Drop for Question {
+    fn drop(&mut self) {
+        self.control.lock().questions.remove(&self.id);
+    }
+}

@@ -1,0 +1,111 @@
+//! Why a run stops in the middle, and the token that makes it stop.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rheon_types::{HookPoint, LimitKind, RunEnd, RunFailure};
+use tokio::task::AbortHandle;
+use tokio_util::sync::CancellationToken;
+
+/// A step that cannot go on.
+#[derive(Debug)]
+pub(crate) enum Halt {
+    /// Somebody cancelled the run.
+    Cancelled,
+    /// The run took too long.
+    OutOfTime(Duration),
+    /// A hook said no.
+    Vetoed { point: HookPoint, message: String },
+    /// Something failed.
+    Failed(RunFailure),
+}
+
+impl From<Halt> for RunEnd {
+    fn from(halt: Halt) -> Self {
+        match halt {
+            Halt::Cancelled => Self::Aborted,
+            Halt::OutOfTime(limit) => Self::Limit { limit: LimitKind::Duration, message: out_of_time(limit) },
+            Halt::Vetoed { point, message } => Self::Vetoed { point, message },
+            Halt::Failed(failure) => Self::Failed { failure },
+        }
+    }
+}
+
+/// What is said of a run that took too long.
+pub(crate) fn out_of_time(limit: Duration) -> String {
+    format!("the time limit of {} s was reached", limit.as_secs_f64())
+}
+
+/// Fires when a run has to stop: cancelled by its caller, or out of time.
+pub(crate) struct Stop {
+    token: CancellationToken,
+    deadline: Option<Deadline>,
+}
+
+struct Deadline {
+    limit: Duration,
+    passed: Arc<AtomicBool>,
+    timer: AbortHandle,
+}
+
+impl Stop {
+    /// Fires with `parent`, and once `limit` has passed.
+    pub(crate) fn new(parent: &CancellationToken, limit: Option<Duration>) -> Self {
+        let token = parent.child_token();
+        let deadline = limit.map(|limit| {
+            let passed = Arc::new(AtomicBool::new(false));
+            let (flag, late) = (Arc::clone(&passed), token.clone());
+            let timer = tokio::spawn(async move {
+                tokio::time::sleep(limit).await;
+                flag.store(true, Ordering::Release);
+                late.cancel();
+            });
+            Deadline { limit, passed, timer: timer.abort_handle() }
+        });
+        Self { token, deadline }
+    }
+
+    pub(crate) fn token(&self) -> &CancellationToken {
+        &self.token
+    }
+
+    /// Why it fired.
+    pub(crate) fn halt(&self) -> Halt {
+        match &self.deadline {
+            Some(deadline) if deadline.passed.load(Ordering::Acquire) => Halt::OutOfTime(deadline.limit),
+            Some(_) | None => Halt::Cancelled,
+        }
+    }
+
+    /// Waits for `future`, or halts at once.
+    pub(crate) async fn or<T>(&self, future: impl Future<Output = T>) -> Result<T, Halt> {
+        tokio::select! {
+            biased;
+            () = self.token.cancelled() => Err(self.halt()),
+            value = future => Ok(value),
+        }
+    }
+
+    /// Waits for `future`; once the run has to stop, for no longer than `grace`.
+    pub(crate) async fn or_grace<T>(&self, future: impl Future<Output = T>, grace: Duration) -> Option<T> {
+        let late = async {
+            self.token.cancelled().await;
+            tokio::time::sleep(grace).await;
+        };
+        tokio::select! {
+            biased;
+            value = future => Some(value),
+            () = late => None,
+        }
+    }
+}
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        if let Some(deadline) = &self.deadline {
+            deadline.timer.abort();
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The hooks of a run, asked and told in order.
+
+use std::sync::Arc;
+
+use rheon_types::{AgentOutput, Flow, History, Hook, ToolCall, ToolResult, Usage};
+
+/// The hooks of a run, in order.
+#[derive(Clone, Copy)]
+pub(crate) struct Hooks<'a>(pub(crate) &'a [Arc<dyn Hook>]);
+
+impl Hooks<'_> {
+    pub(crate) async fn before_loop(self, history: &History, loop_index: usize) -> Flow {
+        for hook in self.0 {
+            let flow = hook.before_loop(history, loop_index).get().await;
+            if flow != Flow::Continue {
+                return flow;
+            }
+        }
+        Flow::Continue
+    }
+
+    pub(crate) async fn after_loop(self, output: &AgentOutput) {
+        for hook in self.0 {
+            hook.after_loop(output).get().await;
+        }
+    }
+
+    pub(crate) async fn before_turn(self, history: &History, turn_index: u32) -> Flow {
+        for hook in self.0 {
+            let flow = hook.before_turn(history, turn_index).get().await;
+            if flow != Flow::Continue {
+                return flow;
+            }
+        }
+        Flow::Continue
+    }
+
+    pub(crate) async fn after_turn(self, history: &History, usage: &Usage) {
+        for hook in self.0 {
+            hook.after_turn(history, usage).get().await;
+        }
+    }
+
+    pub(crate) async fn before_tool(self, call: &ToolCall) -> Flow {
+        for hook in self.0 {
+            let flow = hook.before_tool(call).get().await;
+            if flow != Flow::Continue {
+                return flow;
+            }
+        }
+        Flow::Continue
+    }
+
+    pub(crate) async fn after_tool(self, call: &ToolCall, result: &ToolResult, is_error: bool) {
+        for hook in self.0 {
+            hook.after_tool(call, result, is_error).get().await;
+        }
+    }
+
+    pub(crate) fn before_tool_update(self, call: &ToolCall, text: &str) -> Flow {
+        let mut flows = self.0.iter().map(|hook| hook.before_tool_update(call, text));
+        flows.find(|flow| *flow != Flow::Continue).unwrap_or(Flow::Continue)
+    }
+
+    pub(crate) fn after_tool_update(self, call: &ToolCall, text: &str) {
+        for hook in self.0 {
+            hook.after_tool_update(call, text);
+        }
+    }
+
+    pub(crate) fn on_error(self, message: &str) {
+        for hook in self.0 {
+            hook.on_error(message);
+        }
+    }
+}

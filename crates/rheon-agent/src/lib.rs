@@ -1,0 +1,41 @@
+//! One run of one agent: a prompt goes in, the seven steps turn, events come out, an output is left.
+
+mod agent;
+mod agent_loop;
+mod builder;
+mod close;
+mod closure_hook;
+mod config;
+mod context;
+mod control;
+mod error;
+mod halt;
+mod hooks;
+mod live;
+mod log;
+mod panics;
+mod prompt;
+mod report;
+mod retry;
+mod run;
+mod state;
+mod step;
+mod stream;
+mod system;
+mod toolbox;
+
+pub use agent::Agent;
+pub use agent_loop::{AgentContext, agent_loop, agent_loop_continue};
+pub use builder::AgentBuilder;
+pub use closure_hook::ClosureHook;
+pub use config::{ExecutionLimits, LoopConfig, Settings, ToolExecution};
+pub use control::{Answerer, Control, QueueMode};
+pub use error::{AgentError, BuildError, PermissionError, ToolboxError};
+pub use log::{EventLog, EventSubscription, Observers};
+pub use prompt::Prompt;
+pub use retry::RetryConfig;
+pub use state::RunState;
+pub use step::decide::{Next, Progress, decide};
+pub use stream::RunStream;
+pub use system::{SystemClock, SystemRandom};
+pub use toolbox::Toolbox;

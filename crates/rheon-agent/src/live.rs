@@ -1,0 +1,178 @@
+//! `Run`: a run while it lives. Holds what its steps share; `close.rs` ends it.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rheon_types::{
+    AgentEvent, AgentId, AgentMessage, ContinuationKind, History, LlmMessage, LoopId, Message, RunFailure,
+    StoreError, Timestamp, TurnId,
+};
+use serde_json::Value;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::LoopConfig;
+use crate::halt::{Halt, Stop};
+use crate::log::{EventLog, EventQueue};
+use crate::state::{Conversation, OpenTurn, RunState};
+use crate::step::decide::Progress;
+
+/// Who a run is.
+#[derive(Debug, Clone)]
+pub(crate) struct Identity {
+    pub(crate) agent_id: AgentId,
+    pub(crate) loop_id: LoopId,
+    pub(crate) parent_loop_id: Option<LoopId>,
+    pub(crate) continuation: Option<ContinuationKind>,
+    /// How many runs the session had before.
+    pub(crate) loop_index: usize,
+    pub(crate) metadata: Option<Arc<Value>>,
+}
+
+/// Where a run's events go.
+#[derive(Clone)]
+pub(crate) struct RunLog {
+    pub(crate) log: EventLog,
+    pub(crate) loop_id: LoopId,
+    pub(crate) queue: Option<Arc<EventQueue>>,
+}
+
+impl RunLog {
+    pub(crate) fn emit(&self, kind: AgentEvent) {
+        self.log.emit(&self.loop_id, self.queue.as_deref(), kind);
+    }
+}
+
+/// A run while it lives.
+pub(crate) struct Run {
+    pub(crate) config: Arc<LoopConfig>,
+    pub(crate) identity: Identity,
+    pub(crate) log: RunLog,
+    pub(crate) state: RunState,
+    pub(crate) stop: Stop,
+    /// Where others see the conversation while it grows.
+    pub(crate) mirror: Option<Arc<Mutex<Conversation>>>,
+    /// A sync that is under way beside the model call.
+    pub(crate) syncing: Option<JoinHandle<Result<(), StoreError>>>,
+    /// Set when `agent.end` is about to be emitted.
+    pub(crate) ending: Arc<AtomicBool>,
+}
+
+impl Run {
+    pub(crate) fn new(
+        config: Arc<LoopConfig>,
+        identity: Identity,
+        log: RunLog,
+        conversation: Conversation,
+        cancel: &CancellationToken,
+    ) -> Self {
+        log.log.recover();
+        let started_ms = millis(config.clock.elapsed());
+        let stop = Stop::new(cancel, config.settings.limits.duration_max);
+        let state = RunState::new(conversation, started_ms);
+        Self { config, identity, log, state, stop, mirror: None, syncing: None, ending: Arc::default() }
+    }
+
+    pub(crate) fn history(&self) -> &History {
+        &self.state.conversation.history
+    }
+
+    pub(crate) fn emit(&self, kind: AgentEvent) {
+        self.log.emit(kind);
+    }
+
+    /// Emits `agent.start`.
+    pub(crate) fn open(&mut self) {
+        self.emit(AgentEvent::AgentStart {
+            agent_id: self.identity.agent_id.clone(),
+            parent_loop_id: self.identity.parent_loop_id.clone(),
+            continuation: self.identity.continuation.clone(),
+            model: Arc::clone(&self.config.settings.model),
+            metadata: self.identity.metadata.clone(),
+        });
+    }
+
+    /// Waits until all that was said so far is safe: the moment before an effect.
+    pub(crate) async fn commit(&mut self) -> Result<(), Halt> {
+        if !self.log.log.is_stored() {
+            return Ok(());
+        }
+        if let Some(syncing) = self.syncing.take() {
+            // What it found out is in the log's own state, which the next line asks for.
+            self.stop.or(syncing).await?.ok();
+        }
+        let synced = self.stop.or(self.log.log.sync()).await?;
+        synced.map_err(|error| Halt::Failed(RunFailure::Store { error }))
+    }
+
+    /// Begins to make safe all that was said so far, without waiting for it; the next [`Self::commit`] does.
+    pub(crate) fn commit_meanwhile(&mut self) {
+        if self.log.log.is_stored() {
+            let log = self.log.log.clone();
+            self.syncing = Some(tokio::spawn(async move { log.sync().await }));
+        }
+    }
+
+    /// Waits until the reader of the run's stream, if there is one, has caught up.
+    pub(crate) async fn ready(&self) -> Result<(), Halt> {
+        match &self.log.queue {
+            Some(queue) => self.stop.or(queue.ready()).await,
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.config.clock.now()
+    }
+
+    /// The measuring clock.
+    pub(crate) fn clock_ms(&self) -> u64 {
+        millis(self.config.clock.elapsed())
+    }
+
+    pub(crate) fn progress(&self) -> Progress {
+        let (steering, follow_ups) = self.config.control.queued();
+        Progress {
+            turns: self.state.turns,
+            tokens: self.state.usage.total(),
+            elapsed_ms: self.clock_ms().saturating_sub(self.state.started_ms),
+            expects_answer: self.state.expects_answer,
+            queued: steering + follow_ups,
+            last_stop: self.state.last_stop,
+        }
+    }
+
+    /// A message of the turn that is under way.
+    pub(crate) fn tag(&self, message: Message) -> Arc<AgentMessage> {
+        let turn_id = self
+            .state
+            .turn
+            .as_ref()
+            .map(|turn| TurnId { loop_id: self.identity.loop_id.clone(), index: turn.index });
+        Arc::new(AgentMessage::Llm(LlmMessage { message, turn_id }))
+    }
+
+    /// Puts a complete message into the log and the conversation.
+    pub(crate) fn enter(&mut self, message: Arc<AgentMessage>) {
+        self.emit(AgentEvent::MessageStart { message: Arc::clone(&message) });
+        self.emit(AgentEvent::MessageEnd { message: Arc::clone(&message) });
+        self.keep(message);
+    }
+
+    /// Puts a message whose events are out into the conversation.
+    pub(crate) fn keep(&mut self, message: Arc<AgentMessage>) {
+        self.state.push(message);
+        if let Some(mirror) = &self.mirror {
+            mirror.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&self.state.conversation);
+        }
+    }
+
+    /// The turn that is under way. Steps run only inside one; outside, they see an empty one.
+    pub(crate) fn turn(&mut self) -> &mut OpenTurn {
+        self.state.turn.get_or_insert_default()
+    }
+}
+
+pub(crate) fn millis(duration: std::time::Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}

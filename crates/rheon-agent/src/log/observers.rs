@@ -1,0 +1,87 @@
+//! Who watches: callbacks, a broadcast channel, and the queue of a two-way stream.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rheon_types::Event;
+use tokio::sync::broadcast;
+
+use super::queue::EventQueue;
+
+/// One subscriber's end of the broadcast. A subscriber that lags is told how many events it missed and goes on with
+/// the oldest that is left; it never holds up the run.
+pub type EventSubscription = broadcast::Receiver<Arc<Event>>;
+
+type Callback = Arc<dyn Fn(&Event) + Send + Sync>;
+
+/// Those who watch all runs of an agent.
+#[derive(Clone, Default)]
+pub struct Observers {
+    callbacks: Vec<Watched>,
+    broadcast: Option<broadcast::Sender<Arc<Event>>>,
+}
+
+#[derive(Clone)]
+struct Watched {
+    callback: Callback,
+    /// A callback that panicked is not called again.
+    broken: Arc<AtomicBool>,
+}
+
+impl Observers {
+    /// Adds a callback. It is called in the order of the log, so it should return soon.
+    pub fn on_event(mut self, callback: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        self.callbacks
+            .push(Watched { callback: Arc::new(callback), broken: Arc::new(AtomicBool::new(false)) });
+        self
+    }
+
+    /// Opens a broadcast channel with room for `capacity` events (at least 1).
+    pub fn with_broadcast(mut self, capacity: usize) -> Self {
+        self.broadcast = Some(broadcast::Sender::new(capacity.max(1)));
+        self
+    }
+
+    /// A new subscriber, if there is a broadcast channel.
+    pub fn subscribe(&self) -> Option<EventSubscription> {
+        self.broadcast.as_ref().map(broadcast::Sender::subscribe)
+    }
+
+    /// Whether anybody watches right now.
+    pub(super) fn any(&self) -> bool {
+        !self.callbacks.is_empty() || self.listeners().is_some()
+    }
+
+    /// Shows an event to all. Only those who keep it make it shared, which is the one allocation.
+    pub(super) fn show(&self, event: Event, queue: Option<&EventQueue>) {
+        self.call(&event);
+        let listeners = self.listeners();
+        if listeners.is_none() && queue.is_none() {
+            return;
+        }
+        let event = Arc::new(event);
+        if let Some(queue) = queue {
+            queue.push(Arc::clone(&event));
+        }
+        if let Some(listeners) = listeners {
+            // Sending fails only if the last listener has just left, which is its right.
+            listeners.send(event).ok();
+        }
+    }
+
+    fn listeners(&self) -> Option<&broadcast::Sender<Arc<Event>>> {
+        self.broadcast.as_ref().filter(|channel| channel.receiver_count() > 0)
+    }
+
+    fn call(&self, event: &Event) {
+        for watched in &self.callbacks {
+            if watched.broken.load(Ordering::Relaxed) {
+                continue;
+            }
+            if catch_unwind(AssertUnwindSafe(|| (watched.callback)(event))).is_err() {
+                watched.broken.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+}

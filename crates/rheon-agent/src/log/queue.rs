@@ -1,0 +1,102 @@
+//! `EventQueue`: the events of one run on their way to the reader of its stream.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use rheon_types::Event;
+use tokio::sync::Notify;
+
+/// How many events may wait before the run pauses for its reader. Above it, only what a running tool reports live is
+/// dropped; durable events never are.
+pub(crate) const QUEUE_EVENTS_MAX: usize = 1024;
+
+/// A queue between one run and one reader. The run waits for room at its own pace, so a slow reader slows it down
+/// instead of filling the memory; a reader that is gone holds up nothing.
+#[derive(Default)]
+pub(crate) struct EventQueue {
+    state: Mutex<State>,
+    /// A copy of the queue's length, read without the lock.
+    len: AtomicUsize,
+    room: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    events: VecDeque<Arc<Event>>,
+    ended: bool,
+    reader_gone: bool,
+    waker: Option<Waker>,
+}
+
+impl EventQueue {
+    pub(crate) fn push(&self, event: Arc<Event>) {
+        let mut state = self.lock();
+        let full = state.events.len() >= QUEUE_EVENTS_MAX;
+        if state.reader_gone || (full && !event.kind.is_durable()) {
+            return;
+        }
+        state.events.push_back(event);
+        self.len.store(state.events.len(), Ordering::Relaxed);
+        let waker = state.waker.take();
+        drop(state);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Waits until the queue has room.
+    pub(crate) async fn ready(&self) {
+        while self.len.load(Ordering::Relaxed) >= QUEUE_EVENTS_MAX {
+            let room = self.room.notified();
+            if self.lock().events.len() < QUEUE_EVENTS_MAX {
+                return;
+            }
+            room.await;
+        }
+    }
+
+    /// No more events will come.
+    pub(crate) fn end(&self) {
+        let mut state = self.lock();
+        state.ended = true;
+        let waker = state.waker.take();
+        drop(state);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// The reader takes no more events.
+    pub(crate) fn leave(&self) {
+        let mut state = self.lock();
+        state.reader_gone = true;
+        state.events.clear();
+        self.len.store(0, Ordering::Relaxed);
+        drop(state);
+        self.room.notify_one();
+    }
+
+    pub(crate) fn poll_next(&self, context: &mut Context<'_>) -> Poll<Option<Arc<Event>>> {
+        let mut state = self.lock();
+        if let Some(event) = state.events.pop_front() {
+            let len = state.events.len();
+            self.len.store(len, Ordering::Relaxed);
+            drop(state);
+            if len + 1 == QUEUE_EVENTS_MAX {
+                self.room.notify_one();
+            }
+            return Poll::Ready(Some(event));
+        }
+        if state.ended {
+            return Poll::Ready(None);
+        }
+        state.waker = Some(context.waker().clone());
+        Poll::Pending
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

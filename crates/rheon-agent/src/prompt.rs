@@ -1,0 +1,77 @@
+//! `Prompt`: the things a caller can say.
+
+use rheon_types::{AgentMessage, Content, ExtensionMessage, Message, Timestamp, UserMessage};
+
+/// What is said to an agent: text, blocks of content, or whole messages.
+#[derive(Debug, Clone, Default)]
+pub struct Prompt {
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone)]
+enum Part {
+    Content(Vec<Content>),
+    Message(AgentMessage),
+}
+
+impl Prompt {
+    /// The messages said, those without a time of their own at `now`.
+    pub(crate) fn into_messages(self, now: Timestamp) -> Vec<AgentMessage> {
+        let into_message = |part| match part {
+            Part::Content(content) => Message::User(UserMessage { content, timestamp: now }).into(),
+            Part::Message(message) => message,
+        };
+        self.parts.into_iter().map(into_message).collect()
+    }
+
+    /// Whether nothing is said: no message, or only messages without content.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parts.iter().all(|part| match part {
+            Part::Content(content) => is_blank(content),
+            Part::Message(message) => message.as_llm().is_none_or(|message| is_blank(message.content())),
+        })
+    }
+}
+
+fn is_blank(content: &[Content]) -> bool {
+    content.iter().all(|block| match block {
+        Content::Text { text } => text.is_empty(),
+        Content::Image { .. } | Content::Thinking { .. } | Content::ToolCall(_) => false,
+    })
+}
+
+impl From<&str> for Prompt {
+    fn from(text: &str) -> Self {
+        vec![Content::text(text)].into()
+    }
+}
+
+impl From<String> for Prompt {
+    fn from(text: String) -> Self {
+        vec![Content::Text { text }].into()
+    }
+}
+
+impl From<Vec<Content>> for Prompt {
+    fn from(content: Vec<Content>) -> Self {
+        Self { parts: vec![Part::Content(content)] }
+    }
+}
+
+impl From<Message> for Prompt {
+    fn from(message: Message) -> Self {
+        vec![AgentMessage::from(message)].into()
+    }
+}
+
+impl From<ExtensionMessage> for Prompt {
+    fn from(message: ExtensionMessage) -> Self {
+        vec![AgentMessage::Extension(message)].into()
+    }
+}
+
+impl From<Vec<AgentMessage>> for Prompt {
+    fn from(messages: Vec<AgentMessage>) -> Self {
+        Self { parts: messages.into_iter().map(Part::Message).collect() }
+    }
+}

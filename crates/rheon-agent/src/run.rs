@@ -1,0 +1,130 @@
+//! One run, as a table of contents: begin, turn until it is decided to stop, end.
+
+use std::sync::Arc;
+
+use rheon_types::{
+    AgentEvent, AgentMessage, AgentOutput, Flow, HookPoint, Message, RunEnd, RunFailure, TurnTrigger,
+};
+
+use crate::close::{close_turn, end_run};
+use crate::halt::Halt;
+use crate::hooks::Hooks;
+use crate::live::Run;
+use crate::state::{OpenTurn, first_trigger};
+use crate::step::{assemble, call, decide, execute, gate, intake, settle};
+
+/// How a run begins.
+pub(crate) enum Start {
+    /// With something new to say.
+    Prompt(Vec<AgentMessage>),
+    /// From the conversation as it stands.
+    Continue,
+}
+
+/// Runs until the model is done, a limit is reached, or something stops it. `agent.end` is emitted on every path.
+pub(crate) async fn drive(run: &mut Run, start: Start) -> Arc<AgentOutput> {
+    let end = match begin(run, start).await {
+        Ok(()) => turns(run).await,
+        Err(end) => end,
+    };
+    finish(run, end).await
+}
+
+async fn begin(run: &mut Run, start: Start) -> Result<(), RunEnd> {
+    let asked = Hooks(&run.config.hooks).before_loop(run.history(), run.identity.loop_index);
+    match run.stop.or(asked).await {
+        Ok(Flow::Continue) => {}
+        Ok(Flow::Veto(message)) => return Err(RunEnd::Vetoed { point: HookPoint::BeforeLoop, message }),
+        Err(halt) => return Err(halt.into()),
+    }
+    run.open();
+    match start {
+        Start::Prompt(messages) => {
+            run.state.prompts = intake::admit_prompts(run, messages)?;
+            run.state.expects_answer = true;
+        }
+        Start::Continue => run.state.expects_answer = continuable(run)?,
+    }
+    Ok(())
+}
+
+/// A conversation that ends with the model's own words leaves it nothing to answer.
+fn continuable(run: &Run) -> Result<bool, RunEnd> {
+    let message = match run.history().for_model().next_back() {
+        Some(Message::User(_) | Message::ToolResult(_)) => return Ok(true),
+        Some(Message::Assistant(_)) => "the conversation ends with the model's answer; prompt it instead",
+        None => "the conversation is empty; prompt the model first",
+    };
+    Err(RunEnd::Failed { failure: RunFailure::NothingToContinue { message: message.into() } })
+}
+
+async fn turns(run: &mut Run) -> RunEnd {
+    loop {
+        match decide::decide(&run.progress(), &run.config.settings.limits) {
+            decide::Next::Stop(end) => return end,
+            decide::Next::Turn => {}
+        }
+        if let Err(halt) = turn(run).await {
+            return halt.into();
+        }
+    }
+}
+
+async fn turn(run: &mut Run) -> Result<(), Halt> {
+    open_turn(run).await?;
+    match intake::enter(run) {
+        // What the user said is safe before the model is paid to read it.
+        intake::Entered::Something => run.commit().await?,
+        // Tool results may reach the disk while the model already reads them.
+        intake::Entered::Nothing => run.commit_meanwhile(),
+    }
+    if run.state.expects_answer {
+        let request = assemble::assemble(run);
+        call::call(run, request).await?;
+        gate::gate(run).await?;
+        execute::execute(run).await?;
+    }
+    settle::settle(run).await
+}
+
+async fn open_turn(run: &mut Run) -> Result<(), Halt> {
+    let index = run.state.turns;
+    let asked = Hooks(&run.config.hooks).before_turn(run.history(), index);
+    if let Flow::Veto(message) = run.stop.or(asked).await? {
+        return Err(Halt::Vetoed { point: HookPoint::BeforeTurn, message });
+    }
+    let triggered_by = match index {
+        0 => first_trigger(run.identity.continuation.as_ref(), run.config.settings.first_turn_trigger),
+        _ => TurnTrigger::Continuation,
+    };
+    run.emit(AgentEvent::TurnStart { turn_index: index, triggered_by });
+    run.state.turns += 1;
+    run.state.turn = Some(OpenTurn { index, ..OpenTurn::default() });
+    Ok(())
+}
+
+async fn finish(run: &mut Run, end: RunEnd) -> Arc<AgentOutput> {
+    if let RunEnd::Failed { failure } = &end {
+        Hooks(&run.config.hooks).on_error(&failure.to_string());
+    }
+    if let Some(usage) = close_turn(run, &end) {
+        let told = Hooks(&run.config.hooks).after_turn(run.history(), &usage);
+        run.stop.or_grace(told, run.config.settings.cancel_grace).await;
+    }
+    let output = end_run(run, end);
+    let output = keep_promise(run, output).await;
+    let told = Hooks(&run.config.hooks).after_loop(&output);
+    run.stop.or_grace(told, run.config.settings.cancel_grace).await;
+    output
+}
+
+/// A run whose log is not safe has failed, whatever its last event says. Not cancellable: it is the last thing owed.
+async fn keep_promise(run: &Run, output: Arc<AgentOutput>) -> Arc<AgentOutput> {
+    match run.log.log.sync().await {
+        Err(error) if !matches!(output.end, RunEnd::Failed { .. }) => {
+            let failed = RunEnd::Failed { failure: RunFailure::Store { error } };
+            Arc::new(AgentOutput { end: failed, ..AgentOutput::clone(&output) })
+        }
+        Ok(()) | Err(_) => output,
+    }
+}

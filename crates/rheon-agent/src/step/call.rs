@@ -1,0 +1,233 @@
+//! Step 3: the model is asked. Streams its answer into the log, tries again where that may help, stops at once when told.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+
+use rheon_types::{
+    AgentEvent, AssistantMessage, Chunk, ChunkStream, Content, Message, ProviderError, ProviderErrorKind,
+    Request, RunFailure, StopReason, ToolCallId, Usage,
+};
+use tokio::task::coop::consume_budget;
+
+use crate::halt::Halt;
+use crate::live::Run;
+use crate::state::{CallStage, OpenCall, OpenModelCall};
+
+/// Asks the model until it has answered. Its answer is then part of the conversation.
+pub(crate) async fn call(run: &mut Run, request: Request) -> Result<(), Halt> {
+    run.emit(AgentEvent::LlmStart {
+        model: Arc::clone(&request.model),
+        tokens_estimate: run.state.conversation.tokens_estimate,
+    });
+    run.turn().model_call = Some(OpenModelCall { started_ms: run.clock_ms(), ..OpenModelCall::default() });
+    let mut attempt = 1;
+    while let Err(error) = attempt_once(run, request.clone()).await? {
+        pause(run, error, attempt).await?;
+        attempt += 1;
+    }
+    end_message(run, StopReason::Error, None);
+    if attempt > 1 {
+        run.emit(AgentEvent::Recovered { attempts: attempt });
+    }
+    end_call(run);
+    Ok(())
+}
+
+/// One try. The inner error is the provider's and may be worth another try.
+async fn attempt_once(run: &mut Run, request: Request) -> Result<Result<(), ProviderError>, Halt> {
+    let token = run.stop.token().clone();
+    // The provider may cancel its own token, for instance to end what works for a stream that is dropped.
+    let mut stream = run.config.provider.stream(request, token.child_token());
+    let mut cancelled = pin!(token.cancelled());
+    loop {
+        run.ready().await?;
+        let next = tokio::select! {
+            biased;
+            () = &mut cancelled => return Err(run.stop.halt()),
+            next = next_chunk(&mut stream) => next,
+        };
+        let chunk = match next {
+            Some(Ok(chunk)) => chunk,
+            Some(Err(_)) if token.is_cancelled() => return Err(run.stop.halt()),
+            Some(Err(error)) => return Ok(Err(error)),
+            None => return Ok(Err(cut_error())),
+        };
+        if let Err(error) = take_chunk(run, chunk) {
+            return Ok(Err(error));
+        }
+        if run.turn().model_call.as_ref().is_some_and(|call| call.draft.is_done()) {
+            return Ok(Ok(()));
+        }
+        // A stream that is always ready must not keep its thread to itself.
+        consume_budget().await;
+    }
+}
+
+async fn next_chunk(stream: &mut ChunkStream) -> Option<Result<Chunk, ProviderError>> {
+    poll_fn(|context| stream.as_mut().poll_next(context)).await
+}
+
+fn cut_error() -> ProviderError {
+    ProviderError::new(ProviderErrorKind::Network, "the answer was cut off before it was complete")
+}
+
+/// Takes one piece into the draft and shows it.
+fn take_chunk(run: &mut Run, chunk: Chunk) -> Result<(), ProviderError> {
+    let visible = match &chunk {
+        Chunk::Text { .. } | Chunk::Thinking { .. } | Chunk::Signature { .. } => true,
+        Chunk::ToolCallStart { .. } | Chunk::ToolCallDelta { .. } | Chunk::ToolCallEnd { .. } => true,
+        Chunk::Model { .. } | Chunk::Usage { .. } | Chunk::Done { .. } => false,
+    };
+    if visible {
+        announce(run);
+    }
+    if let Chunk::Done { stop_reason: StopReason::Error | StopReason::Aborted } = &chunk {
+        return Err(ProviderError::new(ProviderErrorKind::Api, "the service ended its answer with an error"));
+    }
+    let Some(call) = &mut run.turn().model_call else { return Ok(()) };
+    call.draft
+        .push(&chunk)
+        .map_err(|error| ProviderError::new(ProviderErrorKind::Malformed, error.to_string()))?;
+    let event = match chunk {
+        Chunk::Text { delta } => AgentEvent::TextDelta { delta },
+        Chunk::Thinking { delta } => AgentEvent::ThinkingDelta { delta },
+        Chunk::ToolCallStart { id, name, .. } => {
+            AgentEvent::ToolCallDelta { call_id: id, name, delta: Default::default() }
+        }
+        Chunk::ToolCallDelta { index, delta } => match call.draft.call(index) {
+            Some((id, name)) => AgentEvent::ToolCallDelta { call_id: id.clone(), name: name.clone(), delta },
+            None => return Ok(()),
+        },
+        Chunk::Signature { .. }
+        | Chunk::ToolCallEnd { .. }
+        | Chunk::Model { .. }
+        | Chunk::Usage { .. }
+        | Chunk::Done { .. } => return Ok(()),
+    };
+    run.emit(event);
+    Ok(())
+}
+
+/// Emits `message.start` for the answer, once.
+fn announce(run: &mut Run) {
+    if run.turn().model_call.as_ref().is_none_or(|call| call.announced.is_some()) {
+        return;
+    }
+    let now_ms = run.clock_ms();
+    let announced = run.tag(Message::Assistant(empty_answer(run)));
+    run.emit(AgentEvent::MessageStart { message: Arc::clone(&announced) });
+    if let Some(call) = &mut run.turn().model_call {
+        call.first_token_ms.get_or_insert(now_ms);
+        call.announced = Some(announced);
+    }
+}
+
+fn empty_answer(run: &Run) -> AssistantMessage {
+    AssistantMessage {
+        content: Vec::new(),
+        stop_reason: StopReason::Stop,
+        model: run.config.settings.model.to_string(),
+        provider: run.config.provider.id().to_owned(),
+        usage: Usage::default(),
+        timestamp: run.now(),
+        error_message: None,
+    }
+}
+
+/// Waits before the next try, if there is to be one. What of the failed answer was shown is kept, marked as failed.
+async fn pause(run: &mut Run, error: ProviderError, attempt: u32) -> Result<(), Halt> {
+    let retry = run.config.settings.retry;
+    let Some(delay) = retry.pause_after(&error, attempt, run.config.random.next_u64()) else {
+        end_message(run, StopReason::Error, Some(error.to_string()));
+        end_call(run);
+        return Err(Halt::Failed(RunFailure::Provider { error }));
+    };
+    match &mut run.turn().model_call {
+        Some(OpenModelCall { announced: Some(_), .. }) => {
+            end_message(run, StopReason::Error, Some(error.to_string()));
+        }
+        Some(call) => {
+            // Nobody saw anything of this try; what it cost still counts.
+            let usage = std::mem::take(&mut call.draft).finish(StopReason::Error).usage;
+            count(run, usage);
+        }
+        None => {}
+    }
+    run.emit(AgentEvent::Retry {
+        attempt,
+        attempts_max: retry.retries_max,
+        delay_ms: crate::live::millis(delay),
+        cause: error.to_string(),
+    });
+    run.stop.or(tokio::time::sleep(delay)).await
+}
+
+fn count(run: &mut Run, usage: Usage) {
+    run.turn().usage += usage;
+    run.state.usage += usage;
+}
+
+/// Emits `message.end`: as the stream said, or as `cut` says if the stream did not come to its end.
+pub(crate) fn end_message(run: &mut Run, cut: StopReason, problem: Option<String>) {
+    announce(run);
+    let Some(call) = &mut run.turn().model_call else { return };
+    let finished = std::mem::take(&mut call.draft).finish(cut);
+    let Some(announced) = call.announced.take() else { return };
+    // Where a problem is named, the answer did not end by itself, whatever its stream said.
+    let stop_reason = if problem.is_some() { cut } else { finished.stop_reason };
+    let mut answer = announced.as_assistant().cloned().unwrap_or_else(|| empty_answer(run));
+    answer.content = finished.content;
+    answer.stop_reason = stop_reason;
+    answer.usage = finished.usage;
+    answer.error_message = problem;
+    if let Some(model) = finished.model {
+        answer.model = model;
+    }
+    count(run, finished.usage);
+    run.state.last_stop = Some(stop_reason);
+    if stop_reason != StopReason::Error {
+        make_ids_unique(run, &mut answer);
+        run.turn().calls = answer
+            .tool_calls()
+            .map(|call| OpenCall { call: call.clone(), stage: CallStage::Waiting })
+            .collect();
+    }
+    let message = run.tag(Message::Assistant(answer));
+    run.emit(AgentEvent::MessageEnd { message: Arc::clone(&message) });
+    run.turn().answer = Some(Arc::clone(&message));
+    run.keep(message);
+}
+
+/// Services send ids that are empty or repeat; results could not be told apart by them.
+fn make_ids_unique(run: &mut Run, answer: &mut AssistantMessage) {
+    let turn = run.turn().index;
+    for (position, block) in answer.content.iter_mut().enumerate() {
+        let Content::ToolCall(call) = block else { continue };
+        let wanted = match call.id.as_str() {
+            "" => ToolCallId::from(format!("call_{turn}_{position}")),
+            _ => call.id.clone(),
+        };
+        let mut id = wanted.clone();
+        let mut n = 2;
+        while !run.state.call_ids.insert(id.clone()) {
+            id = format!("{wanted}_{n}").into();
+            n += 1;
+        }
+        call.id = id;
+    }
+}
+
+/// Emits `llm.end`.
+pub(crate) fn end_call(run: &mut Run) {
+    let now_ms = run.clock_ms();
+    let usage = run.turn().usage;
+    let Some(call) = run.turn().model_call.take() else { return };
+    run.emit(AgentEvent::LlmEnd {
+        usage,
+        stop_reason: run.state.last_stop.unwrap_or(StopReason::Error),
+        cost: None,
+        first_token_ms: call.first_token_ms.map(|first| first.saturating_sub(call.started_ms)),
+        duration_ms: now_ms.saturating_sub(call.started_ms),
+    });
+}

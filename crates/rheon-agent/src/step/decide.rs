@@ -1,0 +1,63 @@
+//! Step 7: another turn, or the end. Pure: figures in, decision out.
+
+use std::time::Duration;
+
+use rheon_types::{LimitKind, RunEnd, StopReason};
+
+use crate::config::ExecutionLimits;
+use crate::halt::out_of_time;
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Turns begun.
+    pub turns: u32,
+    /// Tokens of all turns.
+    pub tokens: u64,
+    /// Time since the run began.
+    pub elapsed_ms: u64,
+    /// Whether the conversation ends with something the model has to answer.
+    pub expects_answer: bool,
+    /// Messages that wait in the queues.
+    pub queued: usize,
+    /// Why the model ended its last message.
+    pub last_stop: Option<StopReason>,
+}
+
+/// What comes next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// Another turn.
+    Turn,
+    /// The end, and why.
+    Stop(RunEnd),
+}
+
+/// Decides what comes next. Messages that wait stay in their queue when a limit ends the run.
+pub fn decide(progress: &Progress, limits: &ExecutionLimits) -> Next {
+    if !progress.expects_answer && progress.queued == 0 {
+        return Next::Stop(match progress.last_stop {
+            Some(StopReason::Length) => RunEnd::Truncated,
+            Some(StopReason::Stop | StopReason::ToolUse | StopReason::Error | StopReason::Aborted) | None => {
+                RunEnd::Completed
+            }
+        });
+    }
+    match limit_reached(progress, limits) {
+        Some((limit, message)) => Next::Stop(RunEnd::Limit { limit, message }),
+        None => Next::Turn,
+    }
+}
+
+fn limit_reached(progress: &Progress, limits: &ExecutionLimits) -> Option<(LimitKind, String)> {
+    if let Some(limit) = limits.turns_max.filter(|limit| progress.turns >= *limit) {
+        return Some((LimitKind::Turns, format!("the limit of {limit} turns was reached")));
+    }
+    if let Some(limit) = limits.tokens_max.filter(|limit| progress.tokens >= *limit) {
+        let message = format!("the limit of {limit} tokens was reached ({} used)", progress.tokens);
+        return Some((LimitKind::Tokens, message));
+    }
+    let elapsed = Duration::from_millis(progress.elapsed_ms);
+    let limit = limits.duration_max.filter(|limit| elapsed >= *limit)?;
+    Some((LimitKind::Duration, out_of_time(limit)))
+}

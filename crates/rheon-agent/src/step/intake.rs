@@ -1,0 +1,89 @@
+//! Step 1: what is said to the model: prompts, steering, follow-ups, each past the input filters.
+
+use std::sync::Arc;
+
+use rheon_types::{AgentEvent, AgentMessage, Content, FilterVerdict, Message, RunEnd};
+
+use crate::live::Run;
+
+/// The prompts of a run, if no filter refuses one; a refusal ends the run before its first turn.
+pub(crate) fn admit_prompts(
+    run: &Run,
+    messages: Vec<AgentMessage>,
+) -> Result<Vec<Arc<AgentMessage>>, RunEnd> {
+    let mut admitted = Vec::with_capacity(messages.len());
+    for message in messages {
+        match filter(run, message) {
+            Ok(message) => admitted.push(message),
+            Err(reason) => {
+                run.emit(AgentEvent::InputRejected { reason: reason.clone() });
+                return Err(RunEnd::Rejected { rejection: reason });
+            }
+        }
+    }
+    Ok(admitted)
+}
+
+/// Whether anything was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entered {
+    Something,
+    Nothing,
+}
+
+/// Puts what is said into the conversation: prompts first, then what was queued meanwhile. Follow-ups wait until the
+/// model has nothing else to answer.
+pub(crate) fn enter(run: &mut Run) -> Entered {
+    let control = run.config.control.clone();
+    let before = run.state.produced.len();
+    enter_prompts(run);
+    let mut queued = control.take_steering();
+    if queued.is_empty() && !run.state.expects_answer {
+        queued = control.take_follow_ups();
+    }
+    for message in queued {
+        match filter(run, message) {
+            Ok(message) => {
+                enter_one(run, message);
+                run.state.expects_answer = true;
+            }
+            Err(reason) => run.emit(AgentEvent::InputRejected { reason }),
+        }
+    }
+    if run.state.produced.len() == before { Entered::Nothing } else { Entered::Something }
+}
+
+/// Puts the prompts into the conversation; also done for a run that ends before its first turn, so that none is lost.
+pub(crate) fn enter_prompts(run: &mut Run) {
+    for message in std::mem::take(&mut run.state.prompts) {
+        enter_one(run, message);
+    }
+}
+
+fn enter_one(run: &mut Run, message: Arc<AgentMessage>) {
+    let tagged = match &*message {
+        AgentMessage::Llm(llm) if llm.turn_id.is_none() => run.tag(llm.message.clone()),
+        AgentMessage::Llm(_) | AgentMessage::Extension(_) => message,
+    };
+    run.enter(tagged);
+}
+
+/// The message as it may go on, with the warnings it drew; or why it may not.
+fn filter(run: &Run, message: AgentMessage) -> Result<Arc<AgentMessage>, String> {
+    let mut llm = match message {
+        AgentMessage::Llm(llm) => llm,
+        AgentMessage::Extension(_) => return Ok(Arc::new(message)),
+    };
+    for filter in &run.config.filters {
+        match filter.check(&llm.message) {
+            FilterVerdict::Pass => {}
+            FilterVerdict::Warn(warning) => {
+                if let Message::User(user) = &mut llm.message {
+                    user.content.push(Content::text(format!("[Warning: {warning}]")));
+                }
+            }
+            FilterVerdict::Reject(reason) => return Err(reason),
+        }
+    }
+    Ok(Arc::new(AgentMessage::Llm(llm)))
+}

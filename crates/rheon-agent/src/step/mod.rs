@@ -1,0 +1,15 @@
+//! The seven steps of a turn, in order. None calls an earlier one; only `run.rs` loops.
+
+pub(crate) mod intake;
+
+pub(crate) mod assemble;
+
+pub(crate) mod call;
+
+pub(crate) mod gate;
+
+pub(crate) mod execute;
+
+pub(crate) mod settle;
+
+pub(crate) mod decide;

@@ -1,0 +1,50 @@
+//! Step 6: results enter the conversation and the turn ends.
+
+use rheon_types::{AgentEvent, Message, RunFailure, ToolResultMessage, Usage};
+
+use crate::halt::Halt;
+use crate::hooks::Hooks;
+use crate::live::Run;
+use crate::state::CallStage;
+
+/// Ends the turn: its results go into the conversation, in the order of the calls.
+pub(crate) async fn settle(run: &mut Run) -> Result<(), Halt> {
+    enter_results(run);
+    if let Some(usage) = end_turn(run) {
+        let told = Hooks(&run.config.hooks).after_turn(run.history(), &usage);
+        run.stop.or(told).await?;
+    }
+    match run.log.log.failure() {
+        Some(error) => Err(Halt::Failed(RunFailure::Store { error })),
+        None => Ok(()),
+    }
+}
+
+/// Puts the result of every answered call into the conversation.
+pub(crate) fn enter_results(run: &mut Run) {
+    for open in std::mem::take(&mut run.turn().calls) {
+        let CallStage::Answered { result, is_error } = open.stage else { continue };
+        let message = run.tag(Message::ToolResult(ToolResultMessage {
+            tool_call_id: open.call.id,
+            tool_name: open.call.name,
+            content: result.content.clone(),
+            is_error,
+            timestamp: run.now(),
+        }));
+        run.enter(message.clone());
+        run.turn().results.push(message);
+    }
+}
+
+/// Emits `turn.end`; returns the turn's usage, or nothing if no turn was under way.
+pub(crate) fn end_turn(run: &mut Run) -> Option<Usage> {
+    let turn = run.state.turn.take()?;
+    run.state.expects_answer = !turn.results.is_empty();
+    run.emit(AgentEvent::TurnEnd {
+        turn_index: turn.index,
+        message: turn.answer,
+        tool_results: turn.results,
+        usage: turn.usage,
+    });
+    Some(turn.usage)
+}

@@ -1,0 +1,112 @@
+//! `RunStream`: a run seen as it happens, with a way to talk back.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+use rheon_types::event::PermissionResponse;
+use rheon_types::{AgentOutput, ApprovalId, Clock, Event, RunEnd};
+use tokio::task::JoinHandle;
+use tokio_util::sync::DropGuard;
+
+use crate::control::{Answerer, Control};
+use crate::error::{AgentError, PermissionError};
+use crate::log::EventQueue;
+use crate::prompt::Prompt;
+
+/// A run's task. Dropping it cancels the run, which then ends in order.
+pub(crate) struct RunHandle {
+    pub(crate) task: JoinHandle<Arc<AgentOutput>>,
+    pub(crate) cancel: DropGuard,
+}
+
+impl RunHandle {
+    /// Waits for the end.
+    pub(crate) async fn finish(self) -> Result<Arc<AgentOutput>, AgentError> {
+        let output = self.task.await.map_err(|error| AgentError::Lost(error.to_string()))?;
+        match &output.end {
+            RunEnd::Failed { failure } => {
+                Err(AgentError::Failed { failure: failure.clone(), output: Arc::clone(&output) })
+            }
+            RunEnd::Completed
+            | RunEnd::Truncated
+            | RunEnd::Limit { .. }
+            | RunEnd::Rejected { .. }
+            | RunEnd::Vetoed { .. }
+            | RunEnd::Aborted => Ok(output),
+        }
+    }
+}
+
+/// The events of one run as they happen, with a way to talk back. Ends after `agent.end`.
+///
+/// A reader that falls more than 1,024 events behind slows the run down; it loses nothing but the live reports of tools
+/// (`tool.update`, `tool.progress`). Dropping the stream cancels the run.
+pub struct RunStream {
+    queue: Reader,
+    control: Control,
+    answerer: Answerer,
+    clock: Arc<dyn Clock>,
+    handle: RunHandle,
+}
+
+struct Reader(Arc<EventQueue>);
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
+impl RunStream {
+    pub(crate) fn new(
+        queue: Arc<EventQueue>,
+        (control, answerer): (Control, Answerer),
+        clock: Arc<dyn Clock>,
+        handle: RunHandle,
+    ) -> Self {
+        Self { queue: Reader(queue), control, answerer, clock, handle }
+    }
+
+    /// The next event; `None` once the run is over.
+    pub async fn next(&mut self) -> Option<Arc<Event>> {
+        poll_fn(|context| self.queue.0.poll_next(context)).await
+    }
+
+    /// Answers an approval request. The first answer counts; any later one is an error.
+    pub fn respond_permission(
+        &self,
+        request_id: &ApprovalId,
+        response: impl Into<PermissionResponse>,
+    ) -> Result<(), PermissionError> {
+        self.answerer.respond(request_id, response)
+    }
+
+    /// Says something to the run, between its tool executions. What comes too late waits for the agent's next run.
+    pub fn inject_message(&self, message: impl Into<Prompt>) {
+        for message in message.into().into_messages(self.clock.now()) {
+            self.control.steer(message);
+        }
+    }
+
+    /// Stops the run. Its last events still come.
+    pub fn cancel(&self) {
+        self.handle.cancel.token().cancel();
+    }
+
+    /// Reads the rest and returns what the run left behind.
+    pub async fn finish(mut self) -> Result<Arc<AgentOutput>, AgentError> {
+        while self.next().await.is_some() {}
+        self.handle.finish().await
+    }
+}
+
+impl Stream for RunStream {
+    type Item = Arc<Event>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.queue.0.poll_next(context)
+    }
+}

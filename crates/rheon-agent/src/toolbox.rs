@@ -1,0 +1,86 @@
+//! `Toolbox`: the tools of an agent by name, with their schemas ready to check arguments.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use jsonschema::Validator;
+use rheon_types::{Tool, ToolDefinition, ToolError, ToolName};
+use serde_json::Value;
+
+use crate::error::ToolboxError;
+
+/// How many problems of one call the model is told at once.
+const PROBLEMS_MAX: usize = 5;
+
+/// How much of one problem is told; it quotes the value, which may be large.
+const PROBLEM_CHARS_MAX: usize = 300;
+
+/// How many tool names are listed to a model that called an unknown one.
+const NAMES_MAX: usize = 40;
+
+/// The tools of an agent. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Toolbox {
+    entries: Arc<HashMap<ToolName, Entry>>,
+    definitions: Arc<[ToolDefinition]>,
+}
+
+struct Entry {
+    tool: Arc<dyn Tool>,
+    schema: Validator,
+}
+
+impl Toolbox {
+    /// A toolbox of `tools`, presented to the model in this order.
+    pub fn new(tools: Vec<Arc<dyn Tool>>) -> Result<Self, ToolboxError> {
+        let mut entries = HashMap::with_capacity(tools.len());
+        let mut definitions = Vec::with_capacity(tools.len());
+        for tool in tools {
+            let name = ToolName::from(tool.name());
+            if name.as_str().is_empty() {
+                return Err(ToolboxError::Unnamed);
+            }
+            let parameters = tool.parameters_schema();
+            let schema = jsonschema::validator_for(&parameters).map_err(|error| {
+                ToolboxError::InvalidSchema { name: name.to_string(), problem: error.to_string() }
+            })?;
+            let description = tool.description().to_owned();
+            definitions.push(ToolDefinition { name: name.clone(), description, parameters });
+            if entries.insert(name.clone(), Entry { tool, schema }).is_some() {
+                return Err(ToolboxError::Duplicate(name.to_string()));
+            }
+        }
+        Ok(Self { entries: Arc::new(entries), definitions: definitions.into() })
+    }
+
+    /// What the model is told of the tools.
+    pub fn definitions(&self) -> Arc<[ToolDefinition]> {
+        Arc::clone(&self.definitions)
+    }
+
+    /// The tool of this name, if `arguments` fit it.
+    pub(crate) fn find(&self, name: &ToolName, arguments: &Value) -> Result<Arc<dyn Tool>, ToolError> {
+        let entry = self.entries.get(name).ok_or_else(|| self.unknown(name))?;
+        if entry.schema.is_valid(arguments) {
+            return Ok(Arc::clone(&entry.tool));
+        }
+        let mut problems: Vec<String> = Vec::new();
+        for error in entry.schema.iter_errors(arguments).take(PROBLEMS_MAX) {
+            let place = error.instance_path().to_string();
+            let place = if place.is_empty() { "the arguments".to_owned() } else { place };
+            let problem: String = error.to_string().chars().take(PROBLEM_CHARS_MAX).collect();
+            problems.push(format!("{place}: {problem}"));
+        }
+        Err(ToolError::InvalidArgs(format!("invalid arguments for {name}: {}", problems.join("; "))))
+    }
+
+    fn unknown(&self, name: &ToolName) -> ToolError {
+        let mut names: Vec<&str> =
+            self.definitions.iter().map(|definition| definition.name.as_str()).take(NAMES_MAX).collect();
+        if self.definitions.len() > NAMES_MAX {
+            names.push("...");
+        }
+        let known = if names.is_empty() { "there are no tools".into() } else { names.join(", ") };
+        ToolError::NotFound(format!("there is no tool named {:?}; available: {known}", name.as_str()))
+    }
+}

@@ -1,0 +1,139 @@
+//! A run may be dropped or cancelled at any point at which it waits: it ends in order, and the conversation stays whole.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use rheon_agent::{
+    AgentContext, ClosureHook, Control, EventLog, LoopConfig, Observers, Settings, ToolExecution, Toolbox,
+    agent_loop,
+};
+use rheon_testkit::{Dice, FnTool, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, scripted};
+use rheon_types::{
+    AgentMessage, AllowAll, Effect, Hook, ProviderError, ProviderErrorKind, Timestamp, ToolResult,
+    unanswered_calls,
+};
+use serde_json::json;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Waits everywhere it can: in the stream, between tries, in tools, in turn.
+fn scenario() -> Scenario {
+    let pause = Duration::from_millis(10);
+    Scenario::new()
+        .turn(Turn::new().delay(pause).text("one two").delay(pause).cut())
+        .turn(Turn::fail(ProviderError::new(ProviderErrorKind::Network, "gone")))
+        .turn(
+            Turn::new()
+                .delay(pause)
+                .thinking("hm")
+                .tool_call_with_id("a", "slow", json!({}))
+                .delay(pause)
+                .tool_call_with_id("b", "slow", json!({}))
+                .tool_call_with_id("c", "echo", json!({ "text": "hi" })),
+        )
+        .turn(Turn::new().delay(pause).text("done"))
+}
+
+fn slow() -> FnTool {
+    FnTool::new("slow", |_, context| async move {
+        context.progress("begun");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        context.update(ToolResult::text("half"));
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        Ok(ToolResult::text("slowly"))
+    })
+    .effect(Effect::Unsafe)
+}
+
+struct Parts {
+    config: Arc<LoopConfig>,
+    log: EventLog,
+    trace: Trace,
+}
+
+fn parts(execution: ToolExecution) -> Parts {
+    let trace = Trace::new();
+    let observer = trace.clone();
+    let clock = Arc::new(TestClock::default());
+    let hook: Arc<dyn Hook> = Arc::new(ClosureHook::new());
+    let config = Arc::new(LoopConfig {
+        provider: Arc::new(ScriptedProvider::new(scenario())),
+        gate: Arc::new(AllowAll),
+        hooks: vec![hook],
+        filters: Vec::new(),
+        tools: Toolbox::new(vec![Arc::new(slow()), Arc::new(echo())]).unwrap(),
+        control: Control::default(),
+        clock: Arc::clone(&clock) as Arc<dyn rheon_types::Clock>,
+        random: Arc::new(Dice::default()),
+        config_id: None,
+        settings: Settings { tool_execution: execution, ..Settings::default() },
+    });
+    let observers = Observers::default().on_event(move |event| observer.observe(event));
+    Parts { config, log: EventLog::new("s".into(), clock, None, observers), trace }
+}
+
+/// Polls a run `polls` times and then drops it. Says whether it was over by then.
+async fn drop_after(execution: ToolExecution, polls: usize) -> bool {
+    let parts = parts(execution);
+    let mut context = AgentContext::new("a".into());
+    let cancel = CancellationToken::new();
+    let over = {
+        let prompts = vec![AgentMessage::user("go", Timestamp::default())];
+        let mut run = pin!(agent_loop(prompts, &mut context, &parts.config, &parts.log, &cancel));
+        let mut left = polls;
+        std::future::poll_fn(|waker| {
+            if left == 0 {
+                return Poll::Ready(false);
+            }
+            left -= 1;
+            run.as_mut().poll(waker).map(|_| true)
+        })
+        .await
+    };
+    parts.trace.assert_order();
+    assert!(unanswered_calls(&context.history).is_empty(), "{:#?}", context.history);
+    let last = parts.trace.events().last().map(|event| event.kind.name());
+    assert_eq!(last, (polls > 0).then_some("agent.end"), "polls {polls}");
+    over
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_dropped_at_any_point_ends_in_order() {
+    for execution in [ToolExecution::Parallel, ToolExecution::Sequential] {
+        let mut polls = 0;
+        while !drop_after(execution, polls).await {
+            polls += 1;
+        }
+        assert!(polls >= 8, "the run waited only {polls} times");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_cancelled_after_any_event_ends_in_order_and_the_next_one_works() {
+    let mut events = 1;
+    loop {
+        let (agent, trace, _) = scripted(scenario().turn("next").turn("next").turn("next").turn("next"))
+            .tool(slow())
+            .tool(echo())
+            .build();
+        let mut stream = agent.run_stream("go").unwrap();
+        let mut seen = 0;
+        while stream.next().await.is_some() {
+            seen += 1;
+            if seen == events {
+                stream.cancel();
+            }
+        }
+        trace.assert_order();
+        assert!(unanswered_calls(&agent.messages()).is_empty());
+        if seen < events {
+            break;
+        }
+        agent.run("go on").await.unwrap();
+        trace.assert_order();
+        events += 1;
+    }
+    assert!(events > 30, "the run had only {events} events");
+}

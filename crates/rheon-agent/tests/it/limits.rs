@@ -1,0 +1,153 @@
+//! Limits end a run with a reason that callers can match on.
+
+use std::time::Duration;
+
+use expect_test::expect;
+use rheon_agent::ExecutionLimits;
+use rheon_testkit::{Scenario, Turn, echo, hangs, scripted};
+use rheon_types::{LimitKind, RunEnd, StopReason, Usage};
+use serde_json::json;
+
+fn endless() -> Scenario {
+    let usage = Usage { input: 60, output: 40, ..Usage::default() };
+    Scenario::new().turn(Turn::call("echo", json!({ "text": "again" })).usage(usage).repeat())
+}
+
+fn limits() -> ExecutionLimits {
+    ExecutionLimits::unlimited()
+}
+
+fn limit_of(end: &RunEnd) -> Option<LimitKind> {
+    match end {
+        RunEnd::Limit { limit, .. } => Some(*limit),
+        RunEnd::Completed
+        | RunEnd::Truncated
+        | RunEnd::Rejected { .. }
+        | RunEnd::Vetoed { .. }
+        | RunEnd::Aborted
+        | RunEnd::Failed { .. } => None,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn turns() {
+    let ran = scripted(endless()).tool(echo()).with(|builder| builder.max_turns(2)).run("go").await;
+    expect![[r#"
+        agent.start scripted
+        turn.start 0 User
+        message.end user "go"
+        message.end assistant ToolUse [echo call_1_0 {"text":"again"}]
+        message.end toolResult call_1_0 "again"
+        turn.end 0 results=1 tokens=100
+        turn.start 1 Continuation
+        message.end assistant ToolUse [echo call_2_0 {"text":"again"}]
+        message.end toolResult call_2_0 "again"
+        turn.end 1 results=1 tokens=100
+        message.end user "[Agent stopped: the limit of 2 turns was reached]"
+        agent.end limit(Turns: the limit of 2 turns was reached) """#]]
+    .assert_eq(&ran.trace.only(&["agent.", "turn.", "message.end"]));
+    assert_eq!(limit_of(&ran.output().end), Some(LimitKind::Turns));
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_turn_at_all() {
+    let ran = scripted(endless()).tool(echo()).with(|builder| builder.max_turns(0)).run("go").await;
+    expect![[r#"
+        agent.start scripted
+        message.start user
+        message.end user "go"
+        message.start user
+        message.end user "[Agent stopped: the limit of 0 turns was reached]"
+        agent.end limit(Turns: the limit of 0 turns was reached) """#]]
+    .assert_eq(&ran.trace.text());
+    assert_eq!(ran.provider.request_count(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn tokens() {
+    let capped = ExecutionLimits { tokens_max: Some(250), ..limits() };
+    let ran = scripted(endless()).tool(echo()).with(|builder| builder.limits(capped)).run("go").await;
+    assert_eq!((limit_of(&ran.output().end), ran.output().turns), (Some(LimitKind::Tokens), 3));
+    expect![[r#"agent.end limit(Tokens: the limit of 250 tokens was reached (300 used)) """#]]
+        .assert_eq(&ran.trace.only(&["agent.end"]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_ends_a_model_that_never_answers() {
+    let capped = ExecutionLimits { duration_max: Some(Duration::from_secs(30)), ..limits() };
+    let scenario = Scenario::new().turn(Turn::new().text("Hm").hang());
+    let ran = scripted(scenario).with(|builder| builder.limits(capped)).run("go").await;
+    expect![[r#"
+        agent.start scripted
+        turn.start 0 User
+        message.start user
+        message.end user "go"
+        llm.start scripted
+        message.start assistant
+        text.delta "Hm"
+        message.end assistant Aborted (the time limit of 30 s was reached) "Hm"
+        llm.end Aborted
+        turn.end 0 results=0 tokens=0
+        message.start user
+        message.end user "[Agent stopped: the time limit of 30 s was reached]"
+        agent.end limit(Duration: the time limit of 30 s was reached) "Hm""#]]
+    .assert_eq(&ran.trace.text());
+    assert_eq!(limit_of(&ran.output().end), Some(LimitKind::Duration));
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_ends_a_tool_that_hangs_and_every_call_is_answered() {
+    let capped = ExecutionLimits { duration_max: Some(Duration::from_secs(30)), ..limits() };
+    let scenario = Scenario::new()
+        .turn(Turn::new().tool_call("hangs", json!({})).tool_call("echo", json!({ "text": "hi" })))
+        .turn("never");
+    let ran =
+        scripted(scenario).tool(hangs()).tool(echo()).with(|builder| builder.limits(capped)).run("go").await;
+    expect![[r#"
+        message.end user "go"
+        message.end assistant ToolUse [hangs call_1_0 {}] [echo call_1_1 {"text":"hi"}]
+        tool.start hangs call_1_0 {}
+        tool.start echo call_1_1 {"text":"hi"}
+        tool.end echo call_1_1 ok "hi"
+        tool.end hangs call_1_0 error "Not completed: the time limit of 30 s was reached."
+        message.end toolResult call_1_0 error "Not completed: the time limit of 30 s was reached."
+        message.end toolResult call_1_1 "hi"
+        turn.end 0 results=2 tokens=0
+        message.end user "[Agent stopped: the time limit of 30 s was reached]"
+        agent.end limit(Duration: the time limit of 30 s was reached) """#]]
+    .assert_eq(&ran.trace.only(&["agent.end", "tool.", "message.end", "turn.end"]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_hangs_meets_its_own_limit_first() {
+    let scenario = Scenario::new().turn(Turn::call("hangs", json!({}))).turn("I see.");
+    let ran = scripted(scenario)
+        .tool(hangs())
+        .with(|builder| builder.tool_timeout(Duration::from_secs(5)))
+        .run("go")
+        .await;
+    expect![[r#"
+        tool.start hangs call_1_0 {}
+        tool.end hangs call_1_0 error "the tool did not finish within 5 s and was stopped"
+        agent.end completed "I see.""#]]
+    .assert_eq(&ran.trace.only(&["agent.end", "tool."]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_cut_by_its_token_limit_says_so() {
+    let scenario = Scenario::new().turn(Turn::say("And then").stop(StopReason::Length));
+    let ran = scripted(scenario).run("go").await;
+    let output = ran.result.unwrap();
+    assert_eq!((&output.end, output.stop_reason()), (&RunEnd::Truncated, Some(StopReason::Length)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_waits_in_a_queue_survives_a_limit() {
+    let scenario = Scenario::new().turn("One.").turn("Two.");
+    let (agent, trace, _) = scripted(scenario).with(|builder| builder.max_turns(1)).build();
+    agent.follow_up("and now?");
+    let output = agent.run("go").await.unwrap();
+    assert_eq!(limit_of(&output.end), Some(LimitKind::Turns));
+    assert_eq!(agent.queued(), (0, 1));
+    trace.assert_order();
+}

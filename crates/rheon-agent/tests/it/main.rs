@@ -1,0 +1,19 @@
+//! Tests of the loop through its public doors, with a scripted model.
+#![cfg(test)]
+
+mod adversarial;
+mod bad_input;
+mod cancel;
+mod continuation;
+mod decisions;
+mod drop_anywhere;
+mod hooks;
+mod limits;
+mod observe;
+mod permission;
+mod queues;
+mod retries;
+mod sessions;
+mod stores;
+mod tools;
+mod turns;

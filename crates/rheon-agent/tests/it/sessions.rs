@@ -1,0 +1,107 @@
+//! Sessions: ids, rotation, saving and restoring the conversation.
+
+use std::time::Duration;
+
+use expect_test::expect;
+use rheon_agent::AgentError;
+use rheon_testkit::{Scenario, Turn, echo, request_text, scripted};
+use serde_json::json;
+
+#[tokio::test(start_paused = true)]
+async fn a_conversation_can_be_saved_and_restored() {
+    let scenario = Scenario::new().turn(Turn::call("echo", json!({ "text": "hi" }))).turn("One.");
+    let ran = scripted(scenario).tool(echo()).run("go").await;
+    let saved = ran.agent.save_messages();
+
+    let (other, trace, provider) = scripted(Scenario::new().turn("Two.")).build();
+    other.restore_messages(&saved).unwrap();
+    assert_eq!(other.messages(), ran.agent.messages());
+    other.run("more").await.unwrap();
+    trace.assert_order();
+    expect![[r#"
+        user "go"
+        assistant "" [echo call_1_0]
+        toolResult call_1_0 "hi"
+        assistant "One."
+        user "more""#]]
+    .assert_eq(&request_text(&provider.requests()[0]));
+    assert_eq!(other.save_messages().matches("\"role\"").count(), 6);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_read_changes_nothing() {
+    let ran = scripted(Scenario::new().turn("One.")).run("go").await;
+    let before = ran.agent.messages();
+    for (json, problem) in [
+        ("", "EOF while parsing a value at line 1 column 0"),
+        ("{}", "invalid type: map, expected a sequence at line 1 column 0"),
+        (
+            r#"[{"role":"robot"}]"#,
+            "unknown variant `robot`, expected one of `user`, `assistant`, `toolResult`, `extension` at line 1 column 16",
+        ),
+    ] {
+        let error = ran.agent.restore_messages(json).unwrap_err();
+        assert_eq!(error.to_string(), format!("the saved messages cannot be read: {problem}"));
+        assert!(matches!(error, AgentError::UnreadableMessages(_)));
+    }
+    assert_eq!(ran.agent.messages(), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_session_counts_from_the_start_and_keeps_the_conversation() {
+    let (agent, trace, _) = scripted(Scenario::new().turn("One.").turn("Two.").turn("Three.")).build();
+    agent.run("a").await.unwrap();
+    agent.run("b").await.unwrap();
+    let session = agent.new_session().unwrap();
+    assert_eq!(agent.session_id(), session);
+    agent.run("c").await.unwrap();
+    trace.assert_order();
+    let starts: Vec<String> = trace
+        .events()
+        .iter()
+        .filter(|event| event.kind.name() == "agent.start")
+        .map(|event| format!("{} {}", event.seq, event.loop_id))
+        .collect();
+    expect![[r#"
+        1 s.c.1
+        11 s.c.2
+        1 018bcfe5-6800-7000-8000-000000000100.c.1"#]]
+    .assert_eq(&starts.join("\n"));
+    assert_eq!(agent.messages().len(), 6);
+    agent.reset().unwrap();
+    assert_eq!(agent.messages().len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_rotates_after_a_long_pause() {
+    let (agent, _, _) = scripted(Scenario::new().turn("One.")).build();
+    let hour = Duration::from_secs(3_600);
+    assert_eq!(agent.check_and_rotate(hour).unwrap(), None, "nothing has happened yet");
+    agent.run("a").await.unwrap();
+    tokio::time::advance(hour).await;
+    assert_eq!(agent.check_and_rotate(hour).unwrap(), None, "exactly an hour is not longer than an hour");
+    tokio::time::advance(Duration::from_millis(1)).await;
+    let rotated = agent.check_and_rotate(hour).unwrap();
+    assert_eq!(rotated, Some(agent.session_id()));
+    assert_eq!(agent.check_and_rotate(hour).unwrap(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn ids_are_made_of_inputs_alone() {
+    use std::sync::Arc;
+    let build = || {
+        rheon_agent::Agent::builder()
+            .provider(rheon_testkit::ScriptedProvider::new(Scenario::new()))
+            .clock(Arc::new(rheon_testkit::TestClock::default()))
+            .random(Arc::new(rheon_testkit::Dice::default()))
+            .build()
+            .unwrap()
+    };
+    let (left, right) = (build(), build());
+    assert_eq!((left.agent_id(), left.session_id()), (right.agent_id(), right.session_id()));
+    expect!["018bcfe5-6800-7000-8000-000000000100 018bcfe5-6800-7200-8000-000000000300"].assert_eq(&format!(
+        "{} {}",
+        left.agent_id(),
+        left.session_id()
+    ));
+}

@@ -1,0 +1,4 @@
+//! Tests of the crate through its public doors.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+mod demo;

@@ -1,0 +1,58 @@
+//! `Output`: standard output as long as somebody reads it, and standard error for what else is to be said.
+
+use std::io::{self, ErrorKind, Write};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::render::inert;
+
+/// Standard output. The first write that fails cancels what is being shown; nothing is written after it.
+pub(crate) struct Output {
+    stdout: io::Stdout,
+    failure: Option<io::Error>,
+    cancel: CancellationToken,
+}
+
+/// Whether the reader of standard output stayed to the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reader {
+    There,
+    Left,
+}
+
+impl Output {
+    pub(crate) fn new(cancel: CancellationToken) -> Self {
+        Self { stdout: io::stdout(), failure: None, cancel }
+    }
+
+    /// Writes `text` so that it is seen at once.
+    pub(crate) fn write(&mut self, text: &str) {
+        if self.failure.is_some() || text.is_empty() {
+            return;
+        }
+        let written = self.stdout.write_all(text.as_bytes()).and_then(|()| self.stdout.flush());
+        if let Err(error) = written {
+            self.failure = Some(error);
+            self.cancel.cancel();
+        }
+    }
+
+    /// Tells how it went.
+    pub(crate) fn close(self) -> io::Result<Reader> {
+        match self.failure {
+            None => Ok(Reader::There),
+            Some(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Reader::Left),
+            Some(error) => Err(error),
+        }
+    }
+}
+
+/// Says on standard error what went wrong.
+pub(crate) fn complain(problem: &str) {
+    remark(&format!("error: {problem}"));
+}
+
+/// Says something on standard error. If that fails, nobody is there to be told.
+pub(crate) fn remark(text: &str) {
+    writeln!(io::stderr(), "{}", inert(text)).ok();
+}

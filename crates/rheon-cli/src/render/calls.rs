@@ -1,0 +1,106 @@
+//! `Calls`: the tool calls of a turn, handed out in the order in which the model made them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rheon_types::{ToolCall, ToolCallId, ToolName, ToolResult};
+use serde_json::Value;
+
+/// The calls that are not shown to their end yet, in order.
+#[derive(Default)]
+pub(super) struct Calls {
+    open: VecDeque<Call>,
+}
+
+struct Call {
+    id: ToolCallId,
+    name: ToolName,
+    arguments: Arc<Value>,
+    stage: Stage,
+    is_shown: bool,
+}
+
+enum Stage {
+    Waiting,
+    Running,
+    Over(Outcome),
+}
+
+/// How a call ended.
+pub(super) enum Outcome {
+    Done { text: String, duration_ms: u64 },
+    Failed { reason: String, duration_ms: u64 },
+    Refused { reason: String },
+}
+
+impl Outcome {
+    pub(super) fn of(result: &ToolResult, is_error: bool, duration_ms: u64) -> Self {
+        let text = result.as_text();
+        if is_error { Self::Failed { reason: text, duration_ms } } else { Self::Done { text, duration_ms } }
+    }
+}
+
+/// What is to be shown next.
+pub(super) enum Showing {
+    Call { name: ToolName, arguments: Arc<Value> },
+    Outcome(Outcome),
+}
+
+impl Calls {
+    /// The model made this call, after all those before.
+    pub(super) fn expect(&mut self, call: &ToolCall) {
+        self.set((&call.id, &call.name, &call.arguments), Stage::Waiting);
+    }
+
+    /// The call begins.
+    pub(super) fn start(&mut self, id: &ToolCallId, name: &ToolName, arguments: &Arc<Value>) {
+        self.set((id, name, arguments), Stage::Running);
+    }
+
+    /// The call is over, or will not run.
+    pub(super) fn end(&mut self, id: &ToolCallId, name: &ToolName, outcome: Outcome) {
+        self.set((id, name, &Arc::default()), Stage::Over(outcome));
+    }
+
+    /// Whether the call is the one whose lines are being shown.
+    pub(super) fn is_shown(&self, id: &ToolCallId) -> bool {
+        self.open.front().is_some_and(|call| call.is_shown && call.id == *id)
+    }
+
+    /// What can be shown now that could not before.
+    pub(super) fn next(&mut self) -> Option<Showing> {
+        let call = self.open.front_mut()?;
+        match (&call.stage, call.is_shown) {
+            (Stage::Waiting, _) | (Stage::Running, true) => None,
+            (Stage::Running | Stage::Over(_), false) => {
+                call.is_shown = true;
+                Some(Showing::Call { name: call.name.clone(), arguments: Arc::clone(&call.arguments) })
+            }
+            (Stage::Over(_), true) => match self.open.pop_front()?.stage {
+                Stage::Over(outcome) => Some(Showing::Outcome(outcome)),
+                Stage::Waiting | Stage::Running => None,
+            },
+        }
+    }
+
+    /// Forgets what is left.
+    pub(super) fn clear(&mut self) {
+        self.open.clear();
+    }
+
+    /// Sets how far a call is; one that no answer announced comes last.
+    fn set(&mut self, (id, name, arguments): Named<'_>, stage: Stage) {
+        match self.open.iter_mut().find(|call| call.id == *id) {
+            Some(call) => call.stage = stage,
+            None => self.open.push_back(Call {
+                id: id.clone(),
+                name: name.clone(),
+                arguments: Arc::clone(arguments),
+                stage,
+                is_shown: false,
+            }),
+        }
+    }
+}
+
+type Named<'a> = (&'a ToolCallId, &'a ToolName, &'a Arc<Value>);

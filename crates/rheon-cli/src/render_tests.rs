@@ -1,0 +1,351 @@
+//! Tests of the renderer: the events of scripted runs in, the whole text out.
+
+use std::time::Duration;
+
+use expect_test::expect;
+use rheon_testkit::{FnTool, Scenario, Scripted, Turn, echo, fails, scripted};
+use rheon_types::{
+    AgentEvent, Answer, DenyAll, Event, FilterVerdict, Flow, History, Hook, Message, ProviderError,
+    ProviderErrorKind, StopReason, ToolError, ToolResult, Usage,
+};
+use serde_json::json;
+
+use super::{Renderer, Style};
+
+const PLAIN: Style = Style { colours: false, columns: 60 };
+const COLOURED: Style = Style { colours: true, columns: 60 };
+
+fn render(style: Style, events: &[Event]) -> String {
+    let mut renderer = Renderer::new(style);
+    events.iter().map(|event| renderer.event(event)).collect()
+}
+
+async fn rendered(style: Style, run: Scripted) -> String {
+    render(style, &run.run("Go.").await.trace.events())
+}
+
+/// Escape codes as text, so that a snapshot shows them.
+fn visible(text: &str) -> String {
+    text.replace('\x1b', "␛")
+}
+
+fn conversation() -> Scripted {
+    let usage = Usage { input: 1_200, output: 80, cache_read: 34, ..Usage::default() };
+    let scenario = Scenario::new()
+        .turn(
+            Turn::new()
+                .thinking("Two calls\nwill do.")
+                .text("I look.")
+                .tool_call("echo", json!({ "text": "one two" }))
+                .tool_call("fails", json!({}))
+                .usage(usage),
+        )
+        .turn(Turn::new().tool_call("echo", json!({ "text": "three" })))
+        .turn(Turn::say("\n\nDone.\n"));
+    scripted(scenario).tool(echo()).tool(fails())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conversation() {
+    expect![[r#"
+        › Go.
+
+        thinking: Two calls
+        will do.
+
+        I look.
+
+        ● echo text="one two"
+          └ one two · 0 ms
+        ● fails
+          └ failed: it does not work · 0 ms
+        ● echo text=three
+          └ three · 0 ms
+
+        Done.
+
+        3 turns · 3 tools · 1,234 in / 80 out tokens · 0 ms
+    "#]]
+    .assert_eq(&rendered(PLAIN, conversation()).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conversation_in_colours() {
+    expect![[r#"
+        ␛[36m› ␛[0m␛[1mGo.␛[0m
+
+        ␛[2mthinking: Two ␛[0m␛[2mcalls␛[0m
+        ␛[2mwill ␛[0m␛[2mdo.␛[0m
+
+        I look.
+
+        ␛[36m● ␛[0m␛[1mecho␛[0m text="one two"
+        ␛[2m  └ ␛[0mone two␛[2m · 0 ms␛[0m
+        ␛[36m● ␛[0m␛[1mfails␛[0m
+        ␛[2m  └ ␛[0m␛[31mfailed: it does not work␛[0m␛[2m · 0 ms␛[0m
+        ␛[36m● ␛[0m␛[1mecho␛[0m text=three
+        ␛[2m  └ ␛[0mthree␛[2m · 0 ms␛[0m
+
+        Done.
+
+        ␛[2m3 turns · 3 tools · 1,234 in / 80 out tokens · 0 ms␛[0m
+    "#]]
+    .assert_eq(&visible(&rendered(COLOURED, conversation()).await));
+}
+
+#[tokio::test(start_paused = true)]
+async fn colours_change_nothing_else() {
+    let events = conversation().run("Go.").await.trace.events();
+    let mut coloured = render(COLOURED, &events);
+    for code in [0, 1, 2, 31, 33, 36] {
+        coloured = coloured.replace(&format!("\x1b[{code}m"), "");
+    }
+    assert_eq!(coloured, render(PLAIN, &events));
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_are_shown_in_the_order_of_the_model() {
+    let nap = FnTool::new("nap", |arguments, context| async move {
+        let millis = arguments["ms"].as_u64().unwrap();
+        context.progress("closing my eyes");
+        tokio::time::sleep(Duration::from_millis(millis)).await;
+        Ok(ToolResult::text(format!("slept {millis} ms")))
+    });
+    let mut turn = Turn::new();
+    for millis in [3_000, 20, 100_000, 1] {
+        turn = turn.tool_call("nap", json!({ "ms": millis }));
+    }
+    let scenario = Scenario::new().turn(turn.tool_call("snore", json!({}))).turn("Awake.");
+    expect![[r#"
+        › Go.
+
+        ● nap ms=3000
+          closing my eyes
+          └ slept 3000 ms · 3.0 s
+        ● nap ms=20
+          └ slept 20 ms · 20 ms
+        ● nap ms=100000
+          └ slept 100000 ms · 1 min 40 s
+        ● nap ms=1
+          └ slept 1 ms · 1 ms
+        ● snore
+          └ not run: there is no tool named "snore"; available: nap
+
+        Awake.
+
+        2 turns · 4 tools · 0 in / 0 out tokens · 1 min 40 s
+    "#]]
+    .assert_eq(&rendered(PLAIN, scripted(scenario).tool(nap)).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_refused() {
+    let scenario = Scenario::new()
+        .turn(
+            Turn::new()
+                .tool_call("echo", json!({ "text": "hi" }))
+                .tool_call("unknown", json!({ "a": [1, 2] })),
+        )
+        .turn("Then not.");
+    let run = scripted(scenario).tool(echo()).with(|builder| builder.permission_policy(DenyAll));
+    expect![[r#"
+        › Go.
+
+        ● echo text=hi
+          └ not run: no tool may run in this session
+        ● unknown a=[1,2]
+          └ not run: there is no tool named "unknown"; available: e…
+
+        Then not.
+
+        2 turns · 0 tools · 0 in / 0 out tokens · 0 ms
+    "#]]
+    .assert_eq(&rendered(PLAIN, run).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_fails_first() {
+    let busy = ProviderError::new(ProviderErrorKind::Overloaded, "busy").with_retry_after_ms(2_000);
+    let scenario = Scenario::new().turn(Turn::say("I beg").error(busy)).turn("I begin.");
+    expect![[r#"
+        › Go.
+
+        I beg
+
+        busy; retry 1 of 3 in 2.0 s
+
+        I begin.
+
+        1 turn · 0 tools · 0 in / 0 out tokens · 2.0 s
+    "#]]
+    .assert_eq(&rendered(PLAIN, scripted(scenario)).await);
+}
+
+struct OneTurn;
+
+impl Hook for OneTurn {
+    fn before_turn<'a>(&'a self, _history: &'a History, turn_index: u32) -> Answer<'a, Flow> {
+        Flow::from(turn_index == 0).into()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_way_to_end() {
+    let reject = |_: &Message| FilterVerdict::Reject("not that".into());
+    let once = || Scenario::new().turn(Turn::new().text("Hm").tool_call("echo", json!({ "text": "x" })));
+    let broken = ProviderError::new(ProviderErrorKind::Auth, "no key");
+    let runs = [
+        scripted(once()).tool(echo()).with(|builder| builder.max_turns(1)),
+        scripted(Scenario::new().turn("Hm")).with(|builder| builder.input_filter(reject)),
+        scripted(once()).tool(echo()).with(|builder| builder.hook(OneTurn)),
+        scripted(Scenario::new().turn(Turn::say("Hm").stop(StopReason::Length))),
+        scripted(Scenario::new().turn(Turn::fail(broken))),
+    ];
+    let mut ends = String::new();
+    for run in runs {
+        ends += &rendered(PLAIN, run).await;
+        ends += "----\n";
+    }
+    expect![[r#"
+        › Go.
+
+        Hm
+
+        ● echo text=x
+          └ x · 0 ms
+
+        › [Agent stopped: the limit of 1 turns was reached]
+
+        stopped at a limit · 1 turn · 1 tool · 0 in / 0 out tokens · 0 ms
+        ----
+        rejected: not that
+
+        rejected · 0 turns · 0 tools · 0 in / 0 out tokens · 0 ms
+        ----
+        › Go.
+
+        Hm
+
+        ● echo text=x
+          └ x · 0 ms
+
+        stopped by a hook · 1 turn · 1 tool · 0 in / 0 out tokens · 0 ms
+        ----
+        › Go.
+
+        Hm
+
+        cut off · 1 turn · 0 tools · 0 in / 0 out tokens · 0 ms
+        ----
+        › Go.
+
+        failed · 1 turn · 0 tools · 0 in / 0 out tokens · 0 ms
+        ----
+    "#]]
+    .assert_eq(&ends);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interrupted_run_ends_its_line() {
+    let scenario = Scenario::new().turn(Turn::new().thinking("Let me think").hang());
+    let (agent, trace, _) = scripted(scenario).build();
+    let mut stream = agent.run_stream("Go.").unwrap();
+    while !matches!(stream.next().await.unwrap().kind, AgentEvent::ThinkingDelta { .. }) {}
+    stream.cancel();
+    stream.finish().await.unwrap();
+    expect![[r#"
+        ␛[36m› ␛[0m␛[1mGo.␛[0m
+
+        ␛[2mthinking: Let ␛[0m␛[2mme ␛[0m␛[2mthink␛[0m
+
+        ␛[33minterrupted␛[0m␛[2m · ␛[0m␛[2m1 turn · 0 tools · 0 in / 0 out tokens · 0 ms␛[0m
+    "#]]
+    .assert_eq(&visible(&render(COLOURED, &trace.events())));
+}
+
+#[tokio::test(start_paused = true)]
+async fn hostile_text_is_shown_and_not_obeyed() {
+    const EVIL: &str = "\x1b]0;evil\x07\u{9b}2J\r\u{202e}";
+    let tool = FnTool::new("open", |arguments, _| async move {
+        let text = format!("first{EVIL}\nsecond{EVIL}");
+        if arguments["well"] == true { Ok(ToolResult::text(text)) } else { Err(ToolError::Failed(text)) }
+    });
+    let busy = ProviderError::new(ProviderErrorKind::Overloaded, EVIL).with_retry_after_ms(1);
+    let scenario = Scenario::new()
+        .turn(Turn::fail(busy))
+        .turn(
+            Turn::new()
+                .thinking(format!("thinking{EVIL}"))
+                .text(format!("text{EVIL}"))
+                .tool_call("open", json!({ "well": true, EVIL: EVIL }))
+                .tool_call("open", json!({ "list": [EVIL] }))
+                .tool_call(format!("un{EVIL}"), json!({})),
+        )
+        .turn(Turn::fail(ProviderError::new(ProviderErrorKind::Auth, EVIL)));
+    let (agent, trace, _) = scripted(scenario).tool(tool).build();
+    agent.run(format!("Go{EVIL}.")).await.unwrap_err();
+    let text = render(Style { colours: false, columns: 100 }, &trace.events());
+    let is_inert = |c: char| !c.is_control() && c != '\u{202e}' || c == '\n';
+    assert_eq!(text.chars().find(|c| !is_inert(*c)), None);
+    expect![[r#"
+        › Go\u{1b}]0;evil\u{7}\u{9b}2J\r\u{202e}.
+
+        \u{1b}]0;evil\u{7}\u{9b}2J\r\u{202e}; retry 1 of 3 in 1 ms
+
+        thinking: thinking\u{1b}]0;evil\u{7}\u{9b}2J\r\u{202e}
+
+        text\u{1b}]0;evil\u{7}\u{9b}2J\r\u{202e}
+
+        ● open \u{1b}]0;evil\u{7}\u{9b}2J\r\u{202e}="\u{1b}]0;evil\u{7}\u{9b}2J\r\u{202e}" well=true
+          └ first\u{1b}]0;evil\u{7}\u{9b}2J\r\u{202e} (+1 line) · 0 ms
+        ● open list=["\u001b]0;evil\u0007\u{9b}2J\r\u{202e}"]
+          └ failed: first\u{1b}]0;evil\u{7}\u{9b}2J\r\u{202e} (+1 line) · 0 ms
+        ● un\u{1b}]0;evil\u{7}\u{9b}2J\r\u{202e}
+          └ not run: there is no tool named "un\u{1b}]0;evil\u{7}\u{9b}2J\r\u{202e}"; available: open
+
+        failed · 2 turns · 2 tools · 0 in / 0 out tokens · 1 ms
+    "#]]
+    .assert_eq(&text);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_lines_of_calls_fit_the_terminal() {
+    let long = "漢字".repeat(40);
+    let tool = FnTool::new("a_tool_with_a_rather_long_name", move |_, _| {
+        let long = long.clone();
+        async move { Ok(ToolResult::text(long)) }
+    });
+    let arguments = json!({ "text": "word ".repeat(40), "z": 1 });
+    let scenario =
+        Scenario::new().turn(Turn::call("a_tool_with_a_rather_long_name", arguments.clone())).turn("Done.");
+    let events = scripted(scenario).tool(tool).run("Go.").await.trace.events();
+    let mut shown = String::new();
+    for columns in [80, 40, 20, 5, 0] {
+        let text = render(Style { colours: false, columns }, &events);
+        let calls = text.lines().filter(|line| line.starts_with('●') || line.starts_with("  "));
+        for line in calls {
+            assert!(super::width(line) <= columns.max(11), "{columns} columns: {line}");
+            shown += line;
+            shown.push('\n');
+        }
+    }
+    expect![[r#"
+        ● a_tool_with_a_rather_long_name text="word word word word word word word word …
+          └ 漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字… · 0 ms
+        ● a_tool_with_a_rather_long_name text="…
+          └ 漢字漢字漢字漢字漢字漢字漢字… · 0 ms
+        ● a_tool_with_a_rat…
+          └ 漢字漢字… · 0 ms
+        ● a_…
+          └  · 0 ms
+        ● 
+          └  · 0 ms
+    "#]]
+    .assert_eq(&shown);
+}
+
+#[test]
+fn a_remark_stands_on_its_own_line() {
+    let mut renderer = Renderer::new(COLOURED);
+    assert_eq!(visible(&renderer.remark("kept\u{1b} it")), "␛[2mkept\\u{1b} it␛[0m\n");
+}

@@ -1,0 +1,83 @@
+//! `Signals`: the first signal ends a run in order, the second ends the program.
+
+use std::io;
+use std::sync::{Arc, OnceLock};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::exit::Exit;
+
+/// The signals that came.
+pub(crate) struct Signals {
+    first: Arc<OnceLock<Exit>>,
+}
+
+impl Signals {
+    /// From now on, cancels `cancel` at the first signal. Needs a runtime.
+    pub(crate) fn cancel(cancel: &CancellationToken) -> io::Result<Self> {
+        let mut listener = Listener::new()?;
+        let first = Arc::new(OnceLock::new());
+        let (heard, cancel) = (Arc::clone(&first), cancel.clone());
+        tokio::spawn(async move {
+            loop {
+                let signal = listener.next().await;
+                if heard.set(signal).is_err() {
+                    end_now(signal);
+                }
+                cancel.cancel();
+            }
+        });
+        Ok(Self { first })
+    }
+
+    /// The first signal, as the exit code it asks for.
+    pub(crate) fn received(&self) -> Option<Exit> {
+        self.first.get().copied()
+    }
+}
+
+#[allow(
+    clippy::exit,
+    reason = "whoever asks twice does not want to wait for whatever still holds the program up"
+)]
+fn end_now(signal: Exit) -> ! {
+    std::process::exit(signal.code().into())
+}
+
+#[cfg(unix)]
+struct Listener {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Listener {
+    fn new() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    async fn next(&mut self) -> Exit {
+        tokio::select! {
+            _ = self.interrupt.recv() => Exit::Interrupted,
+            _ = self.terminate.recv() => Exit::Terminated,
+        }
+    }
+}
+
+#[cfg(windows)]
+struct Listener {
+    interrupt: tokio::signal::windows::CtrlC,
+}
+
+#[cfg(windows)]
+impl Listener {
+    fn new() -> io::Result<Self> {
+        Ok(Self { interrupt: tokio::signal::windows::ctrl_c()? })
+    }
+
+    async fn next(&mut self) -> Exit {
+        self.interrupt.recv().await;
+        Exit::Interrupted
+    }
+}

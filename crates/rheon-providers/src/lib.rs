@@ -1,0 +1,3 @@
+//! Model providers: a request becomes a stream of chunks.
+
+pub mod scripted;

@@ -1,0 +1,164 @@
+//! `Fields`: reads a table key by key and knows where it is, so that every complaint names the key.
+
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// The way from the root of a document to a value.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct KeyPath(pub(super) Vec<Segment>);
+
+/// One step of a [`KeyPath`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Segment {
+    Key(String),
+    Index(usize),
+}
+
+/// What is wrong with a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) path: KeyPath,
+    /// Says what is wrong and what would be right.
+    pub(super) problem: String,
+}
+
+/// A table that is being read.
+pub(super) struct Fields {
+    path: KeyPath,
+    left: Map<String, Value>,
+}
+
+impl KeyPath {
+    pub(super) fn key(&self, key: &str) -> Self {
+        self.with(Segment::Key(key.to_owned()))
+    }
+
+    pub(super) fn index(&self, index: usize) -> Self {
+        self.with(Segment::Index(index))
+    }
+
+    pub(super) fn fault(&self, problem: impl Into<String>) -> Fault {
+        Fault { path: self.clone(), problem: problem.into() }
+    }
+
+    fn with(&self, segment: Segment) -> Self {
+        Self(self.0.iter().cloned().chain([segment]).collect())
+    }
+}
+
+/// For instance `turns[0].steps[1].ms`; `scenario` for the root.
+impl fmt::Display for KeyPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("scenario");
+        }
+        for (depth, segment) in self.0.iter().enumerate() {
+            match segment {
+                Segment::Key(key) if depth == 0 => f.write_str(key)?,
+                Segment::Key(key) => write!(f, ".{key}")?,
+                Segment::Index(index) => write!(f, "[{index}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Fields {
+    /// The table at `path`.
+    pub(super) fn of(value: Value, path: KeyPath) -> Result<Self, Fault> {
+        match value {
+            Value::Object(left) => Ok(Self { path, left }),
+            other => Err(path.fault(format!("must be a table: found {}", kind_of(&other)))),
+        }
+    }
+
+    /// Complains about a key that is not one of `known`.
+    pub(super) fn only(&self, known: &[&str]) -> Result<(), Fault> {
+        match self.left.keys().find(|key| !known.contains(&key.as_str())) {
+            None => Ok(()),
+            Some(key) => Err(self.path.key(key).fault(format!("unknown key; {}", advice(key, known)))),
+        }
+    }
+
+    pub(super) fn path(&self) -> &KeyPath {
+        &self.path
+    }
+
+    /// Takes the value of `key`, where there is one. `what` goes on from "must be".
+    pub(super) fn take<T: DeserializeOwned>(&mut self, key: &str, what: &str) -> Result<Option<T>, Fault> {
+        let Some(value) = self.left.remove(key) else { return Ok(None) };
+        match serde_json::from_value(value) {
+            Ok(value) => Ok(Some(value)),
+            Err(error) => Err(self.path.key(key).fault(format!("must be {what}: {error}"))),
+        }
+    }
+
+    /// Takes the value of `key`, which must be there.
+    pub(super) fn need<T: DeserializeOwned>(&mut self, key: &str, what: &str) -> Result<T, Fault> {
+        self.take(key, what)?.ok_or_else(|| self.path.fault(format!("{key:?} is missing; it must be {what}")))
+    }
+
+    /// Takes the table at `key`, where there is one, and reads it.
+    pub(super) fn table<T>(
+        &mut self,
+        key: &str,
+        read: impl FnOnce(Value, KeyPath) -> Result<T, Fault>,
+    ) -> Result<Option<T>, Fault> {
+        self.left.remove(key).map(|value| read(value, self.path.key(key))).transpose()
+    }
+
+    /// Takes the list at `key` and reads its items; no list is an empty one.
+    pub(super) fn list<T>(
+        &mut self,
+        key: &str,
+        read: impl Fn(Value, KeyPath) -> Result<T, Fault>,
+    ) -> Result<Vec<T>, Fault> {
+        let path = self.path.key(key);
+        match self.left.remove(key) {
+            None => Ok(Vec::new()),
+            Some(Value::Array(items)) => {
+                items.into_iter().enumerate().map(|(index, item)| read(item, path.index(index))).collect()
+            }
+            Some(other) => Err(path.fault(format!("must be a list of tables: found {}", kind_of(&other)))),
+        }
+    }
+}
+
+/// What to write instead of `word`: the one of `known` that it looks like, or any of them.
+pub(super) fn advice(word: &str, known: &[&str]) -> String {
+    let nearest = known.iter().map(|candidate| (distance(word, candidate), candidate)).min();
+    match nearest {
+        Some((distance, candidate)) if distance <= 2 && distance * 2 <= candidate.chars().count() => {
+            format!("did you mean {candidate:?}?")
+        }
+        Some(_) | None => format!("there are {}", known.join(", ")),
+    }
+}
+
+/// How many characters must change to make `a` of `b`.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
+    for (index, left) in a.chars().enumerate() {
+        let mut next = vec![index + 1];
+        let mut before = index + 1;
+        for ((right, above_left), above) in b.chars().zip(&row).zip(row.iter().skip(1)) {
+            before = (above_left + usize::from(left != right)).min(above + 1).min(before + 1);
+            next.push(before);
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "a table",
+    }
+}

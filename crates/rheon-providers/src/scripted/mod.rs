@@ -1,0 +1,105 @@
+//! `ScriptedProvider`: a provider that plays a scenario, for tests and for work without a network.
+//!
+//! A scenario is a list of turns. For each request the provider plays the first turn that is not used up and whose
+//! condition holds. In TOML:
+//!
+//! ```toml
+//! name = "look, then answer"
+//!
+//! [[turns]]
+//! steps = [
+//!     { type = "text", text = "Let me look." },
+//!     { type = "tool_call", name = "read", args = { path = "a.txt" } },
+//! ]
+//!
+//! [[turns]]
+//! when = { tool = "read" }
+//! usage = { input = 120, output = 9 }
+//! steps = [{ type = "text", text = "It says: {{last_tool_result}}" }]
+//! ```
+//!
+//! | key of a turn | meaning |
+//! |---|---|
+//! | `when` | parts that must all hold: `last_text_contains`, `tool`, `tool_result_contains`, `tool_result_is_error`, `request` |
+//! | `repeat` | the turn is never used up |
+//! | `steps` | what is streamed, see below |
+//! | `usage`, `stop` | the token counts, and the stop reason where it is not plain from the steps |
+//!
+//! | step | keys | what the stream does |
+//! |---|---|---|
+//! | `text` | `text`, `chunk_chars` | pieces of that many characters, or one per word |
+//! | `thinking` | `text`, `signature`, `chunk_chars` | the same as reasoning, then the signature |
+//! | `tool_call` | `name`, `args`, `id`, `raw_args`, `partial`, `chunk_chars` | a call; `raw_args` is sent as it stands, `partial` leaves the call open |
+//! | `delay` | `ms` | nothing for a while |
+//! | `error` | `kind`, `message`, `retry_after_ms` | fails |
+//! | `cut` | | ends without a `Done` |
+//! | `hang` | | nothing, until it is cancelled |
+//!
+//! `{{last_tool_result}}` and `{{last_text}}` in a text, in reasoning or in a string of `args` stand for the text of the
+//! last tool result and of the last message of the request.
+
+mod choose;
+mod compile;
+mod decode;
+mod error;
+mod fields;
+mod locate;
+mod parse;
+mod play;
+mod scenario;
+mod script;
+
+use std::sync::Arc;
+
+use rheon_types::{ChunkStream, Provider, Request};
+use tokio_util::sync::CancellationToken;
+
+pub use error::{Place, SCENARIO_BYTES_MAX, ScenarioError};
+pub use scenario::{Scenario, Turn};
+pub use script::REQUESTS_KEPT_MAX;
+
+use play::Play;
+use script::Script;
+
+/// A provider that plays a [`Scenario`]. Clones share its state.
+#[derive(Debug, Clone)]
+pub struct ScriptedProvider {
+    script: Arc<Script>,
+}
+
+impl ScriptedProvider {
+    /// A provider that plays `scenario` from its beginning.
+    pub fn new(scenario: Scenario) -> Self {
+        Self { script: Arc::new(Script::new(scenario)) }
+    }
+
+    /// The last requests it got, oldest first: at most [`REQUESTS_KEPT_MAX`].
+    pub fn requests(&self) -> Vec<Request> {
+        self.script.requests()
+    }
+
+    /// How many requests it got in all.
+    pub fn request_count(&self) -> u64 {
+        self.script.request_count()
+    }
+}
+
+impl Provider for ScriptedProvider {
+    fn id(&self) -> &str {
+        "scripted"
+    }
+
+    /// Delays need a tokio runtime with its timer on. Like any provider's, the request counts once the stream is polled.
+    fn stream(&self, request: Request, cancel: CancellationToken) -> ChunkStream {
+        Box::pin(Play::new(Arc::clone(&self.script), request, cancel))
+    }
+}
+
+#[cfg(test)]
+mod choose_tests;
+#[cfg(test)]
+mod compile_tests;
+#[cfg(test)]
+mod locate_tests;
+#[cfg(test)]
+mod parse_tests;

@@ -1,0 +1,45 @@
+//! A clock and dice that do as they are told.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use rheon_types::{Clock, Random, Timestamp};
+use tokio::time::Instant;
+
+/// 2023-11-14T22:13:20Z: when every test begins.
+const BEGINNING_MS: u64 = 1_700_000_000_000;
+
+/// A clock that starts at a fixed moment and goes as tokio's does: not at all while a test holds it still.
+#[derive(Debug)]
+pub struct TestClock {
+    origin: Instant,
+}
+
+impl Default for TestClock {
+    fn default() -> Self {
+        Self { origin: Instant::now() }
+    }
+}
+
+impl Clock for TestClock {
+    fn now(&self) -> Timestamp {
+        let elapsed = u64::try_from(self.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Timestamp::from_millis(BEGINNING_MS.saturating_add(elapsed))
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.origin.elapsed()
+    }
+}
+
+/// Dice that count up: different each time, the same in every run.
+#[derive(Debug, Default)]
+pub struct Dice {
+    next: AtomicU64,
+}
+
+impl Random for Dice {
+    fn next_u64(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+}

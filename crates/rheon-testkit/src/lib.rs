@@ -1,0 +1,16 @@
+//! For tests: write a scenario, run it, and compare all that happened as text.
+
+mod clock;
+mod scripted;
+mod store;
+mod text;
+mod tools;
+mod trace;
+
+pub use clock::{Dice, TestClock};
+pub use rheon_providers::scripted::{Scenario, ScriptedProvider, Turn};
+pub use scripted::{Ran, Scripted, request_text, scripted};
+pub use store::MemoryStore;
+pub use text::{event_line, event_text};
+pub use tools::{FnTool, echo, fails, fatal, hangs, panics};
+pub use trace::Trace;

@@ -1,0 +1,75 @@
+//! A store in memory that can be told to fail.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rheon_types::{Answer, Event, Store, StoreError};
+
+/// Keeps events in memory.
+#[derive(Default)]
+pub struct MemoryStore {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    events: Vec<Event>,
+    syncs: usize,
+    /// How many more appends succeed; no limit if absent.
+    room: Option<usize>,
+    fail_syncs: bool,
+}
+
+impl MemoryStore {
+    /// A store that takes `appends` more events and then fails, until it is given room again.
+    pub fn with_room(appends: usize) -> Self {
+        let store = Self::default();
+        store.lock().room = Some(appends);
+        store
+    }
+
+    /// Sets how many more events fit; `None` for any number.
+    pub fn set_room(&self, room: Option<usize>) {
+        self.lock().room = room;
+    }
+
+    /// Makes every sync fail, or succeed again.
+    pub fn fail_syncs(&self, fail: bool) {
+        self.lock().fail_syncs = fail;
+    }
+
+    /// What was kept.
+    pub fn events(&self) -> Vec<Event> {
+        self.lock().events.clone()
+    }
+
+    /// How often it was synced.
+    pub fn syncs(&self) -> usize {
+        self.lock().syncs
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store for MemoryStore {
+    fn append(&self, event: &Event) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        match &mut state.room {
+            Some(0) => return Err(StoreError::new("no space left in the test store")),
+            Some(room) => *room -= 1,
+            None => {}
+        }
+        state.events.push(event.clone());
+        Ok(())
+    }
+
+    fn sync(&self) -> Answer<'_, Result<(), StoreError>> {
+        let mut state = self.lock();
+        state.syncs += 1;
+        if state.fail_syncs {
+            return Answer::Now(Err(StoreError::new("the test store cannot sync")));
+        }
+        Answer::Now(Ok(()))
+    }
+}

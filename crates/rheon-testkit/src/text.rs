@@ -1,0 +1,121 @@
+//! Events as text: one line each, nothing left out that matters, nothing in that changes from run to run.
+
+use rheon_types::event::{PermissionDecision, Subject};
+use rheon_types::{AgentEvent, AgentMessage, Content, Event, Message, RunEnd, ToolResult};
+
+/// The lines of several events.
+pub fn event_text<'a>(events: impl IntoIterator<Item = &'a Event>) -> String {
+    let lines: Vec<String> = events.into_iter().map(|event| event_line(&event.kind)).collect();
+    lines.join("\n")
+}
+
+/// The line of one event: its dotted name and what it carries.
+pub fn event_line(event: &AgentEvent) -> String {
+    let carried = match event {
+        AgentEvent::AgentStart { model, continuation, parent_loop_id, .. } => {
+            let kind = continuation.as_ref().map(|kind| format!(" {kind:?}")).unwrap_or_default();
+            let parent = parent_loop_id.as_ref().map(|id| format!(" after {id}")).unwrap_or_default();
+            format!("{model}{kind}{parent}")
+        }
+        AgentEvent::AgentEnd { output } => format!("{} {:?}", end_text(&output.end), output.text),
+        AgentEvent::TurnStart { turn_index, triggered_by } => format!("{turn_index} {triggered_by:?}"),
+        AgentEvent::TurnEnd { turn_index, tool_results, usage, .. } => {
+            format!("{turn_index} results={} tokens={}", tool_results.len(), usage.total())
+        }
+        AgentEvent::LlmStart { model, .. } => model.to_string(),
+        AgentEvent::LlmEnd { stop_reason, .. } => format!("{stop_reason:?}"),
+        AgentEvent::MessageStart { message } => role(message).to_owned(),
+        AgentEvent::MessageEnd { message } => message_text(message),
+        AgentEvent::TextDelta { delta } | AgentEvent::ThinkingDelta { delta } => format!("{delta:?}"),
+        AgentEvent::ToolCallDelta { call_id, name, delta } => format!("{name} {call_id} {delta:?}"),
+        AgentEvent::ToolStart { call_id, name, args } => format!("{name} {call_id} {args}"),
+        AgentEvent::ToolUpdate { call_id, name, partial } => {
+            format!("{name} {call_id} {:?}", partial.as_text())
+        }
+        AgentEvent::ToolProgress { call_id, name, text } => format!("{name} {call_id} {text:?}"),
+        AgentEvent::ToolEnd { call_id, name, result, is_error, .. } => {
+            format!("{name} {call_id} {}", result_text(result, *is_error))
+        }
+        AgentEvent::ToolBlocked { call_id, name, reason } => format!("{name} {call_id} {reason:?}"),
+        AgentEvent::ApprovalRequired { request } => {
+            let subject = match &request.subject {
+                Subject::Command { command, .. } => command.clone(),
+                Subject::Diff { path, .. } => path.clone(),
+                Subject::Arguments { arguments } => arguments.to_string(),
+            };
+            format!("{} {subject}", request.tool_name)
+        }
+        AgentEvent::ApprovalResolved { decision, scope, by, .. } => {
+            let decision = match decision {
+                PermissionDecision::Allow => "allow",
+                PermissionDecision::Deny => "deny",
+            };
+            format!("{decision} {scope:?} by {by:?}")
+        }
+        AgentEvent::InputRejected { reason } => format!("{reason:?}"),
+        AgentEvent::Retry { attempt, attempts_max, delay_ms, cause } => {
+            format!("{attempt}/{attempts_max} in {delay_ms} ms: {cause}")
+        }
+        AgentEvent::Recovered { attempts } => format!("after {attempts} attempts"),
+        AgentEvent::PlanQueued { change } => change.summary.clone(),
+        other => format!("{other:?}"),
+    };
+    format!("{} {carried}", event.name()).trim_end().to_owned()
+}
+
+fn end_text(end: &RunEnd) -> String {
+    match end {
+        RunEnd::Completed => "completed".into(),
+        RunEnd::Truncated => "truncated".into(),
+        RunEnd::Limit { limit, message } => format!("limit({limit:?}: {message})"),
+        RunEnd::Rejected { rejection } => format!("rejected({rejection})"),
+        RunEnd::Vetoed { point, message } => format!("vetoed({point:?}: {message})"),
+        RunEnd::Aborted => "aborted".into(),
+        RunEnd::Failed { failure } => format!("failed({failure})"),
+    }
+}
+
+fn role(message: &AgentMessage) -> &'static str {
+    match message.as_llm() {
+        None => "extension",
+        Some(Message::User(_)) => "user",
+        Some(Message::Assistant(_)) => "assistant",
+        Some(Message::ToolResult(_)) => "toolResult",
+    }
+}
+
+fn message_text(message: &AgentMessage) -> String {
+    let head = match message.as_llm() {
+        None => String::new(),
+        Some(Message::User(_)) => "user".into(),
+        Some(Message::Assistant(answer)) => {
+            let problem = answer.error_message.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
+            format!("assistant {:?}{problem}", answer.stop_reason)
+        }
+        Some(Message::ToolResult(result)) => {
+            format!("toolResult {}{}", result.tool_call_id, if result.is_error { " error" } else { "" })
+        }
+    };
+    match message {
+        AgentMessage::Llm(llm) => format!("{head} {}", content_text(llm.message.content())),
+        AgentMessage::Extension(extension) => format!("extension {} {}", extension.kind, extension.data),
+    }
+}
+
+fn content_text(content: &[Content]) -> String {
+    let blocks: Vec<String> = content
+        .iter()
+        .map(|block| match block {
+            Content::Text { text } => format!("{text:?}"),
+            Content::Image { mime_type, .. } => format!("<{mime_type}>"),
+            Content::Thinking { thinking, .. } => format!("({thinking:?})"),
+            Content::ToolCall(call) => format!("[{} {} {}]", call.name, call.id, call.arguments),
+        })
+        .collect();
+    blocks.join(" ")
+}
+
+fn result_text(result: &ToolResult, is_error: bool) -> String {
+    let outcome = if is_error { "error" } else { "ok" };
+    format!("{outcome} {:?}", result.as_text())
+}

@@ -1,0 +1,101 @@
+//! Tools made of closures, and tools that misbehave.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use rheon_types::{BoxFuture, Effect, Tool, ToolContext, ToolError, ToolResult};
+use serde_json::{Value, json};
+
+type Outcome = Result<ToolResult, ToolError>;
+type Body = Box<dyn Fn(Arc<Value>, ToolContext) -> BoxFuture<'static, Outcome> + Send + Sync>;
+
+/// A tool made of a closure. Takes any object and only looks, unless told otherwise.
+pub struct FnTool {
+    name: String,
+    schema: Value,
+    effect: Effect,
+    body: Body,
+}
+
+impl FnTool {
+    /// A tool of this name and body.
+    pub fn new<F>(
+        name: impl Into<String>,
+        body: impl Fn(Arc<Value>, ToolContext) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Outcome> + Send + 'static,
+    {
+        let body: Body = Box::new(move |arguments, context| Box::pin(body(arguments, context)));
+        Self { name: name.into(), schema: json!({ "type": "object" }), effect: Effect::Pure, body }
+    }
+
+    /// With this schema.
+    pub fn schema(mut self, schema: Value) -> Self {
+        self.schema = schema;
+        self
+    }
+
+    /// With this effect.
+    pub fn effect(mut self, effect: Effect) -> Self {
+        self.effect = effect;
+        self
+    }
+}
+
+impl Tool for FnTool {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn description(&self) -> &str {
+        "a tool for tests"
+    }
+
+    fn parameters_schema(&self) -> Value {
+        self.schema.clone()
+    }
+
+    fn effect(&self) -> Effect {
+        self.effect
+    }
+
+    fn execute<'a>(&'a self, arguments: Arc<Value>, context: ToolContext) -> BoxFuture<'a, Outcome> {
+        (self.body)(arguments, context)
+    }
+}
+
+/// `echo`: gives back its `text`, which it insists on.
+pub fn echo() -> FnTool {
+    FnTool::new("echo", |arguments, _| async move {
+        let text = arguments.get("text").and_then(Value::as_str).unwrap_or_default().to_owned();
+        Ok(ToolResult::text(text))
+    })
+    .schema(json!({
+        "type": "object",
+        "properties": { "text": { "type": "string" } },
+        "required": ["text"],
+        "additionalProperties": false
+    }))
+}
+
+/// `fails`: always fails.
+pub fn fails() -> FnTool {
+    FnTool::new("fails", |_, _| async { Err(ToolError::Failed("it does not work".into())) })
+}
+
+/// `fatal`: ends the run.
+pub fn fatal() -> FnTool {
+    FnTool::new("fatal", |_, _| async { Err(ToolError::Fatal("the disk is on fire".into())) })
+}
+
+/// `panics`: panics.
+#[allow(clippy::panic, reason = "that is what it is for")]
+pub fn panics() -> FnTool {
+    FnTool::new("panics", |_, _| async { panic!("a bug in the tool") })
+}
+
+/// `hangs`: never returns and ignores being cancelled.
+pub fn hangs() -> FnTool {
+    FnTool::new("hangs", |_, _| std::future::pending())
+}

@@ -1,0 +1,82 @@
+//! `Trace`: all that happened, recorded and checked.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rheon_types::event::OrderChecker;
+use rheon_types::{AgentEvent, Event};
+
+use crate::text::{event_line, event_text};
+
+/// Records every event and holds it against the order of events. Clones share one record.
+#[derive(Clone, Default)]
+pub struct Trace {
+    record: Arc<Mutex<Record>>,
+}
+
+#[derive(Default)]
+struct Record {
+    events: Vec<Event>,
+    order: OrderChecker,
+    violations: Vec<String>,
+}
+
+impl Trace {
+    /// An empty trace.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes in one event.
+    pub fn observe(&self, event: &Event) {
+        let mut record = self.lock();
+        if let Err(violation) = record.order.observe(event) {
+            record.violations.push(violation.to_string());
+        }
+        record.events.push(event.clone());
+    }
+
+    /// All events so far.
+    pub fn events(&self) -> Vec<Event> {
+        self.lock().events.clone()
+    }
+
+    /// All events so far as text, deltas left out.
+    pub fn durable_text(&self) -> String {
+        event_text(self.lock().events.iter().filter(|event| event.kind.is_durable()))
+    }
+
+    /// All events so far as text.
+    pub fn text(&self) -> String {
+        event_text(&self.lock().events)
+    }
+
+    /// The lines that begin with one of `starts`.
+    pub fn only(&self, starts: &[&str]) -> String {
+        let record = self.lock();
+        let lines = record.events.iter().map(|event| event_line(&event.kind));
+        let wanted: Vec<String> =
+            lines.filter(|line| starts.iter().any(|start| line.starts_with(start))).collect();
+        wanted.join("\n")
+    }
+
+    /// How many events satisfy `condition`.
+    pub fn count(&self, condition: impl Fn(&AgentEvent) -> bool) -> usize {
+        self.lock().events.iter().filter(|event| condition(&event.kind)).count()
+    }
+
+    /// Panics unless every event was in order and every run that began has ended.
+    pub fn assert_order(&self) {
+        let record = self.lock();
+        let open = record.order.open_runs();
+        assert!(
+            record.violations.is_empty() && open.is_empty(),
+            "violations: {:#?}\nopen runs: {open:?}\n{}",
+            record.violations,
+            event_text(&record.events)
+        );
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Record> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

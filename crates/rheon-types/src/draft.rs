@@ -1,0 +1,258 @@
+//! `Draft`: an answer while it streams in. Pure: chunks in, content out.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::content::{Content, ToolCall};
+use crate::id::{ToolCallId, ToolName};
+use crate::request::Chunk;
+use crate::stop::StopReason;
+use crate::usage::Usage;
+
+/// The most bytes one answer may have; each piece weighs at least one, each block [`BLOCK_BYTES`] more.
+pub const DRAFT_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// What a block weighs besides its text, so that countless small blocks cannot grow without bound.
+const BLOCK_BYTES: usize = 256;
+
+/// How much of malformed arguments is kept to show the model.
+const MALFORMED_CHARS_MAX: usize = 2_000;
+
+/// An answer in the making.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Draft {
+    blocks: Vec<Block>,
+    /// The block of each tool call that is still being written, by its index in the stream.
+    open: BTreeMap<u32, usize>,
+    model: Option<String>,
+    usage: Usage,
+    stop_reason: Option<StopReason>,
+    bytes: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+enum Block {
+    Text(String),
+    Thinking { text: String, signature: Option<String> },
+    Call(DraftCall),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct DraftCall {
+    id: ToolCallId,
+    name: ToolName,
+    json: String,
+    complete: bool,
+}
+
+/// A chunk that cannot belong to this draft.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DraftError {
+    /// The answer grew past [`DRAFT_BYTES_MAX`].
+    #[error("the answer is larger than {DRAFT_BYTES_MAX} bytes")]
+    TooLarge,
+    /// A piece of a tool call that never began, or is complete already.
+    #[error("a piece of tool call {0}, which is not open")]
+    CallNotOpen(u32),
+    /// A tool call that is open already.
+    #[error("tool call {0} begins twice")]
+    CallOpenTwice(u32),
+}
+
+/// What became of a draft.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finished {
+    /// The blocks, in order.
+    pub content: Vec<Content>,
+    /// The model that answered, where the stream named it.
+    pub model: Option<String>,
+    /// The last counts reported.
+    pub usage: Usage,
+    /// Why the answer ended.
+    pub stop_reason: StopReason,
+}
+
+impl Draft {
+    /// An empty draft.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes in one chunk. Costs what the chunk's own text costs.
+    pub fn push(&mut self, chunk: &Chunk) -> Result<(), DraftError> {
+        match chunk {
+            Chunk::Model { model } => {
+                self.grow(model.len())?;
+                self.model = Some(model.clone());
+            }
+            Chunk::Text { delta } => self.write(delta)?,
+            Chunk::Thinking { delta } => self.think(delta)?,
+            Chunk::Signature { signature } => self.sign(signature)?,
+            Chunk::ToolCallStart { index, id, name } => self.start_call(*index, id, name)?,
+            Chunk::ToolCallDelta { index, delta } => {
+                self.grow(delta.len())?;
+                self.open_call(*index)?.json.push_str(delta);
+            }
+            Chunk::ToolCallEnd { index } => {
+                self.open_call(*index)?.complete = true;
+                self.open.remove(index);
+            }
+            Chunk::Usage { usage } => {
+                self.grow(1)?;
+                self.usage = *usage;
+            }
+            Chunk::Done { stop_reason } => self.stop_reason = Some(*stop_reason),
+        }
+        Ok(())
+    }
+
+    /// Whether the stream said that it is complete.
+    pub fn is_done(&self) -> bool {
+        self.stop_reason.is_some()
+    }
+
+    /// Whether anything a user could have seen has arrived.
+    pub fn has_output(&self) -> bool {
+        !self.blocks.is_empty()
+    }
+
+    /// The id and name of the open tool call `index`.
+    pub fn call(&self, index: u32) -> Option<(&ToolCallId, &ToolName)> {
+        match self.blocks.get(*self.open.get(&index)?) {
+            Some(Block::Call(call)) => Some((&call.id, &call.name)),
+            Some(Block::Text(_) | Block::Thinking { .. }) | None => None,
+        }
+    }
+
+    /// Ends the draft as the stream said, or as `cut` says where the stream was cut.
+    ///
+    /// A half tool call never becomes one that could run: an answer that ran into its token limit keeps it as malformed,
+    /// so that the model is told; a cut answer drops it.
+    pub fn finish(self, cut: StopReason) -> Finished {
+        let complete_stream = self.stop_reason.is_some();
+        let mut content = Vec::with_capacity(self.blocks.len());
+        for block in self.blocks {
+            match block {
+                Block::Text(text) => content.push(Content::Text { text }),
+                Block::Thinking { text, signature } => {
+                    content.push(Content::Thinking { thinking: text, signature });
+                }
+                Block::Call(call) if call.complete || complete_stream => {
+                    content.push(Content::ToolCall(call.into_tool_call()));
+                }
+                Block::Call(_) => {}
+            }
+        }
+        let has_calls = content.iter().any(|block| matches!(block, Content::ToolCall(_)));
+        let stop_reason = match self.stop_reason {
+            Some(StopReason::ToolUse) if !has_calls => StopReason::Stop,
+            Some(StopReason::Stop) if has_calls => StopReason::ToolUse,
+            Some(reason) => reason,
+            None => cut,
+        };
+        Finished { content, model: self.model, usage: self.usage, stop_reason }
+    }
+
+    fn grow(&mut self, bytes: usize) -> Result<(), DraftError> {
+        self.bytes = self.bytes.saturating_add(bytes.max(1));
+        if self.bytes > DRAFT_BYTES_MAX { Err(DraftError::TooLarge) } else { Ok(()) }
+    }
+
+    fn open_block(&mut self, block: Block) -> Result<(), DraftError> {
+        self.grow(BLOCK_BYTES)?;
+        self.blocks.push(block);
+        Ok(())
+    }
+
+    /// An empty piece opens no block: services refuse a message with an empty block.
+    fn write(&mut self, delta: &str) -> Result<(), DraftError> {
+        self.grow(delta.len())?;
+        match self.blocks.last_mut() {
+            _ if delta.is_empty() => {}
+            Some(Block::Text(text)) => text.push_str(delta),
+            Some(Block::Thinking { .. } | Block::Call(_)) | None => {
+                self.open_block(Block::Text(delta.to_owned()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn think(&mut self, delta: &str) -> Result<(), DraftError> {
+        self.grow(delta.len())?;
+        match self.blocks.last_mut() {
+            _ if delta.is_empty() => {}
+            Some(Block::Thinking { text, signature: None }) => text.push_str(delta),
+            Some(Block::Thinking { .. } | Block::Text(_) | Block::Call(_)) | None => {
+                self.open_block(Block::Thinking { text: delta.to_owned(), signature: None })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A signature closes the thinking block before it, so thinking after it opens the next.
+    fn sign(&mut self, proof: &str) -> Result<(), DraftError> {
+        self.grow(proof.len())?;
+        match self.blocks.last_mut() {
+            Some(Block::Thinking { signature: open @ None, .. }) => *open = Some(proof.to_owned()),
+            Some(Block::Thinking { .. } | Block::Text(_) | Block::Call(_)) | None => {
+                self.open_block(Block::Thinking { text: String::new(), signature: Some(proof.to_owned()) })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn start_call(&mut self, index: u32, id: &ToolCallId, name: &ToolName) -> Result<(), DraftError> {
+        self.grow(id.as_str().len() + name.as_str().len())?;
+        if self.open.contains_key(&index) {
+            return Err(DraftError::CallOpenTwice(index));
+        }
+        self.open.insert(index, self.blocks.len());
+        let (id, name) = (id.clone(), name.clone());
+        self.open_block(Block::Call(DraftCall { id, name, json: String::new(), complete: false }))
+    }
+
+    fn open_call(&mut self, index: u32) -> Result<&mut DraftCall, DraftError> {
+        match self.open.get(&index).and_then(|block| self.blocks.get_mut(*block)) {
+            Some(Block::Call(call)) => Ok(call),
+            Some(Block::Text(_) | Block::Thinking { .. }) | None => Err(DraftError::CallNotOpen(index)),
+        }
+    }
+}
+
+impl DraftCall {
+    fn into_tool_call(self) -> ToolCall {
+        let (arguments, malformed) = match parse_arguments(&self.json) {
+            Ok(arguments) if self.complete => (arguments, None),
+            Ok(_) => (Map::new(), Some(quote("the answer ended before the call was complete", &self.json))),
+            Err(problem) if self.complete => (Map::new(), Some(quote(&problem, &self.json))),
+            Err(_) => (Map::new(), Some(quote("the arguments were cut off", &self.json))),
+        };
+        let (id, name) = (self.id, self.name);
+        ToolCall { id, name, arguments: Arc::new(Value::Object(arguments)), malformed }
+    }
+}
+
+/// Empty text means no arguments, as several services send it.
+fn parse_arguments(json: &str) -> Result<Map<String, Value>, String> {
+    if json.trim().is_empty() {
+        return Ok(Map::new());
+    }
+    match serde_json::from_str(json) {
+        Ok(Value::Object(arguments)) => Ok(arguments),
+        Ok(Value::Null) => Ok(Map::new()),
+        Ok(Value::Bool(_)) => Err("the arguments are a boolean, not a JSON object".into()),
+        Ok(Value::Number(_)) => Err("the arguments are a number, not a JSON object".into()),
+        Ok(Value::String(_)) => Err("the arguments are a string, not a JSON object".into()),
+        Ok(Value::Array(_)) => Err("the arguments are an array, not a JSON object".into()),
+        Err(error) => Err(format!("the arguments are not JSON: {error}")),
+    }
+}
+
+fn quote(problem: &str, json: &str) -> String {
+    let shown: String = json.chars().take(MALFORMED_CHARS_MAX).collect();
+    let more = if shown.len() < json.len() { " ... (shortened)" } else { "" };
+    format!("{problem}: {shown}{more}")
+}

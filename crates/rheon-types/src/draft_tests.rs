@@ -1,0 +1,164 @@
+//! `Draft`: chunks become content, whatever their shape.
+
+use crate::*;
+
+fn draft(chunks: &[Chunk]) -> Draft {
+    let mut draft = Draft::new();
+    for chunk in chunks {
+        draft.push(chunk).unwrap();
+    }
+    draft
+}
+
+fn text(delta: &str) -> Chunk {
+    Chunk::Text { delta: delta.into() }
+}
+
+fn start(index: u32, id: &str) -> Chunk {
+    Chunk::ToolCallStart { index, id: id.into(), name: "t".into() }
+}
+
+fn json(index: u32, delta: &str) -> Chunk {
+    Chunk::ToolCallDelta { index, delta: delta.into() }
+}
+
+fn end(index: u32) -> Chunk {
+    Chunk::ToolCallEnd { index }
+}
+
+fn done(stop_reason: StopReason) -> Chunk {
+    Chunk::Done { stop_reason }
+}
+
+fn call_lines(finished: &Finished) -> Vec<String> {
+    finished
+        .content
+        .iter()
+        .filter_map(|block| match block {
+            Content::ToolCall(call) => {
+                Some(format!("{} {} {}", call.id, call.arguments, call.malformed.as_deref().unwrap_or("-")))
+            }
+            Content::Text { .. } | Content::Image { .. } | Content::Thinking { .. } => None,
+        })
+        .collect()
+}
+
+#[test]
+fn blocks_join_while_they_are_of_a_kind_and_a_signature_ends_thinking() {
+    let thinking = |delta: &str| Chunk::Thinking { delta: delta.into() };
+    let finished = draft(&[
+        thinking("a"),
+        thinking("b"),
+        Chunk::Signature { signature: "s1".into() },
+        thinking("c"),
+        text("x"),
+        text("y"),
+        Chunk::Usage { usage: Usage { input: 1, ..Usage::default() } },
+        Chunk::Usage { usage: Usage { input: 3, output: 2, ..Usage::default() } },
+        done(StopReason::Stop),
+    ])
+    .finish(StopReason::Error);
+    assert_eq!(
+        finished,
+        Finished {
+            content: vec![
+                Content::Thinking { thinking: "ab".into(), signature: Some("s1".into()) },
+                Content::Thinking { thinking: "c".into(), signature: None },
+                Content::text("xy"),
+            ],
+            model: None,
+            usage: Usage { input: 3, output: 2, ..Usage::default() },
+            stop_reason: StopReason::Stop,
+        }
+    );
+}
+
+#[test]
+fn interleaved_calls_are_told_apart_and_empty_arguments_are_an_object() {
+    let finished = draft(&[
+        start(0, "a"),
+        start(1, "b"),
+        json(1, "{\"n\":"),
+        json(0, ""),
+        json(1, "1}"),
+        end(1),
+        end(0),
+        done(StopReason::ToolUse),
+    ])
+    .finish(StopReason::Error);
+    assert_eq!(call_lines(&finished), ["a {} -", "b {\"n\":1} -"]);
+}
+
+#[test]
+fn arguments_that_are_no_object_are_kept_as_malformed() {
+    let cases = [
+        ("[1]", "the arguments are an array, not a JSON object: [1]"),
+        ("\"s\"", "the arguments are a string, not a JSON object: \"s\""),
+        ("3", "the arguments are a number, not a JSON object: 3"),
+        ("true", "the arguments are a boolean, not a JSON object: true"),
+        ("{\"a\": }", "the arguments are not JSON: expected value at line 1 column 7: {\"a\": }"),
+        (
+            "\"\\ud800\"",
+            "the arguments are not JSON: unexpected end of hex escape at line 1 column 8: \"\\ud800\"",
+        ),
+    ];
+    for (written, problem) in cases {
+        let finished = draft(&[start(0, "a"), json(0, written), end(0), done(StopReason::ToolUse)])
+            .finish(StopReason::Error);
+        assert_eq!(call_lines(&finished), [format!("a {{}} {problem}")]);
+    }
+    let null = draft(&[start(0, "a"), json(0, "null"), end(0), done(StopReason::ToolUse)]);
+    assert_eq!(
+        call_lines(&null.finish(StopReason::Error)),
+        ["a {} -"],
+        "some services send null for nothing"
+    );
+    let deep = "[".repeat(100_000);
+    let finished =
+        draft(&[start(0, "a"), json(0, &deep), end(0), done(StopReason::ToolUse)]).finish(StopReason::Error);
+    let line = &call_lines(&finished)[0];
+    assert!(line.starts_with("a {} the arguments are not JSON: recursion limit exceeded"), "{line}");
+    assert!(line.ends_with("[[[ ... (shortened)") && line.len() < 2_200, "{}", line.len());
+}
+
+#[test]
+fn a_half_call_is_dropped_by_a_cut_and_told_at_the_token_limit() {
+    let half = [text("Now"), start(0, "a"), json(0, "{\"path\": \"a")];
+    let cut = draft(&half).finish(StopReason::Error);
+    assert_eq!((cut.content, cut.stop_reason), (vec![Content::text("Now")], StopReason::Error));
+
+    let limit = draft(&[&half[..], &[done(StopReason::Length)]].concat()).finish(StopReason::Error);
+    assert_eq!(call_lines(&limit), ["a {} the arguments were cut off: {\"path\": \"a"]);
+    assert_eq!(limit.stop_reason, StopReason::Length);
+}
+
+#[test]
+fn the_stop_reason_fits_the_calls() {
+    let with = draft(&[start(0, "a"), end(0), done(StopReason::Stop)]).finish(StopReason::Error);
+    assert_eq!(with.stop_reason, StopReason::ToolUse);
+    let without = draft(&[text("x"), done(StopReason::ToolUse)]).finish(StopReason::Error);
+    assert_eq!(without.stop_reason, StopReason::Stop);
+}
+
+#[test]
+fn chunks_that_belong_nowhere_are_errors() {
+    let mut open = draft(&[start(0, "a")]);
+    assert_eq!(open.push(&start(0, "b")), Err(DraftError::CallOpenTwice(0)));
+    assert_eq!(open.push(&json(7, "{}")), Err(DraftError::CallNotOpen(7)));
+    open.push(&end(0)).unwrap();
+    assert_eq!(open.push(&json(0, "{}")), Err(DraftError::CallNotOpen(0)));
+}
+
+#[test]
+fn an_answer_has_a_size_limit() {
+    let mut large = Draft::new();
+    let piece = text(&"x".repeat(1024 * 1024));
+    for _ in 1..DRAFT_BYTES_MAX / (1024 * 1024) {
+        large.push(&piece).unwrap();
+    }
+    assert_eq!(large.push(&piece), Err(DraftError::TooLarge));
+
+    let mut calls = Draft::new();
+    let error = (0..u32::MAX).find_map(|index| calls.push(&start(index, "")).err());
+    assert_eq!(error, Some(DraftError::TooLarge), "empty calls count too");
+}

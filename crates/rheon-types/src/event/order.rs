@@ -1,0 +1,279 @@
+//! The order of events as code: the grammar drawn in the architecture document, one event at a time.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+
+use super::{AgentEvent, Event};
+use crate::id::{ApprovalId, LoopId, SessionId, ToolCallId};
+use crate::message::{AgentMessage, Message};
+use crate::stop::StopReason;
+
+/// Watches a log and says where it leaves the order.
+///
+/// Runs are told apart by `loop_id`, so runs that interleave in one log are each checked on their own.
+#[derive(Debug, Default)]
+pub struct OrderChecker {
+    seqs: HashMap<SessionId, u64>,
+    runs: HashMap<LoopId, RunOrder>,
+}
+
+/// An event where it must not be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("event {seq} ({name}) of run {loop_id} is out of order: {problem}")]
+pub struct OrderViolation {
+    /// Its number.
+    pub seq: u64,
+    /// Its dotted name.
+    pub name: &'static str,
+    /// Its run.
+    pub loop_id: LoopId,
+    /// What is wrong.
+    pub problem: String,
+}
+
+impl OrderChecker {
+    /// A checker that has seen nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes in the next event of the log.
+    pub fn observe(&mut self, event: &Event) -> Result<(), OrderViolation> {
+        let outcome = self.check_seq(event).and_then(|()| {
+            let run = self.runs.entry(event.loop_id.clone()).or_default();
+            run.observe(&event.kind)
+        });
+        if self.runs.get(&event.loop_id).is_some_and(|run| matches!(run.stage, Stage::New | Stage::Ended)) {
+            self.runs.remove(&event.loop_id);
+        }
+        outcome.map_err(|problem| OrderViolation {
+            seq: event.seq,
+            name: event.kind.name(),
+            loop_id: event.loop_id.clone(),
+            problem,
+        })
+    }
+
+    /// The runs that have begun and not ended.
+    pub fn open_runs(&self) -> Vec<LoopId> {
+        self.runs.keys().cloned().collect()
+    }
+
+    fn check_seq(&mut self, event: &Event) -> Result<(), String> {
+        let last = self.seqs.get(&event.session_id).copied();
+        let expected = match last {
+            Some(last) if event.kind.is_durable() => last.saturating_add(1),
+            Some(last) => last,
+            // The log may be watched from any point on.
+            None => event.seq,
+        };
+        self.seqs.insert(event.session_id.clone(), event.seq);
+        if event.seq == expected { Ok(()) } else { Err(format!("its number should be {expected}")) }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    New,
+    Between,
+    Intake,
+    Model,
+    Tools,
+    Results,
+    Ended,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::New => "before the run began",
+            Self::Between => "between turns",
+            Self::Intake => "before the model call",
+            Self::Model => "during the model call",
+            Self::Tools => "after the model call",
+            Self::Results => "among the tool results",
+            Self::Ended => "after the run ended",
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    User,
+    Assistant,
+    ToolResult,
+    Extension,
+}
+
+fn role_of(message: &AgentMessage) -> Role {
+    match message.as_llm() {
+        None => Role::Extension,
+        Some(Message::User(_)) => Role::User,
+        Some(Message::Assistant(_)) => Role::Assistant,
+        Some(Message::ToolResult(_)) => Role::ToolResult,
+    }
+}
+
+#[derive(Debug, Default)]
+struct RunOrder {
+    stage: Stage,
+    turns: u32,
+    open_message: Option<Role>,
+    answered: bool,
+    /// The calls of the turn's answer, in order.
+    due: Vec<ToolCallId>,
+    /// Calls that began or were blocked.
+    taken: BTreeSet<ToolCallId>,
+    open_tools: BTreeSet<ToolCallId>,
+    results: Vec<ToolCallId>,
+    approvals: BTreeSet<ApprovalId>,
+}
+
+impl RunOrder {
+    fn observe(&mut self, event: &AgentEvent) -> Result<(), String> {
+        match event {
+            AgentEvent::AgentStart { .. } => self.advance(&[Stage::New], Stage::Between),
+            AgentEvent::AgentEnd { .. } => self.advance(&[Stage::New, Stage::Between], Stage::Ended),
+            AgentEvent::TurnStart { turn_index, .. } => self.turn_start(*turn_index),
+            AgentEvent::TurnEnd { .. } => self.turn_end(),
+            AgentEvent::LlmStart { .. } => {
+                self.answered = false;
+                self.advance(&[Stage::Intake], Stage::Model)
+            }
+            AgentEvent::LlmEnd { .. } if !self.answered => Err("the model call has no message".into()),
+            AgentEvent::LlmEnd { .. } => self.advance(&[Stage::Model], Stage::Tools),
+            AgentEvent::MessageStart { message } => self.message_start(role_of(message)),
+            AgentEvent::MessageEnd { message } => self.message_end(message),
+            AgentEvent::TextDelta { .. }
+            | AgentEvent::ThinkingDelta { .. }
+            | AgentEvent::ToolCallDelta { .. } => match self.open_message {
+                Some(Role::Assistant) => Ok(()),
+                Some(Role::User | Role::ToolResult | Role::Extension) | None => {
+                    Err("no answer is being written".into())
+                }
+            },
+            AgentEvent::ToolStart { call_id, .. } => {
+                self.take_call(call_id)?;
+                self.open_tools.insert(call_id.clone());
+                Ok(())
+            }
+            AgentEvent::ToolBlocked { call_id, .. } => self.take_call(call_id),
+            AgentEvent::ToolUpdate { call_id, .. } | AgentEvent::ToolProgress { call_id, .. } => {
+                ensure(self.open_tools.contains(call_id), || format!("tool call {call_id} is not running"))
+            }
+            AgentEvent::ToolEnd { call_id, .. } => {
+                ensure(self.open_tools.remove(call_id), || format!("tool call {call_id} is not running"))
+            }
+            AgentEvent::ApprovalRequired { request } => {
+                self.require(&[Stage::Tools])?;
+                ensure(self.approvals.insert(request.id.clone()), || format!("{} asked twice", request.id))
+            }
+            AgentEvent::ApprovalResolved { request_id, .. } => {
+                ensure(self.approvals.remove(request_id), || format!("{request_id} was not asked"))
+            }
+            AgentEvent::Retry { .. } | AgentEvent::Recovered { .. } => self.require(&[Stage::Model]),
+            AgentEvent::InputRejected { .. } => self.require(&[Stage::Between, Stage::Intake]),
+            AgentEvent::PlanQueued { .. }
+            | AgentEvent::SubagentStart { .. }
+            | AgentEvent::SubagentEnd { .. }
+            | AgentEvent::ContextUsage { .. }
+            | AgentEvent::CompactionWarning { .. }
+            | AgentEvent::CompactionStart { .. }
+            | AgentEvent::CompactionEnd { .. }
+            | AgentEvent::BudgetWarning { .. }
+            | AgentEvent::BudgetExceeded { .. } => {
+                ensure(self.stage != Stage::New, || "the run has not begun".into())
+            }
+            // Facts about the session as much as about a run: they may stand anywhere.
+            AgentEvent::PlanResolved { .. }
+            | AgentEvent::ModeChanged { .. }
+            | AgentEvent::ParallelStart { .. }
+            | AgentEvent::ParallelEnd { .. }
+            | AgentEvent::HookRun { .. }
+            | AgentEvent::TaskUpdate { .. }
+            | AgentEvent::Checkpoint { .. }
+            | AgentEvent::Error { .. } => Ok(()),
+        }
+    }
+
+    fn require(&self, stages: &[Stage]) -> Result<(), String> {
+        if let Some(role) = self.open_message {
+            return Err(format!("a message ({role:?}) is still open"));
+        }
+        ensure(stages.contains(&self.stage), || format!("it came {}", self.stage))
+    }
+
+    fn advance(&mut self, from: &[Stage], to: Stage) -> Result<(), String> {
+        self.require(from)?;
+        self.stage = to;
+        Ok(())
+    }
+
+    fn turn_start(&mut self, index: u32) -> Result<(), String> {
+        self.advance(&[Stage::Between], Stage::Intake)?;
+        ensure(index == self.turns, || format!("the next turn is {}", self.turns))?;
+        self.turns += 1;
+        self.due.clear();
+        self.taken.clear();
+        self.results.clear();
+        Ok(())
+    }
+
+    fn turn_end(&mut self) -> Result<(), String> {
+        self.require(&[Stage::Intake, Stage::Tools, Stage::Results])?;
+        ensure(self.open_tools.is_empty(), || format!("tools still run: {:?}", self.open_tools))?;
+        ensure(self.approvals.is_empty(), || format!("questions are open: {:?}", self.approvals))?;
+        ensure(self.results == self.due, || {
+            format!("calls {:?} were answered by results {:?}", self.due, self.results)
+        })?;
+        ensure(self.taken.len() == self.due.len(), || {
+            format!("of calls {:?} only {:?} were started or blocked", self.due, self.taken)
+        })?;
+        self.stage = Stage::Between;
+        Ok(())
+    }
+
+    fn take_call(&mut self, call_id: &ToolCallId) -> Result<(), String> {
+        self.require(&[Stage::Tools])?;
+        ensure(self.due.contains(call_id), || format!("the answer has no tool call {call_id}"))?;
+        ensure(self.taken.insert(call_id.clone()), || format!("tool call {call_id} was taken already"))
+    }
+
+    fn message_start(&mut self, role: Role) -> Result<(), String> {
+        let stages: &[Stage] = match role {
+            Role::User | Role::Extension => &[Stage::Between, Stage::Intake],
+            Role::Assistant => &[Stage::Model],
+            Role::ToolResult => &[Stage::Tools, Stage::Results],
+        };
+        self.require(stages)?;
+        if role == Role::ToolResult {
+            ensure(self.open_tools.is_empty(), || format!("tools still run: {:?}", self.open_tools))?;
+            self.stage = Stage::Results;
+        }
+        self.open_message = Some(role);
+        Ok(())
+    }
+
+    fn message_end(&mut self, message: &AgentMessage) -> Result<(), String> {
+        let role = role_of(message);
+        ensure(self.open_message == Some(role), || "no such message is open".into())?;
+        self.open_message = None;
+        match message.as_llm() {
+            None | Some(Message::User(_)) => {}
+            Some(Message::Assistant(answer)) => {
+                self.answered = true;
+                // The calls of a failed answer never run and are never sent again.
+                if answer.stop_reason != StopReason::Error {
+                    self.due = answer.tool_calls().map(|call| call.id.clone()).collect();
+                }
+            }
+            Some(Message::ToolResult(result)) => self.results.push(result.tool_call_id.clone()),
+        }
+        Ok(())
+    }
+}
+
+fn ensure(condition: bool, problem: impl FnOnce() -> String) -> Result<(), String> {
+    if condition { Ok(()) } else { Err(problem()) }
+}

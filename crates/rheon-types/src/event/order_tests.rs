@@ -1,0 +1,223 @@
+//! The order checker: a good run passes, and each way to leave the order is seen.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::{AgentEvent, Event, OrderChecker};
+use crate::*;
+
+fn user() -> Arc<AgentMessage> {
+    Arc::new(AgentMessage::user("hi", Timestamp::default()))
+}
+
+fn answer(calls: &[&str], stop_reason: StopReason) -> Arc<AgentMessage> {
+    let call = |id: &&str| {
+        let arguments = Arc::new(json!({}));
+        Content::ToolCall(ToolCall { id: (*id).into(), name: "t".into(), arguments, malformed: None })
+    };
+    Arc::new(
+        Message::Assistant(AssistantMessage {
+            content: calls.iter().map(call).collect(),
+            stop_reason,
+            model: String::new(),
+            provider: String::new(),
+            usage: Usage::default(),
+            timestamp: Timestamp::default(),
+            error_message: None,
+        })
+        .into(),
+    )
+}
+
+fn result(id: &str) -> Arc<AgentMessage> {
+    Arc::new(
+        Message::ToolResult(ToolResultMessage {
+            tool_call_id: id.into(),
+            tool_name: "t".into(),
+            content: Vec::new(),
+            is_error: false,
+            timestamp: Timestamp::default(),
+        })
+        .into(),
+    )
+}
+
+/// One word of the small language in which these tests write logs.
+fn event(word: &str) -> AgentEvent {
+    let (name, argument) = word.split_once(':').unwrap_or((word, ""));
+    let calls: Vec<&str> = argument.split(',').filter(|id| !id.is_empty()).collect();
+    let name_of_tool = ToolName::from("t");
+    match name {
+        "run" => AgentEvent::AgentStart {
+            agent_id: "a".into(),
+            parent_loop_id: None,
+            continuation: None,
+            model: "m".into(),
+            metadata: None,
+        },
+        "end" => AgentEvent::AgentEnd {
+            output: Arc::new(AgentOutput {
+                messages: Vec::new(),
+                text: String::new(),
+                usage: Usage::default(),
+                cost: None,
+                turns: 0,
+                end: RunEnd::Completed,
+            }),
+        },
+        "turn" => {
+            AgentEvent::TurnStart { turn_index: argument.parse().unwrap(), triggered_by: TurnTrigger::User }
+        }
+        "/turn" => AgentEvent::TurnEnd {
+            turn_index: 0,
+            message: None,
+            tool_results: Vec::new(),
+            usage: Usage::default(),
+        },
+        "llm" => AgentEvent::LlmStart { model: "m".into(), tokens_estimate: 0 },
+        "/llm" => AgentEvent::LlmEnd {
+            usage: Usage::default(),
+            stop_reason: StopReason::Stop,
+            cost: None,
+            first_token_ms: None,
+            duration_ms: 0,
+        },
+        "user" => AgentEvent::MessageStart { message: user() },
+        "/user" => AgentEvent::MessageEnd { message: user() },
+        "answer" => AgentEvent::MessageStart { message: answer(&[], StopReason::Stop) },
+        "/answer" => AgentEvent::MessageEnd { message: answer(&calls, StopReason::Stop) },
+        "/failed" => AgentEvent::MessageEnd { message: answer(&calls, StopReason::Error) },
+        "result" => AgentEvent::MessageStart { message: result(argument) },
+        "/result" => AgentEvent::MessageEnd { message: result(argument) },
+        "delta" => AgentEvent::TextDelta { delta: "x".into() },
+        "tool" => {
+            AgentEvent::ToolStart { call_id: argument.into(), name: name_of_tool, args: Arc::new(json!({})) }
+        }
+        "progress" => {
+            AgentEvent::ToolProgress { call_id: argument.into(), name: name_of_tool, text: String::new() }
+        }
+        "/tool" => AgentEvent::ToolEnd {
+            call_id: argument.into(),
+            name: name_of_tool,
+            result: Arc::new(ToolResult::default()),
+            is_error: false,
+            duration_ms: 0,
+            child_loop_id: None,
+        },
+        "blocked" => {
+            AgentEvent::ToolBlocked { call_id: argument.into(), name: name_of_tool, reason: String::new() }
+        }
+        "retry" => AgentEvent::Retry { attempt: 1, attempts_max: 3, delay_ms: 0, cause: String::new() },
+        "rejected" => AgentEvent::InputRejected { reason: String::new() },
+        other => panic!("no such word: {other}"),
+    }
+}
+
+/// The first violation in a log of words; `ok` if there is none.
+fn check(log: &str) -> String {
+    let mut checker = OrderChecker::new();
+    let mut seq = 0;
+    for word in log.split_whitespace() {
+        let kind = event(word);
+        seq += u64::from(kind.is_durable());
+        let event =
+            Event { seq, at: Timestamp::default(), session_id: "s".into(), loop_id: "l".into(), kind };
+        if let Err(violation) = checker.observe(&event) {
+            return format!("{word}: {}", violation.problem);
+        }
+    }
+    if checker.open_runs().is_empty() { "ok".into() } else { "the run is still open".into() }
+}
+
+const OPEN: &str = "run turn:0 user /user llm answer";
+
+#[test]
+fn good_runs_pass() {
+    for log in [
+        "end",
+        "run end",
+        "run rejected end",
+        "run user /user end",
+        "run turn:0 /turn end",
+        "run turn:0 user /user llm answer delta delta /answer /llm /turn end",
+        "run turn:0 llm retry answer delta /failed:x retry answer /answer /llm /turn end",
+        "run turn:0 llm answer /answer:a,b /llm tool:a tool:b progress:a /tool:b /tool:a \
+         result:a /result:a result:b /result:b /turn turn:1 llm answer /answer /llm /turn user /user end",
+        "run turn:0 llm answer /answer:a /llm blocked:a result:a /result:a /turn end",
+    ] {
+        assert_eq!(check(log), "ok", "{log}");
+    }
+}
+
+#[test]
+fn each_way_out_of_order_is_seen() {
+    let open = |rest: &str| check(&format!("{OPEN} {rest}"));
+    let tools = |rest: &str| check(&format!("{OPEN} /answer:a,b /llm {rest}"));
+    let seen = [
+        check("run"),
+        check("run run"),
+        check("turn:0"),
+        check("run turn:1"),
+        check("run turn:0 turn:1"),
+        check("run turn:0 end"),
+        check("run turn:0 llm /llm"),
+        check("run turn:0 delta"),
+        check("run turn:0 answer"),
+        check("run retry"),
+        open("/turn"),
+        open("/user"),
+        open("user"),
+        open("/answer user"),
+        tools("tool:c"),
+        tools("tool:a tool:a"),
+        tools("/tool:a"),
+        tools("progress:a"),
+        tools("tool:a result:a"),
+        tools("tool:a /tool:a result:a /result:a /turn"),
+        tools("tool:a /tool:a blocked:b result:b /result:b result:a /result:a /turn"),
+        tools("tool:a /tool:a result:a /result:a result:b /result:b /turn"),
+        tools("tool:a /tool:a result:a /result:a tool:b"),
+    ];
+    expect_test::expect![[r#"
+        the run is still open
+        run: it came between turns
+        turn:0: it came before the run began
+        turn:1: the next turn is 0
+        turn:1: it came before the model call
+        end: it came before the model call
+        /llm: the model call has no message
+        delta: no answer is being written
+        answer: it came before the model call
+        retry: it came between turns
+        /turn: a message (Assistant) is still open
+        /user: no such message is open
+        user: a message (Assistant) is still open
+        user: it came during the model call
+        tool:c: the answer has no tool call c
+        tool:a: tool call a was taken already
+        /tool:a: tool call a is not running
+        progress:a: tool call a is not running
+        result:a: tools still run: {"a"}
+        /turn: calls ["a", "b"] were answered by results ["a"]
+        /turn: calls ["a", "b"] were answered by results ["b", "a"]
+        /turn: of calls ["a", "b"] only {"a"} were started or blocked
+        tool:b: it came among the tool results"#]]
+    .assert_eq(&seen.join("\n"));
+}
+
+#[test]
+fn numbers_have_no_gaps_and_live_events_have_none_of_their_own() {
+    let mut checker = OrderChecker::new();
+    let mut observe = |seq: u64, word: &str| {
+        let kind = event(word);
+        let event =
+            Event { seq, at: Timestamp::default(), session_id: "s".into(), loop_id: "l".into(), kind };
+        checker.observe(&event).map_err(|violation| violation.to_string())
+    };
+    assert_eq!(observe(5, "run"), Ok(()));
+    assert_eq!(
+        observe(7, "turn:0"),
+        Err("event 7 (turn.start) of run l is out of order: its number should be 6".into())
+    );
+}

@@ -1,0 +1,148 @@
+//! `History`: the messages of a conversation, append-only and shared.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::content::ToolCall;
+use crate::id::ToolCallId;
+use crate::message::{AgentMessage, Message};
+use crate::stop::StopReason;
+
+/// An append-only list of messages.
+///
+/// Clones share one buffer and each sees its own length of it, so a clone costs O(1) and a push costs O(1) even while
+/// clones exist. Only a push onto a clone that another has already outgrown copies (the pointers of) its prefix.
+#[derive(Clone, Default)]
+pub struct History {
+    buffer: Arc<boxcar::Vec<Arc<AgentMessage>>>,
+    len: usize,
+}
+
+impl History {
+    /// An empty history.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Appends one message.
+    pub fn push(&mut self, message: Arc<AgentMessage>) {
+        if self.buffer.count() == self.len && self.buffer.push(Arc::clone(&message)) == self.len {
+            self.len += 1;
+            return;
+        }
+        // A clone has appended to the shared buffer first: go on in a buffer of our own.
+        let own = boxcar::Vec::with_capacity(self.len + 1);
+        for earlier in self.iter() {
+            own.push(Arc::clone(earlier));
+        }
+        own.push(message);
+        self.buffer = Arc::new(own);
+        self.len += 1;
+    }
+
+    /// How many messages there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The message at `index`.
+    pub fn get(&self, index: usize) -> Option<&Arc<AgentMessage>> {
+        if index < self.len { self.buffer.get(index) } else { None }
+    }
+
+    /// The last message.
+    pub fn last(&self) -> Option<&Arc<AgentMessage>> {
+        self.get(self.len.checked_sub(1)?)
+    }
+
+    /// All messages, oldest first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Arc<AgentMessage>> {
+        (0..self.len).filter_map(|index| self.buffer.get(index))
+    }
+
+    /// What a model is sent: no extensions, no answer that ended in an error (it was never completed, and its tool calls
+    /// never ran), and no empty answer (services refuse it).
+    pub fn for_model(&self) -> impl DoubleEndedIterator<Item = &Message> {
+        self.iter().filter_map(|message| message.as_llm()).filter(|message| match message {
+            Message::Assistant(assistant) => {
+                assistant.stop_reason != StopReason::Error && !assistant.content.is_empty()
+            }
+            Message::User(_) | Message::ToolResult(_) => true,
+        })
+    }
+
+    /// The first `len` messages, sharing this history's buffer.
+    pub fn prefix(&self, len: usize) -> Self {
+        Self { buffer: Arc::clone(&self.buffer), len: len.min(self.len) }
+    }
+}
+
+/// The tool calls in `history` that a model would see without a result right after them, each with the index of the
+/// message before which its result is due (`history.len()` for the end).
+pub fn unanswered_calls(history: &History) -> Vec<(usize, ToolCall)> {
+    let mut due: Vec<ToolCall> = Vec::new();
+    let mut found = Vec::new();
+    for (index, message) in history.iter().enumerate() {
+        match message.as_llm() {
+            None => {}
+            Some(Message::ToolResult(result)) => due.retain(|call| call.id != result.tool_call_id),
+            Some(Message::User(_)) => found.extend(due.drain(..).map(|call| (index, call))),
+            Some(Message::Assistant(assistant)) if assistant.stop_reason == StopReason::Error => {}
+            Some(Message::Assistant(assistant)) => {
+                found.extend(due.drain(..).map(|call| (index, call)));
+                let mut seen: HashSet<&ToolCallId> = HashSet::new();
+                due.extend(assistant.tool_calls().filter(|call| seen.insert(&call.id)).cloned());
+            }
+        }
+    }
+    found.extend(due.into_iter().map(|call| (history.len(), call)));
+    found
+}
+
+impl FromIterator<Arc<AgentMessage>> for History {
+    fn from_iter<I: IntoIterator<Item = Arc<AgentMessage>>>(messages: I) -> Self {
+        let mut history = Self::new();
+        history.extend(messages);
+        history
+    }
+}
+
+impl Extend<Arc<AgentMessage>> for History {
+    fn extend<I: IntoIterator<Item = Arc<AgentMessage>>>(&mut self, messages: I) {
+        for message in messages {
+            self.push(message);
+        }
+    }
+}
+
+impl fmt::Debug for History {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl PartialEq for History {
+    fn eq(&self, other: &Self) -> bool {
+        self.len == other.len && self.iter().eq(other.iter())
+    }
+}
+
+impl Serialize for History {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for History {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::<Arc<AgentMessage>>::deserialize(deserializer).map(|messages| messages.into_iter().collect())
+    }
+}

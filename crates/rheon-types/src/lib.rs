@@ -1,0 +1,52 @@
+//! The vocabulary of Rheon: what is said (messages, events, commands, errors) and where parts meet (seams).
+//!
+//! Nothing here does anything to the outside world: no runtime, no HTTP, no file system, no clock.
+
+mod answer;
+pub mod command;
+mod content;
+mod draft;
+mod error;
+pub mod event;
+mod history;
+mod hook_point;
+mod id;
+mod message;
+mod outcome;
+mod request;
+pub mod seam;
+mod stop;
+mod time;
+mod tool;
+mod usage;
+
+pub use answer::{Answer, BoxFuture};
+pub use command::Command;
+pub use content::{Content, ToolCall};
+pub use draft::{DRAFT_BYTES_MAX, Draft, DraftError, Finished};
+pub use error::{ClientError, ProviderError, ProviderErrorKind, StoreError, WorkerError};
+pub use event::{AgentEvent, Event};
+pub use history::{History, unanswered_calls};
+pub use hook_point::HookPoint;
+pub use id::{AgentId, ApprovalId, LoopId, SessionId, ToolCallId, ToolName};
+pub use message::{
+    AgentMessage, AssistantMessage, ExtensionMessage, LlmMessage, Message, ToolResultMessage, TurnId,
+    UserMessage,
+};
+pub use outcome::{AgentOutput, ContinuationKind, LimitKind, RunEnd, RunFailure, TurnTrigger};
+pub use request::{Chunk, DeltaText, Request, ThinkingLevel, ToolDefinition};
+pub use seam::{
+    AllowAll, AskFirst, ChunkStream, Client, Clock, DenyAll, EventStream, FilterVerdict, Flow, Gate,
+    GateRequest, Hook, InputFilter, Provider, Random, Store, Task, Tool, Verdict, Worker,
+};
+pub use stop::StopReason;
+pub use time::Timestamp;
+pub use tool::{Effect, ToolContext, ToolError, ToolReporter, ToolResult};
+pub use usage::{MicroUsd, Usage};
+
+#[cfg(test)]
+mod draft_tests;
+#[cfg(test)]
+mod history_tests;
+#[cfg(test)]
+mod roundtrip_tests;

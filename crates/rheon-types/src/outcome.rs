@@ -1,0 +1,182 @@
+//! How a run began and how it ended: continuation, trigger, end, output.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{ProviderError, StoreError};
+use crate::hook_point::HookPoint;
+use crate::id::ToolName;
+use crate::message::AgentMessage;
+use crate::stop::StopReason;
+use crate::time::Timestamp;
+use crate::usage::{MicroUsd, Usage};
+
+/// Which limit ended a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(rename_all = "camelCase")]
+pub enum LimitKind {
+    /// The number of turns.
+    Turns,
+    /// The tokens of all turns together.
+    Tokens,
+    /// The wall clock.
+    Duration,
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(tag = "reason", rename_all = "camelCase")]
+pub enum RunEnd {
+    /// The model was done and nothing was queued.
+    Completed,
+    /// The model's last answer was cut off by its token limit.
+    Truncated,
+    /// An execution limit was reached.
+    Limit {
+        /// Which one.
+        limit: LimitKind,
+        /// In words, with the figures.
+        message: String,
+    },
+    /// An input filter refused the prompt.
+    Rejected {
+        /// What the filter said.
+        rejection: String,
+    },
+    /// A hook refused to let the run or its next turn begin.
+    Vetoed {
+        /// Where.
+        point: HookPoint,
+        /// What the hook said.
+        message: String,
+    },
+    /// The run was cancelled.
+    Aborted,
+    /// Something failed that the model cannot mend.
+    Failed {
+        /// What.
+        failure: RunFailure,
+    },
+}
+
+/// A failure that ends a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(tag = "kind", rename_all = "camelCase")]
+pub enum RunFailure {
+    /// The model could not be reached or refused.
+    #[error("the model call failed: {error}")]
+    Provider {
+        /// What the provider said.
+        #[source]
+        error: ProviderError,
+    },
+    /// The log could not be written.
+    #[error("the session log could not be written: {error}")]
+    Store {
+        /// What the store said.
+        #[source]
+        error: StoreError,
+    },
+    /// A tool asked for the run to end.
+    #[error("the tool {name} stopped the run: {message}")]
+    Tool {
+        /// Which tool.
+        name: ToolName,
+        /// What it said.
+        message: String,
+    },
+    /// There is nothing the model could answer to.
+    #[error("cannot continue: {message}")]
+    NothingToContinue {
+        /// What the conversation ends with.
+        message: String,
+    },
+    /// Code inside the run panicked.
+    #[error("the run panicked: {message}")]
+    Panic {
+        /// The panic's message, where it has one.
+        message: String,
+    },
+}
+
+/// How a run relates to the one before it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(tag = "type", rename_all = "camelCase")]
+pub enum ContinuationKind {
+    /// Simply goes on.
+    #[default]
+    Default,
+    /// Tries again from an equivalent context.
+    Rerun {
+        /// An RFC 3339 time in UTC.
+        tag: String,
+    },
+    /// Explores another path from a branching point.
+    Branch {
+        /// An RFC 3339 time in UTC.
+        tag: String,
+    },
+}
+
+impl ContinuationKind {
+    /// A rerun tagged with the time `at`.
+    pub fn rerun(at: Timestamp) -> Self {
+        Self::Rerun { tag: at.to_string() }
+    }
+
+    /// A branch tagged with the time `at`.
+    pub fn branch(at: Timestamp) -> Self {
+        Self::Branch { tag: at.to_string() }
+    }
+}
+
+/// What caused a turn to begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(rename_all = "camelCase")]
+pub enum TurnTrigger {
+    /// A prompt: the first turn of a run.
+    User,
+    /// A parent agent: the first turn of a sub-agent.
+    SubAgent,
+    /// Tool results, steering, a follow-up, or a continued run.
+    Continuation,
+    /// A branch: the first turn of a run continued as one.
+    Branch,
+}
+
+/// What a run leaves behind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct AgentOutput {
+    /// All messages the run added to the conversation, prompts included.
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+    pub messages: Vec<Arc<AgentMessage>>,
+    /// The text of the model's last message.
+    pub text: String,
+    /// Tokens of all turns.
+    pub usage: Usage,
+    /// Money for all turns; absent where a price is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<MicroUsd>,
+    /// How many turns were begun.
+    pub turns: u32,
+    /// Why the run ended.
+    pub end: RunEnd,
+}
+
+impl AgentOutput {
+    /// Why the model ended its last message, if it spoke at all.
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        self.messages
+            .iter()
+            .rev()
+            .find_map(|message| message.as_assistant())
+            .map(|message| message.stop_reason)
+    }
+}

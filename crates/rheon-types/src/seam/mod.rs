@@ -1,0 +1,21 @@
+//! The seams: traits through which the parts of Rheon meet. All are `dyn`-safe.
+
+mod client;
+mod clock;
+mod filter;
+mod gate;
+mod hook;
+mod provider;
+mod store;
+mod tool;
+mod worker;
+
+pub use client::{Client, EventStream};
+pub use clock::{Clock, Random};
+pub use filter::{FilterVerdict, InputFilter};
+pub use gate::{AllowAll, AskFirst, DenyAll, Gate, GateRequest, Verdict};
+pub use hook::{Flow, Hook};
+pub use provider::{ChunkStream, Provider};
+pub use store::Store;
+pub use tool::Tool;
+pub use worker::{Task, Worker};

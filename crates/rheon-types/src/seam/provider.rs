@@ -1,0 +1,27 @@
+//! `Provider`: a request becomes a stream of chunks.
+
+use std::pin::Pin;
+
+use futures_core::Stream;
+use tokio_util::sync::CancellationToken;
+
+use crate::answer::Answer;
+use crate::error::ProviderError;
+use crate::request::{Chunk, Request};
+
+/// The answer of a model, piece by piece.
+pub type ChunkStream = Pin<Box<dyn Stream<Item = Result<Chunk, ProviderError>> + Send>>;
+
+/// A model service.
+pub trait Provider: Send + Sync {
+    /// A stable lower-case name, for instance `anthropic`.
+    fn id(&self) -> &str;
+
+    /// Asks the model. Nothing is sent before the stream is polled; dropping the stream, or cancelling, ends the call.
+    fn stream(&self, request: Request, cancel: CancellationToken) -> ChunkStream;
+
+    /// The service's own count of the prompt's tokens, where it offers one.
+    fn count_tokens<'a>(&'a self, _request: &'a Request) -> Answer<'a, Option<u64>> {
+        Answer::Now(None)
+    }
+}

@@ -1,0 +1,38 @@
+//! `Tool`: something the model can do.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::answer::BoxFuture;
+use crate::tool::{Effect, ToolContext, ToolError, ToolResult};
+
+/// Something the model can do.
+pub trait Tool: Send + Sync {
+    /// The name the model calls it by; unique among an agent's tools.
+    fn name(&self) -> &str;
+
+    /// The name a person reads.
+    fn label(&self) -> &str {
+        self.name()
+    }
+
+    /// What it does and when to use it, for the model.
+    fn description(&self) -> &str;
+
+    /// A JSON Schema (an object) of the arguments. Asked for once, when an agent is built.
+    fn parameters_schema(&self) -> Value;
+
+    /// What a run of it does to the world. Unsafe unless it says otherwise.
+    fn effect(&self) -> Effect {
+        Effect::Unsafe
+    }
+
+    /// Runs it. `arguments` fit the schema. The future is dropped if the run is cancelled and the tool does not return
+    /// soon after `context.cancel` fires, so whatever must be undone belongs into a drop guard.
+    fn execute<'a>(
+        &'a self,
+        arguments: Arc<Value>,
+        context: ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>>;
+}

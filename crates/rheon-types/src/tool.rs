@@ -1,0 +1,178 @@
+//! What a tool is given and what it gives back.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use crate::content::{Content, text_of};
+use crate::id::{LoopId, SessionId, ToolCallId, ToolName};
+
+/// What a tool's run does to the world; decides what may be repeated after a crash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(rename_all = "camelCase")]
+pub enum Effect {
+    /// Only looks.
+    Pure,
+    /// Changes something, to the same end however often it runs.
+    Idempotent,
+    /// Changes something, each time anew.
+    Unsafe,
+}
+
+/// What a tool gives back.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct ToolResult {
+    /// For the model.
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+    pub content: Vec<Content>,
+    /// For user interfaces (a diff, an exit code); never sent to the model.
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::json()"))]
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub details: Value,
+    /// The run of a sub-agent that the tool started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub child_loop_id: Option<LoopId>,
+}
+
+impl ToolResult {
+    /// A result of one block of text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { content: vec![Content::text(text)], details: Value::Null, child_loop_id: None }
+    }
+
+    /// The same result with details for user interfaces.
+    pub fn with_details(mut self, details: Value) -> Self {
+        self.details = details;
+        self
+    }
+
+    /// The text blocks, joined.
+    pub fn as_text(&self) -> String {
+        text_of(&self.content)
+    }
+}
+
+/// Why a call has no result of its own. All but `Fatal` are told to the model, which can try something else.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(tag = "kind", content = "message", rename_all = "camelCase")]
+pub enum ToolError {
+    /// The tool ran and failed.
+    #[error("{0}")]
+    Failed(String),
+    /// There is no such tool.
+    #[error("{0}")]
+    NotFound(String),
+    /// The arguments do not fit the tool's schema.
+    #[error("{0}")]
+    InvalidArgs(String),
+    /// The call was refused by policy, by a hook or by the user.
+    #[error("{0}")]
+    Denied(String),
+    /// The call was not run, or was stopped: the run was cancelled, or the user said something first.
+    #[error("{0}")]
+    Cancelled(String),
+    /// The tool took too long and was stopped.
+    #[error("{0}")]
+    TimedOut(String),
+    /// The tool's code panicked.
+    #[error("{0}")]
+    Panicked(String),
+    /// The run cannot go on.
+    #[error("{0}")]
+    Fatal(String),
+}
+
+impl ToolError {
+    /// The kind of error, as its JSON names it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Failed(_) => "failed",
+            Self::NotFound(_) => "notFound",
+            Self::InvalidArgs(_) => "invalidArgs",
+            Self::Denied(_) => "denied",
+            Self::Cancelled(_) => "cancelled",
+            Self::TimedOut(_) => "timedOut",
+            Self::Panicked(_) => "panicked",
+            Self::Fatal(_) => "fatal",
+        }
+    }
+}
+
+/// What the model reads of an error; the kind goes to `details`.
+impl From<&ToolError> for ToolResult {
+    fn from(error: &ToolError) -> Self {
+        ToolResult::text(error.to_string()).with_details(serde_json::json!({ "error": error.kind() }))
+    }
+}
+
+/// Where a running tool reports to.
+pub trait ToolReporter: Send + Sync {
+    /// A partial result, replacing the one before.
+    fn update(&self, partial: ToolResult);
+    /// A line of status for the user.
+    fn progress(&self, text: &str);
+}
+
+/// What a tool knows of the call it serves.
+#[derive(Clone)]
+pub struct ToolContext {
+    /// The call.
+    pub call_id: ToolCallId,
+    /// The name it was called by.
+    pub tool_name: ToolName,
+    /// The session it belongs to.
+    pub session_id: SessionId,
+    /// The run it belongs to; the parent of any run the tool starts.
+    pub loop_id: LoopId,
+    /// Fires when the call should stop.
+    pub cancel: CancellationToken,
+    reporter: Option<Arc<dyn ToolReporter>>,
+}
+
+impl ToolContext {
+    /// A context whose reports go to `reporter`, or nowhere.
+    pub fn new(
+        call: (ToolCallId, ToolName),
+        run: (SessionId, LoopId),
+        cancel: CancellationToken,
+        reporter: Option<Arc<dyn ToolReporter>>,
+    ) -> Self {
+        let ((call_id, tool_name), (session_id, loop_id)) = (call, run);
+        Self { call_id, tool_name, session_id, loop_id, cancel, reporter }
+    }
+
+    /// Whether the call should stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+
+    /// Shows a partial result.
+    pub fn update(&self, partial: ToolResult) {
+        if let Some(reporter) = &self.reporter {
+            reporter.update(partial);
+        }
+    }
+
+    /// Shows a line of status.
+    pub fn progress(&self, text: &str) {
+        if let Some(reporter) = &self.reporter {
+            reporter.progress(text);
+        }
+    }
+}
+
+impl fmt::Debug for ToolContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolContext")
+            .field("call_id", &self.call_id)
+            .field("tool_name", &self.tool_name)
+            .field("loop_id", &self.loop_id)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,66 @@
+//! What a model call used and what it cost.
+
+use std::fmt;
+use std::ops::AddAssign;
+
+use serde::{Deserialize, Serialize};
+
+/// Token counts of one or more model calls. A service that reports nothing leaves zeros.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(default)]
+pub struct Usage {
+    /// Prompt tokens processed, without those of the cache.
+    pub input: u64,
+    /// Tokens the model wrote.
+    pub output: u64,
+    /// Prompt tokens served from the cache.
+    pub cache_read: u64,
+    /// Prompt tokens written to the cache.
+    pub cache_write: u64,
+    /// The service's own sum; 0 where it reports none.
+    pub total_tokens: u64,
+}
+
+impl Usage {
+    /// The share of the prompt that came from the cache, between 0 and 1; 0 for an empty prompt.
+    pub fn cache_hit_rate(&self) -> f64 {
+        let prompt = u128::from(self.input) + u128::from(self.cache_read) + u128::from(self.cache_write);
+        if prompt == 0 { 0.0 } else { self.cache_read as f64 / prompt as f64 }
+    }
+
+    /// All tokens of the call: the reported sum, or the sum of the parts where none is reported.
+    pub fn total(&self) -> u64 {
+        if self.total_tokens > 0 {
+            return self.total_tokens;
+        }
+        self.input
+            .saturating_add(self.output)
+            .saturating_add(self.cache_read)
+            .saturating_add(self.cache_write)
+    }
+}
+
+/// Saturating, so that an absurd report cannot overflow. `total_tokens` becomes the sum of the totals.
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        let total = self.total().saturating_add(other.total());
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
+        self.total_tokens = total;
+    }
+}
+
+/// Money in millionths of a US dollar.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(transparent)]
+pub struct MicroUsd(pub u64);
+
+impl fmt::Display for MicroUsd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "${}.{:06}", self.0 / 1_000_000, self.0 % 1_000_000)
+    }
+}

@@ -1,0 +1,33 @@
+//! Every run has limits, so that none goes on for ever: 50 turns, 1,000,000 tokens and 10 minutes unless you say otherwise.
+//!
+//! A limit is no error. The run ends in order, the conversation says why it was stopped, and the output tells which
+//! limit it was. [`ExecutionLimits::unlimited`](crate::ExecutionLimits::unlimited) takes all of them away.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use rheon::prelude::*;
+//! use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
+//! use rheon::LimitKind;
+//! # use rheon_testkit::echo;
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     // A model that never comes to an end.
+//!     let scenario = Scenario::new().turn(Turn::call("echo", json!({ "text": "again" })).repeat());
+//!     let agent = Agent::builder()
+//!         .provider(ScriptedProvider::new(scenario))
+//!         .tool(echo())
+//!         .limits(ExecutionLimits {
+//!             turns_max: Some(3),
+//!             tokens_max: Some(100_000),
+//!             duration_max: Some(Duration::from_secs(60)),
+//!         })
+//!         .build()?;
+//!
+//!     let output = agent.run("Go on and on.").await?;
+//!     assert_eq!(output.turns, 3);
+//!     assert!(matches!(output.end, RunEnd::Limit { limit: LimitKind::Turns, .. }));
+//!     Ok(())
+//! }
+//! ```

@@ -1,0 +1,6 @@
+//! One page per subject, each with an example that runs offline. Nothing but documentation.
+
+pub mod hooks;
+pub mod limits;
+pub mod own_state;
+pub mod tools;

@@ -1,0 +1,48 @@
+//! An [`Agent`](crate::Agent) holds its conversation for you. To hold it yourself, call the loop as a function:
+//! [`agent_loop`](crate::agent_loop) with new prompts, [`agent_loop_continue`](crate::agent_loop_continue) without.
+//!
+//! What a run needs comes in three parts: the conversation ([`AgentContext`](crate::AgentContext)), what it is configured
+//! with ([`LoopConfig`](crate::LoopConfig)), and where its events go ([`EventLog`](crate::EventLog)).
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use rheon::providers::scripted::{Scenario, ScriptedProvider};
+//! use rheon::{
+//!     AgentContext, AgentMessage, AskFirst, CancellationToken, Clock, ContinuationKind, Control, EventLog, LoopConfig,
+//!     Observers, Settings, SystemClock, SystemRandom, Toolbox, agent_loop, agent_loop_continue,
+//! };
+//!
+//! #[tokio::main]
+//! async fn main() {
+//!     let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
+//!     let scenario = Scenario::new().turn("Rust, of course.").turn("On reflection, it depends.");
+//!     let config = Arc::new(LoopConfig {
+//!         provider: Arc::new(ScriptedProvider::new(scenario)),
+//!         gate: Arc::new(AskFirst),
+//!         hooks: Vec::new(),
+//!         filters: Vec::new(),
+//!         tools: Toolbox::default(),
+//!         control: Control::default(),
+//!         clock: Arc::clone(&clock),
+//!         random: Arc::new(SystemRandom),
+//!         config_id: None,
+//!         settings: Settings::default(),
+//!     });
+//!     let log = EventLog::new("my-session".into(), Arc::clone(&clock), None, Observers::default());
+//!     let cancel = CancellationToken::new();
+//!     let mut context = AgentContext::new("my-agent".into());
+//!
+//!     let prompt = AgentMessage::user("Which language?", clock.now());
+//!     let output = agent_loop(vec![prompt], &mut context, &config, &log, &cancel).await;
+//!     assert_eq!(output.text, "Rust, of course.");
+//!     assert_eq!(context.history.len(), 2);
+//!
+//!     // The conversation is yours: go back to the question and let it be answered again.
+//!     context.history = context.history.prefix(1);
+//!     context.continuation = Some(ContinuationKind::rerun(clock.now()));
+//!     let output = agent_loop_continue(&mut context, &config, &log, &cancel).await;
+//!     assert_eq!(output.text, "On reflection, it depends.");
+//!     assert_eq!(context.history.len(), 2);
+//! }
+//! ```

@@ -1,0 +1,73 @@
+//! A tool is something the model can do: a name, a description, a schema of its arguments, and what happens.
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//! use std::sync::Arc;
+//!
+//! use rheon::prelude::*;
+//! use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
+//!
+//! /// Says how many of something are in stock.
+//! struct Stock {
+//!     items: BTreeMap<String, u32>,
+//! }
+//!
+//! impl Tool for Stock {
+//!     fn name(&self) -> &str {
+//!         "stock"
+//!     }
+//!
+//!     fn description(&self) -> &str {
+//!         "Says how many of an item are in stock. Items are named in the singular, for instance \"bolt\"."
+//!     }
+//!
+//!     // Arguments that do not fit are answered for you; the model is told what is wrong with them.
+//!     fn parameters_schema(&self) -> Value {
+//!         json!({
+//!             "type": "object",
+//!             "properties": { "item": { "type": "string" } },
+//!             "required": ["item"],
+//!         })
+//!     }
+//!
+//!     // It only looks, so it may run without a question. The default is `Unsafe`: somebody is asked first.
+//!     fn effect(&self) -> Effect {
+//!         Effect::Pure
+//!     }
+//!
+//!     fn execute<'a>(
+//!         &'a self,
+//!         arguments: Arc<Value>,
+//!         context: ToolContext,
+//!     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+//!         Box::pin(async move {
+//!             context.progress("counting");
+//!             let item = arguments["item"].as_str().unwrap_or_default();
+//!             match self.items.get(item) {
+//!                 Some(count) => Ok(ToolResult::text(format!("{count} in stock"))),
+//!                 // Told to the model, which can try something else. `ToolError::Fatal` would end the run.
+//!                 None => Err(ToolError::Failed(format!("there is no item {item:?}; there are: bolt"))),
+//!             }
+//!         })
+//!     }
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let scenario = Scenario::new()
+//!         .turn(Turn::call("stock", json!({ "item": "bolts" })))
+//!         .turn(Turn::call("stock", json!({ "item": "bolt" })).when_tool_result_is_error())
+//!         .turn("We have {{last_tool_result}}.");
+//!     let agent = Agent::builder()
+//!         .provider(ScriptedProvider::new(scenario))
+//!         .tool(Stock { items: BTreeMap::from([("bolt".into(), 42)]) })
+//!         .build()?;
+//!
+//!     let output = agent.run("How many bolts do we have?").await?;
+//!     assert_eq!(output.text, "We have 42 in stock.");
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The tools of one turn run at the same time, each as a task of its own: one that panics or blocks harms no other. See
+//! [`ToolExecution`](crate::ToolExecution) to run them in turn, and [`Gate`](crate::Gate) to decide which may run.

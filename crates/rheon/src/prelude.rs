@@ -1,0 +1,12 @@
+//! What is needed daily: `use rheon::prelude::*;`.
+
+pub use rheon_agent::{
+    Agent, AgentBuilder, AgentError, ClosureHook, ExecutionLimits, Prompt, RunStream, ToolExecution,
+};
+pub use rheon_types::event::{ApprovalRequest, PermissionDecision, PermissionResponse};
+pub use rheon_types::{
+    AgentEvent, AgentMessage, AgentOutput, AllowAll, BoxFuture, Content, DenyAll, Effect, Event, Flow, Gate,
+    Hook, Message, Provider, RunEnd, ThinkingLevel, Tool, ToolContext, ToolError, ToolResult, Usage,
+};
+pub use serde_json::{Value, json};
+pub use tokio_util::sync::CancellationToken;

@@ -1,0 +1,68 @@
+//! Each example runs offline and prints what it promises.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use expect_test::{Expect, expect};
+
+/// Cargo builds the examples of a crate before it runs the crate's tests, and puts them beside them.
+fn check(name: &str, expected: &Expect) {
+    let test = PathBuf::from(std::env::current_exe().unwrap());
+    let example = test.parent().unwrap().parent().unwrap().join("examples").join(name);
+    let output = Command::new(&example).output().unwrap_or_else(|error| {
+        panic!("cannot run {}: {error}; build it with `cargo build -p rheon --examples`", example.display())
+    });
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    expected.assert_eq(&String::from_utf8(output.stdout).unwrap());
+    assert!(output.status.success());
+}
+
+#[test]
+fn observe() {
+    check("observe", &expect![[r#"
+        callback:
+          "Watch "
+          "me "
+          "speak, "
+          "word "
+          "by "
+          "word."
+          over after 1 turn
+        broadcast:
+          who reads late has missed 8 events
+          there were 16 events
+        stream:
+           1 agent.start
+           2 turn.start
+           3 message.start
+           4 message.end
+           5 llm.start
+           6 message.start
+           7 message.end
+           8 llm.end
+           9 turn.end
+          10 agent.end
+          it said: Watch me speak, word by word.
+    "#]]);
+}
+
+#[test]
+fn tool() {
+    check("tool", &expect![[r#"
+        model: Light!
+          not run: invalid arguments for set_light: /percent: 500 is greater than the maximum of 100
+        model: Then as bright as it gets.
+          asked: set_light? Deny
+          not run: not so bright, somebody is asleep
+        model: A little, then.
+          asked: set_light? Allow
+          the light went from 0 to 20 percent
+        model: Done: the light went from 0 to 20 percent.
+        the light is at 20 percent
+    "#]]);
+}
+
+#[test]
+fn steer() {
+    check("steer", &expect![[r#""#]]);
+}

@@ -1,0 +1,62 @@
+//! `cargo xtask bench`: speed and memory as one table, each figure beside a reference measured in the same run.
+
+mod allocations;
+mod costs;
+mod instructions;
+mod process;
+mod reference;
+mod rows;
+mod table;
+mod timing;
+
+use anyhow::Result;
+
+use costs::Costs;
+use table::Measured;
+
+/// Which benchmarks.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Only this part; without it, all but `reference`, in one table.
+    part: Option<Part>,
+}
+
+/// One part of the benchmarks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// Time, by criterion.
+    Loop,
+    /// Allocations, counted.
+    Allocations,
+    /// Instructions, counted by callgrind; needs valgrind.
+    Instructions,
+    /// The same work on other systems, in one process. Downloads and compiles them first.
+    Reference,
+}
+
+/// Runs them. A missed aim is said, but is no failure: the machine may be busy.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let measured = match arguments.part {
+        Some(Part::Reference) => return reference::run(),
+        Some(Part::Loop) => Measured { nanos: timing::measure()?, ..Measured::default() },
+        Some(Part::Allocations) => Measured { allocations: allocations::measure()?, ..Measured::default() },
+        Some(Part::Instructions) => Measured { instructions: counted()?, ..Measured::default() },
+        None => Measured {
+            nanos: timing::measure()?,
+            allocations: allocations::measure()?,
+            instructions: counted()?,
+        },
+    };
+    println!("\n{}", table::render(rows::ROWS, &measured));
+    Ok(())
+}
+
+fn counted() -> Result<Costs> {
+    match instructions::measure()? {
+        Some(costs) => Ok(costs),
+        None => {
+            println!("== instructions: skipped, valgrind is not installed");
+            Ok(Costs::default())
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Memory: runs the benchmark that counts allocations.
+
+use anyhow::Result;
+
+use super::costs::Costs;
+use super::process::{cargo, printed};
+
+/// The allocations of every case and size.
+pub(super) fn measure() -> Result<Costs> {
+    let lines = printed(&mut cargo("bench --package rheon --locked --bench allocations"))?;
+    Costs::read(&lines, "allocations")
+}

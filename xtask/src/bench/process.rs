@@ -1,0 +1,43 @@
+//! Programs that the benchmarks run, and where they leave their results.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+/// Cargo with these arguments, separated by blanks, at the root of the repository.
+pub(super) fn cargo(arguments: &str) -> Command {
+    // Cargo names itself to what it runs, so that a nested call uses the same toolchain.
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(arguments.split_whitespace()).current_dir(xtask::walk::root());
+    cargo
+}
+
+/// A folder below cargo's target folder.
+pub(super) fn target(folder: &str) -> PathBuf {
+    let root = xtask::walk::root();
+    std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| root.join("target"), |named| root.join(named))
+        .join(folder)
+}
+
+/// Runs `command`, says so, and returns what it printed; what it complains about is seen at once.
+pub(super) fn printed(command: &mut Command) -> Result<String> {
+    let shown = shown(command);
+    println!("== {shown}");
+    let output =
+        command.stderr(Stdio::inherit()).output().with_context(|| format!("cannot start `{shown}`"))?;
+    if !output.status.success() {
+        bail!("`{shown}` ended with {}", output.status);
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn shown(command: &Command) -> String {
+    let program = PathBuf::from(command.get_program());
+    let program = program.file_name().unwrap_or_else(|| command.get_program());
+    let words: Vec<_> =
+        std::iter::once(program).chain(command.get_args()).map(OsStr::to_string_lossy).collect();
+    words.join(" ")
+}

@@ -1,0 +1,77 @@
+//! `cargo xtask ci`: everything a change must pass, in order, up to the first failure.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+
+use crate::command::Invocation;
+
+/// Whether the checker of dependencies is there.
+#[derive(Debug, Clone, Copy)]
+enum CargoDeny {
+    Installed,
+    Missing,
+}
+
+/// One part of the work.
+#[derive(Debug, PartialEq, Eq)]
+enum Step {
+    /// A call that must succeed.
+    Run { name: &'static str, call: Invocation },
+    /// A call that is left out, and why.
+    Skip { name: &'static str, reason: &'static str },
+}
+
+/// Runs all steps; stops at the first that fails.
+pub(crate) fn run() -> Result<()> {
+    let start = Instant::now();
+    let deny = if is_installed("cargo-deny") { CargoDeny::Installed } else { CargoDeny::Missing };
+    for step in steps(deny) {
+        match step {
+            Step::Run { name, call } => run_step(name, &call)?,
+            Step::Skip { name, reason } => println!("== {name}: skipped, {reason}"),
+        }
+    }
+    println!("== all passed in {:.1} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn steps(deny: CargoDeny) -> Vec<Step> {
+    let run = |name, arguments| Step::Run { name, call: Invocation::new(arguments) };
+    let documentation =
+        Invocation::new("doc --workspace --no-deps --locked").with("RUSTDOCFLAGS", "-D warnings");
+    vec![
+        run("format", "fmt --all --check"),
+        run("lints", "clippy --workspace --all-targets --locked -- -D warnings"),
+        run("tests", "test --workspace --locked"),
+        Step::Run { name: "documentation", call: documentation },
+        run("first command", "run --release --locked -- demo --fast"),
+        match deny {
+            CargoDeny::Installed => run("dependencies", "deny check"),
+            CargoDeny::Missing => Step::Skip {
+                name: "dependencies",
+                reason: "cargo-deny is not installed (`cargo install --locked cargo-deny`)",
+            },
+        },
+    ]
+}
+
+fn run_step(name: &str, call: &Invocation) -> Result<()> {
+    println!("== {name}: {call}");
+    let start = Instant::now();
+    let outcome = call.run();
+    let seconds = start.elapsed().as_secs_f64();
+    outcome.with_context(|| format!("{name} failed after {seconds:.1} s; what follows it was not run"))?;
+    println!("== {name}: passed in {seconds:.1} s");
+    Ok(())
+}
+
+fn is_installed(program: &str) -> bool {
+    let file = format!("{program}{}", std::env::consts::EXE_SUFFIX);
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder| folder.join(&file).is_file())
+}
+
+#[cfg(test)]
+#[path = "ci_tests.rs"]
+mod tests;

@@ -1,0 +1,16 @@
+//! The rules of `docs/ARCHITECTURE.md` as functions: a repository goes in, violations come out.
+
+pub mod check;
+pub mod exceptions;
+pub mod rules;
+
+pub mod repository;
+pub mod violation;
+pub mod walk;
+
+mod position;
+mod rust;
+
+pub use check::check;
+pub use repository::Repository;
+pub use violation::Violation;

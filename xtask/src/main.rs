@@ -1,0 +1,32 @@
+//! The task runner: `cargo xtask <task>`.
+
+mod bench;
+mod ci;
+mod command;
+
+use anyhow::Result;
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// The tasks of this repository.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Option<Task>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Everything a change must pass: format, lints, tests with the rules, documentation, dependencies.
+    Ci,
+    /// The benchmarks of the crate `rheon`.
+    Bench(bench::Arguments),
+}
+
+fn main() -> Result<()> {
+    match Arguments::parse().task {
+        Some(Task::Ci) => ci::run(),
+        Some(Task::Bench(arguments)) => bench::run(&arguments),
+        None => Ok(Arguments::command().print_help()?),
+    }
+}

@@ -1,0 +1,36 @@
+//! The table of rules; one file each.
+
+pub mod cycles;
+pub mod docs;
+pub mod edges;
+pub mod header;
+pub mod it_files;
+pub mod named_tests;
+pub mod sizes;
+pub mod syntax;
+pub mod system_access;
+
+use crate::repository::Repository;
+use crate::violation::Violation;
+
+/// A rule of the house.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    /// What exceptions call it.
+    pub name: &'static str,
+    /// What breaks it.
+    pub check: fn(&Repository) -> Vec<Violation>,
+}
+
+/// Every rule.
+pub const RULES: &[Rule] = &[
+    Rule { name: "crate edges", check: edges::check },
+    Rule { name: "module cycles", check: cycles::check },
+    Rule { name: "system access", check: system_access::check },
+    Rule { name: "header", check: header::check },
+    Rule { name: "sizes", check: sizes::check },
+    Rule { name: "it files", check: it_files::check },
+    Rule { name: "docs", check: docs::check },
+    Rule { name: "named tests", check: named_tests::check },
+    Rule { name: "syntax", check: syntax::check },
+];
