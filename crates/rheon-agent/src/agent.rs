@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -16,7 +15,7 @@ use crate::config::LoopConfig;
 use crate::context::answer_all_calls;
 use crate::control::Answerer;
 use crate::error::AgentError;
-use crate::live::{Identity, Run, RunLog};
+use crate::live::{Ending, Identity, Run, RunLog};
 use crate::log::{EventLog, EventQueue, EventSubscription, Observers};
 use crate::panics::panic_text;
 use crate::prompt::Prompt;
@@ -51,10 +50,7 @@ struct Session {
 #[derive(Clone)]
 struct Running {
     cancel: CancellationToken,
-    /// Set just before `agent.end`: from here on the next run may be asked for.
-    ending: Arc<AtomicBool>,
-    /// Fires when the run has let go of everything.
-    over: CancellationToken,
+    ending: Arc<Ending>,
 }
 
 /// What an agent is made of.
@@ -260,8 +256,8 @@ impl Agent {
         let identity = session.next_identity(&self.inner, continuation);
         let log = RunLog { log: session.log.clone(), loop_id: identity.loop_id.clone(), queue };
         let cancel = CancellationToken::new();
-        let (ending, over) = (Arc::new(AtomicBool::new(false)), CancellationToken::new());
-        let running = Running { cancel: cancel.clone(), ending: Arc::clone(&ending), over };
+        let ending = Arc::new(Ending::default());
+        let running = Running { cancel: cancel.clone(), ending: Arc::clone(&ending) };
         let previous = session.running.replace(running.clone());
         drop(session);
         let inner = Arc::clone(&self.inner);
@@ -269,7 +265,7 @@ impl Agent {
         let task = runtime.spawn(async move {
             let finished = Finished { inner: Arc::clone(&inner), running, queue: log.queue.clone() };
             if let Some(previous) = previous {
-                previous.over.cancelled().await;
+                previous.ending.over.cancelled().await;
             }
             let conversation = inner.begin_conversation(identity.continuation.as_ref());
             let mut run = Run::new(Arc::clone(&inner.config), identity, log, conversation, &cancel);
@@ -303,7 +299,7 @@ impl Session {
     }
 
     fn is_busy(&self) -> bool {
-        self.running.as_ref().is_some_and(|running| !running.ending.load(Ordering::Acquire))
+        self.running.as_ref().is_some_and(|running| !running.ending.has_begun())
     }
 
     fn next_identity(&mut self, inner: &Inner, continuation: Option<ContinuationKind>) -> Identity {
@@ -356,14 +352,14 @@ struct Finished {
 
 impl Drop for Finished {
     fn drop(&mut self) {
-        self.running.ending.store(true, Ordering::Release);
+        // A task that never came to its run has nothing to emit.
+        self.running.ending.complete(|| {});
         let mut session = lock(&self.inner.session);
         if session.running.as_ref().is_some_and(|running| Arc::ptr_eq(&running.ending, &self.running.ending))
         {
             session.running = None;
         }
         drop(session);
-        self.running.over.cancel();
         if let Some(queue) = &self.queue {
             queue.end();
         }

@@ -2,7 +2,6 @@
 //! serves a run that is dropped.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use rheon_types::{AgentEvent, AgentOutput, Message, RunEnd, RunFailure, StopReason, ToolError, Usage};
 
@@ -47,8 +46,7 @@ pub(crate) fn end_run(run: &mut Run, end: RunEnd) -> Arc<AgentOutput> {
         turns: run.state.turns,
         end,
     });
-    run.ending.store(true, Ordering::Release);
-    run.emit(AgentEvent::AgentEnd { output: Arc::clone(&output) });
+    run.ending.complete(|| run.emit(AgentEvent::AgentEnd { output: Arc::clone(&output) }));
     output
 }
 
@@ -65,7 +63,7 @@ fn describe(end: &RunEnd) -> String {
 impl Run {
     /// Ends a run that has not ended: its future was dropped, or code inside it panicked.
     pub(crate) fn close(&mut self) {
-        if self.ending.load(Ordering::Acquire) {
+        if self.ending.has_begun() {
             return;
         }
         if std::thread::panicking() {

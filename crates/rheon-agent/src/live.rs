@@ -1,6 +1,6 @@
 //! `Run`: a run while it lives. Holds what its steps share; `close.rs` ends it.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rheon_types::{
@@ -43,6 +43,28 @@ impl RunLog {
     }
 }
 
+/// How far the end of a run is.
+#[derive(Debug, Default)]
+pub(crate) struct Ending {
+    /// Set when `agent.end` is about to be emitted: from here on the next run may be asked for.
+    pub(crate) begun: AtomicBool,
+    /// Fires when `agent.end` is out: from here on the next run may begin.
+    pub(crate) over: CancellationToken,
+}
+
+impl Ending {
+    pub(crate) fn has_begun(&self) -> bool {
+        self.begun.load(Ordering::Acquire)
+    }
+
+    /// Emits the end by `emit`.
+    pub(crate) fn complete(&self, emit: impl FnOnce()) {
+        self.begun.store(true, Ordering::Release);
+        emit();
+        self.over.cancel();
+    }
+}
+
 /// A run while it lives.
 pub(crate) struct Run {
     pub(crate) config: Arc<LoopConfig>,
@@ -54,8 +76,7 @@ pub(crate) struct Run {
     pub(crate) mirror: Option<Arc<Mutex<Conversation>>>,
     /// A sync that is under way beside the model call.
     pub(crate) syncing: Option<JoinHandle<Result<(), StoreError>>>,
-    /// Set when `agent.end` is about to be emitted.
-    pub(crate) ending: Arc<AtomicBool>,
+    pub(crate) ending: Arc<Ending>,
 }
 
 impl Run {

@@ -58,6 +58,11 @@ impl Toolbox {
         Arc::clone(&self.definitions)
     }
 
+    /// The tool of this name.
+    pub(crate) fn get(&self, name: &ToolName) -> Option<Arc<dyn Tool>> {
+        self.entries.get(name).map(|entry| Arc::clone(&entry.tool))
+    }
+
     /// The tool of this name, if `arguments` fit it.
     pub(crate) fn find(&self, name: &ToolName, arguments: &Value) -> Result<Arc<dyn Tool>, ToolError> {
         let entry = self.entries.get(name).ok_or_else(|| self.unknown(name))?;

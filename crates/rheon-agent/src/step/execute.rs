@@ -62,7 +62,7 @@ async fn start(run: &mut Run, batch: &[usize]) -> Result<Started, Halt> {
     let mut changes_something = false;
     for &slot in batch {
         let Some(call) = run.turn().calls.get(slot).map(|open| open.call.clone()) else { continue };
-        let Ok(tool) = run.config.tools.find(&call.name, &call.arguments) else { continue };
+        let Some(tool) = run.config.tools.get(&call.name) else { continue };
         let asked = Hooks(&run.config.hooks).before_tool(&call);
         if let Flow::Veto(reason) = run.stop.or(asked).await? {
             refuse(run, slot, &ToolError::Denied(format!("Skipped: {reason}")));

@@ -267,3 +267,35 @@ async fn a_hook_that_panics_ends_the_run_in_order() {
     ran.agent.run("again").await.unwrap();
     ran.trace.assert_order();
 }
+
+/// Asks its own agent for another run as soon as one is over.
+#[derive(Default)]
+struct Encore(std::sync::OnceLock<rheon_agent::Agent>);
+
+struct SharedEncore(Arc<Encore>);
+
+impl Hook for SharedEncore {
+    fn after_loop<'a>(&'a self, output: &'a rheon_types::AgentOutput) -> Answer<'a, ()> {
+        Answer::later(async move {
+            if let (Some(agent), "Done.") = (self.0.0.get(), output.text.as_str()) {
+                agent.run("encore").await.unwrap();
+            }
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hook_may_begin_the_next_run_once_one_is_over() {
+    let encore = Arc::new(Encore::default());
+    let (agent, trace, _) = scripted(Scenario::new().turn("Done.").turn("Again."))
+        .with(|builder| builder.hook(SharedEncore(Arc::clone(&encore))))
+        .build();
+    encore.0.set(agent.clone()).ok().unwrap();
+    agent.run("go").await.unwrap();
+    trace.assert_order();
+    expect![[r#"
+        agent.start scripted
+        agent.end completed "Done."
+        agent.start scripted
+        agent.end completed "Again.""#]].assert_eq(&trace.only(&["agent."]));
+}
