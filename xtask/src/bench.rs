@@ -19,6 +19,9 @@ use table::Measured;
 pub(crate) struct Arguments {
     /// Only this part; without it, all but `reference`, in one table.
     part: Option<Part>,
+    /// For `reference`, handed on to cargo: `cargo xtask bench reference -- --no-default-features`.
+    #[arg(last = true)]
+    extra: Vec<String>,
 }
 
 /// One part of the benchmarks.
@@ -37,7 +40,7 @@ enum Part {
 /// Runs them. A missed aim is said, but is no failure: the machine may be busy.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let measured = match arguments.part {
-        Some(Part::Reference) => return reference::run(),
+        Some(Part::Reference) => return reference::run(&arguments.extra),
         Some(Part::Loop) => Measured { nanos: timing::measure()?, ..Measured::default() },
         Some(Part::Allocations) => Measured { allocations: allocations::measure()?, ..Measured::default() },
         Some(Part::Instructions) => Measured { instructions: counted()?, ..Measured::default() },

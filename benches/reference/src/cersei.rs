@@ -24,7 +24,7 @@ impl System for Cersei {
     fn prepare(&self, job: Job) -> Running {
         let message = |index| {
             let text = earlier(index);
-            if index % 2 == 0 { Message::user(text) } else { Message::assistant(text) }
+            if index.is_multiple_of(2) { Message::user(text) } else { Message::assistant(text) }
         };
         let agent = Agent::builder()
             .provider(Model { job, requests: AtomicU32::new(0) })
@@ -38,9 +38,11 @@ impl System for Cersei {
             .expect("the agent can be built");
         let agent = Arc::new(agent);
         Box::pin(async move {
-            let output = agent.run_stream(PROMPT).collect().await.expect("the run completes");
-            assert_eq!((output.turns, output.text().len()), (job.turns(), job.text_len()));
-            Box::new((agent, output)) as Box<dyn Any>
+            for _ in 0..job.runs() {
+                let output = agent.run_stream(PROMPT).collect().await.expect("the run completes");
+                assert_eq!((output.turns, output.text().len()), (job.turns(), job.text_len()));
+            }
+            Box::new(agent) as Box<dyn Any>
         })
     }
 }
@@ -91,7 +93,9 @@ fn events(reply: Reply, number: u32) -> Vec<StreamEvent> {
         Reply::Text(pieces) => {
             let block_type = "text".into();
             events.push(StreamEvent::ContentBlockStart { index: 0, block_type, id: None, name: None });
-            events.extend(pieces.into_iter().map(|piece| StreamEvent::TextDelta { index: 0, text: piece.into() }));
+            events.extend(
+                pieces.into_iter().map(|piece| StreamEvent::TextDelta { index: 0, text: piece.into() }),
+            );
             StopReason::EndTurn
         }
     };

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use work::{System, WORK, Work};
 
 /// How often each work is done by each system.
-const ROUNDS: usize = 15;
+const ROUNDS: usize = 25;
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");

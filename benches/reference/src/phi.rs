@@ -6,11 +6,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use async_trait::async_trait;
 use phi_core::agent_loop::AgentLoopConfig;
-use phi_core::provider::{ModelConfig, ProviderError, ResponseFormat, StreamConfig, StreamEvent, StreamProvider};
+use phi_core::provider::{
+    ModelConfig, ProviderError, ResponseFormat, StreamConfig, StreamEvent, StreamProvider,
+};
 use phi_core::{
     AgentContext, AgentMessage, AgentTool, CacheConfig, Content, LlmMessage, Message, RetryConfig,
     RevertRenderPolicy, StopReason, ThinkingLevel, ToolContext, ToolError, ToolExecutionStrategy, ToolResult,
-    TurnTrigger, Usage, agent_loop,
+    TurnTrigger, Usage, agent_loop, now_ms,
 };
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -33,14 +35,16 @@ impl System for Phi {
             ..AgentContext::default()
         };
         Box::pin(async move {
-            let (sender, mut events) = mpsc::unbounded_channel();
-            let reader = tokio::spawn(async move { while events.recv().await.is_some() {} });
-            let prompt = AgentMessage::Llm(LlmMessage::new(Message::user(PROMPT)));
-            let produced =
-                agent_loop(vec![prompt], &mut context, &config, sender, CancellationToken::new()).await;
-            reader.await.expect("the reader reads to the end");
-            check(job, &produced);
-            Box::new((context, config, produced)) as Box<dyn Any>
+            for _ in 0..job.runs() {
+                let (sender, mut events) = mpsc::unbounded_channel();
+                let reader = tokio::spawn(async move { while events.recv().await.is_some() {} });
+                let prompt = vec![AgentMessage::Llm(LlmMessage::new(Message::user(PROMPT)))];
+                let cancel = CancellationToken::new();
+                let produced = agent_loop(prompt, &mut context, &config, sender, cancel).await;
+                reader.await.expect("the reader reads to the end");
+                check(job, &produced);
+            }
+            Box::new((context, config)) as Box<dyn Any>
         })
     }
 }
@@ -62,12 +66,17 @@ fn check(job: Job, produced: &[AgentMessage]) {
 }
 
 fn message(index: u32) -> AgentMessage {
-    let text = earlier(index);
-    let message = if index % 2 == 0 { Message::user(text) } else { answer(vec![Content::Text { text }]) };
+    // Its loop sorts messages by time, so the earlier ones need one in their order.
+    let (content, timestamp) = (vec![Content::Text { text: earlier(index) }], u64::from(index));
+    let message = if index.is_multiple_of(2) {
+        Message::User { content, timestamp }
+    } else {
+        answer(content, timestamp)
+    };
     AgentMessage::Llm(LlmMessage::new(message))
 }
 
-fn answer(content: Vec<Content>) -> Message {
+fn answer(content: Vec<Content>, timestamp: u64) -> Message {
     let calls = content.iter().any(|block| matches!(block, Content::ToolCall { .. }));
     Message::Assistant {
         content,
@@ -75,7 +84,7 @@ fn answer(content: Vec<Content>) -> Message {
         model: "m".into(),
         provider: "p".into(),
         usage: Usage::default(),
-        timestamp: 0,
+        timestamp,
         error_message: None,
     }
 }
@@ -162,7 +171,7 @@ impl StreamProvider for Model {
                 Content::Text { text }
             }
         };
-        let message = answer(vec![content]);
+        let message = answer(vec![content], now_ms());
         send(StreamEvent::Done { message: message.clone() });
         Ok(message)
     }

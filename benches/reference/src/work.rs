@@ -23,7 +23,7 @@ pub(crate) enum Job {
     ToolTurns(u32),
     /// One turn whose text comes in so many pieces of five bytes.
     Deltas(u32),
-    /// One turn with a short text, in a conversation that has so many messages already.
+    /// [`RUNS`] runs of one turn with a short text, in a conversation that has so many messages already.
     TextAfter(u32),
 }
 
@@ -47,10 +47,13 @@ pub(crate) const WORK: &[Work] = &[
     work("tool turn, in a run of 50", Job::ToolTurns(50), 50),
     work("tool turn, in a run of 200", Job::ToolTurns(200), 200),
     work("delta, in an answer of 10,000", Job::Deltas(10_000), 10_000),
-    work("text run, after 10 messages", Job::TextAfter(10), 1),
-    work("text run, after 1,000 messages", Job::TextAfter(1_000), 1),
-    work("text run, after 5,000 messages", Job::TextAfter(5_000), 1),
+    work("text run, after 10 messages", Job::TextAfter(10), RUNS),
+    work("text run, after 1,000 messages", Job::TextAfter(1_000), RUNS),
+    work("text run, after 10,000 messages", Job::TextAfter(10_000), RUNS),
 ];
+
+/// How many runs share one preparation, so that the caches are warm for most of them.
+const RUNS: u32 = 20;
 
 /// One piece of streamed text: about one token.
 pub(crate) const DELTA: &str = "abcd ";
@@ -110,7 +113,15 @@ impl Job {
         }
     }
 
-    /// How many turns the run has.
+    /// How many runs there are, one after the other in the same conversation.
+    pub(crate) fn runs(self) -> u32 {
+        match self {
+            Self::TextAfter(_) => RUNS,
+            Self::ToolTurns(_) | Self::Deltas(_) => 1,
+        }
+    }
+
+    /// How many turns each run has.
     pub(crate) fn turns(self) -> u32 {
         match self {
             Self::ToolTurns(turns) => turns + 1,

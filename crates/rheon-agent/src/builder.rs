@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rheon_types::{
-    AgentId, AskFirst, Clock, Event, Gate, History, Hook, InputFilter, Provider, Random, SessionId, Store,
+    AgentId, Clock, Event, Gate, History, Hook, InputFilter, Provider, Random, SessionId, Store,
     ThinkingLevel, Tool,
 };
 
@@ -15,7 +15,6 @@ use crate::control::{Control, QueueMode};
 use crate::error::BuildError;
 use crate::log::Observers;
 use crate::retry::RetryConfig;
-use crate::system::{SystemClock, SystemRandom};
 use crate::toolbox::Toolbox;
 
 /// Builds an [`Agent`]. Only a provider is required.
@@ -245,17 +244,18 @@ impl AgentBuilder {
             Some(capacity) => self.observers.with_broadcast(capacity),
             None => self.observers,
         };
+        let defaults = LoopConfig::new(self.provider.ok_or(BuildError::NoProvider)?);
         let config = LoopConfig {
-            provider: self.provider.ok_or(BuildError::NoProvider)?,
-            gate: self.gate.unwrap_or_else(|| Arc::new(AskFirst)),
+            gate: self.gate.unwrap_or(defaults.gate),
             hooks: self.hooks,
             filters: self.filters,
             tools: Toolbox::new(self.tools)?,
             control: Control::new(self.modes.0, self.modes.1),
-            clock: self.inputs.clock.unwrap_or_else(|| Arc::new(SystemClock::default())),
-            random: self.inputs.random.unwrap_or_else(|| Arc::new(SystemRandom)),
+            clock: self.inputs.clock.unwrap_or(defaults.clock),
+            random: self.inputs.random.unwrap_or(defaults.random),
             config_id: self.session.config_id,
             settings,
+            ..defaults
         };
         let SessionParts { store, agent_id, session_id, history, .. } = self.session;
         Ok(Agent::new(Parts { config, observers, store, agent_id, session_id, history }))

@@ -4,10 +4,11 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rheon_types::{Clock, Gate, Hook, InputFilter, Provider, Random, ThinkingLevel, TurnTrigger};
+use rheon_types::{AskFirst, Clock, Gate, Hook, InputFilter, Provider, Random, ThinkingLevel, TurnTrigger};
 
 use crate::control::Control;
 use crate::retry::RetryConfig;
+use crate::system::{SystemClock, SystemRandom};
 use crate::toolbox::Toolbox;
 
 /// Everything a run needs besides its conversation.
@@ -36,6 +37,22 @@ pub struct LoopConfig {
 }
 
 impl LoopConfig {
+    /// A run against `provider` with nothing added: no tools, no hooks, the system's clock and dice, default settings.
+    pub fn new(provider: Arc<dyn Provider>) -> Self {
+        Self {
+            provider,
+            gate: Arc::new(AskFirst),
+            hooks: Vec::new(),
+            filters: Vec::new(),
+            tools: Toolbox::default(),
+            control: Control::default(),
+            clock: Arc::new(SystemClock::default()),
+            random: Arc::new(SystemRandom),
+            config_id: None,
+            settings: Settings::default(),
+        }
+    }
+
     /// The part of a run id that names the configuration.
     pub(crate) fn segment(&self) -> String {
         let plain = |text: &str| -> String {

@@ -31,7 +31,7 @@ pub use closure_hook::ClosureHook;
 pub use config::{ExecutionLimits, LoopConfig, Settings, ToolExecution};
 pub use control::{Answerer, Control, QueueMode};
 pub use error::{AgentError, BuildError, PermissionError, ToolboxError};
-pub use log::{EventLog, EventSubscription, Observers};
+pub use log::{EventLog, EventSubscription, Observers, RecvError};
 pub use prompt::Prompt;
 pub use retry::RetryConfig;
 pub use state::RunState;

@@ -32,9 +32,21 @@ impl Output {
         }
         let written = self.stdout.write_all(text.as_bytes()).and_then(|()| self.stdout.flush());
         if let Err(error) = written {
-            self.failure = Some(error);
-            self.cancel.cancel();
+            self.fail(error);
         }
+    }
+
+    /// Writes the text, if there is one; counts as a failed write if not.
+    pub(crate) fn write_or_fail(&mut self, text: io::Result<String>) {
+        match text {
+            Ok(text) => self.write(&text),
+            Err(error) => self.fail(error),
+        }
+    }
+
+    fn fail(&mut self, error: io::Error) {
+        self.failure.get_or_insert(error);
+        self.cancel.cancel();
     }
 
     /// Tells how it went.

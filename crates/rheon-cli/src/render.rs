@@ -4,6 +4,7 @@ mod calls;
 mod inert;
 mod page;
 mod words;
+mod wrap;
 
 use std::sync::Arc;
 

@@ -12,8 +12,8 @@ use serde_json::json;
 
 use super::{Renderer, Style};
 
-const PLAIN: Style = Style { colours: false, columns: 60 };
-const COLOURED: Style = Style { colours: true, columns: 60 };
+const PLAIN: Style = Style { colours: false, columns: 60, wraps: true };
+const COLOURED: Style = Style { colours: true, columns: 60, wraps: true };
 
 fn render(style: Style, events: &[Event]) -> String {
     let mut renderer = Renderer::new(style);
@@ -72,19 +72,19 @@ async fn a_conversation() {
 #[tokio::test(start_paused = true)]
 async fn a_conversation_in_colours() {
     expect![[r#"
-        ␛[36m› ␛[0m␛[1mGo.␛[0m
+        ␛[36m›␛[0m␛[1m Go.␛[0m
 
-        ␛[2mthinking: Two ␛[0m␛[2mcalls␛[0m
-        ␛[2mwill ␛[0m␛[2mdo.␛[0m
+        ␛[2mthinking: Two␛[0m␛[2m calls␛[0m
+        ␛[2mwill␛[0m␛[2m do.␛[0m
 
         I look.
 
-        ␛[36m● ␛[0m␛[1mecho␛[0m text="one two"
-        ␛[2m  └ ␛[0mone two␛[2m · 0 ms␛[0m
-        ␛[36m● ␛[0m␛[1mfails␛[0m
-        ␛[2m  └ ␛[0m␛[31mfailed: it does not work␛[0m␛[2m · 0 ms␛[0m
-        ␛[36m● ␛[0m␛[1mecho␛[0m text=three
-        ␛[2m  └ ␛[0mthree␛[2m · 0 ms␛[0m
+        ␛[36m●␛[0m␛[1m echo␛[0m text="one two"
+        ␛[2m  └␛[0m one two␛[2m · 0 ms␛[0m
+        ␛[36m●␛[0m␛[1m fails␛[0m
+        ␛[2m  └␛[0m␛[31m failed: it does not work␛[0m␛[2m · 0 ms␛[0m
+        ␛[36m●␛[0m␛[1m echo␛[0m text=three
+        ␛[2m  └␛[0m three␛[2m · 0 ms␛[0m
 
         Done.
 
@@ -101,6 +101,34 @@ async fn colours_change_nothing_else() {
         coloured = coloured.replace(&format!("\x1b[{code}m"), "");
     }
     assert_eq!(coloured, render(PLAIN, &events));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_narrow_terminal() {
+    expect![[r#"
+        › Go.
+
+        thinking: Two
+        calls
+        will do.
+
+        I look.
+
+        ● echo text="on…
+          └ one … · 0 ms
+        ● fails
+          └ fail… · 0 ms
+        ● echo text=thr…
+          └ three · 0 ms
+
+        Done.
+
+        3 turns · 3
+        tools · 1,234 in
+        / 80 out tokens
+        · 0 ms
+    "#]]
+    .assert_eq(&rendered(Style { columns: 16, ..PLAIN }, conversation()).await);
 }
 
 #[tokio::test(start_paused = true)]
@@ -214,9 +242,10 @@ async fn every_way_to_end() {
         ● echo text=x
           └ x · 0 ms
 
-        › [Agent stopped: the limit of 1 turns was reached]
+        › [Agent stopped: the turn limit of 1 was reached]
 
-        stopped at a limit · 1 turn · 1 tool · 0 in / 0 out tokens · 0 ms
+        stopped at a limit · 1 turn · 1 tool · 0 in / 0 out tokens ·
+        0 ms
         ----
         rejected: not that
 
@@ -229,7 +258,8 @@ async fn every_way_to_end() {
         ● echo text=x
           └ x · 0 ms
 
-        stopped by a hook · 1 turn · 1 tool · 0 in / 0 out tokens · 0 ms
+        stopped by a hook · 1 turn · 1 tool · 0 in / 0 out tokens ·
+        0 ms
         ----
         › Go.
 
@@ -254,11 +284,11 @@ async fn an_interrupted_run_ends_its_line() {
     stream.cancel();
     stream.finish().await.unwrap();
     expect![[r#"
-        ␛[36m› ␛[0m␛[1mGo.␛[0m
+        ␛[36m›␛[0m␛[1m Go.␛[0m
 
-        ␛[2mthinking: Let ␛[0m␛[2mme ␛[0m␛[2mthink␛[0m
+        ␛[2mthinking: Let␛[0m␛[2m me␛[0m␛[2m think␛[0m
 
-        ␛[33minterrupted␛[0m␛[2m · ␛[0m␛[2m1 turn · 0 tools · 0 in / 0 out tokens · 0 ms␛[0m
+        ␛[33minterrupted␛[0m␛[2m ·␛[0m␛[2m 1 turn · 0 tools · 0 in / 0 out tokens · 0 ms␛[0m
     "#]]
     .assert_eq(&visible(&render(COLOURED, &trace.events())));
 }
@@ -284,7 +314,7 @@ async fn hostile_text_is_shown_and_not_obeyed() {
         .turn(Turn::fail(ProviderError::new(ProviderErrorKind::Auth, EVIL)));
     let (agent, trace, _) = scripted(scenario).tool(tool).build();
     agent.run(format!("Go{EVIL}.")).await.unwrap_err();
-    let text = render(Style { colours: false, columns: 100 }, &trace.events());
+    let text = render(Style { colours: false, columns: 100, wraps: false }, &trace.events());
     let is_inert = |c: char| !c.is_control() && c != '\u{202e}' || c == '\n';
     assert_eq!(text.chars().find(|c| !is_inert(*c)), None);
     expect![[r#"
@@ -321,7 +351,7 @@ async fn the_lines_of_calls_fit_the_terminal() {
     let events = scripted(scenario).tool(tool).run("Go.").await.trace.events();
     let mut shown = String::new();
     for columns in [80, 40, 20, 5, 0] {
-        let text = render(Style { colours: false, columns }, &events);
+        let text = render(Style { colours: false, columns, wraps: false }, &events);
         let calls = text.lines().filter(|line| line.starts_with('●') || line.starts_with("  "));
         for line in calls {
             assert!(super::width(line) <= columns.max(11), "{columns} columns: {line}");

@@ -21,6 +21,7 @@ pub(crate) fn style() -> Style {
         no_color: env::var_os("NO_COLOR"),
     };
     Style {
+        wraps: size.is_some(),
         colours: surroundings.want_colours(),
         columns: size.map_or(COLUMNS_WITHOUT_TERMINAL, |(Width(columns), _)| columns.into()),
     }

@@ -6,7 +6,6 @@ use std::error::Error;
 
 use rheon::prelude::*;
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
-use tokio::sync::broadcast::error::RecvError;
 
 /// A model that says one sentence, however often it is asked.
 fn model() -> ScriptedProvider {

@@ -7,9 +7,12 @@ use std::sync::Arc;
 
 use rheon::prelude::*;
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
+use tokio::sync::Notify;
 
-/// A tool that only takes a look, so nobody has to be asked.
-struct Look;
+/// A tool that takes a while: until it is told to finish.
+struct Look {
+    finish: Arc<Notify>,
+}
 
 impl Tool for Look {
     fn name(&self) -> &str {
@@ -24,6 +27,7 @@ impl Tool for Look {
         json!({ "type": "object", "properties": { "file": { "type": "string" } }, "required": ["file"] })
     }
 
+    /// It only looks, so nobody has to be asked.
     fn effect(&self) -> Effect {
         Effect::Pure
     }
@@ -33,7 +37,11 @@ impl Tool for Look {
         arguments: Arc<Value>,
         _context: ToolContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        Box::pin(async move { Ok(ToolResult::text(format!("{} is short", arguments["file"]))) })
+        Box::pin(async move {
+            self.finish.notified().await;
+            let file = arguments.get("file").and_then(Value::as_str).unwrap_or_default();
+            Ok(ToolResult::text(format!("{file} is short")))
+        })
     }
 }
 
@@ -53,19 +61,22 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .turn(Turn::say("I begin with a.rs.").tool_call("look", json!({ "file": "a.rs" })))
         .turn(Turn::say("As you like; b.rs looks fine.").when_last_text_contains("b.rs"))
         .turn(Turn::say("One file, nothing to fix.").when_last_text_contains("sum up"))
-        .turn(Turn::say("Let me think about that").hang());
-    let agent =
-        Agent::builder().provider(ScriptedProvider::new(scenario)).tool(Look).on_event(print_said).build()?;
+        .turn(Turn::say("Let me think about that").chunked(40).hang().when_last_text_contains("meaning"));
+    let finish = Arc::new(Notify::new());
+    let agent = Agent::builder()
+        .provider(ScriptedProvider::new(scenario))
+        .tool(Look { finish: Arc::clone(&finish) })
+        .on_event(print_said)
+        .build()?;
 
     // Heard when the run would otherwise stop.
     agent.follow_up("Now sum up.");
     let mut stream = agent.run_stream("Review my files.")?;
-    let mut steered = false;
     while let Some(event) = stream.next().await {
-        // Heard at the next pause, before the model speaks again.
-        if matches!(event.kind, AgentEvent::TextDelta { .. }) && !steered {
-            steered = true;
+        if matches!(event.kind, AgentEvent::ToolStart { .. }) {
+            // Heard once the tool is done, before the model speaks again.
             stream.inject_message("Actually, look at b.rs instead.");
+            finish.notify_one();
         }
     }
 

@@ -58,7 +58,6 @@
 //! ```
 //! # use rheon::prelude::*;
 //! # use rheon::providers::scripted::{Scenario, ScriptedProvider};
-//! use tokio::sync::broadcast::error::RecvError;
 //! # #[tokio::main]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let model = ScriptedProvider::new(Scenario::new().turn("One two three."));

@@ -1,7 +1,8 @@
 //! What is needed daily: `use rheon::prelude::*;`.
 
 pub use rheon_agent::{
-    Agent, AgentBuilder, AgentError, ClosureHook, ExecutionLimits, Prompt, RunStream, ToolExecution,
+    Agent, AgentBuilder, AgentError, ClosureHook, ExecutionLimits, Prompt, RecvError, RunStream,
+    ToolExecution,
 };
 pub use rheon_types::event::{ApprovalRequest, PermissionDecision, PermissionResponse};
 pub use rheon_types::{

@@ -23,9 +23,9 @@ impl Costs {
         for line in lines.lines().filter(|line| line.starts_with('{')) {
             let entry: Value = serde_json::from_str(line).with_context(|| format!("cannot read {line}"))?;
             let missing = |field: &str| format!("no {field} in {line}");
-            let case = entry["case"].as_str().with_context(|| missing("case"))?;
-            let units = entry["units"].as_u64().with_context(|| missing("units"))?;
-            costs.insert(case, units, entry[key].as_f64().with_context(|| missing(key))?);
+            let case = entry.get("case").and_then(Value::as_str).with_context(|| missing("case"))?;
+            let units = entry.get("units").and_then(Value::as_u64).with_context(|| missing("units"))?;
+            costs.insert(case, units, entry.get(key).and_then(Value::as_f64).with_context(|| missing(key))?);
         }
         Ok(costs)
     }

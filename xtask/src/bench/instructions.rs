@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::costs::Costs;
-use super::process::{cargo, printed};
+use super::process::{cargo, printed, silent};
 
 /// Callgrind counts only inside this function of the benchmark, so that preparing a case is left out.
 const MEASURED: &str = "--toggle-collect=*instructions*measured*";
@@ -21,7 +21,7 @@ pub(super) fn measure() -> Result<Option<Costs>> {
     }
     let build = "bench --package rheon --locked --bench instructions --no-run --message-format json";
     let program = executable(&printed(&mut cargo(build))?).context("cargo named no executable")?;
-    let sizes = sizes(&printed(&mut Command::new(&program))?)?;
+    let sizes = sizes(&silent(&mut Command::new(&program))?)?;
     println!("== valgrind --tool=callgrind: {} runs", sizes.len());
     count_all(&program, sizes).map(Some)
 }
@@ -29,8 +29,9 @@ pub(super) fn measure() -> Result<Option<Costs>> {
 /// The program that cargo says it built.
 fn executable(messages: &str) -> Option<PathBuf> {
     let parsed = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let built = parsed.filter(|message| message["target"]["name"] == "instructions");
-    built.filter_map(|message| Some(PathBuf::from(message["executable"].as_str()?))).last()
+    let mut built =
+        parsed.filter(|message| message.pointer("/target/name").is_some_and(|name| name == "instructions"));
+    built.find_map(|message| Some(PathBuf::from(message.get("executable")?.as_str()?)))
 }
 
 /// Every case at each of its sizes, as the program lists them.
@@ -38,8 +39,9 @@ fn sizes(lines: &str) -> Result<Vec<(String, u64)>> {
     let mut sizes = Vec::new();
     for line in lines.lines() {
         let entry: Value = serde_json::from_str(line).with_context(|| format!("cannot read {line}"))?;
-        let case = entry["case"].as_str().with_context(|| format!("no case in {line}"))?;
-        let units = entry["units"].as_array().into_iter().flatten().filter_map(Value::as_u64);
+        let case = entry.get("case").and_then(Value::as_str).with_context(|| format!("no case in {line}"))?;
+        let units =
+            entry.get("units").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_u64);
         sizes.extend(units.map(|units| (case.to_owned(), units)));
     }
     Ok(sizes)

@@ -24,12 +24,21 @@ pub(super) fn target(folder: &str) -> PathBuf {
 
 /// Runs `command`, says so, and returns what it printed; what it complains about is seen at once.
 pub(super) fn printed(command: &mut Command) -> Result<String> {
+    println!("== {}", shown(command));
+    succeeded(command.stderr(Stdio::inherit()))
+}
+
+/// Runs `command` and shows what it says only if it fails.
+pub(super) fn silent(command: &mut Command) -> Result<String> {
+    succeeded(command.stderr(Stdio::piped()))
+}
+
+fn succeeded(command: &mut Command) -> Result<String> {
     let shown = shown(command);
-    println!("== {shown}");
-    let output =
-        command.stderr(Stdio::inherit()).output().with_context(|| format!("cannot start `{shown}`"))?;
+    let output = command.output().with_context(|| format!("cannot start `{shown}`"))?;
     if !output.status.success() {
-        bail!("`{shown}` ended with {}", output.status);
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        bail!("`{shown}` ended with {}\n{complaint}", output.status);
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

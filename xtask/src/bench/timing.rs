@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::costs::Costs;
-use super::process::{cargo, printed, target};
+use super::process::{cargo, printed, silent, target};
 
 /// The median time of every case and size, in nanoseconds.
 pub(super) fn measure() -> Result<Costs> {
@@ -16,8 +16,9 @@ pub(super) fn measure() -> Result<Costs> {
         // Whatever an earlier run left would be taken for a result of this one.
         fs::remove_dir_all(&results).context("cannot remove the results of the last run")?;
     }
-    let mut bench = cargo("bench --package rheon --locked --bench loop_overhead -- --noplot --quiet");
-    printed(bench.env("CRITERION_HOME", &results))?;
+    printed(&mut cargo("bench --package rheon --locked --bench loop_overhead --no-run"))?;
+    println!("== criterion: about a minute");
+    silent(cargo("bench --package rheon --locked --bench loop_overhead").env("CRITERION_HOME", &results))?;
     let mut costs = Costs::default();
     collect(&results, &mut costs)?;
     Ok(costs)
@@ -47,10 +48,11 @@ fn read(path: &Path) -> Result<Value> {
 
 /// Takes in one result: criterion's name of it, and its estimates.
 fn take(name: &Value, estimates: &Value, costs: &mut Costs) -> Result<()> {
-    let case = name["group_id"].as_str().context("a benchmark has no group")?;
-    let size = name["value_str"].as_str().with_context(|| format!("{case} has no size"))?;
+    let case = name.get("group_id").and_then(Value::as_str).context("a benchmark has no group")?;
+    let size =
+        name.get("value_str").and_then(Value::as_str).with_context(|| format!("{case} has no size"))?;
     let units = size.parse().with_context(|| format!("{case} has the size {size}"))?;
-    let median = estimates["median"]["point_estimate"].as_f64();
+    let median = estimates.pointer("/median/point_estimate").and_then(Value::as_f64);
     costs.insert(case, units, median.with_context(|| format!("{case} has no median"))?);
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rheon_types::{AgentEvent, Clock, Event, LoopId, SessionId, Store, StoreError};
 
-pub use observers::{EventSubscription, Observers};
+pub use observers::{EventSubscription, Observers, RecvError};
 pub(crate) use queue::EventQueue;
 
 /// The log of one session. Clones share it.

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rheon_types::Event;
 use tokio::sync::broadcast;
+/// Why a subscriber got no event: it lagged by so many, or the agent is gone.
+pub use tokio::sync::broadcast::error::RecvError;
 
 use super::queue::EventQueue;
 

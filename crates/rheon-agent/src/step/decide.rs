@@ -51,10 +51,10 @@ pub fn decide(progress: &Progress, limits: &ExecutionLimits) -> Next {
 
 fn limit_reached(progress: &Progress, limits: &ExecutionLimits) -> Option<(LimitKind, String)> {
     if let Some(limit) = limits.turns_max.filter(|limit| progress.turns >= *limit) {
-        return Some((LimitKind::Turns, format!("the limit of {limit} turns was reached")));
+        return Some((LimitKind::Turns, format!("the turn limit of {limit} was reached")));
     }
     if let Some(limit) = limits.tokens_max.filter(|limit| progress.tokens >= *limit) {
-        let message = format!("the limit of {limit} tokens was reached ({} used)", progress.tokens);
+        let message = format!("the token limit of {limit} was reached ({} used)", progress.tokens);
         return Some((LimitKind::Tokens, message));
     }
     let elapsed = Duration::from_millis(progress.elapsed_ms);

@@ -49,13 +49,13 @@ fn what_comes_next() {
         .collect();
     expect![[r#"
         tools answered: turn
-        turns used up: stop Turns: the limit of 4 turns was reached
-        tokens used up: stop Tokens: the limit of 501 tokens was reached (501 used)
+        turns used up: stop Turns: the turn limit of 4 was reached
+        tokens used up: stop Tokens: the token limit of 501 was reached (501 used)
         time used up: stop Duration: the time limit of 1.001 s was reached
         nothing to answer: stop Completed
         cut off: stop Truncated
         something queued: turn
-        queued but used up: stop Turns: the limit of 4 turns was reached
+        queued but used up: stop Turns: the turn limit of 4 was reached
         done and used up: stop Completed"#]]
     .assert_eq(&lines.join("\n"));
     assert_eq!(

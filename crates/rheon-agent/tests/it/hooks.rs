@@ -297,5 +297,6 @@ async fn a_hook_may_begin_the_next_run_once_one_is_over() {
         agent.start scripted
         agent.end completed "Done."
         agent.start scripted
-        agent.end completed "Again.""#]].assert_eq(&trace.only(&["agent."]));
+        agent.end completed "Again.""#]]
+    .assert_eq(&trace.only(&["agent."]));
 }

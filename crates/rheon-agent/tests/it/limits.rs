@@ -43,8 +43,8 @@ async fn turns() {
         message.end assistant ToolUse [echo call_2_0 {"text":"again"}]
         message.end toolResult call_2_0 "again"
         turn.end 1 results=1 tokens=100
-        message.end user "[Agent stopped: the limit of 2 turns was reached]"
-        agent.end limit(Turns: the limit of 2 turns was reached) """#]]
+        message.end user "[Agent stopped: the turn limit of 2 was reached]"
+        agent.end limit(Turns: the turn limit of 2 was reached) """#]]
     .assert_eq(&ran.trace.only(&["agent.", "turn.", "message.end"]));
     assert_eq!(limit_of(&ran.output().end), Some(LimitKind::Turns));
 }
@@ -57,8 +57,8 @@ async fn no_turn_at_all() {
         message.start user
         message.end user "go"
         message.start user
-        message.end user "[Agent stopped: the limit of 0 turns was reached]"
-        agent.end limit(Turns: the limit of 0 turns was reached) """#]]
+        message.end user "[Agent stopped: the turn limit of 0 was reached]"
+        agent.end limit(Turns: the turn limit of 0 was reached) """#]]
     .assert_eq(&ran.trace.text());
     assert_eq!(ran.provider.request_count(), 0);
 }
@@ -68,7 +68,7 @@ async fn tokens() {
     let capped = ExecutionLimits { tokens_max: Some(250), ..limits() };
     let ran = scripted(endless()).tool(echo()).with(|builder| builder.limits(capped)).run("go").await;
     assert_eq!((limit_of(&ran.output().end), ran.output().turns), (Some(LimitKind::Tokens), 3));
-    expect![[r#"agent.end limit(Tokens: the limit of 250 tokens was reached (300 used)) """#]]
+    expect![[r#"agent.end limit(Tokens: the token limit of 250 was reached (300 used)) """#]]
         .assert_eq(&ran.trace.only(&["agent.end"]));
 }
 

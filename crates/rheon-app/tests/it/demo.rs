@@ -75,7 +75,13 @@ async fn it_is_played_to_its_end() {
         llm.end Stop
         turn.end 3 results=0 tokens=765
         agent.end completed "The plan, as it stands in the file:\n\n1. Freeze the public interface.\n2. Let two users try it for a week.\n3. Tag, publish, tell people.\n\nThe one risk I see is a breaking change; it has a note of its own.""#]].assert_eq(&trace.durable_text());
-    let report = report.unwrap();
+    report.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_tells_what_was_made_and_removes_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = play(options(&folder)).await.0.unwrap();
     expect![[r#"
         (
             [

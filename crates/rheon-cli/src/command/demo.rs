@@ -1,5 +1,7 @@
 //! `rheon demo`: a scripted model plays a scenario, and the terminal shows it.
 
+use std::io;
+
 use anyhow::anyhow;
 use rheon_app::{DemoOptions, DemoReport, demo};
 use rheon_types::{Event, RunEnd};
@@ -33,7 +35,7 @@ pub(crate) struct Demo {
 impl Demo {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
         // This thread writes to the terminal. The others run the agent and hear signals, also while this one waits for a
-        // terminal that does not read. Starting them costs less than can be measured (0.1 ms of 5).
+        // terminal that does not read. Starting them takes no time that could be measured.
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = runtime.map_err(|error| anyhow!("cannot start: {error}"))?;
         runtime.block_on(self.play())
@@ -46,7 +48,7 @@ impl Demo {
         let mut output = Output::new(cancel.clone());
         let mut view = self.view();
         let options = DemoOptions { fast: self.fast, keep: self.keep, folder: std::env::temp_dir() };
-        let report = demo(options, &cancel, |event| output.write(&view.show(event))).await?;
+        let report = demo(options, &cancel, |event| output.write_or_fail(view.show(event))).await?;
         view.close(&report, &mut output);
         match output.close() {
             Ok(Reader::There) => Ok(conclude(&report.output.end, signals.received())),
@@ -70,11 +72,10 @@ enum View {
 }
 
 impl View {
-    fn show(&mut self, event: &Event) -> String {
+    fn show(&mut self, event: &Event) -> io::Result<String> {
         match self {
-            Self::Text(renderer) => renderer.event(event),
-            // An event holds nothing that JSON cannot say.
-            Self::Log => serde_json::to_string(event).map(|line| line + "\n").unwrap_or_default(),
+            Self::Text(renderer) => Ok(renderer.event(event)),
+            Self::Log => Ok(serde_json::to_string(event)? + "\n"),
         }
     }
 
@@ -93,8 +94,8 @@ fn workspace_line(report: &DemoReport) -> String {
     let notes = format!("{} ({})", count(report.notes.len() as u64, "note"), count(bytes, "byte"));
     match &report.kept {
         Some(path) => format!("{notes} kept in {}", path.display()),
-        None if report.notes.is_empty() => "no notes were written; the temporary folder is removed".into(),
-        None => format!("{notes} written to a temporary folder and removed; keep them with --keep"),
+        None if report.notes.is_empty() => "no notes were written".into(),
+        None => format!("{notes} were written and removed again; --keep keeps them"),
     }
 }
 

@@ -2,6 +2,7 @@
 //! and is made inert here, once.
 
 use super::inert::inert;
+use super::wrap::Wrap;
 
 /// How to write to a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,6 +11,8 @@ pub(crate) struct Style {
     pub(crate) colours: bool,
     /// How wide the lines may be that are made to fit.
     pub(crate) columns: usize,
+    /// Whether running text is made to fit too. A file or another program gets it as it is.
+    pub(crate) wraps: bool,
 }
 
 /// What a piece of text means; shown as a colour.
@@ -49,6 +52,7 @@ pub(super) enum Block {
 /// The text that is being written, and what it ends with.
 pub(super) struct Page {
     style: Style,
+    wrap: Wrap,
     block: Option<Block>,
     /// Line breaks at the end of all text so far; more than two do not matter.
     breaks: usize,
@@ -58,7 +62,8 @@ pub(super) struct Page {
 
 impl Page {
     pub(super) fn new(style: Style) -> Self {
-        Self { style, block: None, breaks: 2, fresh: String::new() }
+        let wrap = Wrap::new(style.wraps.then_some(style.columns));
+        Self { style, wrap, block: None, breaks: 2, fresh: String::new() }
     }
 
     pub(super) fn columns(&self) -> usize {
@@ -80,19 +85,28 @@ impl Page {
         }
     }
 
-    /// Writes `text`. Each piece ends its own colour, so that a program that is killed leaves a clean terminal.
+    /// Writes `text`.
     pub(super) fn write(&mut self, ink: Ink, text: &str) {
-        if text.is_empty() {
-            return;
+        for (index, line) in text.split('\n').enumerate() {
+            if index > 0 {
+                self.fresh.push('\n');
+                self.breaks += 1;
+                self.wrap.line_break();
+            }
+            if !line.is_empty() {
+                self.write_line(ink, line);
+                self.breaks = 0;
+            }
         }
-        let body = text.trim_end_matches('\n');
-        let breaks = text.len() - body.len();
-        self.breaks = if body.is_empty() { self.breaks + breaks } else { breaks };
-        match ink.code().filter(|_| self.style.colours && !body.is_empty()) {
-            Some(code) => self.fresh.push_str(&format!("\x1b[{code}m{}\x1b[0m", inert(body))),
-            None => self.fresh.push_str(&inert(body)),
+    }
+
+    /// Writes a piece of a line. It ends its own colour, so that a program that is killed leaves a clean terminal.
+    fn write_line(&mut self, ink: Ink, line: &str) {
+        let line = self.wrap.piece(&inert(line));
+        match ink.code().filter(|_| self.style.colours && !line.is_empty()) {
+            Some(code) => self.fresh.push_str(&format!("\x1b[{code}m{line}\x1b[0m")),
+            None => self.fresh.push_str(&line),
         }
-        self.fresh.extend(std::iter::repeat_n('\n', breaks));
     }
 
     /// Ends the line, if one is begun.

@@ -105,7 +105,7 @@ pub(super) fn conversation(messages: usize) -> History {
 
 fn message(index: usize) -> Message {
     let text = format!("This is message {index} of a conversation that goes on for a while.");
-    if index % 2 == 0 { Message::user(text, Timestamp::default()) } else { answer(text) }
+    if index.is_multiple_of(2) { Message::user(text, Timestamp::default()) } else { answer(text) }
 }
 
 /// A complete answer of the model.

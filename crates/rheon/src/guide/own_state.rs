@@ -9,26 +9,16 @@
 //!
 //! use rheon::providers::scripted::{Scenario, ScriptedProvider};
 //! use rheon::{
-//!     AgentContext, AgentMessage, AskFirst, CancellationToken, Clock, ContinuationKind, Control, EventLog, LoopConfig,
-//!     Observers, Settings, SystemClock, SystemRandom, Toolbox, agent_loop, agent_loop_continue,
+//!     AgentContext, AgentMessage, CancellationToken, ContinuationKind, EventLog, LoopConfig, Observers, agent_loop,
+//!     agent_loop_continue,
 //! };
 //!
 //! #[tokio::main]
 //! async fn main() {
-//!     let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
 //!     let scenario = Scenario::new().turn("Rust, of course.").turn("On reflection, it depends.");
-//!     let config = Arc::new(LoopConfig {
-//!         provider: Arc::new(ScriptedProvider::new(scenario)),
-//!         gate: Arc::new(AskFirst),
-//!         hooks: Vec::new(),
-//!         filters: Vec::new(),
-//!         tools: Toolbox::default(),
-//!         control: Control::default(),
-//!         clock: Arc::clone(&clock),
-//!         random: Arc::new(SystemRandom),
-//!         config_id: None,
-//!         settings: Settings::default(),
-//!     });
+//!     // All fields are public: change what you like.
+//!     let config = Arc::new(LoopConfig::new(Arc::new(ScriptedProvider::new(scenario))));
+//!     let clock = Arc::clone(&config.clock);
 //!     let log = EventLog::new("my-session".into(), Arc::clone(&clock), None, Observers::default());
 //!     let cancel = CancellationToken::new();
 //!     let mut context = AgentContext::new("my-agent".into());

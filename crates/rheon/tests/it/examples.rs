@@ -1,13 +1,12 @@
 //! Each example runs offline and prints what it promises.
 
-use std::path::PathBuf;
 use std::process::Command;
 
 use expect_test::{Expect, expect};
 
 /// Cargo builds the examples of a crate before it runs the crate's tests, and puts them beside them.
 fn check(name: &str, expected: &Expect) {
-    let test = PathBuf::from(std::env::current_exe().unwrap());
+    let test = std::env::current_exe().unwrap();
     let example = test.parent().unwrap().parent().unwrap().join("examples").join(name);
     let output = Command::new(&example).output().unwrap_or_else(|error| {
         panic!("cannot run {}: {error}; build it with `cargo build -p rheon --examples`", example.display())
@@ -19,7 +18,9 @@ fn check(name: &str, expected: &Expect) {
 
 #[test]
 fn observe() {
-    check("observe", &expect![[r#"
+    check(
+        "observe",
+        &expect![[r#"
         callback:
           "Watch "
           "me "
@@ -43,12 +44,15 @@ fn observe() {
            9 turn.end
           10 agent.end
           it said: Watch me speak, word by word.
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn tool() {
-    check("tool", &expect![[r#"
+    check(
+        "tool",
+        &expect![[r#"
         model: Light!
           not run: invalid arguments for set_light: /percent: 500 is greater than the maximum of 100
         model: Then as bright as it gets.
@@ -59,10 +63,25 @@ fn tool() {
           the light went from 0 to 20 percent
         model: Done: the light went from 0 to 20 percent.
         the light is at 20 percent
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn steer() {
-    check("steer", &expect![[r#""#]]);
+    check(
+        "steer",
+        &expect![[r#"
+            you:   Review my files.
+            model: I begin with a.rs.
+            you:   Actually, look at b.rs instead.
+            model: As you like; b.rs looks fine.
+            you:   Now sum up.
+            model: One file, nothing to fix.
+            you:   And what is the meaning of it all?
+            model: Let me think about that
+            the run ended: Aborted
+            the conversation has 9 messages
+        "#]],
+    );
 }
