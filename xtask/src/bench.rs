@@ -41,11 +41,11 @@ enum Part {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let measured = match arguments.part {
         Some(Part::Reference) => return reference::run(&arguments.extra),
-        Some(Part::Loop) => Measured { nanos: timing::measure()?, ..Measured::default() },
+        Some(Part::Loop) => Measured { times: timing::measure()?, ..Measured::default() },
         Some(Part::Allocations) => Measured { allocations: allocations::measure()?, ..Measured::default() },
         Some(Part::Instructions) => Measured { instructions: counted()?, ..Measured::default() },
         None => Measured {
-            nanos: timing::measure()?,
+            times: timing::measure()?,
             allocations: allocations::measure()?,
             instructions: counted()?,
         },

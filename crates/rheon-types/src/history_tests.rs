@@ -1,12 +1,7 @@
 //! `History`: clones share, forks part, and unanswered calls are found.
 
-use std::sync::Arc;
-
+use crate::fixtures::{answer, result, user};
 use crate::*;
-
-fn message(text: &str) -> Arc<AgentMessage> {
-    Arc::new(AgentMessage::user(text, Timestamp::default()))
-}
 
 fn texts(history: &History) -> Vec<String> {
     history.iter().filter_map(|message| message.as_llm()).map(Message::text).collect()
@@ -15,22 +10,22 @@ fn texts(history: &History) -> Vec<String> {
 #[test]
 fn a_clone_keeps_its_view_while_the_original_grows() {
     let mut history = History::new();
-    history.push(message("a"));
+    history.push(user("a"));
     let snapshot = history.clone();
-    history.push(message("b"));
+    history.push(user("b"));
     assert_eq!(texts(&snapshot), ["a"]);
     assert_eq!(texts(&history), ["a", "b"]);
 }
 
 #[test]
 fn forks_part_without_disturbing_each_other() {
-    let mut left: History = ["a", "b", "c"].map(message).into_iter().collect();
+    let mut left: History = ["a", "b", "c"].map(user).into_iter().collect();
     let mut right = left.prefix(1);
-    right.push(message("x"));
-    left.push(message("d"));
+    right.push(user("x"));
+    left.push(user("d"));
     let mut third = left.clone();
-    third.push(message("e"));
-    left.push(message("f"));
+    third.push(user("e"));
+    left.push(user("f"));
     assert_eq!(texts(&left), ["a", "b", "c", "d", "f"]);
     assert_eq!(texts(&right), ["a", "x"]);
     assert_eq!(texts(&third), ["a", "b", "c", "d", "e"]);
@@ -38,13 +33,13 @@ fn forks_part_without_disturbing_each_other() {
 
 #[test]
 fn clones_that_push_at_once_each_keep_their_own() {
-    let base: History = ["base"].map(message).into_iter().collect();
+    let base: History = ["base"].map(user).into_iter().collect();
     let threads: Vec<_> = (0..8)
         .map(|thread| {
             let mut mine = base.clone();
             std::thread::spawn(move || {
                 for step in 0..100 {
-                    mine.push(message(&format!("{thread}.{step}")));
+                    mine.push(user(&format!("{thread}.{step}")));
                 }
                 (thread, mine)
             })
@@ -58,54 +53,15 @@ fn clones_that_push_at_once_each_keep_their_own() {
     }
 }
 
-fn assistant(calls: &[&str], stop_reason: StopReason) -> Arc<AgentMessage> {
-    let content = calls
-        .iter()
-        .map(|id| {
-            Content::ToolCall(ToolCall {
-                id: (*id).into(),
-                name: "t".into(),
-                arguments: Arc::new(serde_json::json!({})),
-                malformed: None,
-            })
-        })
-        .collect();
-    Arc::new(
-        Message::Assistant(AssistantMessage {
-            content,
-            stop_reason,
-            model: String::new(),
-            provider: String::new(),
-            usage: Usage::default(),
-            timestamp: Timestamp::default(),
-            error_message: None,
-        })
-        .into(),
-    )
-}
-
-fn result(id: &str) -> Arc<AgentMessage> {
-    Arc::new(
-        Message::ToolResult(ToolResultMessage {
-            tool_call_id: id.into(),
-            tool_name: "t".into(),
-            content: Vec::new(),
-            is_error: false,
-            timestamp: Timestamp::default(),
-        })
-        .into(),
-    )
-}
-
 #[test]
 fn unanswered_calls_are_found_where_their_result_is_due() {
     let history: History = [
-        message("go"),
-        assistant(&["a", "b"], StopReason::ToolUse),
+        user("go"),
+        answer(&["a", "b"], StopReason::ToolUse),
         result("a"),
-        message("again"),
-        assistant(&["never"], StopReason::Error),
-        assistant(&["c", "d"], StopReason::Aborted),
+        user("again"),
+        answer(&["never"], StopReason::Error),
+        answer(&["c", "d"], StopReason::Aborted),
         result("d"),
     ]
     .into_iter()

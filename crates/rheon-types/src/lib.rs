@@ -47,6 +47,8 @@ pub use usage::{MicroUsd, Usage};
 #[cfg(test)]
 mod draft_tests;
 #[cfg(test)]
+mod fixtures;
+#[cfg(test)]
 mod history_tests;
 #[cfg(test)]
 mod roundtrip_tests;

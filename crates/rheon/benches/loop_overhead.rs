@@ -14,8 +14,9 @@ use criterion::{BatchSize, BenchmarkId, Criterion, SamplingMode};
 
 fn main() {
     let runtime = support::runtime();
+    // Many short samples: on a busy machine, some of them fall between the others' work.
     let mut criterion = Criterion::default()
-        .sample_size(20)
+        .sample_size(100)
         .warm_up_time(Duration::from_millis(200))
         .measurement_time(Duration::from_millis(800))
         .configure_from_args();

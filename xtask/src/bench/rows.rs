@@ -75,7 +75,7 @@ pub(super) const ROWS: &[Row] = &[
     call("no-op tool call, sequential", "tool/call_sequential"),
     reference("tool turn, 2nd to 51st of a run", "tool/turn_early"),
     Row {
-        title: "tool turn, 201st to 250th of a run",
+        title: "tool turn, 201st to 400th of a run",
         case: "tool/turn_late",
         aim: None,
         reference: Some("tool/turn_early"),

@@ -2,19 +2,21 @@
 
 use super::costs::Costs;
 use super::rows::{Aim, Row};
+use super::timing::Times;
 
 /// What was measured, by instrument; an instrument that was not used is empty.
 #[derive(Debug, Default)]
 pub(super) struct Measured {
     /// Time.
-    pub(super) nanos: Costs,
+    pub(super) times: Times,
     /// How often memory was allocated or grown.
     pub(super) allocations: Costs,
     /// Instructions.
     pub(super) instructions: Costs,
 }
 
-const HEAD: [&str; 7] = ["per unit", "time", "aim", "reference", "ratio", "allocations", "instructions"];
+const HEAD: [&str; 7] =
+    ["per unit", "time (median)", "aim", "reference", "ratio", "allocations", "instructions"];
 
 /// The table as Markdown, and what it leaves out.
 pub(super) fn render(rows: &[Row], measured: &Measured) -> String {
@@ -40,12 +42,13 @@ pub(super) fn render(rows: &[Row], measured: &Measured) -> String {
 
 fn cells(row: &Row, rows: &[Row], measured: &Measured) -> [String; 7] {
     let of = |costs: &Costs, case: &str| costs.per_unit(case);
-    let nanos = of(&measured.nanos, row.case);
+    let nanos = of(&measured.times.best, row.case);
+    let median = of(&measured.times.median, row.case);
     let allocations = of(&measured.allocations, row.case);
     let compared = row.reference.and_then(|case| rows.iter().find(|other| other.case == case));
     [
         row.title.to_owned(),
-        nanos.map_or_else(blank, time),
+        nanos.zip(median).map_or_else(blank, |(best, median)| format!("{} ({})", time(best), time(median))),
         row.aim.as_ref().map_or_else(String::new, |aim| judge(aim, nanos, allocations)),
         compared.map(|other| other.title.to_owned()).unwrap_or_default(),
         row.reference.map_or_else(String::new, |case| ratios(row.case, case, measured)),
@@ -54,10 +57,10 @@ fn cells(row: &Row, rows: &[Row], measured: &Measured) -> [String; 7] {
     ]
 }
 
-/// The ratio of times; without times, that of instructions.
+/// The ratio of times; without times, that of instructions or allocations.
 fn ratios(case: &str, reference: &str, measured: &Measured) -> String {
     let of = |costs: &Costs| Some(costs.per_unit(case)? / costs.per_unit(reference)?);
-    of(&measured.nanos)
+    of(&measured.times.best)
         .or_else(|| of(&measured.instructions))
         .or_else(|| of(&measured.allocations))
         .map_or_else(blank, |ratio| format!("{ratio:.2}"))
@@ -69,7 +72,7 @@ fn judge(aim: &Aim, nanos: Option<f64>, allocations: Option<f64>) -> String {
     let hungry = allocations.zip(aim.allocations).is_some_and(|(count, limit)| count >= limit + 0.005);
     let mut text = format!("< {}", round_time(aim.nanos));
     if let Some(limit) = aim.allocations {
-        text.push_str(&format!(", {limit} allocations"));
+        text.push_str(&format!(", allocations <= {limit}"));
     }
     match (slow, hungry) {
         (false, false) => text,
@@ -81,7 +84,7 @@ fn judge(aim: &Aim, nanos: Option<f64>, allocations: Option<f64>) -> String {
 
 /// The cases that were measured but have no row.
 fn forgotten<'a>(rows: &[Row], measured: &'a Measured) -> Vec<&'a str> {
-    let mut cases: Vec<&str> = [&measured.nanos, &measured.allocations, &measured.instructions]
+    let mut cases: Vec<&str> = [&measured.times.best, &measured.allocations, &measured.instructions]
         .iter()
         .flat_map(|costs| costs.cases())
         .collect();

@@ -4,6 +4,7 @@ use expect_test::expect;
 
 use super::super::costs::Costs;
 use super::super::rows::{Aim, ROWS, Row};
+use super::super::timing::Times;
 use super::{Measured, grouped, render, time};
 
 const ROWS_OF_TEST: &[Row] = &[
@@ -35,16 +36,19 @@ fn costs(per_unit: &[(&str, f64)]) -> Costs {
 #[test]
 fn a_row_shows_the_figure_its_aim_its_reference_and_what_was_missed() {
     let measured = Measured {
-        nanos: costs(&[("hand", 200.0), ("ours", 250.0), ("slow", 25_000.0)]),
+        times: Times {
+            best: costs(&[("hand", 200.0), ("ours", 250.0), ("slow", 25_000.0)]),
+            median: costs(&[("hand", 210.0), ("ours", 1_050.0), ("slow", 26_000.0)]),
+        },
         allocations: costs(&[("hand", 1.0), ("ours", 1.5), ("slow", 40.0)]),
         instructions: costs(&[("hand", 700.0), ("ours", 1_234.0), ("slow", 1_234_567.0)]),
     };
     expect![[r#"
-        | per unit | time    | aim                                         | reference | ratio  | allocations | instructions |
-        |----------|---------|---------------------------------------------|-----------|--------|-------------|--------------|
-        | by hand  | 200 ns  |                                             |           |        | 1.00        | 700          |
-        | ours     | 250 ns  | MISSED (allocations): < 1 µs, 1 allocations | by hand   | 1.25   | 1.50        | 1,234        |
-        | slow     | 25.0 µs | MISSED (time): < 20 µs                      | by hand   | 125.00 | 40.00       | 1,234,567    |
+        | per unit | time (median)     | aim                                            | reference | ratio  | allocations | instructions |
+        |----------|-------------------|------------------------------------------------|-----------|--------|-------------|--------------|
+        | by hand  | 200 ns (210 ns)   |                                                |           |        | 1.00        | 700          |
+        | ours     | 250 ns (1.05 µs)  | MISSED (allocations): < 1 µs, allocations <= 1 | by hand   | 1.25   | 1.50        | 1,234        |
+        | slow     | 25.0 µs (26.0 µs) | MISSED (time): < 20 µs                         | by hand   | 125.00 | 40.00       | 1,234,567    |
     "#]]
     .assert_eq(&render(ROWS_OF_TEST, &measured));
 }
@@ -56,11 +60,11 @@ fn an_instrument_that_was_not_used_leaves_its_column_blank() {
         ..Measured::default()
     };
     expect![[r#"
-        | per unit | time | aim                   | reference | ratio | allocations | instructions |
-        |----------|------|-----------------------|-----------|-------|-------------|--------------|
-        | by hand  | -    |                       |           |       | -           | 500          |
-        | ours     | -    | < 1 µs, 1 allocations | by hand   | 1.20  | -           | 600          |
-        | slow     | -    | < 20 µs               | by hand   | -     | -           | -            |
+        | per unit | time (median) | aim                      | reference | ratio | allocations | instructions |
+        |----------|---------------|--------------------------|-----------|-------|-------------|--------------|
+        | by hand  | -             |                          |           |       | -           | 500          |
+        | ours     | -             | < 1 µs, allocations <= 1 | by hand   | 1.20  | -           | 600          |
+        | slow     | -             | < 20 µs                  | by hand   | -     | -           | -            |
 
         measured, but in no row: new"#]]
     .assert_eq(&render(ROWS_OF_TEST, &measured));

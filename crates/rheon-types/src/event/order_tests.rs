@@ -5,43 +5,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::{AgentEvent, Event, OrderChecker};
+use crate::fixtures::{answer, result, user};
 use crate::*;
-
-fn user() -> Arc<AgentMessage> {
-    Arc::new(AgentMessage::user("hi", Timestamp::default()))
-}
-
-fn answer(calls: &[&str], stop_reason: StopReason) -> Arc<AgentMessage> {
-    let call = |id: &&str| {
-        let arguments = Arc::new(json!({}));
-        Content::ToolCall(ToolCall { id: (*id).into(), name: "t".into(), arguments, malformed: None })
-    };
-    Arc::new(
-        Message::Assistant(AssistantMessage {
-            content: calls.iter().map(call).collect(),
-            stop_reason,
-            model: String::new(),
-            provider: String::new(),
-            usage: Usage::default(),
-            timestamp: Timestamp::default(),
-            error_message: None,
-        })
-        .into(),
-    )
-}
-
-fn result(id: &str) -> Arc<AgentMessage> {
-    Arc::new(
-        Message::ToolResult(ToolResultMessage {
-            tool_call_id: id.into(),
-            tool_name: "t".into(),
-            content: Vec::new(),
-            is_error: false,
-            timestamp: Timestamp::default(),
-        })
-        .into(),
-    )
-}
 
 /// One word of the small language in which these tests write logs.
 fn event(word: &str) -> AgentEvent {
@@ -83,8 +48,8 @@ fn event(word: &str) -> AgentEvent {
             first_token_ms: None,
             duration_ms: 0,
         },
-        "user" => AgentEvent::MessageStart { message: user() },
-        "/user" => AgentEvent::MessageEnd { message: user() },
+        "user" => AgentEvent::MessageStart { message: user("hi") },
+        "/user" => AgentEvent::MessageEnd { message: user("hi") },
         "answer" => AgentEvent::MessageStart { message: answer(&[], StopReason::Stop) },
         "/answer" => AgentEvent::MessageEnd { message: answer(&calls, StopReason::Stop) },
         "/failed" => AgentEvent::MessageEnd { message: answer(&calls, StopReason::Error) },

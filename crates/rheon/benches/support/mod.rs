@@ -47,7 +47,7 @@ const TURNS: (u32, u32) = (1, 101);
 const CALLS: (u32, u32) = (1, 65);
 /// Tool turns at the beginning of a run, and later in it.
 const TURNS_EARLY: (u32, u32) = (1, 51);
-const TURNS_LATE: (u32, u32) = (200, 250);
+const TURNS_LATE: (u32, u32) = (200, 400);
 
 /// All cases. A case and what it is compared with stand next to each other, so that a change of the machine's load
 /// meets both.
