@@ -1,18 +1,17 @@
 //! `Agent`: a conversation that can be run, watched, steered and stopped, from any number of handles.
 
-use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt;
 use rheon_types::{
-    AgentId, AgentMessage, AgentOutput, ContinuationKind, History, LoopId, Message, SessionId, Store,
+    AgentId, AgentMessage, AgentOutput, Author, ContinuationKind, History, LoopId, Message, SessionId, Store,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::config::LoopConfig;
-use crate::context::answer_all_calls;
+use crate::context::mend_calls;
 use crate::control::Answerer;
 use crate::error::AgentError;
 use crate::live::{Ending, Identity, Run, RunLog};
@@ -20,7 +19,7 @@ use crate::log::{EventLog, EventQueue, EventSubscription, Observers};
 use crate::panics::panic_text;
 use crate::prompt::Prompt;
 use crate::run::{Start, drive};
-use crate::state::Conversation;
+use crate::state::{Conversation, Shared};
 use crate::stream::{RunHandle, RunStream};
 
 /// An agent. Clones are handles to the same one, so it can be steered while it runs.
@@ -34,13 +33,12 @@ struct Inner {
     config: Arc<LoopConfig>,
     observers: Observers,
     store: Option<Arc<dyn Store>>,
-    conversation: Arc<Mutex<Conversation>>,
+    shared: Arc<Mutex<Shared>>,
     session: Mutex<Session>,
 }
 
 struct Session {
     log: EventLog,
-    loop_counters: HashMap<String, usize>,
     loops: usize,
     last_loop_id: Option<LoopId>,
     last_active: Option<Duration>,
@@ -72,13 +70,13 @@ impl Agent {
         let session_id = parts.session_id.unwrap_or_else(|| SessionId::generate(now, roll()));
         let clock = Arc::clone(&config.clock);
         let log = EventLog::new(session_id, clock, parts.store.clone(), parts.observers.clone());
-        let history = answer_all_calls(parts.history, now);
+        let history = mend_calls(&parts.history, now);
         let inner = Inner {
             agent_id,
             config,
             observers: parts.observers,
             store: parts.store,
-            conversation: Arc::new(Mutex::new(history.into())),
+            shared: Arc::new(Mutex::new(history.into())),
             session: Mutex::new(Session::new(log)),
         };
         Self { inner: Arc::new(inner) }
@@ -149,6 +147,14 @@ impl Agent {
         }
     }
 
+    /// Waits until no run is under way; for after [`Self::abort`], or after a run's future was dropped.
+    pub async fn wait_until_idle(&self) {
+        let running = self.session().running.clone();
+        if let Some(running) = running {
+            running.ending.over.cancelled().await;
+        }
+    }
+
     /// Whether a run is under way.
     pub fn is_running(&self) -> bool {
         self.session().is_busy()
@@ -161,13 +167,13 @@ impl Agent {
 
     /// The conversation so far, also while a run adds to it.
     pub fn messages(&self) -> History {
-        lock(&self.inner.conversation).history.clone()
+        lock(&self.inner.shared).conversation.history.clone()
     }
 
     /// Forgets the conversation and whatever waits in the queues.
     pub fn reset(&self) -> Result<(), AgentError> {
         let session = self.idle_session()?;
-        *lock(&self.inner.conversation) = Conversation::default();
+        *lock(&self.inner.shared) = Shared::default();
         self.inner.config.control.clear();
         drop(session);
         Ok(())
@@ -183,9 +189,9 @@ impl Agent {
     pub fn restore_messages(&self, json: &str) -> Result<(), AgentError> {
         let history: History =
             serde_json::from_str(json).map_err(|error| AgentError::UnreadableMessages(error.to_string()))?;
-        let history = answer_all_calls(history, self.inner.config.clock.now());
+        let history = mend_calls(&history, self.inner.config.clock.now());
         let session = self.idle_session()?;
-        *lock(&self.inner.conversation) = history.into();
+        *lock(&self.inner.shared) = history.into();
         drop(session);
         Ok(())
     }
@@ -262,14 +268,16 @@ impl Agent {
         drop(session);
         let inner = Arc::clone(&self.inner);
         let guard = cancel.clone().drop_guard();
+        // Made here, so that it also lets go of a task that is dropped before it is first polled.
+        let finished = Finished { inner: Arc::clone(&inner), running, queue: log.queue.clone() };
         let task = runtime.spawn(async move {
-            let finished = Finished { inner: Arc::clone(&inner), running, queue: log.queue.clone() };
             if let Some(previous) = previous {
                 previous.ending.over.cancelled().await;
             }
-            let conversation = inner.begin_conversation(identity.continuation.as_ref());
+            let conversation = inner.conversation(identity.continuation.as_ref());
             let mut run = Run::new(Arc::clone(&inner.config), identity, log, conversation, &cancel);
-            run.mirror = Some(Arc::clone(&inner.conversation));
+            run.state.call_ids = std::mem::take(&mut lock(&inner.shared).call_ids);
+            run.mirror = Some(Arc::clone(&inner.shared));
             run.ending = ending;
             let output = match AssertUnwindSafe(drive(&mut run, start)).catch_unwind().await {
                 Ok(output) => output,
@@ -294,8 +302,7 @@ impl Agent {
 
 impl Session {
     fn new(log: EventLog) -> Self {
-        let (loop_counters, loops) = (HashMap::new(), 0);
-        Self { log, loop_counters, loops, last_loop_id: None, last_active: None, running: None }
+        Self { log, loops: 0, last_loop_id: None, last_active: None, running: None }
     }
 
     fn is_busy(&self) -> bool {
@@ -303,10 +310,7 @@ impl Session {
     }
 
     fn next_identity(&mut self, inner: &Inner, continuation: Option<ContinuationKind>) -> Identity {
-        let segment = inner.config.segment();
-        let count = self.loop_counters.entry(segment.clone()).or_default();
-        *count += 1;
-        let loop_id = LoopId::derive(self.log.session_id(), &segment, *count);
+        let loop_id = self.log.next_loop_id(&inner.config.segment());
         let parent_loop_id = continuation.as_ref().and_then(|_| self.last_loop_id.clone());
         let loop_index = self.loops;
         self.loops += 1;
@@ -325,21 +329,20 @@ impl Session {
 
 impl Inner {
     /// The conversation a run begins with; a rerun or branch goes back to what the user said last.
-    fn begin_conversation(&self, continuation: Option<&ContinuationKind>) -> Conversation {
-        let mut conversation = lock(&self.conversation);
+    fn conversation(&self, continuation: Option<&ContinuationKind>) -> Conversation {
+        let conversation = lock(&self.shared).conversation.clone();
         match continuation {
-            None | Some(ContinuationKind::Default) => {}
+            None | Some(ContinuationKind::Default) => conversation,
             Some(ContinuationKind::Rerun { .. } | ContinuationKind::Branch { .. }) => {
-                let history = &conversation.history;
-                let is_user = |index: &usize| {
-                    let message = history.get(*index).and_then(|message| message.as_llm());
-                    matches!(message, Some(Message::User(_)))
+                let history = conversation.history;
+                let is_said = |message: Option<&Arc<AgentMessage>>| match message.and_then(|it| it.as_llm()) {
+                    Some(Message::User(user)) => user.author == Author::User,
+                    Some(Message::Assistant(_) | Message::ToolResult(_)) | None => false,
                 };
-                let keep = (0..history.len()).rev().find(is_user).map_or(0, |index| index + 1);
-                *conversation = history.prefix(keep).into();
+                let last = (0..history.len()).rev().find(|index| is_said(history.get(*index)));
+                history.prefix(last.map_or(0, |index| index + 1)).into()
             }
         }
-        conversation.clone()
     }
 }
 

@@ -6,8 +6,9 @@ use rheon_types::{AgentId, AgentMessage, AgentOutput, ContinuationKind, History,
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::call_ids::CallIds;
 use crate::config::LoopConfig;
-use crate::context::answer_all_calls;
+use crate::context::mend_calls;
 use crate::live::{Identity, Run, RunLog};
 use crate::log::EventLog;
 use crate::run::{Start, drive};
@@ -91,7 +92,7 @@ impl<'a> Lent<'a> {
     ) -> Self {
         let loop_index = context.loops;
         context.loops += 1;
-        let derived = || LoopId::derive(log.session_id(), &config.segment(), context.loops);
+        let derived = || log.next_loop_id(&config.segment());
         let loop_id = context.loop_id.take().unwrap_or_else(derived);
         context.last_loop_id = Some(loop_id.clone());
         let identity = Identity {
@@ -102,9 +103,11 @@ impl<'a> Lent<'a> {
             loop_index,
             metadata: context.metadata.clone(),
         };
-        let history = answer_all_calls(std::mem::take(&mut context.history), config.clock.now());
+        let history = mend_calls(&context.history, config.clock.now());
+        let call_ids = CallIds::from(&history);
         let run_log = RunLog { log: log.clone(), loop_id, queue: None };
-        let run = Run::new(Arc::clone(config), identity, run_log, history.into(), cancel);
+        let mut run = Run::new(Arc::clone(config), identity, run_log, history.into(), cancel);
+        run.state.call_ids = call_ids;
         Self { context, run }
     }
 

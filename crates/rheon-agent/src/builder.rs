@@ -12,7 +12,7 @@ use rheon_types::{
 use crate::agent::{Agent, Parts};
 use crate::config::{ExecutionLimits, LoopConfig, Settings, ToolExecution};
 use crate::control::{Control, QueueMode};
-use crate::error::BuildError;
+use crate::error::{BROADCAST_EVENTS_MAX, BuildError};
 use crate::log::Observers;
 use crate::retry::RetryConfig;
 use crate::toolbox::Toolbox;
@@ -240,8 +240,8 @@ impl AgentBuilder {
             settings.tool_execution = ToolExecution::Batched(size);
         }
         let observers = match self.broadcast_capacity {
-            Some(0) => return Err(BuildError::NoBroadcastRoom),
-            Some(capacity) => self.observers.with_broadcast(capacity),
+            Some(capacity @ 1..=BROADCAST_EVENTS_MAX) => self.observers.with_broadcast(capacity),
+            Some(capacity) => return Err(BuildError::BroadcastCapacity(capacity)),
             None => self.observers,
         };
         let defaults = LoopConfig::new(self.provider.ok_or(BuildError::NoProvider)?);

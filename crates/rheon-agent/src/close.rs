@@ -35,19 +35,24 @@ pub(crate) fn end_run(run: &mut Run, end: RunEnd) -> Arc<AgentOutput> {
         }
     }
     if let RunEnd::Limit { message, .. } = &end {
-        let note = Message::user(format!("[Agent stopped: {message}]"), run.now());
+        let note = Message::note(format!("[Agent stopped: {message}]"), run.now());
         run.enter(run.tag(note));
     }
-    let output = Arc::new(AgentOutput {
+    let output = Arc::new(output(run, end));
+    run.hand_over();
+    run.ending.complete(|| run.emit(AgentEvent::AgentEnd { output: Arc::clone(&output) }));
+    output
+}
+
+fn output(run: &Run, end: RunEnd) -> AgentOutput {
+    AgentOutput {
         messages: run.state.produced.clone(),
         text: run.state.last_text(),
         usage: run.state.usage,
         cost: run.state.cost,
         turns: run.state.turns,
         end,
-    });
-    run.ending.complete(|| run.emit(AgentEvent::AgentEnd { output: Arc::clone(&output) }));
-    output
+    }
 }
 
 fn describe(end: &RunEnd) -> String {
@@ -78,6 +83,10 @@ impl Run {
     /// Ends a run in which code panicked.
     pub(crate) fn close_as_panicked(&mut self, message: &str) -> Arc<AgentOutput> {
         let end = RunEnd::Failed { failure: RunFailure::Panic { message: message.into() } };
+        if self.ending.has_begun() {
+            // The last event is out; only the caller can still be told.
+            return Arc::new(output(self, end));
+        }
         close_turn(self, &end);
         end_run(self, end)
     }

@@ -89,7 +89,8 @@ pub struct Settings {
     pub retry: RetryConfig,
     /// How the tools of one turn run.
     pub tool_execution: ToolExecution,
-    /// The longest a tool may run, besides the limit of the whole run.
+    /// The longest the tools that run together may take, besides the limit of the whole run. They are then told to stop,
+    /// and answered for if they do not.
     pub tool_timeout: Option<Duration>,
     /// The most tool calls of one turn that are run; those above are answered with an error.
     pub tool_calls_max: usize,
@@ -149,7 +150,7 @@ impl ExecutionLimits {
 /// How the tools of one turn run. Results always go to the model in the order of its calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ToolExecution {
-    /// All at once, at most [`PARALLEL_MAX`] at a time.
+    /// All at once; more than 32 run in groups of 32, between which what the user says skips the rest.
     #[default]
     Parallel,
     /// One after the other; what the user says in between skips the rest.

@@ -40,10 +40,11 @@ struct Queue {
 }
 
 impl Queue {
-    fn take(&mut self) -> Vec<AgentMessage> {
+    /// How many messages one turn takes.
+    fn due(&self) -> usize {
         match self.mode {
-            QueueMode::OneAtATime => self.messages.pop_front().into_iter().collect(),
-            QueueMode::All => self.messages.drain(..).collect(),
+            QueueMode::OneAtATime => self.messages.len().min(1),
+            QueueMode::All => self.messages.len(),
         }
     }
 }
@@ -89,12 +90,18 @@ impl Control {
         Answerer { control: self.clone() }
     }
 
-    pub(crate) fn take_steering(&self) -> Vec<AgentMessage> {
-        self.lock().steering.take()
+    /// How many messages one turn takes from each queue: steering and follow-ups.
+    pub(crate) fn due(&self) -> (usize, usize) {
+        let shared = self.lock();
+        (shared.steering.due(), shared.follow_ups.due())
     }
 
-    pub(crate) fn take_follow_ups(&self) -> Vec<AgentMessage> {
-        self.lock().follow_ups.take()
+    pub(crate) fn next_steering(&self) -> Option<AgentMessage> {
+        self.lock().steering.messages.pop_front()
+    }
+
+    pub(crate) fn next_follow_up(&self) -> Option<AgentMessage> {
+        self.lock().follow_ups.messages.pop_front()
     }
 
     /// Opens a question, if somebody is there to answer it.

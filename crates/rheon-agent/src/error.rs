@@ -33,6 +33,9 @@ pub enum AgentError {
     UnreadableMessages(String),
 }
 
+/// The most events a broadcast channel may hold for its slowest subscriber.
+pub(crate) const BROADCAST_EVENTS_MAX: usize = 65_536;
+
 /// An agent that cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
@@ -42,9 +45,9 @@ pub enum BuildError {
     /// A batch of no tools would never end.
     #[error("a batch of tools needs a size of at least 1")]
     EmptyBatch,
-    /// A broadcast channel without room.
-    #[error("enable_broadcast needs room for at least 1 event")]
-    NoBroadcastRoom,
+    /// A broadcast channel without room, or with more than memory should hold.
+    #[error("enable_broadcast takes from 1 to {BROADCAST_EVENTS_MAX} events, not {0}")]
+    BroadcastCapacity(usize),
     /// The tools do not fit together.
     #[error(transparent)]
     Tools(#[from] ToolboxError),

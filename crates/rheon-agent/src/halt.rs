@@ -1,12 +1,13 @@
 //! Why a run stops in the middle, and the token that makes it stop.
 
 use std::future::Future;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rheon_types::{HookPoint, LimitKind, RunEnd, RunFailure};
 use tokio::task::AbortHandle;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// A step that cannot go on.
@@ -42,6 +43,8 @@ pub(crate) fn out_of_time(limit: Duration) -> String {
 pub(crate) struct Stop {
     token: CancellationToken,
     deadline: Option<Deadline>,
+    /// When patience with a run that has to stop ends: one grace for all that it still waits for.
+    patience: OnceLock<Instant>,
 }
 
 struct Deadline {
@@ -64,7 +67,7 @@ impl Stop {
             });
             Deadline { limit, passed, timer: timer.abort_handle() }
         });
-        Self { token, deadline }
+        Self { token, deadline, patience: OnceLock::new() }
     }
 
     pub(crate) fn token(&self) -> &CancellationToken {
@@ -88,11 +91,11 @@ impl Stop {
         }
     }
 
-    /// Waits for `future`; once the run has to stop, for no longer than `grace`.
+    /// Waits for `future`; once the run has to stop, for no longer than `grace` in all.
     pub(crate) async fn or_grace<T>(&self, future: impl Future<Output = T>, grace: Duration) -> Option<T> {
         let late = async {
             self.token.cancelled().await;
-            tokio::time::sleep(grace).await;
+            tokio::time::sleep_until(*self.patience.get_or_init(|| Instant::now() + grace)).await;
         };
         tokio::select! {
             biased;
@@ -102,8 +105,10 @@ impl Stop {
     }
 }
 
+/// A run that is over, however it ended, has nothing left to wait for: tasks its tools left behind are told.
 impl Drop for Stop {
     fn drop(&mut self) {
+        self.token.cancel();
         if let Some(deadline) = &self.deadline {
             deadline.timer.abort();
         }

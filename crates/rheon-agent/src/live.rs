@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rheon_types::{
     AgentEvent, AgentId, AgentMessage, ContinuationKind, History, LlmMessage, LoopId, Message, RunFailure,
@@ -14,8 +15,11 @@ use tokio_util::sync::CancellationToken;
 use crate::config::LoopConfig;
 use crate::halt::{Halt, Stop};
 use crate::log::{EventLog, EventQueue};
-use crate::state::{Conversation, OpenTurn, RunState};
+use crate::state::{Conversation, OpenTurn, RunState, Shared};
 use crate::step::decide::Progress;
+
+/// How long the last sync of a run may take.
+const LAST_SYNC_SECONDS_MAX: u64 = 30;
 
 /// Who a run is.
 #[derive(Debug, Clone)]
@@ -73,7 +77,7 @@ pub(crate) struct Run {
     pub(crate) state: RunState,
     pub(crate) stop: Stop,
     /// Where others see the conversation while it grows.
-    pub(crate) mirror: Option<Arc<Mutex<Conversation>>>,
+    pub(crate) mirror: Option<Arc<Mutex<Shared>>>,
     /// A sync that is under way beside the model call.
     pub(crate) syncing: Option<JoinHandle<Result<(), StoreError>>>,
     pub(crate) ending: Arc<Ending>,
@@ -126,6 +130,14 @@ impl Run {
         synced.map_err(|error| Halt::Failed(RunFailure::Store { error }))
     }
 
+    /// Waits until the whole run is safe. Not cancellable, because it is the last thing owed, but bounded.
+    pub(crate) async fn commit_last(&self) -> Result<(), StoreError> {
+        let late =
+            |_| Err(StoreError::new(format!("the store did not sync within {LAST_SYNC_SECONDS_MAX} s")));
+        let limit = Duration::from_secs(LAST_SYNC_SECONDS_MAX);
+        tokio::time::timeout(limit, self.log.log.sync()).await.unwrap_or_else(late)
+    }
+
     /// Begins to make safe all that was said so far, without waiting for it; the next [`Self::commit`] does.
     pub(crate) fn commit_meanwhile(&mut self) {
         if self.log.log.is_stored() {
@@ -155,7 +167,7 @@ impl Run {
         let (steering, follow_ups) = self.config.control.queued();
         Progress {
             turns: self.state.turns,
-            tokens: self.state.usage.total(),
+            tokens: self.state.tokens_spent,
             elapsed_ms: self.clock_ms().saturating_sub(self.state.started_ms),
             expects_answer: self.state.expects_answer,
             queued: steering + follow_ups,
@@ -173,18 +185,32 @@ impl Run {
         Arc::new(AgentMessage::Llm(LlmMessage { message, turn_id }))
     }
 
-    /// Puts a complete message into the log and the conversation.
+    /// Puts a message into the conversation and the log.
     pub(crate) fn enter(&mut self, message: Arc<AgentMessage>) {
         self.emit(AgentEvent::MessageStart { message: Arc::clone(&message) });
-        self.emit(AgentEvent::MessageEnd { message: Arc::clone(&message) });
-        self.keep(message);
+        self.enter_announced(message);
     }
 
-    /// Puts a message whose events are out into the conversation.
-    pub(crate) fn keep(&mut self, message: Arc<AgentMessage>) {
-        self.state.push(message);
+    /// Puts a message whose start is out into the conversation and the log. Whoever sees its end finds it there.
+    pub(crate) fn enter_announced(&mut self, message: Arc<AgentMessage>) {
+        self.state.push(Arc::clone(&message));
+        self.publish();
+        self.emit(AgentEvent::MessageEnd { message });
+    }
+
+    /// Lets others see the conversation as it stands.
+    pub(crate) fn publish(&self) {
         if let Some(mirror) = &self.mirror {
-            mirror.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&self.state.conversation);
+            let mut shared = mirror.lock().unwrap_or_else(PoisonError::into_inner);
+            shared.conversation.clone_from(&self.state.conversation);
+        }
+    }
+
+    /// Hands what only one run can hold to the next.
+    pub(crate) fn hand_over(&mut self) {
+        if let Some(mirror) = &self.mirror {
+            let call_ids = std::mem::take(&mut self.state.call_ids);
+            mirror.lock().unwrap_or_else(PoisonError::into_inner).call_ids = call_ids;
         }
     }
 
@@ -194,6 +220,6 @@ impl Run {
     }
 }
 
-pub(crate) fn millis(duration: std::time::Duration) -> u64 {
+pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

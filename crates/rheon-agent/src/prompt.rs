@@ -1,6 +1,6 @@
 //! `Prompt`: the things a caller can say.
 
-use rheon_types::{AgentMessage, Content, ExtensionMessage, Message, Timestamp, UserMessage};
+use rheon_types::{AgentMessage, Author, Content, ExtensionMessage, Message, Timestamp, UserMessage};
 
 /// What is said to an agent: text, blocks of content, or whole messages.
 #[derive(Debug, Clone, Default)]
@@ -18,7 +18,9 @@ impl Prompt {
     /// The messages said, those without a time of their own at `now`.
     pub(crate) fn into_messages(self, now: Timestamp) -> Vec<AgentMessage> {
         let into_message = |part| match part {
-            Part::Content(content) => Message::User(UserMessage { content, timestamp: now }).into(),
+            Part::Content(content) => {
+                Message::User(UserMessage { content, timestamp: now, author: Author::User }).into()
+            }
             Part::Message(message) => message,
         };
         self.parts.into_iter().map(into_message).collect()
@@ -27,13 +29,19 @@ impl Prompt {
     /// Whether nothing is said: no message, or only messages without content.
     pub(crate) fn is_empty(&self) -> bool {
         self.parts.iter().all(|part| match part {
-            Part::Content(content) => is_blank(content),
-            Part::Message(message) => message.as_llm().is_none_or(|message| is_blank(message.content())),
+            Part::Content(content) => says_nothing(content),
+            Part::Message(AgentMessage::Llm(llm)) => says_nothing(llm.message.content()),
+            Part::Message(AgentMessage::Extension(_)) => true,
         })
     }
 }
 
-fn is_blank(content: &[Content]) -> bool {
+/// Whether a message to the model says nothing. What an app keeps for itself always says something to the app.
+pub(crate) fn is_blank(message: &AgentMessage) -> bool {
+    message.as_llm().is_some_and(|message| says_nothing(message.content()))
+}
+
+fn says_nothing(content: &[Content]) -> bool {
     content.iter().all(|block| match block {
         Content::Text { text } => text.is_empty(),
         Content::Image { .. } | Content::Thinking { .. } | Content::ToolCall(_) => false,

@@ -37,9 +37,9 @@ impl CallReporter {
 
 impl ToolReporter for CallReporter {
     fn update(&self, partial: ToolResult) {
-        let text = partial.as_text();
         let hooks = Hooks(&self.config.hooks);
         self.while_open(|| {
+            let text = if self.config.hooks.is_empty() { String::new() } else { partial.as_text() };
             if hooks.before_tool_update(&self.call, &text) != Flow::Continue {
                 return;
             }

@@ -45,6 +45,8 @@ async fn begin(run: &mut Run, start: Start) -> Result<(), RunEnd> {
         }
         Start::Continue => run.state.expects_answer = continuable(run)?,
     }
+    // A run that goes back in the conversation changes it for others only now, when nothing refuses the run any more.
+    run.publish();
     Ok(())
 }
 
@@ -118,12 +120,13 @@ async fn finish(run: &mut Run, end: RunEnd) -> Arc<AgentOutput> {
     output
 }
 
-/// A run whose log is not safe has failed, whatever its last event says. Not cancellable: it is the last thing owed.
+/// A run whose log is not safe has failed, whatever its last event says.
 async fn keep_promise(run: &Run, output: Arc<AgentOutput>) -> Arc<AgentOutput> {
-    match run.log.log.sync().await {
+    match run.commit_last().await {
         Err(error) if !matches!(output.end, RunEnd::Failed { .. }) => {
-            let failed = RunEnd::Failed { failure: RunFailure::Store { error } };
-            Arc::new(AgentOutput { end: failed, ..AgentOutput::clone(&output) })
+            let failure = RunFailure::Store { error };
+            Hooks(&run.config.hooks).on_error(&failure.to_string());
+            Arc::new(AgentOutput { end: RunEnd::Failed { failure }, ..AgentOutput::clone(&output) })
         }
         Ok(()) | Err(_) => output,
     }

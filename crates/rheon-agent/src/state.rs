@@ -1,6 +1,5 @@
 //! `RunState`: all that changes during a run, as plain data.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rheon_types::{
@@ -9,42 +8,45 @@ use rheon_types::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::call_ids::CallIds;
 use crate::context::estimate_tokens;
 
 /// All that changes during a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct RunState {
+pub(crate) struct RunState {
     /// The conversation, this run's messages included.
-    pub conversation: Conversation,
+    pub(crate) conversation: Conversation,
     /// Prompts that no turn has taken in yet.
-    pub prompts: Vec<Arc<AgentMessage>>,
+    pub(crate) prompts: Vec<Arc<AgentMessage>>,
     /// The messages of this run.
-    pub produced: Vec<Arc<AgentMessage>>,
+    pub(crate) produced: Vec<Arc<AgentMessage>>,
     /// How many turns were begun.
-    pub turns: u32,
+    pub(crate) turns: u32,
     /// Tokens of all turns.
-    pub usage: Usage,
+    pub(crate) usage: Usage,
     /// Money for all turns, where prices are known.
-    pub cost: Option<MicroUsd>,
+    pub(crate) cost: Option<MicroUsd>,
     /// When the run began, by the measuring clock.
-    pub started_ms: u64,
-    /// Ids of tool calls this run has seen.
-    pub call_ids: BTreeSet<ToolCallId>,
+    pub(crate) started_ms: u64,
+    /// Ids of tool calls that are taken.
+    pub(crate) call_ids: CallIds,
+    /// Tokens that count against the limit: as reported, or estimated where nothing is reported.
+    pub(crate) tokens_spent: u64,
     /// Why the model ended its last message.
-    pub last_stop: Option<StopReason>,
+    pub(crate) last_stop: Option<StopReason>,
     /// Whether the conversation ends with something the model has to answer.
-    pub expects_answer: bool,
+    pub(crate) expects_answer: bool,
     /// The turn that is under way.
-    pub turn: Option<OpenTurn>,
+    pub(crate) turn: Option<OpenTurn>,
 }
 
 /// A conversation and how long it is thought to be.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Conversation {
+pub(crate) struct Conversation {
     /// The messages.
-    pub history: History,
+    pub(crate) history: History,
     /// Their tokens, counted as they came.
-    pub tokens_estimate: u64,
+    pub(crate) tokens_estimate: u64,
 }
 
 impl Conversation {
@@ -61,50 +63,65 @@ impl From<History> for Conversation {
     }
 }
 
+/// What the runs of one agent hand on to each other. The ids move along with the run that uses them.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    pub(crate) conversation: Conversation,
+    pub(crate) call_ids: CallIds,
+}
+
+impl From<History> for Shared {
+    fn from(history: History) -> Self {
+        Self { call_ids: CallIds::from(&history), conversation: history.into() }
+    }
+}
+
 /// A turn that is under way.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct OpenTurn {
+pub(crate) struct OpenTurn {
     /// Its index in the run.
-    pub index: u32,
+    pub(crate) index: u32,
     /// The model call, while it is under way.
-    pub model_call: Option<OpenModelCall>,
+    pub(crate) model_call: Option<OpenModelCall>,
     /// The answer, once it is there.
-    pub answer: Option<Arc<AgentMessage>>,
+    pub(crate) answer: Option<Arc<AgentMessage>>,
     /// The tool calls of the answer, in order.
-    pub calls: Vec<OpenCall>,
+    pub(crate) calls: Vec<OpenCall>,
     /// The approval requests that wait for an answer.
-    pub questions: Vec<ApprovalId>,
+    pub(crate) questions: Vec<ApprovalId>,
     /// The results that have gone into the conversation.
-    pub results: Vec<Arc<AgentMessage>>,
+    pub(crate) results: Vec<Arc<AgentMessage>>,
     /// Tokens of this turn, failed attempts included.
-    pub usage: Usage,
+    pub(crate) usage: Usage,
 }
 
 /// A model call that is under way.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct OpenModelCall {
+pub(crate) struct OpenModelCall {
     /// When it began.
-    pub started_ms: u64,
+    pub(crate) started_ms: u64,
     /// When the first piece arrived.
-    pub first_token_ms: Option<u64>,
+    pub(crate) first_token_ms: Option<u64>,
     /// The answer so far.
-    pub draft: Draft,
+    pub(crate) draft: Draft,
+    /// The ids that its tool calls were given.
+    pub(crate) call_ids: Vec<ToolCallId>,
     /// The answer as it was announced, once it was.
-    pub announced: Option<Arc<AgentMessage>>,
+    pub(crate) announced: Option<Arc<AgentMessage>>,
 }
 
 /// A tool call on its way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct OpenCall {
+pub(crate) struct OpenCall {
     /// The call.
-    pub call: ToolCall,
+    pub(crate) call: ToolCall,
     /// How far it is.
-    pub stage: CallStage,
+    pub(crate) stage: CallStage,
 }
 
 /// How far a tool call is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum CallStage {
+pub(crate) enum CallStage {
     /// Not begun.
     Waiting,
     /// Running since this time of the measuring clock.

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use rheon_types::event::PermissionResponse;
-use rheon_types::{AgentOutput, ApprovalId, Clock, Event, RunEnd};
+use rheon_types::{AgentEvent, AgentOutput, ApprovalId, Clock, Event, RunEnd};
 use tokio::task::JoinHandle;
 use tokio_util::sync::DropGuard;
 
@@ -47,7 +47,8 @@ impl RunHandle {
 pub struct RunStream {
     queue: Reader,
     control: Control,
-    answerer: Answerer,
+    /// Leaves with the end of the run, so that the next one does not wait for somebody who has stopped reading.
+    answerer: Option<Answerer>,
     clock: Arc<dyn Clock>,
     handle: RunHandle,
 }
@@ -67,12 +68,22 @@ impl RunStream {
         clock: Arc<dyn Clock>,
         handle: RunHandle,
     ) -> Self {
-        Self { queue: Reader(queue), control, answerer, clock, handle }
+        Self { queue: Reader(queue), control, answerer: Some(answerer), clock, handle }
     }
 
     /// The next event; `None` once the run is over.
     pub async fn next(&mut self) -> Option<Arc<Event>> {
-        poll_fn(|context| self.queue.0.poll_next(context)).await
+        poll_fn(|context| self.poll_event(context)).await
+    }
+
+    fn poll_event(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<Event>>> {
+        let polled = self.queue.0.poll_next(context);
+        match &polled {
+            Poll::Ready(Some(event)) if !matches!(event.kind, AgentEvent::AgentEnd { .. }) => {}
+            Poll::Ready(_) => self.answerer = None,
+            Poll::Pending => {}
+        }
+        polled
     }
 
     /// Answers an approval request. The first answer counts; any later one is an error.
@@ -81,7 +92,8 @@ impl RunStream {
         request_id: &ApprovalId,
         response: impl Into<PermissionResponse>,
     ) -> Result<(), PermissionError> {
-        self.answerer.respond(request_id, response)
+        let unknown = || PermissionError { request_id: request_id.clone() };
+        self.answerer.as_ref().ok_or_else(unknown)?.respond(request_id, response)
     }
 
     /// Says something to the run, between its tool executions. What comes too late waits for the agent's next run.
@@ -106,7 +118,7 @@ impl RunStream {
 impl Stream for RunStream {
     type Item = Arc<Event>;
 
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.queue.0.poll_next(context)
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll_event(context)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use jsonschema::Validator;
-use rheon_types::{Tool, ToolDefinition, ToolError, ToolName};
+use rheon_types::{Effect, Tool, ToolDefinition, ToolError, ToolName};
 use serde_json::Value;
 
 use crate::error::ToolboxError;
@@ -12,8 +12,8 @@ use crate::error::ToolboxError;
 /// How many problems of one call the model is told at once.
 const PROBLEMS_MAX: usize = 5;
 
-/// How much of one problem is told; it quotes the value, which may be large.
-const PROBLEM_CHARS_MAX: usize = 300;
+/// How much of a name, a place or a value is quoted.
+const QUOTE_CHARS_MAX: usize = 300;
 
 /// How many tool names are listed to a model that called an unknown one.
 const NAMES_MAX: usize = 40;
@@ -27,7 +27,21 @@ pub struct Toolbox {
 
 struct Entry {
     tool: Arc<dyn Tool>,
+    effect: Effect,
     schema: Validator,
+}
+
+/// A tool that a call may use, with what it does to the world.
+#[derive(Clone)]
+pub(crate) struct Found {
+    pub(crate) tool: Arc<dyn Tool>,
+    pub(crate) effect: Effect,
+}
+
+impl Entry {
+    fn found(&self) -> Found {
+        Found { tool: Arc::clone(&self.tool), effect: self.effect }
+    }
 }
 
 impl Toolbox {
@@ -46,7 +60,8 @@ impl Toolbox {
             })?;
             let description = tool.description().to_owned();
             definitions.push(ToolDefinition { name: name.clone(), description, parameters });
-            if entries.insert(name.clone(), Entry { tool, schema }).is_some() {
+            let effect = tool.effect();
+            if entries.insert(name.clone(), Entry { tool, effect, schema }).is_some() {
                 return Err(ToolboxError::Duplicate(name.to_string()));
             }
         }
@@ -59,21 +74,21 @@ impl Toolbox {
     }
 
     /// The tool of this name.
-    pub(crate) fn get(&self, name: &ToolName) -> Option<Arc<dyn Tool>> {
-        self.entries.get(name).map(|entry| Arc::clone(&entry.tool))
+    pub(crate) fn get(&self, name: &ToolName) -> Option<Found> {
+        self.entries.get(name).map(Entry::found)
     }
 
     /// The tool of this name, if `arguments` fit it.
-    pub(crate) fn find(&self, name: &ToolName, arguments: &Value) -> Result<Arc<dyn Tool>, ToolError> {
+    pub(crate) fn find(&self, name: &ToolName, arguments: &Value) -> Result<Found, ToolError> {
         let entry = self.entries.get(name).ok_or_else(|| self.unknown(name))?;
         if entry.schema.is_valid(arguments) {
-            return Ok(Arc::clone(&entry.tool));
+            return Ok(entry.found());
         }
         let mut problems: Vec<String> = Vec::new();
         for error in entry.schema.iter_errors(arguments).take(PROBLEMS_MAX) {
-            let place = error.instance_path().to_string();
+            let place = shorten(error.instance_path().as_str());
             let place = if place.is_empty() { "the arguments".to_owned() } else { place };
-            let problem: String = error.to_string().chars().take(PROBLEM_CHARS_MAX).collect();
+            let problem = shorten(&error.to_string());
             problems.push(format!("{place}: {problem}"));
         }
         Err(ToolError::InvalidArgs(format!("invalid arguments for {name}: {}", problems.join("; "))))
@@ -86,6 +101,14 @@ impl Toolbox {
             names.push("...");
         }
         let known = if names.is_empty() { "there are no tools".into() } else { names.join(", ") };
-        ToolError::NotFound(format!("there is no tool named {:?}; available: {known}", name.as_str()))
+        ToolError::NotFound(format!(
+            "there is no tool named {:?}; available: {known}",
+            shorten(name.as_str())
+        ))
     }
+}
+
+/// What a model wrote may be large; it is quoted in part.
+fn shorten(text: &str) -> String {
+    text.chars().take(QUOTE_CHARS_MAX).collect()
 }

@@ -41,6 +41,16 @@ impl Content {
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
     }
+
+    /// How many bytes its text or picture has; a tool call counts nothing.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Text { text } => text.len(),
+            Self::Image { data, .. } => data.len(),
+            Self::Thinking { thinking, .. } => thinking.len(),
+            Self::ToolCall(_) => 0,
+        }
+    }
 }
 
 impl From<&str> for Content {

@@ -12,11 +12,14 @@ use crate::request::Chunk;
 use crate::stop::StopReason;
 use crate::usage::Usage;
 
-/// The most bytes one answer may have; each piece weighs at least one, each block [`BLOCK_BYTES`] more.
+/// The most bytes one answer may have; each piece weighs at least one, each block 256 more.
 pub const DRAFT_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// What a block weighs besides its text, so that countless small blocks cannot grow without bound.
 const BLOCK_BYTES: usize = 256;
+
+/// How deep arguments may be nested. They are written inside other JSON, which readers limit to 128 levels.
+const ARGUMENTS_DEPTH_MAX: usize = 64;
 
 /// How much of malformed arguments is kept to show the model.
 const MALFORMED_CHARS_MAX: usize = 2_000;
@@ -241,6 +244,9 @@ fn parse_arguments(json: &str) -> Result<Map<String, Value>, String> {
         return Ok(Map::new());
     }
     match serde_json::from_str(json) {
+        Ok(value) if depth(&value) > ARGUMENTS_DEPTH_MAX => {
+            Err(format!("the arguments are nested deeper than {ARGUMENTS_DEPTH_MAX} levels"))
+        }
         Ok(Value::Object(arguments)) => Ok(arguments),
         Ok(Value::Null) => Ok(Map::new()),
         Ok(Value::Bool(_)) => Err("the arguments are a boolean, not a JSON object".into()),
@@ -249,6 +255,15 @@ fn parse_arguments(json: &str) -> Result<Map<String, Value>, String> {
         Ok(Value::Array(_)) => Err("the arguments are an array, not a JSON object".into()),
         Err(error) => Err(format!("the arguments are not JSON: {error}")),
     }
+}
+
+fn depth(value: &Value) -> usize {
+    let inner = match value {
+        Value::Object(fields) => fields.values().map(depth).max(),
+        Value::Array(items) => items.iter().map(depth).max(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return 0,
+    };
+    inner.unwrap_or(0) + 1
 }
 
 fn quote(problem: &str, json: &str) -> String {

@@ -162,3 +162,14 @@ fn an_answer_has_a_size_limit() {
     let error = (0..u32::MAX).find_map(|index| calls.push(&start(index, "")).err());
     assert_eq!(error, Some(DraftError::TooLarge), "empty calls count too");
 }
+
+#[test]
+fn arguments_too_deep_to_be_written_inside_other_json_are_malformed() {
+    let nested = |levels: usize| format!("{}1{}", "{\"a\":".repeat(levels), "}".repeat(levels));
+    let finish = |json_text: &str| {
+        let chunks = [start(0, "a"), json(0, json_text), end(0), done(StopReason::ToolUse)];
+        call_lines(&draft(&chunks).finish(StopReason::Error)).join("")
+    };
+    assert!(finish(&nested(64)).ends_with("} -"));
+    assert!(finish(&nested(65)).starts_with("a {} the arguments are nested deeper than 64 levels: "));
+}

@@ -65,12 +65,12 @@ impl ProviderError {
             ProviderErrorKind::RateLimited
             | ProviderErrorKind::Overloaded
             | ProviderErrorKind::Network
-            | ProviderErrorKind::Timeout => true,
+            | ProviderErrorKind::Timeout
+            | ProviderErrorKind::Malformed => true,
             ProviderErrorKind::Auth
             | ProviderErrorKind::ContextOverflow
             | ProviderErrorKind::InvalidRequest
             | ProviderErrorKind::ContentFilter
-            | ProviderErrorKind::Malformed
             | ProviderErrorKind::Cancelled
             | ProviderErrorKind::Api => false,
         }

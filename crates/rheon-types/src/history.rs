@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::content::ToolCall;
 use crate::id::ToolCallId;
 use crate::message::{AgentMessage, Message};
 use crate::stop::StopReason;
@@ -85,25 +84,23 @@ impl History {
     }
 }
 
-/// The tool calls in `history` that a model would see without a result right after them, each with the index of the
-/// message before which its result is due (`history.len()` for the end).
-pub fn unanswered_calls(history: &History) -> Vec<(usize, ToolCall)> {
-    let mut due: Vec<ToolCall> = Vec::new();
+/// The ids of tool calls in `history` that a model would see without a result right after them.
+pub fn unanswered_calls(history: &History) -> Vec<ToolCallId> {
+    let mut due: Vec<ToolCallId> = Vec::new();
+    let mut answered: HashSet<&ToolCallId> = HashSet::new();
     let mut found = Vec::new();
-    for (index, message) in history.iter().enumerate() {
-        match message.as_llm() {
-            None => {}
-            Some(Message::ToolResult(result)) => due.retain(|call| call.id != result.tool_call_id),
-            Some(Message::User(_)) => found.extend(due.drain(..).map(|call| (index, call))),
-            Some(Message::Assistant(assistant)) if assistant.stop_reason == StopReason::Error => {}
-            Some(Message::Assistant(assistant)) => {
-                found.extend(due.drain(..).map(|call| (index, call)));
-                let mut seen: HashSet<&ToolCallId> = HashSet::new();
-                due.extend(assistant.tool_calls().filter(|call| seen.insert(&call.id)).cloned());
+    for message in history.for_model() {
+        match message {
+            Message::ToolResult(result) => drop(answered.insert(&result.tool_call_id)),
+            Message::User(_) => found.extend(due.drain(..).filter(|id| !answered.contains(id))),
+            Message::Assistant(assistant) => {
+                found.extend(due.drain(..).filter(|id| !answered.contains(id)));
+                answered.clear();
+                due.extend(assistant.tool_calls().map(|call| call.id.clone()));
             }
         }
     }
-    found.extend(due.into_iter().map(|call| (history.len(), call)));
+    found.extend(due.into_iter().filter(|id| !answered.contains(id)));
     found
 }
 

@@ -30,7 +30,7 @@ pub use history::{History, unanswered_calls};
 pub use hook_point::HookPoint;
 pub use id::{AgentId, ApprovalId, LoopId, SessionId, ToolCallId, ToolName};
 pub use message::{
-    AgentMessage, AssistantMessage, ExtensionMessage, LlmMessage, Message, ToolResultMessage, TurnId,
+    AgentMessage, AssistantMessage, Author, ExtensionMessage, LlmMessage, Message, ToolResultMessage, TurnId,
     UserMessage,
 };
 pub use outcome::{AgentOutput, ContinuationKind, LimitKind, RunEnd, RunFailure, TurnTrigger};

@@ -11,10 +11,11 @@ const IMAGE_TOKENS: u64 = 1_500;
 /// The tokens of one message, tool calls and results included.
 pub(crate) fn estimate_tokens(message: &AgentMessage) -> u64 {
     let Some(message) = message.as_llm() else { return 0 };
-    message.content().iter().map(block_tokens).sum()
+    message.content().iter().map(estimate_block).sum()
 }
 
-fn block_tokens(block: &Content) -> u64 {
+/// The tokens of one block.
+pub(crate) fn estimate_block(block: &Content) -> u64 {
     match block {
         Content::Text { text } => tokens(text.len()),
         Content::Image { .. } => IMAGE_TOKENS,

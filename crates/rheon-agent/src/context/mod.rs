@@ -3,5 +3,5 @@
 mod estimate;
 mod pairing;
 
-pub(crate) use estimate::estimate_tokens;
-pub(crate) use pairing::answer_all_calls;
+pub(crate) use estimate::{estimate_block, estimate_tokens};
+pub(crate) use pairing::mend_calls;

@@ -1,30 +1,52 @@
-//! Every tool call has its result: mends a conversation that came from outside.
+//! Every tool call has its result, and every result its call: mends a conversation that came from outside.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use rheon_types::{
-    AgentMessage, Content, History, Message, Timestamp, ToolCall, ToolResultMessage, unanswered_calls,
+    AgentMessage, Content, History, Message, StopReason, Timestamp, ToolCall, ToolCallId, ToolResultMessage,
 };
 
 /// What the model reads where a result is missing.
 const LOST_RESULT: &str =
     "The result of this call was lost; it may or may not have run. Check before doing it again.";
 
-/// `history` with a result for every call that lacks one; the same history if none does.
-pub(crate) fn answer_all_calls(history: History, now: Timestamp) -> History {
-    let mut missing = unanswered_calls(&history).into_iter().peekable();
-    if missing.peek().is_none() {
-        return history;
-    }
+/// `history` with a result for every call that lacks one and without results that answer no call.
+pub(crate) fn mend_calls(history: &History, now: Timestamp) -> History {
     let mut mended = History::new();
-    for (index, message) in history.iter().enumerate() {
-        while let Some((_, call)) = missing.next_if(|(due, _)| *due == index) {
-            mended.push(lost_result(&call, now));
+    let mut due = Due::default();
+    for message in history.iter() {
+        match message.as_llm() {
+            Some(Message::ToolResult(result)) if !due.open.remove(&result.tool_call_id) => continue,
+            Some(Message::ToolResult(_)) | None => {}
+            Some(Message::User(_)) => due.settle(&mut mended, now),
+            Some(Message::Assistant(answer)) if answer.stop_reason == StopReason::Error => {}
+            Some(Message::Assistant(answer)) => {
+                due.settle(&mut mended, now);
+                due.calls = answer.tool_calls().cloned().collect();
+                due.open = due.calls.iter().map(|call| call.id.clone()).collect();
+            }
         }
         mended.push(Arc::clone(message));
     }
-    mended.extend(missing.map(|(_, call)| lost_result(&call, now)));
+    due.settle(&mut mended, now);
     mended
+}
+
+/// The calls of the last answer, and those of them that have no result yet.
+#[derive(Default)]
+struct Due {
+    calls: Vec<ToolCall>,
+    open: HashSet<ToolCallId>,
+}
+
+impl Due {
+    /// Answers what is open.
+    fn settle(&mut self, history: &mut History, now: Timestamp) {
+        for call in self.calls.drain(..).filter(|call| self.open.remove(&call.id)) {
+            history.push(lost_result(&call, now));
+        }
+    }
 }
 
 fn lost_result(call: &ToolCall, timestamp: Timestamp) -> Arc<AgentMessage> {

@@ -3,12 +3,20 @@
 mod observers;
 mod queue;
 
+use std::any::Any;
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rheon_types::{AgentEvent, Clock, Event, LoopId, SessionId, Store, StoreError};
+use futures::FutureExt;
+use observers::Shown;
+use rheon_types::{AgentEvent, Clock, Event, LoopId, SessionId, Store, StoreError, Timestamp};
 
 pub use observers::{EventSubscription, Observers, RecvError};
 pub(crate) use queue::EventQueue;
+
+use crate::panics::panic_text;
 
 /// The log of one session. Clones share it.
 ///
@@ -23,18 +31,25 @@ struct Inner {
     clock: Arc<dyn Clock>,
     store: Option<Arc<dyn Store>>,
     observers: Observers,
+    /// The number of the last durable event; read without the lock, so that callbacks may ask.
+    seq: AtomicU64,
+    /// How many runs each configuration had; apart from the state, so that callbacks may begin a run.
+    loops: Mutex<HashMap<String, usize>>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    seq: u64,
-    seq_stored: u64,
-    /// Set by the first write that failed; from then on events are only shown.
+    /// Set by the first write that failed; from then on events wait in `unstored`.
     failure: Option<StoreError>,
+    /// Durable events that could not be stored. A run stops at its next effect, so they are those of one turn.
+    unstored: Vec<Event>,
     #[cfg(debug_assertions)]
     order: rheon_types::event::OrderChecker,
 }
+
+/// What is said when a callback panicked.
+const BROKEN_CALLBACK: &str = "an event callback panicked; it is not called again";
 
 impl EventLog {
     /// The log of a new session.
@@ -44,8 +59,8 @@ impl EventLog {
         store: Option<Arc<dyn Store>>,
         observers: Observers,
     ) -> Self {
-        let state = Mutex::new(State::default());
-        Self { inner: Arc::new(Inner { session_id, clock, store, observers, state }) }
+        let (seq, loops, state) = (AtomicU64::new(0), Mutex::default(), Mutex::default());
+        Self { inner: Arc::new(Inner { session_id, clock, store, observers, seq, loops, state }) }
     }
 
     /// The session this is the log of.
@@ -55,7 +70,15 @@ impl EventLog {
 
     /// The number of the last durable event.
     pub fn seq(&self) -> u64 {
-        self.lock().seq
+        self.inner.seq.load(Ordering::Acquire)
+    }
+
+    /// The id of the next run with the configuration `segment`.
+    pub(crate) fn next_loop_id(&self, segment: &str) -> LoopId {
+        let mut loops = self.inner.loops.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = loops.entry(segment.to_owned()).or_default();
+        *count += 1;
+        LoopId::derive(&self.inner.session_id, segment, *count)
     }
 
     /// Whether a store keeps this log.
@@ -63,38 +86,45 @@ impl EventLog {
         self.inner.store.is_some()
     }
 
-    /// Tries the store again if it failed before: events that were only shown meanwhile get their numbers back.
+    /// Tries the store again if it failed before, beginning with what it has missed.
     pub(crate) fn recover(&self) {
         let mut state = self.lock();
-        if state.failure.take().is_some() {
-            state.seq = state.seq_stored;
-            #[cfg(debug_assertions)]
-            {
-                state.order = rheon_types::event::OrderChecker::new();
-            }
+        if state.failure.take().is_none() {
+            return;
+        }
+        for event in std::mem::take(&mut state.unstored) {
+            self.keep(&mut state, &event);
         }
     }
 
     /// Appends an event. It is shown even if it cannot be stored; [`Self::sync`] tells.
     pub(crate) fn emit(&self, loop_id: &LoopId, queue: Option<&EventQueue>, kind: AgentEvent) {
-        let durable = kind.is_durable();
-        if !durable && queue.is_none() && !self.inner.observers.any() {
+        if !kind.is_durable() && queue.is_none() && !self.inner.observers.any() {
             return;
         }
         let at = self.inner.clock.now();
         let mut state = self.lock();
-        state.seq += u64::from(durable);
-        let (session_id, loop_id) = (self.inner.session_id.clone(), loop_id.clone());
-        let event = Event { seq: state.seq, at, session_id, loop_id, kind };
-        if durable {
-            self.keep(&mut state, &event);
+        let mut next = Some(kind);
+        while let Some(kind) = next.take() {
+            let event = self.number(at, loop_id, kind);
+            if event.kind.is_durable() {
+                self.keep(&mut state, &event);
+            }
+            #[cfg(debug_assertions)]
+            if let Err(violation) = state.order.observe(&event) {
+                // A second panic while unwinding would hide the first.
+                debug_assert!(std::thread::panicking(), "{violation}");
+            }
+            if self.inner.observers.show(event, queue) == Shown::CallbackBroke {
+                next = Some(AgentEvent::Error { message: BROKEN_CALLBACK.into() });
+            }
         }
-        #[cfg(debug_assertions)]
-        if let Err(violation) = state.order.observe(&event) {
-            // A second panic while unwinding would hide the first.
-            debug_assert!(std::thread::panicking(), "{violation}");
-        }
-        self.inner.observers.show(event, queue);
+    }
+
+    fn number(&self, at: Timestamp, loop_id: &LoopId, kind: AgentEvent) -> Event {
+        let step = u64::from(kind.is_durable());
+        let seq = self.inner.seq.fetch_add(step, Ordering::AcqRel) + step;
+        Event { seq, at, session_id: self.inner.session_id.clone(), loop_id: loop_id.clone(), kind }
     }
 
     /// Waits until all that was appended is safe; tells if anything could not be stored.
@@ -103,7 +133,8 @@ impl EventLog {
             return Err(failure);
         }
         let Some(store) = &self.inner.store else { return Ok(()) };
-        let outcome = store.sync().get().await;
+        let syncing = AssertUnwindSafe(async { store.sync().get().await });
+        let outcome = syncing.catch_unwind().await.unwrap_or_else(|panic| Err(panicked(&*panic)));
         if let Err(failure) = &outcome {
             self.lock().failure = Some(failure.clone());
         }
@@ -117,18 +148,22 @@ impl EventLog {
 
     fn keep(&self, state: &mut State, event: &Event) {
         let Some(store) = &self.inner.store else { return };
-        if state.failure.is_some() {
-            return;
+        if state.failure.is_none() {
+            let append = AssertUnwindSafe(|| store.append(event));
+            state.failure = catch_unwind(append).unwrap_or_else(|panic| Err(panicked(&*panic))).err();
         }
-        match store.append(event) {
-            Ok(()) => state.seq_stored = event.seq,
-            Err(failure) => state.failure = Some(failure),
+        if state.failure.is_some() {
+            state.unstored.push(event.clone());
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn panicked(panic: &(dyn Any + Send)) -> StoreError {
+    StoreError::new(format!("the store panicked: {}", panic_text(panic)))
 }
 
 #[cfg(test)]

@@ -10,12 +10,20 @@ use tokio::sync::broadcast;
 pub use tokio::sync::broadcast::error::RecvError;
 
 use super::queue::EventQueue;
+use crate::error::BROADCAST_EVENTS_MAX;
 
 /// One subscriber's end of the broadcast. A subscriber that lags is told how many events it missed and goes on with
 /// the oldest that is left; it never holds up the run.
 pub type EventSubscription = broadcast::Receiver<Arc<Event>>;
 
 type Callback = Arc<dyn Fn(&Event) + Send + Sync>;
+
+/// How showing an event went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    ToAll,
+    CallbackBroke,
+}
 
 /// Those who watch all runs of an agent.
 #[derive(Clone, Default)]
@@ -39,9 +47,9 @@ impl Observers {
         self
     }
 
-    /// Opens a broadcast channel with room for `capacity` events (at least 1).
+    /// Opens a broadcast channel with room for `capacity` events, from 1 to 65,536.
     pub fn with_broadcast(mut self, capacity: usize) -> Self {
-        self.broadcast = Some(broadcast::Sender::new(capacity.max(1)));
+        self.broadcast = Some(broadcast::Sender::new(capacity.clamp(1, BROADCAST_EVENTS_MAX)));
         self
     }
 
@@ -56,11 +64,11 @@ impl Observers {
     }
 
     /// Shows an event to all. Only those who keep it make it shared, which is the one allocation.
-    pub(super) fn show(&self, event: Event, queue: Option<&EventQueue>) {
-        self.call(&event);
+    pub(super) fn show(&self, event: Event, queue: Option<&EventQueue>) -> Shown {
+        let shown = self.call(&event);
         let listeners = self.listeners();
         if listeners.is_none() && queue.is_none() {
-            return;
+            return shown;
         }
         let event = Arc::new(event);
         if let Some(queue) = queue {
@@ -70,20 +78,24 @@ impl Observers {
             // Sending fails only if the last listener has just left, which is its right.
             listeners.send(event).ok();
         }
+        shown
     }
 
     fn listeners(&self) -> Option<&broadcast::Sender<Arc<Event>>> {
         self.broadcast.as_ref().filter(|channel| channel.receiver_count() > 0)
     }
 
-    fn call(&self, event: &Event) {
+    fn call(&self, event: &Event) -> Shown {
+        let mut shown = Shown::ToAll;
         for watched in &self.callbacks {
             if watched.broken.load(Ordering::Relaxed) {
                 continue;
             }
             if catch_unwind(AssertUnwindSafe(|| (watched.callback)(event))).is_err() {
                 watched.broken.store(true, Ordering::Relaxed);
+                shown = Shown::CallbackBroke;
             }
         }
+        shown
     }
 }

@@ -5,12 +5,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use rheon_types::Event;
+use rheon_types::{AgentEvent, Content, Event};
 use tokio::sync::Notify;
 
 /// How many events may wait before the run pauses for its reader. Above it, only what a running tool reports live is
-/// dropped; durable events never are.
-pub(crate) const QUEUE_EVENTS_MAX: usize = 1024;
+/// dropped; nothing else ever is.
+const QUEUE_EVENTS_MAX: usize = 1024;
+
+/// How many bytes of what running tools report live may wait.
+const REPORT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// A queue between one run and one reader. The run waits for room at its own pace, so a slow reader slows it down
 /// instead of filling the memory; a reader that is gone holds up nothing.
@@ -25,6 +28,7 @@ pub(crate) struct EventQueue {
 #[derive(Default)]
 struct State {
     events: VecDeque<Arc<Event>>,
+    report_bytes: usize,
     ended: bool,
     reader_gone: bool,
     waker: Option<Waker>,
@@ -33,10 +37,12 @@ struct State {
 impl EventQueue {
     pub(crate) fn push(&self, event: Arc<Event>) {
         let mut state = self.lock();
-        let full = state.events.len() >= QUEUE_EVENTS_MAX;
-        if state.reader_gone || (full && !event.kind.is_durable()) {
+        let bytes = report_bytes(&event.kind);
+        let is_full = state.events.len() >= QUEUE_EVENTS_MAX || state.report_bytes + bytes > REPORT_BYTES_MAX;
+        if state.reader_gone || (bytes > 0 && is_full) {
             return;
         }
+        state.report_bytes += bytes;
         state.events.push_back(event);
         self.len.store(state.events.len(), Ordering::Relaxed);
         let waker = state.waker.take();
@@ -81,6 +87,7 @@ impl EventQueue {
     pub(crate) fn poll_next(&self, context: &mut Context<'_>) -> Poll<Option<Arc<Event>>> {
         let mut state = self.lock();
         if let Some(event) = state.events.pop_front() {
+            state.report_bytes = state.report_bytes.saturating_sub(report_bytes(&event.kind));
             let len = state.events.len();
             self.len.store(len, Ordering::Relaxed);
             drop(state);
@@ -98,5 +105,16 @@ impl EventQueue {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a report of a running tool weighs; 0 for anything else.
+fn report_bytes(event: &AgentEvent) -> usize {
+    match event {
+        AgentEvent::ToolProgress { text, .. } => text.len() + 1,
+        AgentEvent::ToolUpdate { partial, .. } => {
+            partial.content.iter().map(Content::bytes).sum::<usize>() + 1
+        }
+        _ => 0,
     }
 }

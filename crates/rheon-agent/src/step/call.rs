@@ -5,11 +5,12 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use rheon_types::{
-    AgentEvent, AssistantMessage, Chunk, ChunkStream, Content, Message, ProviderError, ProviderErrorKind,
-    Request, RunFailure, StopReason, ToolCallId, Usage,
+    AgentEvent, AssistantMessage, Chunk, ChunkStream, DraftError, Message, ProviderError, ProviderErrorKind,
+    Request, RunFailure, StopReason, Usage,
 };
 use tokio::task::coop::consume_budget;
 
+use crate::context::estimate_block;
 use crate::halt::Halt;
 use crate::live::Run;
 use crate::state::{CallStage, OpenCall, OpenModelCall};
@@ -85,10 +86,14 @@ fn take_chunk(run: &mut Run, chunk: Chunk) -> Result<(), ProviderError> {
     if let Chunk::Done { stop_reason: StopReason::Error | StopReason::Aborted } = &chunk {
         return Err(ProviderError::new(ProviderErrorKind::Api, "the service ended its answer with an error"));
     }
+    let chunk = with_unique_id(run, chunk);
     let Some(call) = &mut run.turn().model_call else { return Ok(()) };
-    call.draft
-        .push(&chunk)
-        .map_err(|error| ProviderError::new(ProviderErrorKind::Malformed, error.to_string()))?;
+    call.draft.push(&chunk).map_err(|error| match error {
+        DraftError::TooLarge => ProviderError::new(ProviderErrorKind::Api, error.to_string()),
+        DraftError::CallNotOpen(_) | DraftError::CallOpenTwice(_) => {
+            ProviderError::new(ProviderErrorKind::Malformed, error.to_string())
+        }
+    })?;
     let event = match chunk {
         Chunk::Text { delta } => AgentEvent::TextDelta { delta },
         Chunk::Thinking { delta } => AgentEvent::ThinkingDelta { delta },
@@ -107,6 +112,19 @@ fn take_chunk(run: &mut Run, chunk: Chunk) -> Result<(), ProviderError> {
     };
     run.emit(event);
     Ok(())
+}
+
+/// The chunk with an id for its tool call that no other call of the conversation has.
+fn with_unique_id(run: &mut Run, chunk: Chunk) -> Chunk {
+    let Chunk::ToolCallStart { index, id, name } = chunk else { return chunk };
+    let turn = run.turn().index;
+    let nth = run.turn().model_call.as_ref().map_or(0, |call| call.call_ids.len());
+    let wanted = if id.as_str().is_empty() { format!("call_{turn}_{nth}").into() } else { id };
+    let id = run.state.call_ids.take(wanted);
+    if let Some(call) = &mut run.turn().model_call {
+        call.call_ids.push(id.clone());
+    }
+    Chunk::ToolCallStart { index, id, name }
 }
 
 /// Emits `message.start` for the answer, once.
@@ -154,6 +172,7 @@ async fn pause(run: &mut Run, error: ProviderError, attempt: u32) -> Result<(), 
         }
         None => {}
     }
+    release_ids(run);
     run.emit(AgentEvent::Retry {
         attempt,
         attempts_max: retry.retries_max,
@@ -163,9 +182,19 @@ async fn pause(run: &mut Run, error: ProviderError, attempt: u32) -> Result<(), 
     run.stop.or(tokio::time::sleep(delay)).await
 }
 
+/// The calls of a failed answer are never made; its next try may use their ids again.
+fn release_ids(run: &mut Run) {
+    let ids =
+        run.turn().model_call.as_mut().map(|call| std::mem::take(&mut call.call_ids)).unwrap_or_default();
+    for id in ids {
+        run.state.call_ids.release(&id);
+    }
+}
+
 fn count(run: &mut Run, usage: Usage) {
     run.turn().usage += usage;
     run.state.usage += usage;
+    run.state.tokens_spent = run.state.tokens_spent.saturating_add(usage.total());
 }
 
 /// Emits `message.end`: as the stream said, or as `cut` says if the stream did not come to its end.
@@ -186,36 +215,21 @@ pub(crate) fn end_message(run: &mut Run, cut: StopReason, problem: Option<String
     }
     count(run, finished.usage);
     run.state.last_stop = Some(stop_reason);
+    if finished.usage.total() == 0 {
+        // A service that reports nothing is not free.
+        let read = run.state.conversation.tokens_estimate;
+        let written = answer.content.iter().map(estimate_block).sum::<u64>();
+        run.state.tokens_spent = run.state.tokens_spent.saturating_add(read).saturating_add(written);
+    }
     if stop_reason != StopReason::Error {
-        make_ids_unique(run, &mut answer);
         run.turn().calls = answer
             .tool_calls()
             .map(|call| OpenCall { call: call.clone(), stage: CallStage::Waiting })
             .collect();
     }
     let message = run.tag(Message::Assistant(answer));
-    run.emit(AgentEvent::MessageEnd { message: Arc::clone(&message) });
     run.turn().answer = Some(Arc::clone(&message));
-    run.keep(message);
-}
-
-/// Services send ids that are empty or repeat; results could not be told apart by them.
-fn make_ids_unique(run: &mut Run, answer: &mut AssistantMessage) {
-    let turn = run.turn().index;
-    for (position, block) in answer.content.iter_mut().enumerate() {
-        let Content::ToolCall(call) = block else { continue };
-        let wanted = match call.id.as_str() {
-            "" => ToolCallId::from(format!("call_{turn}_{position}")),
-            _ => call.id.clone(),
-        };
-        let mut id = wanted.clone();
-        let mut n = 2;
-        while !run.state.call_ids.insert(id.clone()) {
-            id = format!("{wanted}_{n}").into();
-            n += 1;
-        }
-        call.id = id;
-    }
+    run.enter_announced(message);
 }
 
 /// Emits `llm.end`.

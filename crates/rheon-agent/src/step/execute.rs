@@ -6,15 +6,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rheon_types::{
-    AgentEvent, Effect, Flow, RunFailure, Tool, ToolCall, ToolContext, ToolError, ToolReporter, ToolResult,
+    AgentEvent, Effect, Flow, RunFailure, ToolCall, ToolContext, ToolError, ToolReporter, ToolResult,
 };
 use tokio::task::{Id, JoinError, JoinSet};
+use tokio_util::sync::CancellationToken;
 
 use crate::halt::Halt;
 use crate::hooks::Hooks;
 use crate::live::Run;
 use crate::panics::panic_text;
 use crate::report::CallReporter;
+use crate::result_size::bounded;
 use crate::state::CallStage;
 
 /// What the model reads when the user spoke before a call could run.
@@ -24,7 +26,7 @@ type Outcome = Result<ToolResult, ToolError>;
 
 /// Runs every call that waits, in groups as the settings say.
 pub(crate) async fn execute(run: &mut Run) -> Result<(), Halt> {
-    let waiting: Vec<usize> = open_slots(run).collect();
+    let waiting = waiting_slots(run);
     for (nth, batch) in waiting.chunks(run.config.settings.tool_execution.batch_size()).enumerate() {
         if nth > 0 && run.config.control.queued().0 > 0 {
             refuse_open_calls(run, &ToolError::Cancelled(SKIPPED.into()));
@@ -36,11 +38,9 @@ pub(crate) async fn execute(run: &mut Run) -> Result<(), Halt> {
     Ok(())
 }
 
-fn open_slots(run: &mut Run) -> impl Iterator<Item = usize> {
-    let waiting = |open: &crate::state::OpenCall| matches!(open.stage, CallStage::Waiting);
-    let slots: Vec<usize> =
-        run.turn().calls.iter().enumerate().filter(|(_, open)| waiting(open)).map(|(slot, _)| slot).collect();
-    slots.into_iter()
+fn waiting_slots(run: &mut Run) -> Vec<usize> {
+    let calls = run.turn().calls.iter().enumerate();
+    calls.filter(|(_, open)| open.stage == CallStage::Waiting).map(|(slot, _)| slot).collect()
 }
 
 /// A batch of tools under way.
@@ -54,6 +54,22 @@ struct Running {
     slot: usize,
     call: ToolCall,
     reporter: Arc<CallReporter>,
+    cancel: CancellationToken,
+}
+
+impl Started {
+    fn silence(&self) {
+        for running in self.calls.values() {
+            running.reporter.close();
+        }
+    }
+}
+
+/// A batch that is dropped is not heard any more: what follows are the events that close it.
+impl Drop for Started {
+    fn drop(&mut self) {
+        self.silence();
+    }
 }
 
 /// Announces a batch, makes its intent safe, and lets it run.
@@ -62,7 +78,10 @@ async fn start(run: &mut Run, batch: &[usize]) -> Result<Started, Halt> {
     let mut changes_something = false;
     for &slot in batch {
         let Some(call) = run.turn().calls.get(slot).map(|open| open.call.clone()) else { continue };
-        let Some(tool) = run.config.tools.get(&call.name) else { continue };
+        let Some(found) = run.config.tools.get(&call.name) else {
+            refuse(run, slot, &ToolError::NotFound(format!("there is no tool named {:?}", call.name)));
+            continue;
+        };
         let asked = Hooks(&run.config.hooks).before_tool(&call);
         if let Flow::Veto(reason) = run.stop.or(asked).await? {
             refuse(run, slot, &ToolError::Denied(format!("Skipped: {reason}")));
@@ -75,8 +94,8 @@ async fn start(run: &mut Run, batch: &[usize]) -> Result<Started, Halt> {
         });
         let since_ms = run.clock_ms();
         set_stage(run, slot, CallStage::Running { since_ms });
-        changes_something |= tool.effect() != Effect::Pure;
-        announced.push((slot, call, tool));
+        changes_something |= found.effect != Effect::Pure;
+        announced.push((slot, call, found.tool));
     }
     if changes_something {
         run.commit().await?;
@@ -84,47 +103,40 @@ async fn start(run: &mut Run, batch: &[usize]) -> Result<Started, Halt> {
     let mut started = Started::default();
     for (slot, call, tool) in announced {
         let reporter = CallReporter::new(&run.log, &run.config, call.clone());
-        let id = spawn(run, &mut started.tasks, &call, tool, Arc::clone(&reporter) as Arc<dyn ToolReporter>);
-        started.calls.insert(id, Running { slot, call, reporter });
+        let cancel = run.stop.token().child_token();
+        let context = ToolContext::new(
+            (call.id.clone(), call.name.clone()),
+            (run.log.log.session_id().clone(), run.identity.loop_id.clone()),
+            cancel.clone(),
+            Some(Arc::clone(&reporter) as Arc<dyn ToolReporter>),
+        );
+        let arguments = Arc::clone(&call.arguments);
+        let task = started.tasks.spawn(async move { tool.execute(arguments, context).await });
+        started.calls.insert(task.id(), Running { slot, call, reporter, cancel });
     }
     Ok(started)
 }
 
-fn spawn(
-    run: &Run,
-    tasks: &mut JoinSet<Outcome>,
-    call: &ToolCall,
-    tool: Arc<dyn Tool>,
-    reporter: Arc<dyn ToolReporter>,
-) -> Id {
-    let cancel = run.stop.token().child_token();
-    let context = ToolContext::new(
-        (call.id.clone(), call.name.clone()),
-        (run.log.log.session_id().clone(), run.identity.loop_id.clone()),
-        cancel.clone(),
-        Some(reporter),
-    );
-    let arguments = Arc::clone(&call.arguments);
-    let timeout = run.config.settings.tool_timeout;
-    let task = async move {
-        let running = tool.execute(arguments, context);
-        match timeout {
-            None => running.await,
-            Some(limit) => tokio::time::timeout(limit, running).await.unwrap_or_else(|_| {
-                cancel.cancel();
-                Err(ToolError::TimedOut(timed_out(limit)))
-            }),
-        }
-    };
-    tasks.spawn(task).id()
-}
-
-fn timed_out(limit: Duration) -> String {
-    format!("the tool did not finish within {} s and was stopped", limit.as_secs_f64())
-}
-
-/// Waits for a batch. A cancelled run gives its tools a moment to clean up; whatever is left is dropped.
+/// Waits for a batch. A run that has to stop gives its tools a moment to clean up, and so does a batch that takes too
+/// long; whatever is left then is dropped.
 async fn collect(run: &mut Run, mut started: Started) -> Result<(), Halt> {
+    let outcome = match run.config.settings.tool_timeout {
+        None => join(run, &mut started).await,
+        Some(limit) => match tokio::time::timeout(limit, join(run, &mut started)).await {
+            Ok(outcome) => outcome,
+            Err(_) => join_late(run, &mut started, limit).await,
+        },
+    };
+    started.silence();
+    match outcome {
+        Err(halt) => Err(halt),
+        Ok(()) if run.stop.token().is_cancelled() => Err(run.stop.halt()),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Takes in results until none is to come. A tool that ends the run ends its siblings too.
+async fn join(run: &mut Run, started: &mut Started) -> Result<(), Halt> {
     let grace = run.config.settings.cancel_grace;
     let mut fatal = None;
     while !started.calls.is_empty() {
@@ -142,14 +154,32 @@ async fn collect(run: &mut Run, mut started: Started) -> Result<(), Halt> {
         }
         finish(run, &running, outcome).await;
     }
-    for running in started.calls.values() {
-        running.reporter.close();
-    }
     match fatal {
         Some(failure) => Err(Halt::Failed(failure)),
-        None if run.stop.token().is_cancelled() => Err(run.stop.halt()),
         None => Ok(()),
     }
+}
+
+/// Tells the tools of a batch that they took too long, takes what they still give, and answers for the others.
+async fn join_late(run: &mut Run, started: &mut Started, limit: Duration) -> Result<(), Halt> {
+    for running in started.calls.values() {
+        running.cancel.cancel();
+    }
+    let grace = run.config.settings.cancel_grace;
+    if let Ok(outcome) = tokio::time::timeout(grace, join(run, started)).await {
+        return outcome;
+    }
+    started.tasks.abort_all();
+    let mut late: Vec<Running> = started.calls.drain().map(|(_, running)| running).collect();
+    late.sort_by_key(|running| running.slot);
+    for running in &late {
+        finish(run, running, Err(ToolError::TimedOut(timed_out(limit)))).await;
+    }
+    Ok(())
+}
+
+fn timed_out(limit: Duration) -> String {
+    format!("the tool did not finish within {} s and was stopped", limit.as_secs_f64())
 }
 
 fn died(error: JoinError) -> ToolError {
@@ -162,7 +192,7 @@ fn died(error: JoinError) -> ToolError {
 async fn finish(run: &mut Run, running: &Running, outcome: Outcome) {
     running.reporter.close();
     let (result, is_error) = match outcome {
-        Ok(result) => (result, false),
+        Ok(result) => (bounded(result), false),
         Err(error) => (ToolResult::from(&error), true),
     };
     let result = Arc::new(result);

@@ -49,11 +49,11 @@ async fn judge(run: &mut Run, slot: usize, call: &ToolCall) -> Result<Judged, Ha
     if let Some(problem) = &call.malformed {
         return Ok(Judged::Refused(ToolError::InvalidArgs(problem.clone())));
     }
-    let tool = match run.config.tools.find(&call.name, &call.arguments) {
-        Ok(tool) => tool,
+    let found = match run.config.tools.find(&call.name, &call.arguments) {
+        Ok(found) => found,
         Err(error) => return Ok(Judged::Refused(error)),
     };
-    let asked = run.config.gate.check(GateRequest { call, tool: &*tool });
+    let asked = run.config.gate.check(GateRequest { call, tool: &*found.tool, effect: found.effect });
     Ok(match run.stop.or(asked.get()).await? {
         Verdict::Allow => Judged::Allowed,
         Verdict::Deny { reason } => Judged::Refused(ToolError::Denied(reason)),

@@ -5,6 +5,10 @@ use std::sync::Arc;
 use rheon_types::{AgentEvent, AgentMessage, Content, FilterVerdict, Message, RunEnd};
 
 use crate::live::Run;
+use crate::prompt::is_blank;
+
+/// What is said of a prompt that speaks for the model or for a tool.
+const NOT_A_USER_MESSAGE: &str = "only the user's words can be said to a run; give earlier answers and tool results as the agent's history";
 
 /// The prompts of a run, if no filter refuses one; a refusal ends the run before its first turn.
 pub(crate) fn admit_prompts(
@@ -37,20 +41,30 @@ pub(crate) fn enter(run: &mut Run) -> Entered {
     let control = run.config.control.clone();
     let before = run.state.produced.len();
     enter_prompts(run);
-    let mut queued = control.take_steering();
-    if queued.is_empty() && !run.state.expects_answer {
-        queued = control.take_follow_ups();
+    // One at a time, so that whatever goes wrong with one leaves the others in their queue.
+    let (steering, follow_ups) = control.due();
+    for message in (0..steering).map_while(|_| control.next_steering()) {
+        enter_queued(run, message);
     }
-    for message in queued {
-        match filter(run, message) {
-            Ok(message) => {
-                enter_one(run, message);
-                run.state.expects_answer = true;
-            }
-            Err(reason) => run.emit(AgentEvent::InputRejected { reason }),
+    if steering == 0 && !run.state.expects_answer {
+        for message in (0..follow_ups).map_while(|_| control.next_follow_up()) {
+            enter_queued(run, message);
         }
     }
     if run.state.produced.len() == before { Entered::Nothing } else { Entered::Something }
+}
+
+fn enter_queued(run: &mut Run, message: AgentMessage) {
+    if is_blank(&message) {
+        return;
+    }
+    match filter(run, message) {
+        Ok(message) => {
+            run.state.expects_answer |= message.as_llm().is_some();
+            enter_one(run, message);
+        }
+        Err(reason) => run.emit(AgentEvent::InputRejected { reason }),
+    }
 }
 
 /// Puts the prompts into the conversation; also done for a run that ends before its first turn, so that none is lost.
@@ -74,6 +88,10 @@ fn filter(run: &Run, message: AgentMessage) -> Result<Arc<AgentMessage>, String>
         AgentMessage::Llm(llm) => llm,
         AgentMessage::Extension(_) => return Ok(Arc::new(message)),
     };
+    match &llm.message {
+        Message::User(_) => {}
+        Message::Assistant(_) | Message::ToolResult(_) => return Err(NOT_A_USER_MESSAGE.into()),
+    }
     for filter in &run.config.filters {
         match filter.check(&llm.message) {
             FilterVerdict::Pass => {}

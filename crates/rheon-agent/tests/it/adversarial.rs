@@ -18,6 +18,9 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) type Item = Result<Chunk, ProviderError>;
 
+/// An error that is worth another try.
+const KIND: ProviderErrorKind = ProviderErrorKind::Overloaded;
+
 /// A provider whose `n`th stream (from 0) a closure makes.
 pub(crate) struct Odd<F> {
     make: F,
@@ -85,9 +88,9 @@ pub(crate) fn on(provider: impl Provider + 'static) -> (Agent, Trace) {
 pub(crate) fn or_deadlock<T: Send + 'static>(test: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || sender.send(test()));
-    match receiver.recv_timeout(Duration::from_secs(20)) {
+    match receiver.recv_timeout(Duration::from_secs(10)) {
         Ok(value) => value,
-        Err(mpsc::RecvTimeoutError::Timeout) => panic!("deadlock: nothing happened for 20 s"),
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("deadlock: nothing happened for 10 s"),
         Err(mpsc::RecvTimeoutError::Disconnected) => panic!("the test itself panicked"),
     }
 }
@@ -121,8 +124,6 @@ async fn what_comes_after_done_is_not_read() {
     trace.assert_order();
 }
 
-const KIND: ProviderErrorKind = ProviderErrorKind::Overloaded;
-
 #[tokio::test(start_paused = true)]
 async fn what_comes_after_an_error_is_not_read() {
     let (agent, trace) = on(odd(|n, _| match n {
@@ -136,7 +137,7 @@ async fn what_comes_after_an_error_is_not_read() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pieces_of_calls_that_are_not_open_fail_the_run_in_order() {
+async fn pieces_of_calls_that_are_not_open_fail_the_try_and_the_next_one_works() {
     let delta = |index| Ok(Chunk::ToolCallDelta { index, delta: "{}".into() });
     let start = |index| Ok(Chunk::ToolCallStart { index, id: "a".into(), name: "echo".into() });
     let end = |index| Ok(Chunk::ToolCallEnd { index });
@@ -153,10 +154,7 @@ async fn pieces_of_calls_that_are_not_open_fail_the_run_in_order() {
             0 => chunks(stream.clone()),
             _ => chunks(vec![text("fine"), done(StopReason::Stop)]),
         }));
-        let result = agent.run("go").await;
-        assert!(matches!(result, Err(AgentError::Failed { .. })), "{shown}: {result:?}");
-        trace.assert_order();
-        assert_eq!(agent.run("again").await.unwrap().text, "fine", "{shown}");
+        assert_eq!(agent.run("go").await.unwrap().text, "fine", "{shown}");
         trace.assert_order();
     }
 }
@@ -192,10 +190,11 @@ async fn a_stream_that_never_wakes_can_be_cancelled() {
 
 #[tokio::test(start_paused = true)]
 async fn a_provider_that_panics_fails_the_run_in_order() {
-    let streams: Vec<fn() -> ChunkStream> =
-        vec![|| panic!("in stream()"), || Box::pin(stream::poll_fn(|_| panic!("in the first poll"))), || {
-            Box::pin(stream::iter(0..2).map_panicking())
-        }];
+    let streams: Vec<fn() -> ChunkStream> = vec![
+        || panic!("in stream()"),
+        || Box::pin(stream::poll_fn(|_| panic!("in the first poll"))),
+        half_then_panic,
+    ];
     for (number, make) in streams.into_iter().enumerate() {
         let (agent, trace) = on(odd(move |n, _| match n {
             0 => make(),
@@ -210,14 +209,14 @@ async fn a_provider_that_panics_fails_the_run_in_order() {
     }
 }
 
-trait MapPanicking: futures::Stream<Item = i32> + Send + Sized + 'static {
-    /// Text, then a panic.
-    fn map_panicking(self) -> impl futures::Stream<Item = Item> + Send {
-        futures::StreamExt::map(self, |n| if n == 0 { text("half") } else { panic!("in a later poll") })
-    }
+fn half_then_panic() -> ChunkStream {
+    let mut polls = 0;
+    Box::pin(stream::poll_fn(move |_| {
+        polls += 1;
+        assert!(polls == 1, "in a later poll");
+        Poll::Ready(Some(text("half")))
+    }))
 }
-
-impl<S: futures::Stream<Item = i32> + Send + Sized + 'static> MapPanicking for S {}
 
 #[tokio::test(start_paused = true)]
 async fn absurd_usage_meets_the_token_limit_and_overflows_nothing() {
@@ -288,13 +287,16 @@ async fn tokens_of_an_attempt_that_failed_before_its_first_word_are_counted() {
 }
 
 /// Stops its background work when its stream is dropped, as a provider may.
-struct Guarded(stream::Iter<std::vec::IntoIter<Item>>, tokio_util::sync::DropGuard);
+struct Guarded {
+    items: stream::Iter<std::vec::IntoIter<Item>>,
+    _stop: tokio_util::sync::DropGuard,
+}
 
 impl futures::Stream for Guarded {
     type Item = Item;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Item>> {
-        Pin::new(&mut self.0).poll_next(context)
+        Pin::new(&mut self.items).poll_next(context)
     }
 }
 
@@ -302,7 +304,7 @@ impl futures::Stream for Guarded {
 async fn a_provider_that_cancels_its_own_token_ends_its_call_and_not_the_run() {
     let (agent, trace) = on(odd(|_, cancel| {
         let items = stream::iter(vec![text("ok"), done(StopReason::Stop)]);
-        Box::pin(Guarded(items, cancel.drop_guard()))
+        Box::pin(Guarded { items, _stop: cancel.drop_guard() })
     }));
     let output = agent.run("go").await.unwrap();
     trace.assert_order();

@@ -2,6 +2,12 @@
 #![cfg(test)]
 
 mod adversarial;
+mod adversarial_drop;
+mod adversarial_input;
+mod adversarial_races;
+mod adversarial_reentry;
+mod adversarial_seams;
+mod adversarial_tools;
 mod bad_input;
 mod cancel;
 mod continuation;

@@ -143,7 +143,7 @@ fn tools_that_do_not_fit_together_are_refused_when_the_agent_is_built() {
     assert_eq!(builder().provider(provider()).batched_tools(0).build().err(), Some(BuildError::EmptyBatch));
     assert_eq!(
         builder().provider(provider()).enable_broadcast(0).build().err(),
-        Some(BuildError::NoBroadcastRoom)
+        Some(BuildError::BroadcastCapacity(0))
     );
 }
 

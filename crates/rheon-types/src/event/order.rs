@@ -1,6 +1,6 @@
 //! The order of events as code: the grammar drawn in the architecture document, one event at a time.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 
 use super::{AgentEvent, Event};
@@ -15,6 +15,7 @@ use crate::stop::StopReason;
 pub struct OrderChecker {
     seqs: HashMap<SessionId, u64>,
     runs: HashMap<LoopId, RunOrder>,
+    ended: HashSet<LoopId>,
 }
 
 /// An event where it must not be.
@@ -39,13 +40,7 @@ impl OrderChecker {
 
     /// Takes in the next event of the log.
     pub fn observe(&mut self, event: &Event) -> Result<(), OrderViolation> {
-        let outcome = self.check_seq(event).and_then(|()| {
-            let run = self.runs.entry(event.loop_id.clone()).or_default();
-            run.observe(&event.kind)
-        });
-        if self.runs.get(&event.loop_id).is_some_and(|run| matches!(run.stage, Stage::New | Stage::Ended)) {
-            self.runs.remove(&event.loop_id);
-        }
+        let outcome = self.check_seq(event).and_then(|()| self.check_run(event));
         outcome.map_err(|problem| OrderViolation {
             seq: event.seq,
             name: event.kind.name(),
@@ -57,6 +52,24 @@ impl OrderChecker {
     /// The runs that have begun and not ended.
     pub fn open_runs(&self) -> Vec<LoopId> {
         self.runs.keys().cloned().collect()
+    }
+
+    fn check_run(&mut self, event: &Event) -> Result<(), String> {
+        let id = &event.loop_id;
+        let mut run = match self.runs.remove(id) {
+            Some(run) => run,
+            None if self.ended.contains(id) => RunOrder { stage: Stage::Ended, ..RunOrder::default() },
+            None => RunOrder::default(),
+        };
+        let outcome = run.observe(&event.kind);
+        match run.stage {
+            Stage::New => {}
+            Stage::Ended => drop(self.ended.insert(id.clone())),
+            Stage::Between | Stage::Intake | Stage::Model | Stage::Tools | Stage::Results => {
+                self.runs.insert(id.clone(), run);
+            }
+        }
+        outcome
     }
 
     fn check_seq(&mut self, event: &Event) -> Result<(), String> {
@@ -183,7 +196,8 @@ impl RunOrder {
             | AgentEvent::CompactionEnd { .. }
             | AgentEvent::BudgetWarning { .. }
             | AgentEvent::BudgetExceeded { .. } => {
-                ensure(self.stage != Stage::New, || "the run has not begun".into())
+                let is_open = !matches!(self.stage, Stage::New | Stage::Ended);
+                ensure(is_open, || format!("it came {}", self.stage))
             }
             // Facts about the session as much as about a run: they may stand anywhere.
             AgentEvent::PlanResolved { .. }

@@ -122,6 +122,8 @@ fn each_way_out_of_order_is_seen() {
     let seen = [
         check("run"),
         check("run run"),
+        check("run end end"),
+        check("end run"),
         check("turn:0"),
         check("run turn:1"),
         check("run turn:0 turn:1"),
@@ -147,6 +149,8 @@ fn each_way_out_of_order_is_seen() {
     expect_test::expect![[r#"
         the run is still open
         run: it came between turns
+        end: it came after the run ended
+        run: it came after the run ended
         turn:0: it came before the run began
         turn:1: the next turn is 0
         turn:1: it came before the model call

@@ -33,6 +33,27 @@ pub struct UserMessage {
     pub content: Vec<Content>,
     /// When it was said.
     pub timestamp: Timestamp,
+    /// Who really said it.
+    #[serde(default, skip_serializing_if = "Author::is_user")]
+    pub author: Author,
+}
+
+/// Who speaks in the user's name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(rename_all = "camelCase")]
+pub enum Author {
+    /// The user, or the program that speaks for one.
+    #[default]
+    User,
+    /// The run itself, to tell the model something.
+    Runtime,
+}
+
+impl Author {
+    fn is_user(&self) -> bool {
+        matches!(self, Self::User)
+    }
 }
 
 /// What the model says.
@@ -106,7 +127,12 @@ impl Message {
 
     /// A user message of one block of text.
     pub fn user(text: impl Into<String>, timestamp: Timestamp) -> Self {
-        Self::User(UserMessage { content: vec![Content::text(text)], timestamp })
+        Self::User(UserMessage { content: vec![Content::text(text)], timestamp, author: Author::User })
+    }
+
+    /// A note of the run to the model, in the user's name.
+    pub fn note(text: impl Into<String>, timestamp: Timestamp) -> Self {
+        Self::User(UserMessage { content: vec![Content::text(text)], timestamp, author: Author::Runtime })
     }
 }
 

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{
-    AgentMessage, AssistantMessage, ExtensionMessage, LlmMessage, Message, ToolResultMessage, TurnId,
+    AgentMessage, AssistantMessage, Author, ExtensionMessage, LlmMessage, Message, ToolResultMessage, TurnId,
     UserMessage,
 };
 use crate::content::Content;
@@ -23,6 +23,8 @@ enum Stored<'a> {
     User {
         content: Cow<'a, [Content]>,
         timestamp: Timestamp,
+        #[serde(default, skip_serializing_if = "Author::is_user")]
+        author: Author,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn_id: Option<Cow<'a, TurnId>>,
     },
@@ -59,7 +61,8 @@ impl<'a> From<&'a AgentMessage> for Stored<'a> {
         let turn_id = llm.turn_id.as_ref().map(Cow::Borrowed);
         match &llm.message {
             Message::User(user) => {
-                Self::User { content: Cow::Borrowed(&user.content), timestamp: user.timestamp, turn_id }
+                let (timestamp, author) = (user.timestamp, user.author);
+                Self::User { content: Cow::Borrowed(&user.content), timestamp, author, turn_id }
             }
             Message::Assistant(assistant) => Self::Assistant {
                 content: Cow::Borrowed(&assistant.content),
@@ -86,8 +89,8 @@ impl<'a> From<&'a AgentMessage> for Stored<'a> {
 impl From<Stored<'_>> for AgentMessage {
     fn from(stored: Stored<'_>) -> Self {
         let (message, turn_id) = match stored {
-            Stored::User { content, timestamp, turn_id } => {
-                (Message::User(UserMessage { content: content.into_owned(), timestamp }), turn_id)
+            Stored::User { content, timestamp, author, turn_id } => {
+                (Message::User(UserMessage { content: content.into_owned(), timestamp, author }), turn_id)
             }
             Stored::Assistant {
                 content,

@@ -14,6 +14,8 @@ pub struct GateRequest<'a> {
     pub call: &'a ToolCall,
     /// The tool it names.
     pub tool: &'a dyn Tool,
+    /// What the tool does to the world.
+    pub effect: Effect,
 }
 
 /// What a gate answers.
@@ -89,7 +91,7 @@ pub struct AskFirst;
 
 impl Gate for AskFirst {
     fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Verdict> {
-        Answer::Now(match request.tool.effect() {
+        Answer::Now(match request.effect {
             Effect::Pure => Verdict::Allow,
             Effect::Idempotent | Effect::Unsafe => Verdict::Ask {
                 subject: Subject::Arguments { arguments: Arc::clone(&request.call.arguments) },

@@ -74,6 +74,6 @@ pub trait Hook: Send + Sync {
     /// After `tool.update`, unless it was suppressed.
     fn after_tool_update(&self, _call: &ToolCall, _text: &str) {}
 
-    /// When a model call failed for good, or the run fails for another reason.
+    /// When a run fails; not when code inside it panics, which may be a hook's own.
     fn on_error(&self, _message: &str) {}
 }

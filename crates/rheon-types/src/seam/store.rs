@@ -9,7 +9,7 @@ pub trait Store: Send + Sync {
     /// Takes one event, in order. Returns once a crash of the process cannot lose it; must not block for long.
     fn append(&self, event: &Event) -> Result<(), StoreError>;
 
-    /// Returns once a power cut cannot lose what was appended. Awaited before a model is called and before a tool runs
-    /// that changes something.
+    /// Returns once a power cut cannot lose what was appended. Awaited before a model reads what a user said, before a
+    /// tool runs that changes something, and at the end of a run; begun, but not waited for, before any other model call.
     fn sync(&self) -> Answer<'_, Result<(), StoreError>>;
 }

@@ -23,7 +23,7 @@ pub trait Tool: Send + Sync {
     /// A JSON Schema (an object) of the arguments. Asked for once, when an agent is built.
     fn parameters_schema(&self) -> Value;
 
-    /// What a run of it does to the world. Unsafe unless it says otherwise.
+    /// What a run of it does to the world. Unsafe unless it says otherwise. Asked for once, when an agent is built.
     fn effect(&self) -> Effect {
         Effect::Unsafe
     }
