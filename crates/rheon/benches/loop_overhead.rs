@@ -17,6 +17,7 @@ fn main() {
     // Many short samples: on a busy machine, some of them fall between the others' work.
     let mut criterion = Criterion::default()
         .sample_size(100)
+        .nresamples(1_000)
         .warm_up_time(Duration::from_millis(200))
         .measurement_time(Duration::from_millis(800))
         .configure_from_args();

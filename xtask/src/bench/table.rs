@@ -41,45 +41,69 @@ pub(super) fn render(rows: &[Row], measured: &Measured) -> String {
 }
 
 fn cells(row: &Row, rows: &[Row], measured: &Measured) -> [String; 7] {
-    let of = |costs: &Costs, case: &str| costs.per_unit(case);
-    let nanos = of(&measured.times.best, row.case);
-    let median = of(&measured.times.median, row.case);
-    let allocations = of(&measured.allocations, row.case);
+    let figures = Figures::of(row, measured);
     let compared = row.reference.and_then(|case| rows.iter().find(|other| other.case == case));
+    let times = figures.nanos.zip(measured.times.median.per_unit(row.case));
     [
         row.title.to_owned(),
-        nanos.zip(median).map_or_else(blank, |(best, median)| format!("{} ({})", time(best), time(median))),
-        row.aim.as_ref().map_or_else(String::new, |aim| judge(aim, nanos, allocations)),
+        times.map_or_else(blank, |(best, median)| format!("{} ({})", time(best), time(median))),
+        row.aim.as_ref().map_or_else(String::new, |aim| judge(aim, &figures)),
         compared.map(|other| other.title.to_owned()).unwrap_or_default(),
-        row.reference.map_or_else(String::new, |case| ratios(row.case, case, measured)),
-        allocations.map_or_else(blank, |count| format!("{count:.2}")),
-        of(&measured.instructions, row.case).map_or_else(blank, |count| grouped(count.round() as u64)),
+        row.reference.map_or_else(String::new, |_| {
+            figures.time_ratio.or(figures.ratio).map_or_else(blank, |ratio| format!("{ratio:.2}"))
+        }),
+        figures.allocations.map_or_else(blank, |count| format!("{count:.2}")),
+        figures.instructions.map_or_else(blank, |count| grouped(count.round() as u64)),
     ]
 }
 
-/// The ratio of times; without times, that of instructions or allocations.
-fn ratios(case: &str, reference: &str, measured: &Measured) -> String {
-    let of = |costs: &Costs| Some(costs.per_unit(case)? / costs.per_unit(reference)?);
-    of(&measured.times.best)
-        .or_else(|| of(&measured.instructions))
-        .or_else(|| of(&measured.allocations))
-        .map_or_else(blank, |ratio| format!("{ratio:.2}"))
+/// What was measured of one row.
+struct Figures {
+    nanos: Option<f64>,
+    allocations: Option<f64>,
+    instructions: Option<f64>,
+    /// How many times the reference's time.
+    time_ratio: Option<f64>,
+    /// How many times the reference's instructions; without those, its time or its allocations.
+    ratio: Option<f64>,
 }
 
-fn judge(aim: &Aim, nanos: Option<f64>, allocations: Option<f64>) -> String {
-    let slow = nanos.is_some_and(|nanos| nanos > aim.nanos);
+impl Figures {
+    fn of(row: &Row, measured: &Measured) -> Self {
+        let Measured { times, allocations, instructions } = measured;
+        let ratio = |costs: &Costs| Some(costs.per_unit(row.case)? / costs.per_unit(row.reference?)?);
+        let time_ratio = ratio(&times.best);
+        Self {
+            nanos: times.best.per_unit(row.case),
+            allocations: allocations.per_unit(row.case),
+            instructions: instructions.per_unit(row.case),
+            time_ratio,
+            ratio: ratio(instructions).or(time_ratio).or_else(|| ratio(allocations)),
+        }
+    }
+}
+
+/// The aim, and which parts of it were missed.
+fn judge(aim: &Aim, figures: &Figures) -> String {
     // Judged as shown, to the hundredth: a text that grows to thousands of deltas moves now and then.
-    let hungry = allocations.zip(aim.allocations).is_some_and(|(count, limit)| count >= limit + 0.005);
-    let mut text = format!("< {}", round_time(aim.nanos));
+    let exceeds = |figure: Option<f64>, limit: f64| figure.is_some_and(|figure| figure >= limit + 0.005);
+    let mut aims = Vec::new();
+    let mut missed = Vec::new();
+    let mut part = |name: &'static str, text: String, is_missed: bool| {
+        aims.push(text);
+        missed.extend(is_missed.then_some(name));
+    };
+    if let Some(limit) = aim.nanos {
+        part("time", format!("time < {}", round_time(limit)), exceeds(figures.nanos, limit));
+    }
     if let Some(limit) = aim.allocations {
-        text.push_str(&format!(", allocations <= {limit}"));
+        part("allocations", format!("allocations <= {limit}"), exceeds(figures.allocations, limit));
     }
-    match (slow, hungry) {
-        (false, false) => text,
-        (true, false) => format!("MISSED (time): {text}"),
-        (false, true) => format!("MISSED (allocations): {text}"),
-        (true, true) => format!("MISSED (time and allocations): {text}"),
+    if let Some(limit) = aim.ratio {
+        part("ratio", format!("ratio <= {limit}"), exceeds(figures.ratio, limit));
     }
+    let aims = aims.join(", ");
+    if missed.is_empty() { aims } else { format!("MISSED ({}): {aims}", missed.join(", ")) }
 }
 
 /// The cases that were measured but have no row.

@@ -12,13 +12,13 @@ const ROWS_OF_TEST: &[Row] = &[
     Row {
         title: "ours",
         case: "ours",
-        aim: Some(Aim { nanos: 1_000.0, allocations: Some(1.0) }),
+        aim: Some(Aim { nanos: Some(1_000.0), allocations: Some(1.0), ratio: None }),
         reference: Some("hand"),
     },
     Row {
         title: "slow",
         case: "slow",
-        aim: Some(Aim { nanos: 20_000.0, allocations: None }),
+        aim: Some(Aim { nanos: Some(20_000.0), allocations: None, ratio: Some(1.5) }),
         reference: Some("hand"),
     },
 ];
@@ -44,11 +44,11 @@ fn a_row_shows_the_figure_its_aim_its_reference_and_what_was_missed() {
         instructions: costs(&[("hand", 700.0), ("ours", 1_234.0), ("slow", 1_234_567.0)]),
     };
     expect![[r#"
-        | per unit | time (median)     | aim                                            | reference | ratio  | allocations | instructions |
-        |----------|-------------------|------------------------------------------------|-----------|--------|-------------|--------------|
-        | by hand  | 200 ns (210 ns)   |                                                |           |        | 1.00        | 700          |
-        | ours     | 250 ns (1.05 µs)  | MISSED (allocations): < 1 µs, allocations <= 1 | by hand   | 1.25   | 1.50        | 1,234        |
-        | slow     | 25.0 µs (26.0 µs) | MISSED (time): < 20 µs                         | by hand   | 125.00 | 40.00       | 1,234,567    |
+        | per unit | time (median)     | aim                                                 | reference | ratio  | allocations | instructions |
+        |----------|-------------------|-----------------------------------------------------|-----------|--------|-------------|--------------|
+        | by hand  | 200 ns (210 ns)   |                                                     |           |        | 1.00        | 700          |
+        | ours     | 250 ns (1.05 µs)  | MISSED (allocations): time < 1 µs, allocations <= 1 | by hand   | 1.25   | 1.50        | 1,234        |
+        | slow     | 25.0 µs (26.0 µs) | MISSED (time, ratio): time < 20 µs, ratio <= 1.5    | by hand   | 125.00 | 40.00       | 1,234,567    |
     "#]]
     .assert_eq(&render(ROWS_OF_TEST, &measured));
 }
@@ -60,11 +60,11 @@ fn an_instrument_that_was_not_used_leaves_its_column_blank() {
         ..Measured::default()
     };
     expect![[r#"
-        | per unit | time (median) | aim                      | reference | ratio | allocations | instructions |
-        |----------|---------------|--------------------------|-----------|-------|-------------|--------------|
-        | by hand  | -             |                          |           |       | -           | 500          |
-        | ours     | -             | < 1 µs, allocations <= 1 | by hand   | 1.20  | -           | 600          |
-        | slow     | -             | < 20 µs                  | by hand   | -     | -           | -            |
+        | per unit | time (median) | aim                           | reference | ratio | allocations | instructions |
+        |----------|---------------|-------------------------------|-----------|-------|-------------|--------------|
+        | by hand  | -             |                               |           |       | -           | 500          |
+        | ours     | -             | time < 1 µs, allocations <= 1 | by hand   | 1.20  | -           | 600          |
+        | slow     | -             | time < 20 µs, ratio <= 1.5    | by hand   | -     | -           | -            |
 
         measured, but in no row: new"#]]
     .assert_eq(&render(ROWS_OF_TEST, &measured));

@@ -9,7 +9,7 @@ use rheon::{Agent, AgentBuilder, EventSubscription, ToolExecution};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::Job;
-use super::fixtures::{ANSWER, DELTA, Noop, PROMPT, answers, asks_forever, asks_once, conversation, streams};
+use super::fixtures::{ANSWER, DELTA, Noop, PROMPT, answers, asks_once, conversation, streams};
 
 /// Who watches a run.
 #[derive(Debug, Clone, Copy)]
@@ -156,8 +156,8 @@ fn tool_calls(execution: ToolExecution, calls: u32) -> Job {
 }
 
 /// One run of so many turns, each with one tool call; a limit ends it.
-pub(super) fn tool_turns(turns: u32) -> Job {
-    let agent = build(builder(asks_forever()).tool(Noop).max_turns(turns));
+pub(super) fn tool_turns(provider: ScriptedProvider, turns: u32) -> Job {
+    let agent = build(builder(provider).tool(Noop).max_turns(turns));
     Box::pin(async move {
         let output = agent.run(PROMPT).await.expect("the run ends in order");
         assert!(matches!(output.end, RunEnd::Limit { .. }) && output.turns == turns);

@@ -21,15 +21,7 @@ pub(super) fn text_turns(turns: u32) -> Job {
         let mut history = History::new();
         for _ in 0..turns {
             history.push(Arc::new(Message::user(PROMPT, Timestamp::default()).into()));
-            let mut text = String::new();
-            let mut stream = ask(&provider, history.clone());
-            while let Some(chunk) = next_chunk(&mut stream).await {
-                match chunk {
-                    Chunk::Text { delta } => text.push_str(&delta),
-                    Chunk::Done { .. } => break,
-                    _ => {}
-                }
-            }
+            let text = gathered(&mut ask(&provider, history.clone()), |_| {}).await;
             history.push(Arc::new(answer(text).into()));
         }
         Box::new((provider, history)) as Box<dyn Any>
@@ -69,29 +61,45 @@ pub(super) fn push_and_send(deltas: u32) -> Job {
     })
 }
 
-/// A delta in a loop that one would write by hand: both of the above.
-pub(super) fn hand_loop(deltas: u32) -> Job {
+/// A delta in a loop that one would write by hand, for nobody to watch: the text is gathered.
+pub(super) fn gather(deltas: u32) -> Job {
+    let provider = streams(deltas);
+    Box::pin(async move {
+        let mut stream = ask(&provider, History::new());
+        let text = gathered(&mut stream, |_| {}).await;
+        Box::new((provider, stream, text)) as Box<dyn Any>
+    })
+}
+
+/// The same for one who watches: each delta is also sent as a `String` to a task that reads it.
+pub(super) fn gather_and_send(deltas: u32) -> Job {
     let provider = streams(deltas);
     Box::pin(async move {
         let (sender, receiver) = mpsc::unbounded_channel();
         let reader = tokio::spawn(count(receiver));
-        let mut text = String::new();
         let mut stream = ask(&provider, History::new());
-        while let Some(chunk) = next_chunk(&mut stream).await {
-            match chunk {
-                Chunk::Text { delta } => {
-                    text.push_str(&delta);
-                    sender.send(delta.to_string()).expect("the reader reads");
-                }
-                Chunk::Done { .. } => break,
-                _ => {}
-            }
-            consume_budget().await;
-        }
+        let send = |delta: &str| sender.send(delta.to_owned()).expect("the reader reads");
+        let text = gathered(&mut stream, send).await;
         drop(sender);
         assert_eq!(reader.await.expect("the reader reads to the end"), deltas);
         Box::new((provider, stream, text)) as Box<dyn Any>
     })
+}
+
+async fn gathered(stream: &mut ChunkStream, show: impl Fn(&str)) -> String {
+    let mut text = String::new();
+    while let Some(chunk) = next_chunk(stream).await {
+        match chunk {
+            Chunk::Text { delta } => {
+                text.push_str(&delta);
+                show(&delta);
+            }
+            Chunk::Done { .. } => break,
+            _ => {}
+        }
+        consume_budget().await;
+    }
+    text
 }
 
 async fn count(mut receiver: mpsc::UnboundedReceiver<String>) -> u32 {

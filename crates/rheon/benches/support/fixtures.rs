@@ -36,9 +36,15 @@ pub(super) fn asks_once(calls: u32) -> ScriptedProvider {
     ScriptedProvider::new(Scenario::new().turn(turn).turn(ANSWER))
 }
 
-/// A provider that asks for one tool call in every turn, forever.
+/// A provider that asks for one tool call in every turn, forever, under ids of its own.
 pub(super) fn asks_forever() -> ScriptedProvider {
     ScriptedProvider::new(Scenario::new().turn(Turn::call(NOOP, arguments()).repeat()))
+}
+
+/// The same, under one id for all calls, as some services do.
+pub(super) fn repeats_id() -> ScriptedProvider {
+    let turn = Turn::new().tool_call_with_id("call", NOOP, arguments());
+    ScriptedProvider::new(Scenario::new().turn(turn.repeat()))
 }
 
 const NOOP: &str = "noop";

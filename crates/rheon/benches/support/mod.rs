@@ -12,6 +12,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use agents::Watch;
+use fixtures::{asks_forever, repeats_id};
 
 /// Work that is ready to be measured. Its result holds whatever the work leaves behind, so that dropping that is not
 /// measured.
@@ -58,7 +59,8 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new("text/turn", TURNS, agents::text_turns),
         Case::new("delta/provider_alone", DELTAS, bare::provider_alone),
         Case::new("delta/push_and_send", DELTAS, bare::push_and_send),
-        Case::new("delta/hand_loop", DELTAS, bare::hand_loop),
+        Case::new("delta/hand_unwatched", DELTAS, bare::gather),
+        Case::new("delta/hand_watched", DELTAS, bare::gather_and_send),
     ];
     for (watch, name) in Watch::ALL {
         for messages in [10, 1_000, 10_000] {
@@ -73,8 +75,9 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new("tool/bare_spawn", CALLS, bare::spawn),
         Case::new("tool/call_parallel", CALLS, agents::parallel_calls),
         Case::new("tool/call_sequential", CALLS, agents::sequential_calls),
-        Case::new("tool/turn_early", TURNS_EARLY, agents::tool_turns),
-        Case::new("tool/turn_late", TURNS_LATE, agents::tool_turns),
+        Case::new("tool/turn_early", TURNS_EARLY, |turns| agents::tool_turns(asks_forever(), turns)),
+        Case::new("tool/turn_late", TURNS_LATE, |turns| agents::tool_turns(asks_forever(), turns)),
+        Case::new("tool/turn_same_id", TURNS_LATE, |turns| agents::tool_turns(repeats_id(), turns)),
     ]);
     cases
 }
