@@ -155,9 +155,9 @@ impl Agent {
         }
     }
 
-    /// Whether a run is under way.
+    /// Whether a run is under way: until its `agent.end` is out.
     pub fn is_running(&self) -> bool {
-        self.session().is_busy()
+        self.session().running.as_ref().is_some_and(|running| !running.ending.over.is_cancelled())
     }
 
     /// A subscriber to the events of all runs; `None` unless the agent was built with `enable_broadcast`.

@@ -149,8 +149,8 @@ impl Run {
     /// Waits until the reader of the run's stream, if there is one, has caught up.
     pub(crate) async fn ready(&self) -> Result<(), Halt> {
         match &self.log.queue {
-            Some(queue) => self.stop.or(queue.ready()).await,
-            None => Ok(()),
+            Some(queue) if !queue.has_room() => self.stop.or(queue.ready()).await,
+            Some(_) | None => Ok(()),
         }
     }
 

@@ -52,9 +52,14 @@ impl EventQueue {
         }
     }
 
+    /// Whether the run may go on without waiting.
+    pub(crate) fn has_room(&self) -> bool {
+        self.len.load(Ordering::Relaxed) < QUEUE_EVENTS_MAX
+    }
+
     /// Waits until the queue has room.
     pub(crate) async fn ready(&self) {
-        while self.len.load(Ordering::Relaxed) >= QUEUE_EVENTS_MAX {
+        while !self.has_room() {
             let room = self.room.notified();
             if self.lock().events.len() < QUEUE_EVENTS_MAX {
                 return;

@@ -43,10 +43,14 @@ async fn attempt_once(run: &mut Run, request: Request) -> Result<Result<(), Prov
     let mut cancelled = pin!(token.cancelled());
     loop {
         run.ready().await?;
+        if token.is_cancelled() {
+            return Err(run.stop.halt());
+        }
+        // The token is waited for only while the stream has nothing.
         let next = tokio::select! {
             biased;
-            () = &mut cancelled => return Err(run.stop.halt()),
             next = next_chunk(&mut stream) => next,
+            () = &mut cancelled => return Err(run.stop.halt()),
         };
         let chunk = match next {
             Some(Ok(chunk)) => chunk,
