@@ -3,6 +3,7 @@
 mod bench;
 mod ci;
 mod command;
+mod e2e_llm;
 
 use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -21,12 +22,15 @@ enum Task {
     Ci,
     /// The benchmarks of the crate `rheon`.
     Bench(bench::Arguments),
+    /// A real, small model on a real server: streaming and tool calls. Downloads 1.2 GB once.
+    E2eLlm,
 }
 
 fn main() -> Result<()> {
     match Arguments::parse().task {
         Some(Task::Ci) => ci::run(),
         Some(Task::Bench(arguments)) => bench::run(&arguments),
+        Some(Task::E2eLlm) => e2e_llm::run(),
         None => Ok(Arguments::command().print_help()?),
     }
 }

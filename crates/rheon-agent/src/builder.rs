@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rheon_types::{
-    AgentId, Clock, Event, Gate, History, Hook, InputFilter, Provider, Random, SessionId, Store,
-    ThinkingLevel, Tool,
+    AgentId, CacheConfig, Clock, Event, Gate, History, Hook, InputFilter, OutputSchema, Provider, Random,
+    SessionId, Store, SystemPrompt, ThinkingLevel, Tool,
 };
 
 use crate::agent::{Agent, Parts};
@@ -76,8 +76,8 @@ impl AgentBuilder {
     }
 
     /// What the model is told before everything else.
-    pub fn system_prompt(mut self, text: impl AsRef<str>) -> Self {
-        self.settings.system_prompt = text.as_ref().into();
+    pub fn system_prompt(mut self, prompt: impl Into<SystemPrompt>) -> Self {
+        self.settings.request.system_prompt = prompt.into();
         self
     }
 
@@ -126,19 +126,31 @@ impl AgentBuilder {
 
     /// How much the model should think.
     pub fn thinking(mut self, level: ThinkingLevel) -> Self {
-        self.settings.thinking = level;
+        self.settings.request.thinking = level;
         self
     }
 
     /// The most tokens one answer may have.
     pub fn max_tokens(mut self, tokens: u32) -> Self {
-        self.settings.tokens_max = Some(tokens);
+        self.settings.request.tokens_max = Some(tokens);
         self
     }
 
     /// The sampling temperature.
     pub fn temperature(mut self, temperature: f32) -> Self {
-        self.settings.temperature = Some(temperature);
+        self.settings.request.temperature = Some(temperature);
+        self
+    }
+
+    /// The form that answers must have.
+    pub fn output_schema(mut self, schema: OutputSchema) -> Self {
+        self.settings.request.output_schema = Some(Arc::new(schema));
+        self
+    }
+
+    /// Which parts of the prompt the service should keep for the next request.
+    pub fn cache(mut self, cache: CacheConfig) -> Self {
+        self.settings.request.cache = cache;
         self
     }
 

@@ -49,7 +49,7 @@ fn output(run: &Run, end: RunEnd) -> AgentOutput {
         messages: run.state.produced.clone(),
         text: run.state.last_text(),
         usage: run.state.usage,
-        cost: run.state.cost,
+        cost: run.state.bill.total(),
         turns: run.state.turns,
         end,
     }

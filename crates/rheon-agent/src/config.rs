@@ -4,7 +4,10 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rheon_types::{AskFirst, Clock, Gate, Hook, InputFilter, Provider, Random, ThinkingLevel, TurnTrigger};
+use rheon_types::{
+    AskFirst, CacheConfig, Clock, Gate, Hook, InputFilter, OutputSchema, Provider, Random, SystemPrompt,
+    ThinkingLevel, TurnTrigger,
+};
 
 use crate::control::Control;
 use crate::retry::RetryConfig;
@@ -63,7 +66,7 @@ impl LoopConfig {
         match &self.config_id {
             Some(config_id) => plain(config_id),
             None => {
-                let thinking = self.settings.thinking.as_str();
+                let thinking = self.settings.request.thinking.as_str();
                 plain(&format!("{}-{}-{thinking}", self.provider.id(), self.settings.model))
             }
         }
@@ -75,14 +78,8 @@ impl LoopConfig {
 pub struct Settings {
     /// The model, as the provider names it.
     pub model: Arc<str>,
-    /// The system prompt.
-    pub system_prompt: Arc<str>,
-    /// How much the model should think.
-    pub thinking: ThinkingLevel,
-    /// The most tokens one answer may have.
-    pub tokens_max: Option<u32>,
-    /// The sampling temperature.
-    pub temperature: Option<f32>,
+    /// What every request of the run says besides the conversation.
+    pub request: RequestSettings,
     /// When to stop a run.
     pub limits: ExecutionLimits,
     /// When to try a failed model call again.
@@ -104,10 +101,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             model: "".into(),
-            system_prompt: "".into(),
-            thinking: ThinkingLevel::Off,
-            tokens_max: None,
-            temperature: None,
+            request: RequestSettings::default(),
             limits: ExecutionLimits::default(),
             retry: RetryConfig::default(),
             tool_execution: ToolExecution::Parallel,
@@ -117,6 +111,23 @@ impl Default for Settings {
             first_turn_trigger: TurnTrigger::User,
         }
     }
+}
+
+/// What every request of a run says besides the conversation.
+#[derive(Debug, Clone, Default)]
+pub struct RequestSettings {
+    /// The system prompt.
+    pub system_prompt: SystemPrompt,
+    /// How much the model should think.
+    pub thinking: ThinkingLevel,
+    /// The most tokens one answer may have.
+    pub tokens_max: Option<u32>,
+    /// The sampling temperature.
+    pub temperature: Option<f32>,
+    /// The form that answers must have; free text if absent.
+    pub output_schema: Option<Arc<OutputSchema>>,
+    /// Which parts of the prompt the service should keep for the next request.
+    pub cache: CacheConfig,
 }
 
 /// Hard caps on one run.

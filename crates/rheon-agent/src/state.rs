@@ -24,8 +24,8 @@ pub(crate) struct RunState {
     pub(crate) turns: u32,
     /// Tokens of all turns.
     pub(crate) usage: Usage,
-    /// Money for all turns, where prices are known.
-    pub(crate) cost: Option<MicroUsd>,
+    /// Money for all turns.
+    pub(crate) bill: Bill,
     /// When the run began, by the measuring clock.
     pub(crate) started_ms: u64,
     /// Ids of tool calls that are taken.
@@ -38,6 +38,39 @@ pub(crate) struct RunState {
     pub(crate) expects_answer: bool,
     /// The turn that is under way.
     pub(crate) turn: Option<OpenTurn>,
+}
+
+/// What model calls cost together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Bill {
+    /// There was none.
+    #[default]
+    Empty,
+    /// All that were made.
+    Known(MicroUsd),
+    /// One of them has no known price.
+    Unknown,
+}
+
+impl Bill {
+    /// Adds one call.
+    pub(crate) fn add(&mut self, cost: Option<MicroUsd>) {
+        let sum = match *self {
+            Self::Empty => Some(MicroUsd::default()),
+            Self::Known(sum) => Some(sum),
+            Self::Unknown => None,
+        };
+        let total = sum.zip(cost).and_then(|(sum, cost)| sum.checked_add(cost));
+        *self = total.map_or(Self::Unknown, Self::Known);
+    }
+
+    /// The sum, where it is known.
+    pub(crate) fn total(self) -> Option<MicroUsd> {
+        match self {
+            Self::Known(sum) => Some(sum),
+            Self::Empty | Self::Unknown => None,
+        }
+    }
 }
 
 /// A conversation and how long it is thought to be.
@@ -93,6 +126,8 @@ pub(crate) struct OpenTurn {
     pub(crate) results: Vec<Arc<AgentMessage>>,
     /// Tokens of this turn, failed attempts included.
     pub(crate) usage: Usage,
+    /// Money for the model calls so far.
+    pub(crate) bill: Bill,
 }
 
 /// A model call that is under way.

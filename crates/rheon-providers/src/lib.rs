@@ -1,3 +1,47 @@
 //! Model providers: a request becomes a stream of chunks.
+//!
+//! Three separate things make a provider: a *wire* (how requests and answers are written), an *auth* (how a request
+//! proves who sends it) and a *vendor* (data: an address, variables and flags). [`Registry`] puts them together.
 
+mod auth;
+mod cache;
+mod call_id;
+mod catalogue;
+mod compat;
+pub mod docs;
+mod env;
+mod error;
+mod fallback;
+mod fit;
+pub mod frame;
+mod probe;
+mod prompted;
+mod registry;
 pub mod scripted;
+mod service;
+mod tokens;
+mod toml_text;
+mod transport;
+mod vendor;
+pub mod wire;
+
+pub use auth::AwsKeys;
+pub use call_id::CallIdRule;
+pub use catalogue::{Catalogue, Model, ThinkingStyle};
+pub use compat::{
+    CacheStyle, Compat, StructuredOutput, SystemRole, ThinkingReplay, ThinkingRequest, TokensField, ToolStyle,
+};
+pub use env::Environment;
+pub use fallback::FallbackProvider;
+pub use prompted::{LenientTools, PromptedTools};
+pub use registry::{Credential, ProbeError, Registry, RegistryError, RegistryParts, ResolvedModel};
+pub use toml_text::TextError;
+pub use transport::{ProxyChoice, Transport, TransportConfig};
+pub use vendor::{AuthScheme, AuthSpec, Local, Paths, Probe, Variable, Vendor, VendorError, Vendors};
+
+#[cfg(test)]
+mod fit_tests;
+#[cfg(test)]
+mod test_server;
+#[cfg(test)]
+mod tokens_tests;

@@ -2,6 +2,7 @@
 
 mod clock;
 mod scripted;
+pub mod server;
 mod store;
 mod text;
 mod tools;

@@ -28,9 +28,9 @@ pub enum Content {
     Thinking {
         /// What it thought; may be empty where the service hides it.
         thinking: String,
-        /// The service's proof of it, to be sent back unchanged.
+        /// What the service wants back with it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        signature: Option<String>,
+        signature: Option<Signature>,
     },
     /// A request to run a tool.
     ToolCall(ToolCall),
@@ -56,6 +56,42 @@ impl Content {
 impl From<&str> for Content {
     fn from(text: &str) -> Self {
         Self::text(text)
+    }
+}
+
+/// What a service wants back unchanged with the model's reasoning. Means something only to the model that wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct Signature {
+    /// The service's own text, byte for byte.
+    pub data: String,
+    /// What it stands for.
+    #[serde(default, skip_serializing_if = "SignatureKind::is_proof")]
+    pub kind: SignatureKind,
+    /// The service's name for the block, where it gives one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The provider and model that can read it, as `vendor/model`.
+    pub origin: String,
+}
+
+/// What a signature stands for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(rename_all = "camelCase")]
+pub enum SignatureKind {
+    /// Proves the thinking of its own block.
+    #[default]
+    Proof,
+    /// Is itself the thinking, unreadable; its block has no text.
+    Redacted,
+    /// Belongs to the block that follows, a text or a tool call; its block has no text.
+    Next,
+}
+
+impl SignatureKind {
+    fn is_proof(&self) -> bool {
+        matches!(self, Self::Proof)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::content::{Content, ToolCall};
+use crate::content::{Content, Signature, SignatureKind, ToolCall};
 use crate::id::{ToolCallId, ToolName};
 use crate::request::Chunk;
 use crate::stop::StopReason;
@@ -31,6 +31,7 @@ pub struct Draft {
     /// The block of each tool call that is still being written, by its index in the stream.
     open: BTreeMap<u32, usize>,
     model: Option<String>,
+    provider: Option<Arc<str>>,
     usage: Usage,
     stop_reason: Option<StopReason>,
     bytes: usize,
@@ -39,7 +40,7 @@ pub struct Draft {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Block {
     Text(String),
-    Thinking { text: String, signature: Option<String> },
+    Thinking { text: String, signature: Option<Signature> },
     Call(DraftCall),
 }
 
@@ -72,6 +73,8 @@ pub struct Finished {
     pub content: Vec<Content>,
     /// The model that answered, where the stream named it.
     pub model: Option<String>,
+    /// The provider that answered, where it is not the one that was asked.
+    pub provider: Option<Arc<str>>,
     /// The last counts reported.
     pub usage: Usage,
     /// Why the answer ended.
@@ -90,6 +93,10 @@ impl Draft {
             Chunk::Model { model } => {
                 self.grow(model.len())?;
                 self.model = Some(model.clone());
+            }
+            Chunk::Provider { provider } => {
+                self.grow(provider.len())?;
+                self.provider = Some(Arc::clone(provider));
             }
             Chunk::Text { delta } => self.write(delta)?,
             Chunk::Thinking { delta } => self.think(delta)?,
@@ -156,7 +163,8 @@ impl Draft {
             Some(reason) => reason,
             None => cut,
         };
-        Finished { content, model: self.model, usage: self.usage, stop_reason }
+        let (model, provider, usage) = (self.model, self.provider, self.usage);
+        Finished { content, model, provider, usage, stop_reason }
     }
 
     fn grow(&mut self, bytes: usize) -> Result<(), DraftError> {
@@ -195,16 +203,19 @@ impl Draft {
         Ok(())
     }
 
-    /// A signature closes the thinking block before it, so thinking after it opens the next.
-    fn sign(&mut self, proof: &str) -> Result<(), DraftError> {
-        self.grow(proof.len())?;
-        match self.blocks.last_mut() {
-            Some(Block::Thinking { signature: open @ None, .. }) => *open = Some(proof.to_owned()),
-            Some(Block::Thinking { .. } | Block::Text(_) | Block::Call(_)) | None => {
-                self.open_block(Block::Thinking { text: String::new(), signature: Some(proof.to_owned()) })?;
+    /// A proof closes the thinking block before it, so thinking after it opens the next. Other kinds are blocks of
+    /// their own.
+    fn sign(&mut self, signature: &Signature) -> Result<(), DraftError> {
+        self.grow(signature.data.len() + signature.id.as_ref().map_or(0, String::len))?;
+        match (signature.kind, self.blocks.last_mut()) {
+            (SignatureKind::Proof, Some(Block::Thinking { signature: open @ None, .. })) => {
+                *open = Some(signature.clone());
+                Ok(())
+            }
+            (SignatureKind::Proof | SignatureKind::Redacted | SignatureKind::Next, _) => {
+                self.open_block(Block::Thinking { text: String::new(), signature: Some(signature.clone()) })
             }
         }
-        Ok(())
     }
 
     fn start_call(&mut self, index: u32, id: &ToolCallId, name: &ToolName) -> Result<(), DraftError> {

@@ -18,6 +18,10 @@ fn start(index: u32, id: &str) -> Chunk {
     Chunk::ToolCallStart { index, id: id.into(), name: "t".into() }
 }
 
+fn proof(data: &str) -> Signature {
+    Signature { data: data.into(), kind: SignatureKind::Proof, id: None, origin: "anthropic/opus".into() }
+}
+
 fn json(index: u32, delta: &str) -> Chunk {
     Chunk::ToolCallDelta { index, delta: delta.into() }
 }
@@ -47,9 +51,10 @@ fn call_lines(finished: &Finished) -> Vec<String> {
 fn blocks_join_while_they_are_of_a_kind_and_a_signature_ends_thinking() {
     let thinking = |delta: &str| Chunk::Thinking { delta: delta.into() };
     let finished = draft(&[
+        Chunk::Provider { provider: "other".into() },
         thinking("a"),
         thinking("b"),
-        Chunk::Signature { signature: "s1".into() },
+        Chunk::Signature { signature: Box::new(proof("s1")) },
         thinking("c"),
         text("x"),
         text("y"),
@@ -62,15 +67,29 @@ fn blocks_join_while_they_are_of_a_kind_and_a_signature_ends_thinking() {
         finished,
         Finished {
             content: vec![
-                Content::Thinking { thinking: "ab".into(), signature: Some("s1".into()) },
+                Content::Thinking { thinking: "ab".into(), signature: Some(proof("s1")) },
                 Content::Thinking { thinking: "c".into(), signature: None },
                 Content::text("xy"),
             ],
             model: None,
+            provider: Some("other".into()),
             usage: Usage { input: 3, output: 2, ..Usage::default() },
             stop_reason: StopReason::Stop,
         }
     );
+}
+
+#[test]
+fn signatures_that_prove_nothing_before_them_are_blocks_of_their_own() {
+    let other = |kind| Signature { kind, ..proof("s") };
+    let sign = |signature| Chunk::Signature { signature: Box::new(signature) };
+    let kinds = [SignatureKind::Redacted, SignatureKind::Next, SignatureKind::Proof];
+    let mut chunks = vec![Chunk::Thinking { delta: "a".into() }];
+    chunks.extend(kinds.map(|kind| sign(other(kind))));
+    let block = |kind| Content::Thinking { thinking: String::new(), signature: Some(other(kind)) };
+    let mut content = vec![Content::Thinking { thinking: "a".into(), signature: None }];
+    content.extend(kinds.map(block));
+    assert_eq!(draft(&chunks).finish(StopReason::Error).content, content);
 }
 
 #[test]

@@ -19,6 +19,11 @@ macro_rules! id {
             pub fn as_str(&self) -> &str {
                 &self.0
             }
+
+            /// The id as shared text.
+            pub fn to_shared(&self) -> Arc<str> {
+                Arc::clone(&self.0)
+            }
         }
 
         impl From<&str> for $name {

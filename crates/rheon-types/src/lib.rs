@@ -12,17 +12,19 @@ mod history;
 mod hook_point;
 mod id;
 mod message;
+mod model;
 mod outcome;
 mod request;
 pub mod seam;
 mod stop;
+mod system_prompt;
 mod time;
 mod tool;
 mod usage;
 
 pub use answer::{Answer, BoxFuture};
 pub use command::Command;
-pub use content::{Content, ToolCall};
+pub use content::{Content, Signature, SignatureKind, ToolCall};
 pub use draft::{DRAFT_BYTES_MAX, Draft, DraftError, Finished};
 pub use error::{ClientError, ProviderError, ProviderErrorKind, StoreError, WorkerError};
 pub use event::{AgentEvent, Event};
@@ -33,13 +35,18 @@ pub use message::{
     AgentMessage, AssistantMessage, Author, ExtensionMessage, LlmMessage, Message, ToolResultMessage, TurnId,
     UserMessage,
 };
+pub use model::{ModelInfo, Prices, Rates};
 pub use outcome::{AgentOutput, ContinuationKind, LimitKind, RunEnd, RunFailure, TurnTrigger};
-pub use request::{Chunk, DeltaText, Request, ThinkingLevel, ToolDefinition};
+pub use request::{
+    CacheConfig, CacheStrategy, Chunk, DeltaText, OutputSchema, Request, ThinkingLevel, ToolChoice,
+    ToolDefinition,
+};
 pub use seam::{
     AllowAll, AskFirst, ChunkStream, Client, Clock, DenyAll, EventStream, FilterVerdict, Flow, Gate,
     GateRequest, Hook, InputFilter, Provider, Random, Store, Task, Tool, Verdict, Worker,
 };
 pub use stop::StopReason;
+pub use system_prompt::{SystemPrompt, SystemSection};
 pub use time::Timestamp;
 pub use tool::{Effect, ToolContext, ToolError, ToolReporter, ToolResult};
 pub use usage::{MicroUsd, Usage};

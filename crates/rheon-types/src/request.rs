@@ -6,9 +6,11 @@ use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::content::Signature;
 use crate::history::History;
 use crate::id::{ToolCallId, ToolName};
 use crate::stop::StopReason;
+use crate::system_prompt::SystemPrompt;
 use crate::usage::Usage;
 
 /// A piece of streamed text. Pieces of up to 24 bytes, which most are, need no allocation.
@@ -20,17 +22,101 @@ pub struct Request {
     /// The model, as the provider names it.
     pub model: Arc<str>,
     /// The system prompt; empty for none.
-    pub system: Arc<str>,
+    pub system: SystemPrompt,
     /// The conversation; providers send what [`History::for_model`] yields.
     pub messages: History,
     /// The tools the model may call.
     pub tools: Arc<[ToolDefinition]>,
+    /// Whether the model must call one.
+    pub tool_choice: ToolChoice,
     /// How much the model should think.
     pub thinking: ThinkingLevel,
     /// The most tokens the answer may have.
     pub tokens_max: Option<u32>,
     /// The sampling temperature.
     pub temperature: Option<f32>,
+    /// The form the answer must have; free text if absent.
+    pub output_schema: Option<Arc<OutputSchema>>,
+    /// Which parts of the prompt the service should keep for the next request.
+    pub cache: CacheConfig,
+    /// The same for all requests of one conversation, for services that find their cache by a key.
+    pub cache_key: Option<Arc<str>>,
+}
+
+impl Request {
+    /// A request to `model` with nothing in it.
+    pub fn new(model: impl Into<Arc<str>>) -> Self {
+        Self {
+            model: model.into(),
+            system: SystemPrompt::default(),
+            messages: History::new(),
+            tools: Arc::from([]),
+            tool_choice: ToolChoice::Auto,
+            thinking: ThinkingLevel::Off,
+            tokens_max: None,
+            temperature: None,
+            output_schema: None,
+            cache: CacheConfig::default(),
+            cache_key: None,
+        }
+    }
+}
+
+/// Whether the model must call a tool.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ToolChoice {
+    /// As it sees fit.
+    #[default]
+    Auto,
+    /// None, though it sees them.
+    None,
+    /// At least one.
+    Required,
+    /// This one.
+    Tool(ToolName),
+}
+
+/// The form an answer must have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputSchema {
+    /// A short name for it: letters, digits, `_` and `-`.
+    pub name: String,
+    /// A JSON Schema.
+    pub schema: Value,
+}
+
+/// Whether and how prompts are kept in the service's cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CacheConfig {
+    /// The master switch.
+    pub enabled: bool,
+    /// Which parts.
+    pub strategy: CacheStrategy,
+}
+
+impl Default for CacheConfig {
+    fn default() -> Self {
+        Self { enabled: true, strategy: CacheStrategy::Auto }
+    }
+}
+
+/// Which parts of a prompt are marked for the cache.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CacheStrategy {
+    /// Whatever pays off on the service in use.
+    #[default]
+    Auto,
+    /// None.
+    Disabled,
+    /// Those that are chosen here.
+    Manual {
+        /// The system prompt.
+        cache_system: bool,
+        /// The definitions of the tools.
+        cache_tools: bool,
+        /// The conversation.
+        cache_messages: bool,
+    },
 }
 
 /// How much a model should think before it answers.
@@ -49,6 +135,8 @@ pub enum ThinkingLevel {
     Medium,
     /// A lot.
     High,
+    /// As much as the service knows.
+    Max,
 }
 
 impl ThinkingLevel {
@@ -60,6 +148,7 @@ impl ThinkingLevel {
             Self::Low => "low",
             Self::Medium => "medium",
             Self::High => "high",
+            Self::Max => "max",
         }
     }
 }
@@ -88,6 +177,11 @@ pub enum Chunk {
         /// Its name.
         model: String,
     },
+    /// The provider that really answers, where it is not the one that was asked.
+    Provider {
+        /// Its id.
+        provider: Arc<str>,
+    },
     /// A piece of text.
     Text {
         /// Only what is new.
@@ -98,10 +192,10 @@ pub enum Chunk {
         /// Only what is new.
         delta: DeltaText,
     },
-    /// The service's proof of the reasoning so far; ends the reasoning block.
+    /// What the service wants back: ends the reasoning block before it, or is a block of its own, by its kind.
     Signature {
         /// To be sent back unchanged.
-        signature: String,
+        signature: Box<Signature>,
     },
     /// A tool call begins.
     ToolCallStart {

@@ -137,7 +137,15 @@ fn shapes_are_the_documented_ones() {
     let message = AgentMessage::Llm(LlmMessage {
         message: Message::Assistant(AssistantMessage {
             content: vec![
-                Content::Thinking { thinking: "hm".into(), signature: Some("sig".into()) },
+                Content::Thinking {
+                    thinking: "hm".into(),
+                    signature: Some(Signature {
+                        data: "sig".into(),
+                        kind: SignatureKind::Proof,
+                        id: None,
+                        origin: "anthropic/opus".into(),
+                    }),
+                },
                 Content::text("Reading."),
                 Content::ToolCall(call),
             ],
@@ -171,7 +179,7 @@ fn shapes_are_the_documented_ones() {
         .chain([serde_json::to_string(&event).unwrap()])
         .collect();
     expect_test::expect![[r#"
-        {"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"sig"},{"type":"text","text":"Reading."},{"type":"toolCall","id":"call_1","name":"read","arguments":{"path":"a.txt"}}],"stop_reason":"toolUse","model":"m","provider":"p","usage":{"input":1,"output":2,"cache_read":0,"cache_write":0,"total_tokens":0},"timestamp":1700000000000,"turn_id":{"loop_id":"s.c.1","index":0}}
+        {"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":{"data":"sig","origin":"anthropic/opus"}},{"type":"text","text":"Reading."},{"type":"toolCall","id":"call_1","name":"read","arguments":{"path":"a.txt"}}],"stop_reason":"toolUse","model":"m","provider":"p","usage":{"input":1,"output":2,"cache_read":0,"cache_write":0,"total_tokens":0},"timestamp":1700000000000,"turn_id":{"loop_id":"s.c.1","index":0}}
         {"role":"toolResult","tool_call_id":"call_1","tool_name":"read","content":[{"type":"image","data":"AA==","mime_type":"image/png"}],"is_error":false,"timestamp":1700000000000}
         {"role":"extension","kind":"ui_update","data":1}
         {"seq":7,"at":1700000000000,"session_id":"s","loop_id":"s.c.1","kind":{"type":"turn.start","turn_index":0,"triggered_by":"subAgent"}}"#]].assert_eq(&lines.join("\n"));

@@ -59,6 +59,13 @@ impl AddAssign for Usage {
 #[serde(transparent)]
 pub struct MicroUsd(pub u64);
 
+impl MicroUsd {
+    /// The sum, unless it is more than can be counted.
+    pub fn checked_add(self, other: Self) -> Option<Self> {
+        self.0.checked_add(other.0).map(Self)
+    }
+}
+
 impl fmt::Display for MicroUsd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "${}.{:06}", self.0 / 1_000_000, self.0 % 1_000_000)

@@ -145,15 +145,18 @@
 //!
 //! | to | read |
 //! |---|---|
+//! | ask a real model, of any vendor | [`guide::models`] |
 //! | give the model something it can do | [`guide::tools`] |
 //! | ask, veto and count at fixed points of a run | [`guide::hooks`] |
 //! | stop runs that take too long or cost too much | [`guide::limits`] |
 //! | hold the conversation yourself and call the loop as a function | [`guide::own_state`] |
-//! | see all of it at work, offline | `cargo run -p rheon --example observe` (also `tool`, `steer`) |
+//! | see all of it at work, offline | `cargo run -p rheon --example observe` (also `tool`, `steer`; `ask` needs a key) |
 
 pub mod guide;
 pub mod prelude;
+mod resolved;
 
+pub use resolved::WithModel;
 #[doc(inline)]
 pub use rheon_agent::*;
 pub use rheon_providers as providers;

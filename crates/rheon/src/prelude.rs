@@ -1,5 +1,6 @@
 //! What is needed daily: `use rheon::prelude::*;`.
 
+pub use crate::resolved::WithModel;
 pub use rheon_agent::{
     Agent, AgentBuilder, AgentError, ClosureHook, ExecutionLimits, Prompt, RecvError, RunStream,
     ToolExecution,

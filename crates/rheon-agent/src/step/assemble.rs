@@ -2,20 +2,24 @@
 
 use std::sync::Arc;
 
-use rheon_types::Request;
+use rheon_types::{Request, ToolChoice};
 
 use crate::live::Run;
 
 /// The request of this turn.
 pub(crate) fn assemble(run: &Run) -> Request {
-    let settings = &run.config.settings;
+    let settings = &run.config.settings.request;
     Request {
-        model: Arc::clone(&settings.model),
-        system: Arc::clone(&settings.system_prompt),
+        model: Arc::clone(&run.config.settings.model),
+        system: settings.system_prompt.clone(),
         messages: run.history().clone(),
         tools: run.config.tools.definitions(),
+        tool_choice: ToolChoice::Auto,
         thinking: settings.thinking,
         tokens_max: settings.tokens_max,
         temperature: settings.temperature,
+        output_schema: settings.output_schema.clone(),
+        cache: settings.cache,
+        cache_key: Some(run.log.log.session_id().to_shared()),
     }
 }

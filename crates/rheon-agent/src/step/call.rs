@@ -82,7 +82,7 @@ fn take_chunk(run: &mut Run, chunk: Chunk) -> Result<(), ProviderError> {
     let visible = match &chunk {
         Chunk::Text { .. } | Chunk::Thinking { .. } | Chunk::Signature { .. } => true,
         Chunk::ToolCallStart { .. } | Chunk::ToolCallDelta { .. } | Chunk::ToolCallEnd { .. } => true,
-        Chunk::Model { .. } | Chunk::Usage { .. } | Chunk::Done { .. } => false,
+        Chunk::Model { .. } | Chunk::Provider { .. } | Chunk::Usage { .. } | Chunk::Done { .. } => false,
     };
     if visible {
         announce(run);
@@ -111,6 +111,7 @@ fn take_chunk(run: &mut Run, chunk: Chunk) -> Result<(), ProviderError> {
         Chunk::Signature { .. }
         | Chunk::ToolCallEnd { .. }
         | Chunk::Model { .. }
+        | Chunk::Provider { .. }
         | Chunk::Usage { .. }
         | Chunk::Done { .. } => return Ok(()),
     };
@@ -171,8 +172,10 @@ async fn pause(run: &mut Run, error: ProviderError, attempt: u32) -> Result<(), 
         }
         Some(call) => {
             // Nobody saw anything of this try; what it cost still counts.
-            let usage = std::mem::take(&mut call.draft).finish(StopReason::Error).usage;
-            count(run, usage);
+            let finished = std::mem::take(&mut call.draft).finish(StopReason::Error);
+            if finished.usage.total() > 0 {
+                count(run, finished.usage, finished.model.as_deref());
+            }
         }
         None => {}
     }
@@ -195,7 +198,14 @@ fn release_ids(run: &mut Run) {
     }
 }
 
-fn count(run: &mut Run, usage: Usage) {
+/// Adds what one try used, at the price of the model that answered.
+fn count(run: &mut Run, usage: Usage, answered: Option<&str>) {
+    let provider = &run.config.provider;
+    let known = answered.and_then(|model| provider.describe(model)).filter(|info| info.prices.is_some());
+    let info = known.or_else(|| provider.describe(&run.config.settings.model));
+    let cost = info.and_then(|info| info.cost(&usage));
+    run.turn().bill.add(cost);
+    run.state.bill.add(cost);
     run.turn().usage += usage;
     run.state.usage += usage;
     run.state.tokens_spent = run.state.tokens_spent.saturating_add(usage.total());
@@ -214,10 +224,11 @@ pub(crate) fn end_message(run: &mut Run, cut: StopReason, problem: Option<String
     answer.stop_reason = stop_reason;
     answer.usage = finished.usage;
     answer.error_message = problem;
-    if let Some(model) = finished.model {
-        answer.model = model;
+    count(run, finished.usage, finished.model.as_deref());
+    answer.model = finished.model.unwrap_or(answer.model);
+    if let Some(provider) = finished.provider {
+        answer.provider = provider.to_string();
     }
-    count(run, finished.usage);
     run.state.last_stop = Some(stop_reason);
     if finished.usage.total() == 0 {
         // A service that reports nothing is not free.
@@ -239,12 +250,12 @@ pub(crate) fn end_message(run: &mut Run, cut: StopReason, problem: Option<String
 /// Emits `llm.end`.
 pub(crate) fn end_call(run: &mut Run) {
     let now_ms = run.clock_ms();
-    let usage = run.turn().usage;
+    let (usage, cost) = (run.turn().usage, run.turn().bill.total());
     let Some(call) = run.turn().model_call.take() else { return };
     run.emit(AgentEvent::LlmEnd {
         usage,
         stop_reason: run.state.last_stop.unwrap_or(StopReason::Error),
-        cost: None,
+        cost,
         first_token_ms: call.first_token_ms.map(|first| first.saturating_sub(call.started_ms)),
         duration_ms: now_ms.saturating_sub(call.started_ms),
     });

@@ -11,6 +11,7 @@ mod adversarial_tools;
 mod bad_input;
 mod cancel;
 mod continuation;
+mod cost;
 mod decisions;
 mod drop_anywhere;
 mod hooks;

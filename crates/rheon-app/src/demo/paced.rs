@@ -40,7 +40,8 @@ fn pause_before(chunk: &Result<Chunk, ProviderError>) -> Duration {
         Ok(Chunk::Text { .. } | Chunk::Thinking { .. }) => PAUSE_BEFORE_WORD,
         Ok(Chunk::ToolCallStart { .. }) => PAUSE_BEFORE_CALL,
         Ok(
-            Chunk::Signature { .. }
+            Chunk::Provider { .. }
+            | Chunk::Signature { .. }
             | Chunk::ToolCallDelta { .. }
             | Chunk::ToolCallEnd { .. }
             | Chunk::Usage { .. }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rheon_types::{Chunk, DeltaText, ProviderError, StopReason, ToolName};
+use rheon_types::{Chunk, DeltaText, ProviderError, Signature, SignatureKind, StopReason, ToolName};
 use serde_json::Value;
 
 use super::scenario::{Arguments, CallStep, Chunking, Step, Turn};
@@ -37,6 +37,12 @@ type Placeholder = (&'static str, fn(&Sent) -> &str);
 const PLACEHOLDERS: [Placeholder; 2] =
     [("last_tool_result}}", |sent| &sent.last_tool_result), ("last_text}}", |sent| &sent.last_text)];
 
+/// A proof of the thinking before it.
+fn proof(data: &str) -> Chunk {
+    let (data, origin) = (data.to_owned(), "scripted".to_owned());
+    Chunk::Signature { signature: Box::new(Signature { data, kind: SignatureKind::Proof, id: None, origin }) }
+}
+
 /// What the stream of `turn` does, with its placeholders filled in.
 pub(super) fn compile(model: &str, turn: &Turn, sent: &Sent) -> Arc<[Op]> {
     let mut ops = vec![Op::Chunk(Chunk::Model { model: model.to_owned() })];
@@ -50,8 +56,7 @@ pub(super) fn compile(model: &str, turn: &Turn, sent: &Sent) -> Arc<[Op]> {
             Step::Thinking { text, signature, chunking } => {
                 let deltas = split(&fill(text, sent), *chunking);
                 ops.extend(deltas.into_iter().map(|delta| Op::Chunk(Chunk::Thinking { delta })));
-                let signature = signature.clone();
-                ops.extend(signature.map(|signature| Op::Chunk(Chunk::Signature { signature })));
+                ops.extend(signature.iter().map(|data| Op::Chunk(proof(data))));
             }
             Step::ToolCall(call) => {
                 compile_call(&mut ops, calls, call, sent);

@@ -127,7 +127,7 @@ impl Fields {
 }
 
 /// What to write instead of `word`: the one of `known` that it looks like, or any of them.
-pub(super) fn advice(word: &str, known: &[&str]) -> String {
+pub(crate) fn advice(word: &str, known: &[&str]) -> String {
     let nearest = known.iter().map(|candidate| (distance(word, candidate), candidate)).min();
     match nearest {
         Some((distance, candidate)) if distance <= 2 && distance * 2 <= candidate.chars().count() => {

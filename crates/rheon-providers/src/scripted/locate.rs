@@ -10,7 +10,7 @@ use super::error::Place;
 use super::fields::{KeyPath, Segment};
 
 /// The line and column of the byte at `offset`.
-pub(super) fn place_at(text: &str, offset: usize) -> Place {
+pub(crate) fn place_at(text: &str, offset: usize) -> Place {
     let before = text.get(..text.floor_char_boundary(offset)).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |end| end + 1);
     Place {

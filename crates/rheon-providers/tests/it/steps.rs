@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use rheon_providers::scripted::{Scenario, ScriptedProvider, Turn};
-use rheon_types::{Chunk, Provider, ProviderError, ProviderErrorKind, StopReason, Usage};
+use rheon_types::{
+    Chunk, Provider, ProviderError, ProviderErrorKind, Signature, SignatureKind, StopReason, Usage,
+};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -67,7 +69,14 @@ async fn thinking_is_signed_where_a_signature_is_given() {
             model(),
             thought("hé"),
             thought("é"),
-            Ok(Chunk::Signature { signature: "sig".into() }),
+            Ok(Chunk::Signature {
+                signature: Box::new(Signature {
+                    data: "sig".into(),
+                    kind: SignatureKind::Proof,
+                    id: None,
+                    origin: "scripted".into(),
+                }),
+            }),
             thought("so"),
             done(StopReason::Stop)
         ]

@@ -5,23 +5,16 @@ use std::sync::Arc;
 use futures::StreamExt;
 use rheon_providers::scripted::{Scenario, ScriptedProvider};
 use rheon_types::{
-    AgentMessage, Chunk, ChunkStream, Content, History, Message, Provider, ProviderError, Request,
-    ThinkingLevel, Timestamp, ToolResultMessage,
+    AgentMessage, Chunk, ChunkStream, Content, History, Message, Provider, ProviderError, Request, Timestamp,
+    ToolResultMessage,
 };
 use tokio_util::sync::CancellationToken;
 
 pub(crate) type Item = Result<Chunk, ProviderError>;
 
 pub(crate) fn request(messages: impl IntoIterator<Item = AgentMessage>) -> Request {
-    Request {
-        model: "asked".into(),
-        system: "".into(),
-        messages: messages.into_iter().map(Arc::new).collect::<History>(),
-        tools: [].into(),
-        thinking: ThinkingLevel::Off,
-        tokens_max: None,
-        temperature: None,
-    }
+    let messages = messages.into_iter().map(Arc::new).collect::<History>();
+    Request { messages, ..Request::new("asked") }
 }
 
 pub(crate) fn user(text: &str) -> AgentMessage {

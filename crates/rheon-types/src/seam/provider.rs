@@ -1,12 +1,14 @@
 //! `Provider`: a request becomes a stream of chunks.
 
 use std::pin::Pin;
+use std::sync::Arc;
 
 use futures_core::Stream;
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::Answer;
 use crate::error::ProviderError;
+use crate::model::ModelInfo;
 use crate::request::{Chunk, Request};
 
 /// The answer of a model, piece by piece.
@@ -19,6 +21,12 @@ pub trait Provider: Send + Sync {
 
     /// Asks the model. Nothing is sent before the stream is polled; dropping the stream, or cancelling, ends the call.
     fn stream(&self, request: Request, cancel: CancellationToken) -> ChunkStream;
+
+    /// What is known of a model of this service: window, limits, prices. Never asks the service. Where nothing is known,
+    /// [`ModelInfo::unknown`] has cautious guesses.
+    fn describe(&self, _model: &str) -> Option<Arc<ModelInfo>> {
+        None
+    }
 
     /// The service's own count of the prompt's tokens, where it offers one.
     fn count_tokens<'a>(&'a self, _request: &'a Request) -> Answer<'a, Option<u64>> {

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use rheon::providers::scripted::ScriptedProvider;
-use rheon::types::{Chunk, ChunkStream, History, Message, Provider, Request, ThinkingLevel, Timestamp, Tool};
+use rheon::types::{Chunk, ChunkStream, History, Message, Provider, Request, Timestamp, Tool};
 use tokio::sync::{broadcast, mpsc};
 use tokio::task::coop::consume_budget;
 use tokio_util::sync::CancellationToken;
@@ -173,15 +173,7 @@ pub(super) fn spawn(calls: u32) -> Job {
 }
 
 fn ask(provider: &ScriptedProvider, messages: History) -> ChunkStream {
-    let request = Request {
-        model: "scripted".into(),
-        system: "".into(),
-        messages,
-        tools: Arc::default(),
-        thinking: ThinkingLevel::Off,
-        tokens_max: None,
-        temperature: None,
-    };
+    let request = Request { messages, ..Request::new("scripted") };
     provider.stream(request, CancellationToken::new())
 }
 

@@ -2,5 +2,6 @@
 
 pub mod hooks;
 pub mod limits;
+pub mod models;
 pub mod own_state;
 pub mod tools;

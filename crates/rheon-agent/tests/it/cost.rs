@@ -1,0 +1,96 @@
+//! What runs cost: known where every call has a price, at the price of the model that answered.
+
+use std::sync::Arc;
+
+use rheon_testkit::{Scenario, ScriptedProvider, Turn, echo, scripted};
+use rheon_types::{
+    AgentEvent, AgentOutput, ChunkStream, MicroUsd, ModelInfo, Prices, Provider, ProviderError,
+    ProviderErrorKind, Rates, Request, Usage,
+};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+/// Knows the prices of `asked` (1 and 2 dollars for a million tokens) and of `dear` (10 and 20).
+struct Priced(ScriptedProvider);
+
+impl Provider for Priced {
+    fn id(&self) -> &str {
+        "priced"
+    }
+
+    fn stream(&self, request: Request, cancel: CancellationToken) -> ChunkStream {
+        self.0.stream(request, cancel)
+    }
+
+    fn describe(&self, model: &str) -> Option<Arc<ModelInfo>> {
+        let factor = match model {
+            "asked" => 1,
+            "dear" => 10,
+            _ => return None,
+        };
+        let base = Rates { input: factor * 1_000_000, output: factor * 2_000_000, ..Rates::default() };
+        let prices = Some(Prices { base, long: None });
+        Some(Arc::new(ModelInfo { prices, ..ModelInfo::unknown(model) }))
+    }
+}
+
+fn usage(input: u64, output: u64) -> Usage {
+    Usage { input, output, ..Usage::default() }
+}
+
+async fn run(scenario: Scenario) -> (Arc<AgentOutput>, Vec<Option<MicroUsd>>) {
+    let priced = Arc::new(Priced(ScriptedProvider::new(scenario)));
+    let (agent, trace, _) = scripted(Scenario::new())
+        .with(|builder| builder.shared_provider(priced).model("asked"))
+        .tool(echo())
+        .build();
+    let output = agent.run("go").await.expect("the run ends");
+    let calls = trace.events().into_iter().filter_map(|event| match event.kind {
+        AgentEvent::LlmEnd { cost, .. } => Some(cost),
+        _ => None,
+    });
+    (output, calls.collect())
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_call_has_its_cost_and_the_run_their_sum() {
+    let scenario = Scenario::new()
+        .model("a name without a price")
+        .turn(Turn::call("echo", json!({"text": "x"})).usage(usage(100, 10)))
+        .turn(Turn::say("done").usage(usage(200, 1)));
+    let (output, calls) = run(scenario).await;
+    assert_eq!(calls, [Some(MicroUsd(120)), Some(MicroUsd(202))]);
+    assert_eq!(output.cost, Some(MicroUsd(322)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_price_is_that_of_the_model_that_answered() {
+    let (output, _) = run(Scenario::new().model("dear").turn(Turn::say("done").usage(usage(100, 10)))).await;
+    assert_eq!(output.cost, Some(MicroUsd(1_200)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_without_a_report_makes_the_sum_unknown() {
+    let scenario = Scenario::new()
+        .turn(Turn::call("echo", json!({"text": "x"})).usage(usage(100, 10)))
+        .turn(Turn::say("done").usage(usage(0, 0)));
+    let (output, calls) = run(scenario).await;
+    assert_eq!(calls, [Some(MicroUsd(120)), None]);
+    assert_eq!(output.cost, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_try_costs_nothing() {
+    let refused = ProviderError::new(ProviderErrorKind::RateLimited, "slow down");
+    let scenario = Scenario::new().turn(Turn::fail(refused)).turn(Turn::say("done").usage(usage(100, 10)));
+    let (output, calls) = run(scenario).await;
+    assert_eq!((output.cost, calls), (Some(MicroUsd(120)), vec![Some(MicroUsd(120))]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cut_answer_that_reported_nothing_makes_the_sum_unknown() {
+    let scenario =
+        Scenario::new().turn(Turn::new().text("half").cut()).turn(Turn::say("done").usage(usage(100, 10)));
+    let (output, calls) = run(scenario).await;
+    assert_eq!((output.cost, calls), (None, vec![None]));
+}

@@ -1,0 +1,115 @@
+//! Anthropic: a key in `x-api-key`, a gateway's token as bearer, or an OAuth token as bearer with the headers that go
+//! with it.
+
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue};
+use rheon_types::{BoxFuture, ProviderError};
+use secrecy::{ExposeSecret, SecretString};
+
+use super::key::{Key, KeyNeed, KeySource, Origin};
+use super::{AuthError, Authorizer};
+use crate::transport::HttpRequest;
+
+const API_KEY: &str = "x-api-key";
+const BETA: &str = "anthropic-beta";
+
+/// The betas without which an OAuth token is refused.
+const OAUTH_BETAS: [&str; 3] =
+    ["claude-code-20250219", "oauth-2025-04-20", "fine-grained-tool-streaming-2025-05-14"];
+
+/// The other headers that go with an OAuth token.
+const OAUTH_HEADERS: [(&str, &str); 3] = [
+    ("x-app", "cli"),
+    ("anthropic-dangerous-direct-browser-access", "true"),
+    ("user-agent", "claude-cli/2.1.2"),
+];
+
+/// How a key of Anthropic is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// In `x-api-key`.
+    ApiKey,
+    /// As bearer, nothing else: gateways in front of the service.
+    Bearer,
+    /// As bearer with the OAuth headers.
+    OAuth,
+}
+
+/// Sends a key or a token to Anthropic, in the form that it needs.
+#[derive(Debug)]
+pub(crate) struct AnthropicAuth {
+    pub(crate) source: KeySource,
+    pub(crate) need: KeyNeed,
+}
+
+impl Authorizer for AnthropicAuth {
+    fn authorize<'a>(&'a self, request: &'a mut HttpRequest) -> BoxFuture<'a, Result<(), ProviderError>> {
+        Box::pin(async move {
+            if let Some(key) = self.need.key(&self.source).await? {
+                put(&key, &mut request.headers)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn forget(&self) -> bool {
+        self.source.forget()
+    }
+
+    fn secrets(&self) -> Vec<SecretString> {
+        self.source.secrets()
+    }
+
+    fn has_key(&self) -> bool {
+        self.need == KeyNeed::Optional || self.source.is_configured()
+    }
+}
+
+/// The token says what it is by its beginning; where it does not, the variable that it came from does.
+fn form(key: &Key) -> Form {
+    if key.secret.expose_secret().starts_with("sk-ant-oat") {
+        return Form::OAuth;
+    }
+    match &key.origin {
+        Origin::Variable(name) if name == "CLAUDE_CODE_OAUTH_TOKEN" => Form::OAuth,
+        Origin::Variable(name) if name == "ANTHROPIC_AUTH_TOKEN" => Form::Bearer,
+        Origin::Variable(_) | Origin::Config | Origin::Command => Form::ApiKey,
+    }
+}
+
+fn put(key: &Key, headers: &mut HeaderMap) -> Result<(), AuthError> {
+    match form(key) {
+        Form::ApiKey => {
+            headers.insert(API_KEY, key.header("")?);
+        }
+        Form::Bearer => {
+            headers.insert(AUTHORIZATION, key.header("Bearer ")?);
+        }
+        Form::OAuth => {
+            headers.insert(AUTHORIZATION, key.header("Bearer ")?);
+            for (name, value) in OAUTH_HEADERS {
+                headers.insert(name, HeaderValue::from_static(value));
+            }
+            let betas = merged_betas(headers);
+            headers.insert(BETA, betas);
+        }
+    }
+    Ok(())
+}
+
+/// The betas of OAuth, then those that the request has already, each once.
+fn merged_betas(headers: &HeaderMap) -> HeaderValue {
+    let mut betas = OAUTH_BETAS.to_vec();
+    for line in headers.get_all(BETA) {
+        for beta in line.to_str().unwrap_or_default().split(',').map(str::trim) {
+            if !beta.is_empty() && !betas.contains(&beta) {
+                betas.push(beta);
+            }
+        }
+    }
+    // What came out of header values goes into one again, so the second arm is never taken.
+    match HeaderValue::from_str(&betas.join(",")) {
+        Ok(value) => value,
+        Err(_) => HeaderValue::from_static("oauth-2025-04-20"),
+    }
+}

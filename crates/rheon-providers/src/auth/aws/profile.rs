@@ -1,0 +1,59 @@
+//! AWS's shared files: profiles, each a set of settings.
+
+use std::collections::BTreeMap;
+
+/// The settings of one profile.
+pub(super) type Settings = BTreeMap<String, String>;
+
+/// Which of the two files it is: they name their sections differently.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileKind {
+    /// `credentials`: `[name]`.
+    Credentials,
+    /// `config`: `[default]` and `[profile name]`.
+    Config,
+}
+
+/// The settings of the profile `name` in the text of a shared file; nothing if it has no such profile. Of a setting
+/// that stands there twice the last one counts; settings inside settings (indented lines) are left out.
+pub(super) fn settings(text: &str, kind: FileKind, name: &str) -> Option<Settings> {
+    let mut found = None;
+    let mut is_inside = false;
+    for line in text.lines() {
+        if line.trim_start().starts_with(['#', ';']) || line.trim().is_empty() {
+            continue;
+        }
+        if let Some(section) = line.trim().strip_prefix('[') {
+            let section = section.split(']').next().unwrap_or_default();
+            is_inside = profile_name(section, kind).is_some_and(|profile| profile == name);
+            if is_inside {
+                found.get_or_insert_with(Settings::new);
+            }
+            continue;
+        }
+        if !is_inside || line.starts_with([' ', '\t']) {
+            continue;
+        }
+        if let (Some((key, value)), Some(settings)) = (line.split_once('='), &mut found) {
+            settings.insert(key.trim().to_ascii_lowercase(), without_comment(value).trim().to_owned());
+        }
+    }
+    found
+}
+
+/// The profile that a section is about.
+fn profile_name(section: &str, kind: FileKind) -> Option<&str> {
+    let section = section.trim();
+    match kind {
+        FileKind::Credentials => Some(section),
+        FileKind::Config if section == "default" => Some(section),
+        FileKind::Config => {
+            section.strip_prefix("profile").filter(|rest| rest.starts_with([' ', '\t'])).map(str::trim)
+        }
+    }
+}
+
+/// A comment after a value begins with a space and `#` or `;`.
+fn without_comment(value: &str) -> &str {
+    [" #", " ;", "\t#", "\t;"].iter().fold(value, |value, mark| value.split(mark).next().unwrap_or(value))
+}

@@ -1,0 +1,65 @@
+//! The signed statement (a JSON Web Token, RS256) by which a service account asks for a token.
+
+use aws_lc_rs::rand::SystemRandom;
+use aws_lc_rs::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use rheon_types::Timestamp;
+use secrecy::zeroize::Zeroizing;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::json;
+
+/// What the token is for.
+pub(super) const SCOPE: &str = "https://www.googleapis.com/auth/cloud-platform";
+
+/// The longest that Google accepts.
+const LIFETIME_SECS: u64 = 3600;
+
+/// The statement is dated back a little, for clocks that go ahead of Google's.
+const SKEW_SECS: u64 = 10;
+
+/// Who states what.
+pub(super) struct Statement<'a> {
+    pub(super) email: &'a str,
+    pub(super) key_id: Option<&'a str>,
+    pub(super) audience: &'a str,
+    pub(super) now: Timestamp,
+}
+
+/// The statement, signed. The error says what is wrong with the key, without showing it.
+pub(super) fn signed(
+    statement: &Statement<'_>,
+    private_key: &SecretString,
+) -> Result<SecretString, &'static str> {
+    let pair = key_pair(private_key.expose_secret())?;
+    let issued = (statement.now.as_millis() / 1000).saturating_sub(SKEW_SECS);
+    let mut header = json!({ "alg": "RS256", "typ": "JWT" });
+    if let (Some(id), Some(header)) = (statement.key_id, header.as_object_mut()) {
+        header.insert("kid".to_owned(), id.into());
+    }
+    let claims = json!({
+        "iss": statement.email,
+        "scope": SCOPE,
+        "aud": statement.audience,
+        "iat": issued,
+        "exp": issued.saturating_add(LIFETIME_SECS),
+    });
+    let encode = |value: &serde_json::Value| URL_SAFE_NO_PAD.encode(value.to_string());
+    let mut token = Zeroizing::new(format!("{}.{}", encode(&header), encode(&claims)));
+    let mut signature = vec![0; pair.public_modulus_len()];
+    pair.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), token.as_bytes(), &mut signature)
+        .map_err(|_| "its private_key cannot sign")?;
+    token.push('.');
+    token.push_str(&URL_SAFE_NO_PAD.encode(&signature));
+    Ok(SecretString::from(token.as_str()))
+}
+
+/// The key in a PEM text: PKCS #8 as Google writes it, or the older PKCS #1.
+fn key_pair(pem: &str) -> Result<RsaKeyPair, &'static str> {
+    const UNUSABLE: &str = "its private_key is not an RSA key in PEM form; download the file again";
+    let body: Zeroizing<String> = Zeroizing::new(
+        pem.lines().map(str::trim).filter(|line| !line.starts_with("-----")).collect::<Vec<_>>().concat(),
+    );
+    let der = Zeroizing::new(STANDARD.decode(body.as_bytes()).map_err(|_| UNUSABLE)?);
+    RsaKeyPair::from_pkcs8(&der).or_else(|_| RsaKeyPair::from_der(&der)).map_err(|_| UNUSABLE)
+}

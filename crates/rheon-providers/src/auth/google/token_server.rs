@@ -1,0 +1,69 @@
+//! A token server on loopback that answers as it is told.
+
+use std::sync::{Arc, Mutex};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+/// A server that gives every request the next of its answers, the last one for ever.
+pub(super) struct TokenServer {
+    /// Its host and port.
+    pub(super) host: String,
+    /// What it was asked, head and body.
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+impl TokenServer {
+    /// Starts a server with `answers`: statuses and bodies.
+    pub(super) async fn start(answers: Vec<(u16, String)>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let host = listener.local_addr().unwrap().to_string();
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&requests);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let request =
+                    answer(stream, |count| answers[count.min(answers.len() - 1)].clone(), &kept).await;
+                assert!(request.is_some(), "a request that is not HTTP");
+            }
+        });
+        Self { host, requests }
+    }
+
+    pub(super) fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+async fn answer(
+    mut stream: TcpStream,
+    answer: impl Fn(usize) -> (u16, String),
+    requests: &Mutex<Vec<String>>,
+) -> Option<()> {
+    let mut bytes = Vec::new();
+    let whole = loop {
+        let mut chunk = [0; 4096];
+        let count = stream.read(&mut chunk).await.ok()?;
+        bytes.extend_from_slice(&chunk[..count]);
+        let text = String::from_utf8(bytes.clone()).ok()?;
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+            if body.len() >= length.map_or(0, |length| length.parse().unwrap()) {
+                break text;
+            }
+        }
+        if count == 0 {
+            return None;
+        }
+    };
+    let count = {
+        let mut requests = requests.lock().unwrap();
+        requests.push(whole);
+        requests.len() - 1
+    };
+    let (status, body) = answer(count);
+    let head = format!("HTTP/1.1 {status} x\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+    // A client that has seen enough may close first.
+    let _sent = stream.write_all(format!("{head}{body}").as_bytes()).await;
+    Some(())
+}

@@ -1,0 +1,40 @@
+//! The key in a header of its own: `api-key`, `x-api-key` or any other name.
+
+use http::HeaderName;
+use rheon_types::{BoxFuture, ProviderError};
+use secrecy::SecretString;
+
+use super::Authorizer;
+use super::key::{KeyNeed, KeySource};
+use crate::transport::HttpRequest;
+
+/// Sends the key in a header.
+#[derive(Debug)]
+pub(crate) struct HeaderAuth {
+    pub(crate) name: HeaderName,
+    pub(crate) source: KeySource,
+    pub(crate) need: KeyNeed,
+}
+
+impl Authorizer for HeaderAuth {
+    fn authorize<'a>(&'a self, request: &'a mut HttpRequest) -> BoxFuture<'a, Result<(), ProviderError>> {
+        Box::pin(async move {
+            if let Some(key) = self.need.key(&self.source).await? {
+                request.headers.insert(self.name.clone(), key.header("")?);
+            }
+            Ok(())
+        })
+    }
+
+    fn forget(&self) -> bool {
+        self.source.forget()
+    }
+
+    fn secrets(&self) -> Vec<SecretString> {
+        self.source.secrets()
+    }
+
+    fn has_key(&self) -> bool {
+        self.need == KeyNeed::Optional || self.source.is_configured()
+    }
+}

@@ -1,0 +1,214 @@
+//! `KeySource`: where a key comes from.
+
+use std::fmt;
+
+use http::HeaderValue;
+use secrecy::{ExposeSecret, SecretString};
+
+use super::AuthError;
+use super::command::SecretCommand;
+use crate::env::Environment;
+
+/// Where the key of one service comes from.
+///
+/// What the config says wins over the environment: a key in it, then a command in it, then the variables. Variables are
+/// looked up for every request, so that nothing is copied and a change takes effect; a command runs when the first
+/// request needs it and again after [`KeySource::forget`].
+pub(crate) struct KeySource {
+    vendor: String,
+    place: Place,
+    /// Said when there is no key, for instance `set OPENROUTER_API_KEY, or api_key_command in the config`.
+    remedy: String,
+}
+
+enum Place {
+    Config(SecretString),
+    Command(SecretCommand),
+    Variables { names: Vec<String>, environment: Environment },
+}
+
+/// A key and where it came from.
+pub(crate) struct Key {
+    pub(crate) secret: SecretString,
+    pub(crate) origin: Origin,
+    vendor: String,
+}
+
+/// Where a key came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Config,
+    Command,
+    Variable(String),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config => f.write_str("the config"),
+            Self::Command => f.write_str("api_key_command"),
+            Self::Variable(name) => f.write_str(name),
+        }
+    }
+}
+
+impl KeySource {
+    /// A key from the config.
+    pub(crate) fn config(vendor: &str, key: SecretString) -> Self {
+        Self::at(vendor, Place::Config(key), "the key in the config is empty".to_owned())
+    }
+
+    /// What a command line prints.
+    pub(crate) fn command(vendor: &str, command_line: &str) -> Self {
+        Self::at(vendor, Place::Command(SecretCommand::new(command_line)), String::new())
+    }
+
+    /// The first of `names` that is set.
+    pub(crate) fn variables(vendor: &str, names: &[String], environment: &Environment) -> Self {
+        let remedy = match names.split_last() {
+            None => "set api_key_command in the config".to_owned(),
+            Some((only, [])) => format!("set {only}, or api_key_command in the config"),
+            Some((last, others)) => {
+                format!("set {} or {last}, or api_key_command in the config", others.join(", "))
+            }
+        };
+        let place = Place::Variables { names: names.to_vec(), environment: environment.clone() };
+        Self::at(vendor, place, remedy)
+    }
+
+    fn at(vendor: &str, place: Place, remedy: String) -> Self {
+        Self { vendor: vendor.to_owned(), place, remedy }
+    }
+
+    /// The key, if there is one.
+    pub(crate) async fn find(&self) -> Result<Option<Key>, AuthError> {
+        let (secret, origin) = match &self.place {
+            Place::Config(secret) if secret.expose_secret().is_empty() => return Ok(None),
+            Place::Config(secret) => (secret.clone(), Origin::Config),
+            Place::Command(command) => {
+                let failed = |problem| AuthError::Command {
+                    vendor: self.vendor.clone(),
+                    setting: Origin::Command.to_string(),
+                    problem,
+                };
+                (command.get(failed).await?, Origin::Command)
+            }
+            Place::Variables { names, environment } => {
+                match environment.first(names.iter().map(String::as_str)) {
+                    Some((name, value)) => (SecretString::from(value), Origin::Variable(name.to_owned())),
+                    None => return Ok(None),
+                }
+            }
+        };
+        Ok(Some(Key { secret, origin, vendor: self.vendor.clone() }))
+    }
+
+    /// That there is no key, and what to do.
+    pub(crate) fn missing(&self) -> AuthError {
+        AuthError::Missing { vendor: self.vendor.clone(), remedy: self.remedy.clone() }
+    }
+
+    /// Whether a key is configured. Runs no command: one that is configured counts.
+    pub(crate) fn is_configured(&self) -> bool {
+        match &self.place {
+            Place::Config(secret) => !secret.expose_secret().is_empty(),
+            Place::Command(_) => true,
+            Place::Variables { names, environment } => {
+                environment.first(names.iter().map(String::as_str)).is_some()
+            }
+        }
+    }
+
+    /// Forgets what a command printed. Whether the next key may be another one.
+    pub(crate) fn forget(&self) -> bool {
+        match &self.place {
+            Place::Command(command) => command.forget(),
+            Place::Config(_) | Place::Variables { .. } => false,
+        }
+    }
+
+    /// The keys it may give, as far as they are known now.
+    pub(crate) fn secrets(&self) -> Vec<SecretString> {
+        match &self.place {
+            Place::Config(secret) => vec![secret.clone()],
+            Place::Command(command) => command.known(),
+            Place::Variables { names, environment } => {
+                names.iter().filter_map(|name| environment.var(name)).map(SecretString::from).collect()
+            }
+        }
+    }
+}
+
+impl fmt::Debug for KeySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = match &self.place {
+            Place::Config(_) => "config".to_owned(),
+            Place::Command(_) => "command".to_owned(),
+            Place::Variables { names, .. } => names.join(", "),
+        };
+        f.debug_struct("KeySource")
+            .field("vendor", &self.vendor)
+            .field("place", &place)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Key")
+            .field("vendor", &self.vendor)
+            .field("origin", &self.origin)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Key {
+    /// The key as text that can be sent: visible ASCII characters only.
+    pub(crate) fn text(&self) -> Result<&str, AuthError> {
+        let text = self.secret.expose_secret();
+        let problem = if text.contains(['\n', '\r']) {
+            "it contains a line break"
+        } else if !text.is_ascii() {
+            "it contains characters that are not ASCII"
+        } else if text.bytes().any(|byte| byte.is_ascii_control()) {
+            "it contains control characters"
+        } else if text.contains(' ') {
+            "it contains a space"
+        } else {
+            return Ok(text);
+        };
+        Err(self.invalid(problem))
+    }
+
+    /// `prefix` and the key as a header that is never shown.
+    pub(crate) fn header(&self, prefix: &str) -> Result<HeaderValue, AuthError> {
+        let text = secrecy::zeroize::Zeroizing::new(format!("{prefix}{}", self.text()?));
+        let mut value = HeaderValue::from_str(&text)
+            .map_err(|_| self.invalid("it contains characters that headers cannot hold"))?;
+        value.set_sensitive(true);
+        Ok(value)
+    }
+
+    fn invalid(&self, problem: &'static str) -> AuthError {
+        AuthError::Invalid { vendor: self.vendor.clone(), origin: self.origin.to_string(), problem }
+    }
+}
+
+/// Whether a request may go without a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeyNeed {
+    /// It is an error not to have one.
+    Required,
+    /// Without one the request goes as it is.
+    Optional,
+}
+
+impl KeyNeed {
+    /// The key of `source`; nothing only where it may be missing.
+    pub(crate) async fn key(self, source: &KeySource) -> Result<Option<Key>, AuthError> {
+        match (source.find().await?, self) {
+            (None, Self::Required) => Err(source.missing()),
+            (key, Self::Required | Self::Optional) => Ok(key),
+        }
+    }
+}

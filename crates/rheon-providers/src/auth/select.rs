@@ -1,0 +1,74 @@
+//! `authorizer`: from a vendor's description to the scheme that follows it.
+
+use std::sync::Arc;
+
+use http::HeaderName;
+use rheon_types::Clock;
+use secrecy::SecretString;
+
+use super::anthropic::AnthropicAuth;
+use super::aws::{AwsAuth, AwsKeys, Credentials};
+use super::bearer::BearerAuth;
+use super::google::GoogleAuth;
+use super::header::HeaderAuth;
+use super::key::{KeyNeed, KeySource};
+use super::none::NoAuth;
+use super::query::QueryAuth;
+use super::{AuthError, Authorizer};
+use crate::env::Environment;
+use crate::vendor::{AuthScheme, AuthSpec};
+
+/// What schemes are built from, besides the vendor's description.
+pub(crate) struct AuthInputs<'a> {
+    /// Whose auth it is, for errors.
+    pub(crate) vendor: &'a str,
+    /// Where variables and the home folder come from.
+    pub(crate) environment: &'a Environment,
+    /// The key in the config; wins over everything else.
+    pub(crate) key: Option<SecretString>,
+    /// Keys of AWS in the config; win over the environment and over files.
+    pub(crate) aws_keys: Option<AwsKeys>,
+    /// For signatures and for the expiry of tokens.
+    pub(crate) clock: Arc<dyn Clock>,
+    /// For calls to servers that give tokens.
+    pub(crate) client: reqwest::Client,
+}
+
+/// The scheme that `spec` describes. Looks for no key: a missing one is an error of the first request.
+pub(crate) fn authorizer(spec: &AuthSpec, inputs: AuthInputs<'_>) -> Result<Arc<dyn Authorizer>, AuthError> {
+    let source = source(spec, &inputs);
+    let need = if spec.optional { KeyNeed::Optional } else { KeyNeed::Required };
+    let invalid = |problem: String| AuthError::Spec { vendor: inputs.vendor.to_owned(), problem };
+    Ok(match &spec.scheme {
+        AuthScheme::Header { header } => {
+            let name = HeaderName::from_bytes(header.as_bytes())
+                .map_err(|_| invalid(format!("{header:?} is not the name of a header")))?;
+            Arc::new(HeaderAuth { name, source, need })
+        }
+        AuthScheme::Bearer => Arc::new(BearerAuth { source, need }),
+        AuthScheme::Query { parameter } if parameter.is_empty() => {
+            return Err(invalid("the query parameter has no name".to_owned()));
+        }
+        AuthScheme::Query { parameter } => Arc::new(QueryAuth { parameter: parameter.clone(), source, need }),
+        AuthScheme::Aws { service } => {
+            let credentials = Credentials::new(inputs.vendor, inputs.environment, inputs.aws_keys);
+            Arc::new(AwsAuth { service: service.clone(), bearer: source, credentials, clock: inputs.clock })
+        }
+        AuthScheme::Google => {
+            Arc::new(GoogleAuth::new(inputs.vendor, source, inputs.environment, inputs.clock, inputs.client))
+        }
+        AuthScheme::Anthropic => Arc::new(AnthropicAuth { source, need }),
+        AuthScheme::None => Arc::new(NoAuth),
+    })
+}
+
+/// Where the key comes from: the config before the environment.
+fn source(spec: &AuthSpec, inputs: &AuthInputs<'_>) -> KeySource {
+    if let Some(key) = &inputs.key {
+        return KeySource::config(inputs.vendor, key.clone());
+    }
+    match &spec.api_key_command {
+        Some(command_line) => KeySource::command(inputs.vendor, command_line),
+        None => KeySource::variables(inputs.vendor, &spec.key_env, inputs.environment),
+    }
+}

@@ -1,0 +1,77 @@
+//! Ids of tool calls as one service takes them. Pure and without memory: the same id always becomes the same other id.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+/// Which ids of tool calls a service takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallIdRule {
+    /// Any of 1 to 64 bytes.
+    #[default]
+    Any,
+    /// Letters, digits, `_` and `-`, at most 64 (Anthropic, Bedrock).
+    Word64,
+    /// Letters, digits, `_` and `-`, at most 40 (OpenAI's chat).
+    Word40,
+    /// Exactly nine letters and digits (Mistral).
+    Alnum9,
+}
+
+impl CallIdRule {
+    /// `id` if the rule allows it, otherwise another that stands for it: no two ids share one but by a chance of one in 10^16.
+    pub(crate) fn apply<'a>(self, id: &'a str) -> Cow<'a, str> {
+        if self.allows(id) { Cow::Borrowed(id) } else { Cow::Owned(self.substitute(id)) }
+    }
+
+    fn allows(self, id: &str) -> bool {
+        let word = |max: usize| {
+            (1..=max).contains(&id.len())
+                && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+        };
+        match self {
+            Self::Any => (1..=64).contains(&id.len()) && !id.chars().any(char::is_control),
+            Self::Word64 => word(64),
+            Self::Word40 => word(40),
+            Self::Alnum9 => id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()),
+        }
+    }
+
+    fn substitute(self, id: &str) -> String {
+        const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+        let (prefix, length) = match self {
+            Self::Any | Self::Word64 | Self::Word40 => ("call_", 24),
+            Self::Alnum9 => ("", 9),
+        };
+        let digest = Sha256::digest(id.as_bytes());
+        let letters = digest.iter().take(length).filter_map(|byte| ALPHABET.get(usize::from(*byte) % 62));
+        prefix.chars().chain(letters.map(|letter| char::from(*letter))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_that_fits_stays_and_another_is_replaced_the_same_way_every_time() {
+        assert_eq!(CallIdRule::Word64.apply("toolu_01A-b"), "toolu_01A-b");
+        assert_eq!(CallIdRule::Alnum9.apply("abcDEF123"), "abcDEF123");
+        let odd = CallIdRule::Word64.apply("call|1.x/ü").into_owned();
+        assert_eq!(odd, CallIdRule::Word64.apply("call|1.x/ü"));
+        for rule in [CallIdRule::Any, CallIdRule::Word64, CallIdRule::Word40, CallIdRule::Alnum9] {
+            for id in ["", "a\u{1}b", "call|1.x/ü", &"x".repeat(65)] {
+                assert!(rule.allows(&rule.apply(id)), "{rule:?} {id:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn different_ids_stay_different() {
+        let ids: std::collections::HashSet<String> =
+            (0..10_000).map(|n| CallIdRule::Alnum9.apply(&format!("call_{n}")).into_owned()).collect();
+        assert_eq!(ids.len(), 10_000);
+    }
+}

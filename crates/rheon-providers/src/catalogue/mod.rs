@@ -1,0 +1,15 @@
+//! The model catalogue: what is known of models, as data. One TOML file for each vendor; users add their own.
+
+mod bundle;
+mod model;
+mod names;
+mod row;
+mod set;
+
+pub use model::{Model, ThinkingStyle};
+pub use set::Catalogue;
+
+#[cfg(test)]
+mod bundle_tests;
+#[cfg(test)]
+mod set_tests;

@@ -1,0 +1,70 @@
+//! `Environment`: the variables and the home folder, as the program hands them in. Libraries do not read them themselves.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Looks up a variable.
+type Lookup = dyn Fn(&str) -> Option<String> + Send + Sync;
+
+/// The variables and the home folder of whoever runs the program.
+#[derive(Clone)]
+pub struct Environment {
+    lookup: Arc<Lookup>,
+    home: Option<PathBuf>,
+}
+
+impl Environment {
+    /// Looks variables up with `lookup`. An empty value counts as unset.
+    pub fn new(lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
+        Self { lookup: Arc::new(lookup), home: None }
+    }
+
+    /// Sets the home folder, where credential files are looked for.
+    pub fn with_home(mut self, home: impl Into<PathBuf>) -> Self {
+        self.home = Some(home.into());
+        self
+    }
+
+    /// The variable `name`, unless it is unset or empty.
+    pub fn var(&self, name: &str) -> Option<String> {
+        (self.lookup)(name).filter(|value| !value.is_empty())
+    }
+
+    /// The same variables, and `name` as `value` where it is not set.
+    pub(crate) fn with_default(&self, name: &'static str, value: String) -> Self {
+        let lookup = Arc::clone(&self.lookup);
+        let found = move |asked: &str| {
+            let set = lookup(asked).filter(|value| !value.is_empty());
+            set.or_else(|| (asked == name).then(|| value.clone()))
+        };
+        Self { lookup: Arc::new(found), home: self.home.clone() }
+    }
+
+    /// The first of `names` that is set, with its value.
+    pub fn first<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Option<(&'a str, String)> {
+        names.into_iter().find_map(|name| Some((name, self.var(name)?)))
+    }
+
+    /// The home folder.
+    pub fn home(&self) -> Option<&std::path::Path> {
+        self.home.as_deref()
+    }
+}
+
+/// Fixed variables, for instance in tests.
+impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Environment {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(variables: I) -> Self {
+        let variables: BTreeMap<String, String> =
+            variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        Self::new(move |name| variables.get(name).cloned())
+    }
+}
+
+/// Shows nothing of the variables: they hold secrets.
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Environment").field("home", &self.home).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,115 @@
+//! What a service's refusal means: one classification for all services. Pure.
+
+mod classify;
+mod delay;
+mod report;
+
+use http::{HeaderMap, StatusCode};
+use rheon_types::{ProviderError, ProviderErrorKind, Timestamp};
+
+use classify::kind_of;
+use report::Report;
+
+pub(crate) use report::is_error_body;
+
+/// How much of a service's own words is kept, in characters.
+pub(crate) const MESSAGE_CHARS_MAX: usize = 1_000;
+/// What stands behind words that were cut.
+pub(crate) const SHORTENED: &str = " ... (shortened)";
+
+/// What stands in front of a message without a code.
+const UNNAMED: &str = "the service reports an error";
+
+/// An answer that is an error: what it means, in the service's words, and how long it asks to wait.
+///
+/// A delay is what the service says, however long: whoever waits has the bound. Nonsense counts as nothing
+/// said.
+pub(crate) fn from_response(
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: &[u8],
+    now: Timestamp,
+) -> ProviderError {
+    let mut report = Report::read(headers, body);
+    report.status = Some(status.as_u16()).filter(|_| !status.is_success());
+    let kind = kind_of(&report);
+    let named = report.codes.iter().find(|code| code.parse::<u64>().is_err()).map(String::as_str);
+    let label = match named.or_else(|| status.canonical_reason()) {
+        _ if status.is_success() => named.unwrap_or(UNNAMED).to_owned(),
+        Some(name) => format!("{} {name}", status.as_str()),
+        None => status.as_str().to_owned(),
+    };
+    let message = words(&label, &report.message, hint(&report, kind));
+    let retry_after_ms = match kind {
+        ProviderErrorKind::RateLimited => {
+            delay::asked(headers, &report, now).or_else(|| delay::until_reset(headers, now))
+        }
+        ProviderErrorKind::Overloaded | ProviderErrorKind::Timeout => delay::asked(headers, &report, now),
+        ProviderErrorKind::Auth
+        | ProviderErrorKind::ContextOverflow
+        | ProviderErrorKind::InvalidRequest
+        | ProviderErrorKind::Network
+        | ProviderErrorKind::ContentFilter
+        | ProviderErrorKind::Malformed
+        | ProviderErrorKind::Cancelled
+        | ProviderErrorKind::Api => None,
+    };
+    ProviderError { kind, message, retry_after_ms }
+}
+
+/// An error that a service reports inside a stream, by its own code or type and its message.
+pub(crate) fn in_stream(code: &str, message: &str) -> ProviderError {
+    let report = Report::in_stream(code, message);
+    let kind = kind_of(&report);
+    let label = if code.is_empty() { UNNAMED } else { code };
+    let message = words(label, &report.message, hint(&report, kind));
+    let retry_after_ms = match kind {
+        ProviderErrorKind::RateLimited | ProviderErrorKind::Overloaded => delay::in_words(&report.message),
+        ProviderErrorKind::Auth
+        | ProviderErrorKind::ContextOverflow
+        | ProviderErrorKind::InvalidRequest
+        | ProviderErrorKind::Network
+        | ProviderErrorKind::Timeout
+        | ProviderErrorKind::ContentFilter
+        | ProviderErrorKind::Malformed
+        | ProviderErrorKind::Cancelled
+        | ProviderErrorKind::Api => None,
+    };
+    ProviderError { kind, message, retry_after_ms }
+}
+
+/// An answer that is not what the wire format promises. `what` says where and why.
+pub(crate) fn malformed(what: impl std::fmt::Display) -> ProviderError {
+    ProviderError::new(ProviderErrorKind::Malformed, format!("the service's answer cannot be read: {what}"))
+}
+
+/// At most [`MESSAGE_CHARS_MAX`] characters of `text`.
+pub(crate) fn shorten(text: &str) -> String {
+    match text.char_indices().nth(MESSAGE_CHARS_MAX) {
+        Some((end, _)) => format!("{}{SHORTENED}", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+fn words(label: &str, message: &str, hint: &str) -> String {
+    let label = shorten(label);
+    if message.is_empty() || message == label {
+        return format!("{label}{hint}");
+    }
+    format!("{label}: {}{hint}", shorten(message))
+}
+
+/// What to do about it, where the service's own words do not say.
+fn hint(report: &Report, kind: ProviderErrorKind) -> &'static str {
+    let missing = kind == ProviderErrorKind::InvalidRequest && matches!(report.status, Some(404 | 405));
+    if !missing {
+        ""
+    } else if report.speaks_of("model") {
+        " (check the name of the model)"
+    } else {
+        " (check the base URL and the name of the model)"
+    }
+}
+
+#[cfg(test)]
+mod error_tests;

@@ -1,0 +1,72 @@
+//! One frame per line that is not blank. Lines end in LF or CRLF.
+
+use memchr::memchr;
+use rheon_types::ProviderError;
+
+use super::event::{FRAME_BYTES_MAX, Frame, FrameSink, text, too_large};
+
+/// Cuts a body into frames. Each byte is looked at once. After an error, further bytes are ignored.
+#[derive(Debug, Default)]
+pub struct LineDecoder {
+    /// The line that is not yet at its end.
+    line: Vec<u8>,
+    ended: bool,
+}
+
+impl LineDecoder {
+    /// At the start of a body.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes in the next bytes and hands on each frame that they complete.
+    pub fn feed(&mut self, bytes: &[u8], sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
+        if self.ended {
+            return Ok(());
+        }
+        let result = self.read(bytes, sink);
+        if result.is_err() {
+            (self.line, self.ended) = (Vec::new(), true);
+        }
+        result
+    }
+
+    /// The body has ended: a last line without an end is handed on.
+    pub fn finish(&mut self, sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
+        self.ended = true;
+        hand_on(&std::mem::take(&mut self.line), sink)
+    }
+
+    fn read(&mut self, bytes: &[u8], sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
+        let mut rest = bytes;
+        while let Some((line, tail)) = memchr(b'\n', rest).and_then(|end| rest.split_at_checked(end)) {
+            rest = tail.strip_prefix(b"\n").unwrap_or(tail);
+            if self.line.is_empty() {
+                hand_on(line, sink)?;
+            } else {
+                self.keep(line)?;
+                hand_on(&std::mem::take(&mut self.line), sink)?;
+            }
+        }
+        self.keep(rest)
+    }
+
+    fn keep(&mut self, bytes: &[u8]) -> Result<(), ProviderError> {
+        if self.line.len().saturating_add(bytes.len()) > FRAME_BYTES_MAX {
+            return Err(too_large());
+        }
+        self.line.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+fn hand_on(line: &[u8], sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
+    if line.len() > FRAME_BYTES_MAX {
+        return Err(too_large());
+    }
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if line.trim_ascii().is_empty() {
+        return Ok(());
+    }
+    sink(Frame { name: "", data: &text(line) })
+}

@@ -1,0 +1,114 @@
+//! Models without dependable tool calls: tools in the prompt with the answer held to a schema, and calls found in text.
+
+mod decode;
+mod head;
+mod json;
+mod lenient;
+mod lower;
+mod recover;
+mod schema;
+mod stream;
+
+use std::sync::Arc;
+
+use rheon_types::{Answer, ChunkStream, ModelInfo, Provider, Request, ToolChoice};
+use tokio_util::sync::CancellationToken;
+
+use decode::{AnswerValue, Steps};
+use lenient::{BareCalls, Lenient};
+use lower::lower;
+use stream::{Filter, Filtered};
+
+/// A provider whose model gets its tools in the prompt and answers in JSON, which comes out as ordinary text and calls.
+///
+/// A request without tools passes untouched.
+#[derive(Clone)]
+pub struct PromptedTools {
+    inner: Arc<dyn Provider>,
+}
+
+impl PromptedTools {
+    /// The models of `inner`.
+    pub fn new(inner: Arc<dyn Provider>) -> Self {
+        Self { inner }
+    }
+}
+
+impl Provider for PromptedTools {
+    fn id(&self) -> &str {
+        self.inner.id()
+    }
+
+    fn stream(&self, request: Request, cancel: CancellationToken) -> ChunkStream {
+        if request.tools.is_empty() {
+            return self.inner.stream(request, cancel);
+        }
+        let answer = if request.output_schema.is_some() { AnswerValue::Json } else { AnswerValue::Text };
+        let (lowered, offered) = lower(&request);
+        let steps = Filter::Steps(Steps::new(offered, answer));
+        Box::pin(Filtered::new(self.inner.stream(lowered, cancel), steps))
+    }
+
+    fn describe(&self, model: &str) -> Option<Arc<ModelInfo>> {
+        self.inner.describe(model)
+    }
+
+    /// Counts what is really sent.
+    fn count_tokens<'a>(&'a self, request: &'a Request) -> Answer<'a, Option<u64>> {
+        if request.tools.is_empty() {
+            return self.inner.count_tokens(request);
+        }
+        let (lowered, _) = lower(request);
+        Answer::later(async move { self.inner.count_tokens(&lowered).get().await })
+    }
+}
+
+/// A provider whose model gets its tools in the request's own field, and whose calls are also found where it wrote them as
+/// text.
+#[derive(Clone)]
+pub struct LenientTools {
+    inner: Arc<dyn Provider>,
+}
+
+impl LenientTools {
+    /// The models of `inner`.
+    pub fn new(inner: Arc<dyn Provider>) -> Self {
+        Self { inner }
+    }
+}
+
+impl Provider for LenientTools {
+    fn id(&self) -> &str {
+        self.inner.id()
+    }
+
+    fn stream(&self, request: Request, cancel: CancellationToken) -> ChunkStream {
+        if request.tools.is_empty() || request.tool_choice == ToolChoice::None {
+            return self.inner.stream(request, cancel);
+        }
+        let bare = if request.output_schema.is_some() { BareCalls::Text } else { BareCalls::Recovered };
+        let lenient = Filter::Lenient(Lenient::new(Arc::clone(&request.tools), bare));
+        Box::pin(Filtered::new(self.inner.stream(request, cancel), lenient))
+    }
+
+    fn describe(&self, model: &str) -> Option<Arc<ModelInfo>> {
+        self.inner.describe(model)
+    }
+
+    fn count_tokens<'a>(&'a self, request: &'a Request) -> Answer<'a, Option<u64>> {
+        self.inner.count_tokens(request)
+    }
+}
+
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod json_tests;
+#[cfg(test)]
+mod lenient_tests;
+#[cfg(test)]
+mod lower_tests;
+#[cfg(test)]
+mod prompted_tests;
+#[cfg(test)]
+mod schema_tests;

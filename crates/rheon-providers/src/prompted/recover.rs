@@ -1,0 +1,408 @@
+//! Tool calls that a model wrote as text. Pure: text in, verdict out.
+//!
+//! Read from left to right, so that a verdict on the beginning of a text never changes when more of it arrives. When in doubt
+//! it is text: an unknown tool, an unknown key or a word after the call, and nothing is taken for a call.
+
+use std::collections::BTreeMap;
+
+use rheon_types::{ToolDefinition, ToolName};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::json::leading_value;
+
+/// A call as the model wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Recovered {
+    /// A tool that the request offers.
+    pub(super) name: ToolName,
+    /// A JSON object.
+    pub(super) arguments: String,
+}
+
+/// Whether more of the answer may come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AnswerIs {
+    Open,
+    Complete,
+}
+
+/// What a text is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Calls and nothing else; only said of a complete answer.
+    Calls(Vec<Recovered>),
+    /// It may still become calls.
+    More,
+    /// It is text, whatever follows, at least up to this offset.
+    Text(usize),
+}
+
+/// What calls after prose begin with.
+pub(super) const TAGS: [&str; 4] = [TOOL_CALL, FUNCTION, TOOL_CALLS, PYTHON_TAG];
+
+const TOOL_CALL: &str = "<tool_call>";
+const FUNCTION: &str = "<function=";
+const TOOL_CALLS: &str = "[TOOL_CALLS]";
+const PYTHON_TAG: &str = "<|python_tag|>";
+const FENCE: &str = "```";
+
+const NAME_KEYS: [&str; 3] = ["name", "tool", "function"];
+const ARGUMENT_KEYS: [&str; 2] = ["arguments", "parameters"];
+/// Keys that say nothing about the call itself.
+const OTHER_KEYS: [&str; 3] = ["id", "type", "index"];
+/// What the line that opens a fenced block may say.
+const FENCE_WORDS: [&str; 3] = ["", "json", "tool_call"];
+/// A name longer than this is none.
+const NAME_BYTES_MAX: usize = 256;
+
+/// Calls without a tag, which must be the whole answer: JSON objects, an array of them, or fenced blocks of either.
+pub(super) fn whole(text: &str, offered: &[ToolDefinition], answer: AnswerIs) -> Verdict {
+    Cursor { text, at: 0, offered, answer }.verdict(Cursor::untagged)
+}
+
+/// Calls after a tag, with which `text` begins.
+pub(super) fn tagged(text: &str, offered: &[ToolDefinition], answer: AnswerIs) -> Verdict {
+    Cursor { text, at: 0, offered, answer }.verdict(Cursor::tagged)
+}
+
+/// Why reading stops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    /// At the end of what there is.
+    More,
+    /// At something that no call has.
+    Text,
+}
+
+/// Whether a call may do without arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Arguments {
+    Optional,
+    Required,
+}
+
+struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+    offered: &'a [ToolDefinition],
+    answer: AnswerIs,
+}
+
+impl<'a> Cursor<'a> {
+    fn verdict(mut self, form: impl FnOnce(&mut Self, &mut Vec<Recovered>) -> Result<(), Stop>) -> Verdict {
+        let mut calls = Vec::new();
+        match form(&mut self, &mut calls) {
+            Ok(()) if self.answer == AnswerIs::Complete && !calls.is_empty() => Verdict::Calls(calls),
+            Ok(()) => Verdict::More,
+            Err(Stop::More) => Verdict::More,
+            Err(Stop::Text) => Verdict::Text(self.at),
+        }
+    }
+
+    fn untagged(&mut self, calls: &mut Vec<Recovered>) -> Result<(), Stop> {
+        self.skip_blank();
+        if self.ended() {
+            return Ok(());
+        }
+        if !self.literal(FENCE)? {
+            self.json_calls(calls, Arguments::Required)?;
+            return if self.ended() { Ok(()) } else { Err(Stop::Text) };
+        }
+        loop {
+            self.fence_word()?;
+            self.skip_blank();
+            self.json_calls(calls, Arguments::Required)?;
+            self.expect(FENCE)?;
+            self.skip_blank();
+            if self.ended() {
+                return Ok(());
+            }
+            self.expect(FENCE)?;
+        }
+    }
+
+    fn tagged(&mut self, calls: &mut Vec<Recovered>) -> Result<(), Stop> {
+        loop {
+            if self.literal(TOOL_CALL)? {
+                self.skip_blank();
+                let call = if self.rest().starts_with('<') {
+                    self.function()?
+                } else {
+                    self.object(Arguments::Optional)?
+                };
+                calls.push(call);
+                self.skip_blank();
+                // Some models end their answer where the closing tag should be.
+                if !(self.ended() && self.answer == AnswerIs::Complete) {
+                    self.expect("</tool_call>")?;
+                }
+            } else if self.literal(TOOL_CALLS)? {
+                self.mistral(calls)?;
+            } else if self.literal(PYTHON_TAG)? {
+                self.skip_blank();
+                self.json_calls(calls, Arguments::Optional)?;
+                if !self.ended() && !self.literal("<|eom_id|>")? {
+                    self.expect("<|eot_id|>")?;
+                }
+            } else {
+                calls.push(self.function()?);
+            }
+            self.skip_blank();
+            if self.ended() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// One object or several, or an array of them, and the blanks after it.
+    fn json_calls(&mut self, calls: &mut Vec<Recovered>, arguments: Arguments) -> Result<(), Stop> {
+        if self.rest().starts_with('[') {
+            return self.array(calls, arguments);
+        }
+        loop {
+            calls.push(self.object(arguments)?);
+            self.skip_blank();
+            if !self.rest().starts_with('{') {
+                return Ok(());
+            }
+        }
+    }
+
+    fn array(&mut self, calls: &mut Vec<Recovered>, arguments: Arguments) -> Result<(), Stop> {
+        self.expect("[")?;
+        loop {
+            self.skip_blank();
+            calls.push(self.object(arguments)?);
+            self.skip_blank();
+            if !self.literal(",")? {
+                self.expect("]")?;
+                self.skip_blank();
+                return Ok(());
+            }
+        }
+    }
+
+    /// `[{..}]`, `{..}` or `name[ARGS]{..}`, after the tag.
+    fn mistral(&mut self, calls: &mut Vec<Recovered>) -> Result<(), Stop> {
+        self.skip_blank();
+        if self.rest().starts_with(['[', '{']) {
+            return self.json_calls(calls, Arguments::Optional);
+        }
+        let name = self.up_to("[", NAME_BYTES_MAX)?;
+        let name = self.known(name.trim())?;
+        if self.literal("[CALL_ID]")? {
+            self.up_to("[", NAME_BYTES_MAX)?;
+        }
+        self.expect("[ARGS]")?;
+        self.skip_blank();
+        let arguments = self.plain_object()?.to_owned();
+        calls.push(Recovered { name, arguments });
+        Ok(())
+    }
+
+    /// `<function=name>`, then parameters or a JSON object, then `</function>`.
+    fn function(&mut self) -> Result<Recovered, Stop> {
+        self.expect(FUNCTION)?;
+        let name = self.up_to(">", NAME_BYTES_MAX)?;
+        let name = self.known(name.trim())?;
+        self.expect(">")?;
+        self.skip_blank();
+        if self.rest().starts_with('{') {
+            let arguments = self.plain_object()?.to_owned();
+            self.skip_blank();
+            self.expect("</function>")?;
+            return Ok(Recovered { name, arguments });
+        }
+        let mut arguments = Map::new();
+        while !self.literal("</function>")? {
+            self.expect("<parameter=")?;
+            let key = self.up_to(">", NAME_BYTES_MAX)?.trim().to_owned();
+            self.expect(">")?;
+            let text = self.up_to("</parameter>", usize::MAX)?;
+            self.expect("</parameter>")?;
+            self.skip_blank();
+            let text = text.strip_prefix('\n').unwrap_or(text);
+            let text = text.strip_suffix('\n').unwrap_or(text);
+            let value = self.typed(&name, &key, text);
+            arguments.insert(key, value);
+        }
+        Ok(Recovered { name, arguments: Value::Object(arguments).to_string() })
+    }
+
+    /// A parameter's text as the kind of value that the tool's schema wants; a string where it does not say.
+    fn typed(&self, name: &ToolName, key: &str, text: &str) -> Value {
+        let tool = self.offered.iter().find(|tool| tool.name == *name);
+        let kind = tool.and_then(|tool| tool.parameters.get("properties")?.get(key)?.get("type"));
+        let wants_text = match kind {
+            Some(Value::String(kind)) => kind == "string",
+            Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "string"),
+            Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => true,
+        };
+        let parsed = if wants_text { None } else { serde_json::from_str(text.trim()).ok() };
+        parsed.unwrap_or_else(|| Value::String(text.to_owned()))
+    }
+
+    /// A JSON object that is a call.
+    fn object(&mut self, arguments: Arguments) -> Result<Recovered, Stop> {
+        let value = self.json_object()?;
+        // Also where it is no call: nothing inside it is one, and it is not read again.
+        self.at += value.len();
+        let call = call_of(value, arguments).ok_or(Stop::Text)?;
+        let name = self.known(&call.name)?;
+        Ok(Recovered { name, arguments: call.arguments })
+    }
+
+    /// A JSON object that is the arguments of a call.
+    fn plain_object(&mut self) -> Result<&'a str, Stop> {
+        let rest = self.rest();
+        if !rest.is_empty() && !rest.starts_with('{') {
+            return Err(Stop::Text);
+        }
+        let value = leading_value(rest).ok_or(Stop::More)?;
+        self.at += value.len();
+        serde_json::from_str::<BTreeMap<String, &RawValue>>(value).map_err(|_| Stop::Text)?;
+        Ok(value)
+    }
+
+    /// The object at the cursor, unless its first key or name shows that it is no call. The cursor stays.
+    fn json_object(&mut self) -> Result<&'a str, Stop> {
+        let start = self.at;
+        let head = self.object_head();
+        self.at = start;
+        head?;
+        leading_value(self.rest()).ok_or(Stop::More)
+    }
+
+    fn object_head(&mut self) -> Result<(), Stop> {
+        self.expect("{")?;
+        self.skip_blank();
+        let key = self.string()?;
+        let named = NAME_KEYS.contains(&key.as_str());
+        if !named && !ARGUMENT_KEYS.contains(&key.as_str()) && !OTHER_KEYS.contains(&key.as_str()) {
+            return Err(Stop::Text);
+        }
+        self.skip_blank();
+        self.expect(":")?;
+        self.skip_blank();
+        if named && self.rest().starts_with('"') {
+            let name = self.string()?;
+            self.known(&name)?;
+        }
+        Ok(())
+    }
+
+    fn string(&mut self) -> Result<String, Stop> {
+        let rest = self.rest();
+        if !rest.is_empty() && !rest.starts_with('"') {
+            return Err(Stop::Text);
+        }
+        let token = leading_value(rest).ok_or(Stop::More)?;
+        self.at += token.len();
+        serde_json::from_str(token).map_err(|_| Stop::Text)
+    }
+
+    /// The rest of the line that opens a fenced block.
+    fn fence_word(&mut self) -> Result<(), Stop> {
+        let word = self.up_to("\n", 32)?;
+        if FENCE_WORDS.contains(&word.trim()) { Ok(()) } else { Err(Stop::Text) }
+    }
+
+    fn known(&self, name: &str) -> Result<ToolName, Stop> {
+        let tool = self.offered.iter().find(|tool| tool.name.as_str() == name);
+        tool.map(|tool| tool.name.clone()).ok_or(Stop::Text)
+    }
+
+    /// What stands before `end`, which must come within `bytes_max`.
+    fn up_to(&mut self, end: &str, bytes_max: usize) -> Result<&'a str, Stop> {
+        let rest = self.rest();
+        match rest.find(end) {
+            Some(length) if length > bytes_max => Err(Stop::Text),
+            None if rest.len() > bytes_max.saturating_add(end.len()) => Err(Stop::Text),
+            Some(length) => {
+                self.at += length;
+                Ok(rest.get(..length).unwrap_or_default())
+            }
+            None => Err(Stop::More),
+        }
+    }
+
+    fn expect(&mut self, literal: &str) -> Result<(), Stop> {
+        match self.literal(literal) {
+            Ok(true) => Ok(()),
+            Ok(false) if self.ended() => Err(Stop::More),
+            Ok(false) => Err(Stop::Text),
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// Whether `literal` stands here; if so, the cursor passes it.
+    fn literal(&mut self, literal: &str) -> Result<bool, Stop> {
+        let rest = self.rest();
+        if rest.starts_with(literal) {
+            self.at += literal.len();
+            return Ok(true);
+        }
+        if literal.starts_with(rest) && (!rest.is_empty() || self.answer == AnswerIs::Open) {
+            return Err(Stop::More);
+        }
+        Ok(false)
+    }
+
+    fn skip_blank(&mut self) {
+        self.at = self.text.len() - self.rest().trim_start().len();
+    }
+
+    fn ended(&self) -> bool {
+        self.at >= self.text.len()
+    }
+
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+}
+
+struct Written {
+    name: String,
+    arguments: String,
+}
+
+/// The call that a JSON object describes, whichever of the known forms it has.
+fn call_of(object: &str, wanted: Arguments) -> Option<Written> {
+    let fields: BTreeMap<String, &RawValue> = serde_json::from_str(object).ok()?;
+    if let Some(function) = fields.get("function").filter(|value| value.get().starts_with('{')) {
+        let alone = fields.keys().all(|key| key == "function" || OTHER_KEYS.contains(&key.as_str()));
+        return if alone { call_of(function.get(), wanted) } else { None };
+    }
+    let mut name: Option<String> = None;
+    let mut arguments: Option<String> = None;
+    for (key, value) in &fields {
+        if NAME_KEYS.contains(&key.as_str()) && name.is_none() {
+            name = Some(serde_json::from_str(value.get()).ok()?);
+        } else if ARGUMENT_KEYS.contains(&key.as_str()) && arguments.is_none() {
+            arguments = Some(arguments_of(value)?);
+        } else if !OTHER_KEYS.contains(&key.as_str()) {
+            return None;
+        }
+    }
+    let arguments = match wanted {
+        Arguments::Optional => arguments.unwrap_or_else(|| "{}".to_owned()),
+        Arguments::Required => arguments?,
+    };
+    Some(Written { name: name?, arguments })
+}
+
+/// The text of an object: written plainly, or as a string of JSON.
+fn arguments_of(value: &RawValue) -> Option<String> {
+    let text = value.get();
+    match text.as_bytes().first()? {
+        b'{' => Some(text.to_owned()),
+        b'"' => {
+            let inner: String = serde_json::from_str(text).ok()?;
+            serde_json::from_str::<Map<String, Value>>(&inner).ok()?;
+            Some(inner)
+        }
+        b'n' => Some("{}".to_owned()),
+        _ => None,
+    }
+}

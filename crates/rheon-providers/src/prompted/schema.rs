@@ -1,0 +1,130 @@
+//! The schema that an answer is held to: a call of one of the tools, or the final answer.
+//!
+//! The keys of a call are named so that the tool's name comes first in the alphabet, which is the order in which schemas are
+//! written: servers that turn a schema into a grammar keep to it. A model that has to write the arguments before it has said
+//! which tool it means picks no tool at all.
+
+use rheon_types::{OutputSchema, Request, ToolChoice, ToolDefinition};
+use serde_json::{Map, Value, json};
+
+/// The key of the tool's name.
+pub(super) const NAME: &str = "name";
+/// The key of the arguments.
+pub(super) const ARGUMENTS: &str = "parameters";
+/// The key of the final answer.
+pub(super) const ANSWER: &str = "answer";
+
+/// So many tools have an alternative each; the others share one, by name and with any arguments.
+pub(super) const ALTERNATIVES_MAX: usize = 32;
+/// A tool's schema that is larger than this holds the model to an object, and to no more.
+pub(super) const TOOL_SCHEMA_BYTES_MAX: usize = 8 * 1024;
+
+/// What an answer may be.
+#[derive(Debug)]
+pub(super) struct Alternatives<'a> {
+    /// Tools that may be called.
+    pub(super) tools: Vec<&'a ToolDefinition>,
+    /// Whether the model may answer.
+    answer: bool,
+}
+
+impl<'a> Alternatives<'a> {
+    /// What the choice of `request` leaves. A choice that leaves nothing is none.
+    pub(super) fn of(request: &'a Request) -> Self {
+        let all = || request.tools.iter().collect::<Vec<_>>();
+        match &request.tool_choice {
+            ToolChoice::Auto => Self { tools: all(), answer: true },
+            ToolChoice::None => Self { tools: Vec::new(), answer: true },
+            ToolChoice::Required => Self { tools: all(), answer: false },
+            ToolChoice::Tool(name) => {
+                let only: Vec<_> = request.tools.iter().filter(|tool| tool.name == *name).collect();
+                Self { tools: if only.is_empty() { all() } else { only }, answer: false }
+            }
+        }
+    }
+
+    /// Their schema. The final answer has the form `own`, or is a string.
+    pub(super) fn schema(&self, own: Option<&OutputSchema>) -> OutputSchema {
+        let mut shared = Map::new();
+        let mut forms = Vec::new();
+        let alone = if self.tools.len() > ALTERNATIVES_MAX { ALTERNATIVES_MAX - 1 } else { ALTERNATIVES_MAX };
+        for tool in self.tools.iter().take(alone) {
+            let key = format!("tool{}", forms.len());
+            let arguments = embed(key, &arguments_schema(&tool.parameters), &mut shared);
+            forms.push(call(json!({ "const": tool.name }), arguments));
+        }
+        let others: Vec<_> = self.tools.iter().skip(alone).map(|tool| &tool.name).collect();
+        if !others.is_empty() {
+            forms.push(call(json!({ "enum": others }), json!({ "type": "object" })));
+        }
+        if self.answer {
+            let form = own.map_or_else(
+                || json!({ "type": "string" }),
+                |own| embed("answer".to_owned(), &own.schema, &mut shared),
+            );
+            forms.push(object(&[(ANSWER, form)]));
+        }
+        let mut schema = match forms.len() {
+            1 => forms.pop().unwrap_or_default(),
+            _ => json!({ "oneOf": forms }),
+        };
+        if let (Value::Object(fields), false) = (&mut schema, shared.is_empty()) {
+            fields.insert("$defs".to_owned(), Value::Object(shared));
+        }
+        OutputSchema { name: "step".to_owned(), schema }
+    }
+}
+
+fn call(name: Value, arguments: Value) -> Value {
+    object(&[(NAME, name), (ARGUMENTS, arguments)])
+}
+
+fn object(fields: &[(&str, Value)]) -> Value {
+    let required: Vec<&str> = fields.iter().map(|(key, _)| *key).collect();
+    let properties: Map<String, Value> =
+        fields.iter().map(|(key, schema)| ((*key).to_owned(), schema.clone())).collect();
+    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
+}
+
+fn arguments_schema(parameters: &Value) -> Value {
+    if !parameters.is_object() || parameters.to_string().len() > TOOL_SCHEMA_BYTES_MAX {
+        return json!({ "type": "object" });
+    }
+    parameters.clone()
+}
+
+/// `schema` as part of a larger one. References count from the root, so a schema that has any moves below the root's `$defs`.
+fn embed(key: String, schema: &Value, shared: &mut Map<String, Value>) -> Value {
+    let mut moved = schema.clone();
+    let root = format!("#/$defs/{key}");
+    if rebase(&mut moved, &root) == 0 {
+        return moved;
+    }
+    shared.insert(key, moved);
+    json!({ "$ref": root })
+}
+
+/// Makes the references of `schema` begin at `root`; returns how many there are.
+fn rebase(schema: &mut Value, root: &str) -> usize {
+    match schema {
+        Value::Object(fields) => fields
+            .iter_mut()
+            .map(|(key, value)| match (key.as_str(), value) {
+                ("$ref", Value::String(reference)) => {
+                    let Some(path) = reference.strip_prefix('#') else { return 0 };
+                    *reference = format!("{root}{path}");
+                    1
+                }
+                // Here keys are names, whatever they say.
+                ("properties" | "patternProperties" | "$defs" | "definitions", Value::Object(named)) => {
+                    named.values_mut().map(|value| rebase(value, root)).sum()
+                }
+                // Data, not schemas.
+                ("const" | "enum" | "default" | "examples", _) => 0,
+                (_, value) => rebase(value, root),
+            })
+            .sum(),
+        Value::Array(items) => items.iter_mut().map(|item| rebase(item, root)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
+    }
+}

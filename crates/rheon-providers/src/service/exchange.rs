@@ -1,0 +1,131 @@
+//! One request: encoded, authorised, sent; its refusal classified.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use rheon_types::{ProviderError, ProviderErrorKind, Request};
+use url::Url;
+
+use super::shared::Shared;
+use crate::auth::Redactor;
+use crate::error;
+use crate::frame::Framing;
+use crate::transport::{HttpRequest, HttpResponse};
+use crate::wire::{Call, WireKind};
+
+/// How much of the text of an error is read.
+pub(super) const ERROR_BYTES_MAX: usize = 64 * 1024;
+
+impl Shared {
+    /// Who is asked, as `vendor/model`.
+    pub(super) fn origin(&self, request: &Request) -> Arc<str> {
+        format!("{}/{}", self.endpoint.id, request.model).into()
+    }
+
+    /// The body of `request`.
+    pub(super) fn encode(&self, request: &Request) -> Result<Vec<u8>, ProviderError> {
+        let (model, origin) = ((self.models)(&request.model), self.origin(request));
+        let compat = &self.endpoint.compat;
+        self.endpoint.wire.encode(&Call { request, model: &model, compat, origin: &origin })
+    }
+
+    /// A request to `url` that carries `body` and accepts `accept`, not yet authorised.
+    pub(super) fn http_request(
+        &self,
+        url: &str,
+        model: &str,
+        body: Vec<u8>,
+        accept: &'static str,
+    ) -> Result<HttpRequest, ProviderError> {
+        let mut headers = HeaderMap::with_capacity(8 + self.endpoint.headers.len());
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
+        for (name, value) in self.endpoint.wire.headers() {
+            headers.insert(*name, HeaderValue::from_static(value));
+        }
+        for (name, value) in &self.endpoint.headers {
+            headers.insert(name.clone(), value.clone());
+        }
+        Ok(HttpRequest { method: Method::POST, url: address(url, model)?, headers, body: Bytes::from(body) })
+    }
+
+    /// Authorises and sends `request`. An answer that is no success becomes an error. What the service no
+    /// longer accepts is asked for once more, where that may give something else.
+    pub(super) async fn exchange(&self, request: &HttpRequest) -> Result<HttpResponse, ProviderError> {
+        let (error, refusal) = match self.exchange_once(request).await? {
+            Ok(response) => return Ok(response),
+            Err(refused) => refused,
+        };
+        if refusal != Refusal::Credentials || !self.authorizer.forget() {
+            return Err(error);
+        }
+        self.exchange_once(request).await?.map_err(|(error, _)| error)
+    }
+
+    async fn exchange_once(
+        &self,
+        request: &HttpRequest,
+    ) -> Result<Result<HttpResponse, (ProviderError, Refusal)>, ProviderError> {
+        let mut request = request.clone();
+        self.authorizer.authorize(&mut request).await?;
+        let mut response = self.transport.send(&request).await?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(Ok(response));
+        }
+        let body = response.read_what_comes(ERROR_BYTES_MAX).await;
+        let error = self.classify(status, response.headers(), &body);
+        let expired =
+            error.kind == ProviderErrorKind::Auth && error.message.to_lowercase().contains("expired");
+        let stale = status == StatusCode::UNAUTHORIZED || expired;
+        Ok(Err((error, if stale { Refusal::Credentials } else { Refusal::Other })))
+    }
+
+    /// What an error in an answer means. Secrets are taken out before it is cut to length.
+    pub(super) fn classify(&self, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> ProviderError {
+        let text = String::from_utf8_lossy(body);
+        let body = Redactor::new(self.authorizer.secrets()).redact(&text);
+        error::from_response(status, headers, body.as_bytes(), self.clock.now())
+    }
+
+    /// `error` without secrets.
+    pub(super) fn redacted(&self, mut error: ProviderError) -> ProviderError {
+        error.message = Redactor::new(self.authorizer.secrets()).redact(&error.message).into_owned();
+        error
+    }
+}
+
+/// Why a service refuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Refusal {
+    /// It does not take what proves who sends the request: a token may have run out.
+    Credentials,
+    /// Anything else.
+    Other,
+}
+
+/// What a call on `wire` accepts.
+pub(super) fn accept(wire: WireKind) -> &'static str {
+    match wire.framing() {
+        Framing::Sse => "text/event-stream",
+        Framing::EventStream => "application/vnd.amazon.eventstream",
+        Framing::Lines => "application/x-ndjson",
+    }
+}
+
+/// The address `template` with the model's name in it.
+fn address(template: &str, model: &str) -> Result<Url, ProviderError> {
+    let filled = template.replace("{model}", &encoded(model));
+    Url::parse(&filled).map_err(|problem| {
+        let shown = template.split('?').next().unwrap_or_default();
+        let message = format!("the address {shown} cannot be used: {problem}; check the base URL");
+        ProviderError::new(ProviderErrorKind::InvalidRequest, message)
+    })
+}
+
+/// `text` as one segment of a path.
+fn encoded(text: &str) -> String {
+    let encoded: String = url::form_urlencoded::byte_serialize(text.as_bytes()).collect();
+    encoded.replace('+', "%20")
+}

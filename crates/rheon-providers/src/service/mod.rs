@@ -1,0 +1,83 @@
+//! `HttpProvider`: wire, auth and transport put together into a provider.
+
+mod body;
+mod count;
+mod exchange;
+mod shared;
+mod stream;
+
+use std::sync::Arc;
+
+use rheon_types::{Answer, ChunkStream, Clock, ModelInfo, Provider, Request};
+use tokio_util::sync::CancellationToken;
+
+use crate::auth::Authorizer;
+use crate::tokens::Estimator;
+use crate::transport::Transport;
+
+pub(crate) use shared::Endpoint;
+use shared::{Models, Shared};
+
+/// A model service behind HTTP.
+#[derive(Clone)]
+pub(crate) struct HttpProvider {
+    shared: Arc<Shared>,
+}
+
+impl HttpProvider {
+    /// A provider for `endpoint`.
+    pub(crate) fn new(
+        endpoint: Endpoint,
+        authorizer: Arc<dyn Authorizer>,
+        transport: Transport,
+        models: Models,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let transport = match endpoint.first_byte_timeout {
+            Some(limit) => transport.with_first_byte_timeout(limit),
+            None => transport,
+        };
+        let shared =
+            Shared { endpoint, authorizer, transport, models, clock, estimator: Estimator::default() };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// How many tokens the prompt of `request` has, by its size and by what the service reported of earlier ones.
+    pub(crate) fn estimate(&self, request: &Request) -> u64 {
+        self.shared.estimator.estimate(request)
+    }
+}
+
+impl Provider for HttpProvider {
+    fn id(&self) -> &str {
+        &self.shared.endpoint.id
+    }
+
+    fn stream(&self, request: Request, cancel: CancellationToken) -> ChunkStream {
+        stream::open(Arc::clone(&self.shared), request, cancel)
+    }
+
+    fn describe(&self, model: &str) -> Option<Arc<ModelInfo>> {
+        Some(Arc::clone(&(self.shared.models)(model).info))
+    }
+
+    /// The service's own count where it offers one and gives it; otherwise [`HttpProvider::estimate`].
+    fn count_tokens<'a>(&'a self, request: &'a Request) -> Answer<'a, Option<u64>> {
+        let Some(url) = &self.shared.endpoint.count_url else {
+            return Answer::Now(Some(self.estimate(request)));
+        };
+        Answer::later(async move {
+            let counted = count::ask(&self.shared, url, request).await;
+            Some(counted.unwrap_or_else(|| self.estimate(request)))
+        })
+    }
+}
+
+#[cfg(test)]
+mod count_tests;
+#[cfg(test)]
+mod service_tests;
+#[cfg(test)]
+mod stream_tests;
+#[cfg(test)]
+mod testing;

@@ -1,0 +1,255 @@
+//! One answer as a stream: nothing is sent before it is polled, and nothing outlives it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use rheon_types::{Chunk, ChunkStream, ProviderError, ProviderErrorKind, Request, Usage};
+use serde_json::Value;
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use super::body::{self, Form};
+use super::exchange::accept;
+use super::shared::Shared;
+use crate::error::{is_error_body, malformed};
+use crate::frame::{FRAME_BYTES_MAX, Framing, too_large};
+use crate::transport::HttpResponse;
+use crate::wire::Reader;
+
+/// How much and how long is read behind the end of an answer, so that its connection can be used again.
+const DRAIN_BYTES_MAX: usize = 64 * 1024;
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// The answer to `request`.
+pub(super) fn open(shared: Arc<Shared>, request: Request, cancel: CancellationToken) -> ChunkStream {
+    let answer = Answering {
+        shared,
+        model: Arc::clone(&request.model),
+        cancel,
+        phase: Phase::Asking(Box::new(request)),
+        chunks: VecDeque::new(),
+        failure: None,
+        usage: None,
+        size: 0,
+        said_last: None,
+    };
+    // Boxed, so that moving it from item to item costs nothing.
+    Box::pin(futures::stream::unfold(Box::new(answer), |mut answer| async move {
+        let item = answer.next().await?;
+        Some((item, answer))
+    }))
+}
+
+/// An answer under way.
+struct Answering {
+    shared: Arc<Shared>,
+    model: Arc<str>,
+    cancel: CancellationToken,
+    phase: Phase,
+    /// What has been read and not yet been handed on.
+    chunks: VecDeque<Chunk>,
+    /// What ends the answer once the chunks are handed on.
+    failure: Option<ProviderError>,
+    /// The last counts reported.
+    usage: Option<Usage>,
+    /// The prompt's size, to which the counts are compared.
+    size: u64,
+    /// When the answer last said something, or was first waited for after it did.
+    said_last: Option<Instant>,
+}
+
+enum Phase {
+    /// Nothing has been sent.
+    Asking(Box<Request>),
+    /// The body comes in.
+    Reading(Box<Reading>),
+    /// The answer is complete; the rest of its body is not.
+    Done(Box<HttpResponse>),
+    /// Nothing more will come.
+    Over,
+}
+
+struct Reading {
+    response: HttpResponse,
+    form: Form,
+    reader: Option<Reader>,
+    origin: Arc<str>,
+}
+
+impl Answering {
+    async fn next(&mut self) -> Option<Result<Chunk, ProviderError>> {
+        loop {
+            if let Phase::Done(_) = self.phase {
+                self.drain().await;
+                return None;
+            }
+            if self.is_over() {
+                return None;
+            }
+            if self.cancel.is_cancelled() {
+                return Some(Err(self.end(cancelled())));
+            }
+            if let Some(chunk) = self.chunks.pop_front() {
+                self.note(&chunk);
+                return Some(Ok(chunk));
+            }
+            if let Some(error) = self.failure.take() {
+                let error = self.shared.redacted(error);
+                return Some(Err(self.end(error)));
+            }
+            let cancel = self.cancel.clone();
+            match cancel.run_until_cancelled(self.advance()).await {
+                Some(Ok(())) => {}
+                Some(Err(error)) => self.failure = Some(error),
+                None => return Some(Err(self.end(cancelled()))),
+            }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(self.phase, Phase::Over) && self.chunks.is_empty() && self.failure.is_none()
+    }
+
+    /// Lets go of the connection and of everything that was still to come.
+    fn end(&mut self, error: ProviderError) -> ProviderError {
+        self.phase = Phase::Over;
+        self.chunks.clear();
+        self.failure = None;
+        error
+    }
+
+    fn note(&mut self, chunk: &Chunk) {
+        self.said_last = None;
+        match chunk {
+            Chunk::Usage { usage } => self.usage = Some(*usage),
+            Chunk::Done { .. } => {
+                if let Some(usage) = &self.usage {
+                    self.shared.estimator.learn(&self.model, self.size, usage);
+                }
+                self.chunks.clear();
+                self.failure = None;
+                self.phase = match std::mem::replace(&mut self.phase, Phase::Over) {
+                    Phase::Reading(reading) if reading.response.holds_connection() => {
+                        Phase::Done(Box::new(reading.response))
+                    }
+                    Phase::Reading(_) | Phase::Asking(_) | Phase::Done(_) | Phase::Over => Phase::Over,
+                };
+            }
+            Chunk::Model { .. }
+            | Chunk::Provider { .. }
+            | Chunk::Text { .. }
+            | Chunk::Thinking { .. }
+            | Chunk::Signature { .. }
+            | Chunk::ToolCallStart { .. }
+            | Chunk::ToolCallDelta { .. }
+            | Chunk::ToolCallEnd { .. } => {}
+        }
+    }
+
+    /// Takes the next step that has to be waited for.
+    async fn advance(&mut self) -> Result<(), ProviderError> {
+        match &mut self.phase {
+            Phase::Asking(request) => {
+                self.size = self.shared.estimator.size(request);
+                let reading = ask(&self.shared, request).await?;
+                self.phase = Phase::Reading(Box::new(reading));
+                Ok(())
+            }
+            Phase::Reading(reading) => {
+                let limit = self.shared.transport.progress_timeout();
+                let deadline = *self.said_last.get_or_insert_with(Instant::now) + limit;
+                let step = reading.step(&self.shared, &mut self.chunks);
+                match timeout_at(deadline, step).await {
+                    Ok(Ok(Step::More)) => Ok(()),
+                    Ok(Ok(Step::End)) => {
+                        self.phase = Phase::Over;
+                        Ok(())
+                    }
+                    Ok(Err(error)) => Err(error),
+                    Err(_) => Err(no_progress(limit)),
+                }
+            }
+            Phase::Done(_) | Phase::Over => Ok(()),
+        }
+    }
+
+    /// Reads what is left of the body, if that is little and comes soon.
+    async fn drain(&mut self) {
+        let Phase::Done(mut response) = std::mem::replace(&mut self.phase, Phase::Over) else { return };
+        let rest = timeout(DRAIN_TIMEOUT, response.read_to_end(Bytes::new(), DRAIN_BYTES_MAX));
+        // Whatever comes of it, the answer is complete: an unread rest only costs the connection.
+        drop(self.cancel.run_until_cancelled(rest).await);
+    }
+}
+
+async fn ask(shared: &Shared, request: &Request) -> Result<Reading, ProviderError> {
+    let endpoint = &shared.endpoint;
+    let body = shared.encode(request)?;
+    let sent = shared.http_request(&endpoint.url, &request.model, body, accept(endpoint.wire))?;
+    let response = shared.exchange(&sent).await?;
+    let form = body::form(endpoint.wire, response.content_type().as_deref())?;
+    Ok(Reading { response, form, reader: None, origin: shared.origin(request) })
+}
+
+enum Step {
+    More,
+    End,
+}
+
+impl Reading {
+    async fn step(&mut self, shared: &Shared, chunks: &mut VecDeque<Chunk>) -> Result<Step, ProviderError> {
+        let wire = shared.endpoint.wire;
+        let framing = match self.form {
+            Form::Frames(framing) => framing,
+            Form::Json => return self.whole(shared, Bytes::new(), chunks).await,
+        };
+        let Some(bytes) = self.response.chunk().await? else {
+            if let Some(reader) = &mut self.reader {
+                reader.finish(chunks)?;
+            }
+            return Ok(Step::End);
+        };
+        if self.reader.is_none() && body::is_really_json(self.form, &bytes) {
+            return self.whole(shared, bytes, chunks).await;
+        }
+        let reader = self.reader.get_or_insert_with(|| Reader::new(wire, framing, Arc::clone(&self.origin)));
+        reader.feed(&bytes, chunks)?;
+        Ok(Step::More)
+    }
+
+    /// Reads a body that is one JSON value: an error, or an answer that was not streamed.
+    async fn whole(
+        &mut self,
+        shared: &Shared,
+        start: Bytes,
+        chunks: &mut VecDeque<Chunk>,
+    ) -> Result<Step, ProviderError> {
+        self.form = Form::Json;
+        let body = self.response.read_to_end(start, FRAME_BYTES_MAX).await?;
+        if body.cut {
+            return Err(too_large());
+        }
+        let json: Value = serde_json::from_slice(&body.bytes)
+            .map_err(|problem| malformed(format_args!("its JSON is broken: {problem}")))?;
+        if is_error_body(&json) {
+            return Err(shared.classify(self.response.status(), self.response.headers(), &body.bytes));
+        }
+        let wire = shared.endpoint.wire;
+        let lines = body::as_lines(wire, &json)?;
+        let mut reader = Reader::new(wire, Framing::Lines, Arc::clone(&self.origin));
+        reader.feed(&lines, chunks)?;
+        reader.finish(chunks)?;
+        Ok(Step::End)
+    }
+}
+
+fn cancelled() -> ProviderError {
+    ProviderError::new(ProviderErrorKind::Cancelled, "the call was cancelled")
+}
+
+fn no_progress(limit: Duration) -> ProviderError {
+    let message = format!("the answer went on for {} s without saying anything new", limit.as_secs_f32());
+    ProviderError::new(ProviderErrorKind::Timeout, message)
+}

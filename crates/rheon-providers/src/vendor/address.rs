@@ -1,0 +1,205 @@
+//! Where a vendor's requests go: variables are filled in, overrides applied, and the result is checked. Pure.
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use url::{Host, Url};
+
+use super::error::VendorError;
+use super::spec::{Variable, Vendor};
+use crate::env::Environment;
+
+/// What stands for the model in a path. It is filled in when a request is made.
+const MODEL: &str = "model";
+/// How deep variables may stand in the defaults of variables.
+const DEPTH_MAX: usize = 4;
+
+impl Vendor {
+    /// The address, without a slash at the end of its path: from the first variable of
+    /// [`base_url_env`](Self::base_url_env) that is set, otherwise the vendor's own.
+    ///
+    /// An override may leave out what the vendor's own address says: the scheme, the host, and with no scheme the port.
+    /// A version at its end that the path begins with, `/v1` for instance, is not said twice.
+    pub fn base_url(&self, env: &Environment) -> Result<Url, VendorError> {
+        match env.first(self.base_url_env.iter().map(String::as_str)) {
+            Some((variable, address)) => self.checked(&self.completed(address.trim()), variable),
+            None => self.checked(&self.fill(&self.base_url, env)?, "its file"),
+        }
+    }
+
+    /// Where requests go: the address and the path, in which `{model}` still stands.
+    pub fn url(&self, env: &Environment) -> Result<String, VendorError> {
+        self.url_of(self.path(), env)
+    }
+
+    /// Where the tokens of a prompt are counted, in which `{model}` still stands.
+    pub fn count_url(&self, env: &Environment) -> Result<Option<String>, VendorError> {
+        self.paths.count.as_deref().map(|path| self.url_of(path, env)).transpose()
+    }
+
+    fn url_of(&self, path: &str, env: &Environment) -> Result<String, VendorError> {
+        let base = self.base_url(env)?;
+        let url = format!("{}{}", base.as_str().trim_end_matches('/'), self.fill(path, env)?);
+        match Url::parse(&url.replace("{model}", MODEL)) {
+            Ok(_) => Ok(url),
+            Err(error) => Err(self.address_error("its file", format!("and its path do not fit: {error}"))),
+        }
+    }
+
+    /// The headers of every request, besides those of the wire and of the auth.
+    pub fn headers(&self, env: &Environment) -> Result<HeaderMap, VendorError> {
+        let header = |(name, value): (&String, &String)| {
+            let filled = self.fill(value, env)?;
+            let pair = (HeaderName::try_from(name), HeaderValue::try_from(filled));
+            let (Ok(key), Ok(value)) = pair else {
+                return Err(VendorError::Header { vendor: self.id.clone(), header: name.clone() });
+            };
+            Ok((key, value))
+        };
+        self.headers.iter().map(header).collect()
+    }
+
+    /// The names of variables in the vendor's texts that it does not define.
+    pub(super) fn undefined_variables(&self) -> Vec<String> {
+        let defaults = self.variables.values().filter_map(|variable| variable.default.as_ref());
+        let texts = [&self.base_url].into_iter().chain(self.headers.values()).chain(defaults);
+        let used = texts.flat_map(|text| names_in(text));
+        let paths = [Some(self.path()), self.paths.count.as_deref()].into_iter().flatten();
+        let in_path = paths.flat_map(names_in).filter(|name| *name != MODEL);
+        used.chain(in_path).filter(|name| !self.variables.contains_key(*name)).map(str::to_owned).collect()
+    }
+
+    /// `template` with its variables filled in, all but `{model}`.
+    fn fill(&self, template: &str, env: &Environment) -> Result<String, VendorError> {
+        self.fill_to(template, env, DEPTH_MAX)
+    }
+
+    fn fill_to(&self, template: &str, env: &Environment, depth: usize) -> Result<String, VendorError> {
+        let mut filled = String::with_capacity(template.len());
+        let mut rest = template;
+        while let Some((before, name, after)) = next_name(rest) {
+            filled.push_str(before);
+            match self.variables.get(name) {
+                Some(variable) => filled.push_str(&self.value(variable, env, depth)?),
+                None => filled.extend(["{", name, "}"]),
+            }
+            rest = after;
+        }
+        filled.push_str(rest);
+        Ok(filled)
+    }
+
+    fn value(&self, variable: &Variable, env: &Environment, depth: usize) -> Result<String, VendorError> {
+        let found = env.first(variable.env.iter().map(String::as_str));
+        let value = match (found, &variable.default) {
+            (Some((name, value)), _) => self.harmless(name, value.trim().trim_end_matches('/'))?,
+            (None, Some(default)) if depth > 0 => {
+                self.fill_to(default, env, depth - 1).map_err(|error| also(error, variable))?
+            }
+            (None, Some(_)) => {
+                return Err(self.address_error("its file", "has variables that stand in each other"));
+            }
+            (None, None) => {
+                let (vendor, names, help) = (self.id.clone(), variable.env.clone(), variable.help.clone());
+                return Err(VendorError::Variable { vendor, names, help });
+            }
+        };
+        Ok(variable.replace.get(&value).cloned().unwrap_or(value))
+    }
+
+    /// `value`, if it can stand in an address without changing what stands around it.
+    fn harmless(&self, name: &str, value: &str) -> Result<String, VendorError> {
+        let fits = |c: char| c.is_ascii_alphanumeric() || "-._~:/%[]+,".contains(c);
+        if value.chars().all(fits) {
+            return Ok(value.to_owned());
+        }
+        Err(self.address_error(name, "has characters that an address cannot have"))
+    }
+
+    /// `address` with what it leaves out, from the vendor's own.
+    fn completed(&self, address: &str) -> String {
+        if address.contains("://") {
+            return address.to_owned();
+        }
+        let (authority, path) = address.split_once('/').unwrap_or((address, ""));
+        let is_near = ["localhost", "127.", "[::1]"].iter().any(|host| authority.starts_with(host));
+        let scheme = if is_near || self.base_url.starts_with("http://") { "http" } else { "https" };
+        let own = Url::parse(&self.base_url).ok();
+        let host = match (authority.starts_with(':'), own.as_ref().and_then(Url::host_str)) {
+            (true, Some(host)) => format!("{host}{authority}"),
+            (true, None) | (false, _) => authority.to_owned(),
+        };
+        let has_port = host.rsplit_once(':').is_some_and(|(_, port)| !port.ends_with(']'));
+        let port = own.as_ref().and_then(Url::port).filter(|_| !has_port);
+        let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+        format!("{scheme}://{host}{port}/{path}")
+    }
+
+    fn checked(&self, address: &str, origin: &str) -> Result<Url, VendorError> {
+        let refuse = |problem: &str| Err(self.address_error(origin, problem));
+        let mut url = match Url::parse(address) {
+            Ok(url) => url,
+            Err(error) => return refuse(&format!("is not an address: {error}")),
+        };
+        if !matches!(url.scheme(), "http" | "https") {
+            return refuse("must begin with https:// or http://");
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return refuse("must not hold a user name or a password; give the key in its own variable");
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return refuse("must end before any ? or #");
+        }
+        let loopback = match url.host() {
+            // A server listens there on all its addresses; nobody can be called there.
+            Some(Host::Ipv4(ip)) if ip.is_unspecified() => Some("127.0.0.1"),
+            Some(Host::Ipv6(ip)) if ip.is_unspecified() => Some("[::1]"),
+            Some(_) | None => None,
+        };
+        if let Some(loopback) = loopback {
+            // Cannot fail: the host is an address and the scheme has hosts.
+            url.set_host(Some(loopback)).ok();
+        }
+        let path = url.path().trim_end_matches('/').to_owned();
+        let first = self.path().trim_start_matches('/').split(['/', '?']).next().unwrap_or_default();
+        let twice =
+            path.strip_suffix(first).filter(|_| is_version(first)).and_then(|path| path.strip_suffix('/'));
+        url.set_path(twice.unwrap_or(&path));
+        Ok(url)
+    }
+
+    fn address_error(&self, origin: &str, problem: impl Into<String>) -> VendorError {
+        VendorError::Address { vendor: self.id.clone(), origin: origin.to_owned(), problem: problem.into() }
+    }
+}
+
+/// Whether a part of a path is a version, for instance `v1` or `v1beta`.
+fn is_version(part: &str) -> bool {
+    part.strip_prefix('v').is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// The same error, which says that `variable` would help as well.
+fn also(error: VendorError, variable: &Variable) -> VendorError {
+    match error {
+        VendorError::Variable { vendor, names, help } => {
+            let names = variable.env.iter().cloned().chain(names).collect();
+            VendorError::Variable { vendor, names, help }
+        }
+        VendorError::Text(_) | VendorError::Address { .. } | VendorError::Header { .. } => error,
+    }
+}
+
+/// The first `{name}` of a text, with what stands before and after it.
+fn next_name(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once('{')?;
+    let (name, after) = rest.split_once('}')?;
+    Some((before, name, after))
+}
+
+/// All `{names}` of a text.
+fn names_in(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (_, name, after) = next_name(rest)?;
+        rest = after;
+        Some(name)
+    })
+}

@@ -1,0 +1,155 @@
+//! Anthropic Messages: the blocks of one message.
+
+use std::borrow::Cow;
+
+use rheon_types::SignatureKind;
+use serde::ser::SerializeSeq;
+use serde::{Serialize, Serializer};
+
+use crate::fit::{Block, FitResult, ResultBlock, Role};
+use crate::wire::claude::{self, can_send, is_blank};
+use crate::wire::claude_json::Input;
+
+/// The mark of a block up to which the service keeps the prompt.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct CacheControl {
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+/// The mark, where a place has one.
+pub(super) fn mark(marked: bool) -> Option<CacheControl> {
+    marked.then_some(CacheControl { kind: "ephemeral" })
+}
+
+/// The content of one message.
+pub(super) struct Content<'a> {
+    /// Who speaks.
+    pub(super) role: Role,
+    /// What is said.
+    pub(super) blocks: &'a [Block<'a>],
+    /// Whether the prompt is kept up to its end.
+    pub(super) marked: bool,
+    /// Whether it is an answer that the model goes on with; it must not end with white space.
+    pub(super) open: bool,
+}
+
+impl Serialize for Content<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let last = self.blocks.iter().rposition(can_send);
+        let filler = claude::filler(self.role, last.and_then(|last| self.blocks.get(last)));
+        let mut content = serializer.serialize_seq(None)?;
+        for (place, block) in self.blocks.iter().enumerate().filter(|(_, block)| can_send(block)) {
+            let last = last == Some(place) && filler.is_none();
+            let cache_control = mark(self.marked && last);
+            content.serialize_element(&wire_block(block, cache_control, self.open && last))?;
+        }
+        if let Some(text) = filler {
+            content.serialize_element(&WireBlock::Text { text, cache_control: mark(self.marked) })?;
+        }
+        content.end()
+    }
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum WireBlock<'a> {
+    Text {
+        text: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
+    },
+    Image {
+        source: Source<'a>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
+    },
+    Thinking {
+        thinking: &'a str,
+        signature: &'a str,
+    },
+    RedactedThinking {
+        data: &'a str,
+    },
+    ToolUse {
+        id: &'a str,
+        name: Cow<'a, str>,
+        input: Input<'a>,
+    },
+    ToolResult {
+        tool_use_id: &'a str,
+        content: ResultContent<'a>,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
+    },
+}
+
+#[derive(Serialize)]
+struct Source<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    media_type: &'static str,
+    data: &'a str,
+}
+
+/// `open` is the last text of an answer that the model goes on with.
+fn wire_block<'a>(block: &'a Block<'a>, cache_control: Option<CacheControl>, open: bool) -> WireBlock<'a> {
+    match block {
+        Block::Text(text) => {
+            WireBlock::Text { text: if open { text.trim_end() } else { text }, cache_control }
+        }
+        Block::Image { data, mime_type } => image(data, mime_type, cache_control),
+        Block::Thinking { text, signature } => match signature {
+            Some(signature) if signature.kind == SignatureKind::Redacted => {
+                WireBlock::RedactedThinking { data: &signature.data }
+            }
+            Some(signature) => WireBlock::Thinking { thinking: text, signature: &signature.data },
+            None => WireBlock::Thinking { thinking: text, signature: "" },
+        },
+        Block::Call { id, name, arguments } => {
+            WireBlock::ToolUse { id, name: claude::tool_name(name), input: Input(arguments) }
+        }
+        Block::Result(result) => WireBlock::ToolResult {
+            tool_use_id: &result.id,
+            content: ResultContent(result),
+            is_error: result.is_error,
+            cache_control,
+        },
+    }
+}
+
+fn image<'a>(data: &'a str, mime_type: &str, cache_control: Option<CacheControl>) -> WireBlock<'a> {
+    match claude::picture(mime_type) {
+        Some(picture) => {
+            let source = Source { kind: "base64", media_type: picture.mime_type, data };
+            WireBlock::Image { source, cache_control }
+        }
+        None => WireBlock::Text { text: claude::PICTURE_OMITTED, cache_control },
+    }
+}
+
+/// What a tool said.
+struct ResultContent<'a>(&'a FitResult<'a>);
+
+impl Serialize for ResultContent<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut content = serializer.serialize_seq(None)?;
+        let mut empty = true;
+        for block in self.0.blocks() {
+            let block = match block {
+                ResultBlock::Text(text) if is_blank(text) => continue,
+                ResultBlock::Text(text) => WireBlock::Text { text, cache_control: None },
+                ResultBlock::Image { data, mime_type } => image(data, mime_type, None),
+            };
+            content.serialize_element(&block)?;
+            empty = false;
+        }
+        if empty {
+            let text = claude::EMPTY_RESULT;
+            content.serialize_element(&WireBlock::Text { text, cache_control: None })?;
+        }
+        content.end()
+    }
+}

@@ -1,0 +1,375 @@
+//! Anthropic Messages: answers.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rheon_types::{
+    Chunk, DeltaText, ProviderError, ProviderErrorKind, Signature, SignatureKind, StopReason, ToolCallId,
+    ToolName, Usage,
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::error;
+use crate::frame::{FRAME_BYTES_MAX, Frame};
+use crate::wire::claude::read;
+use crate::wire::count::Count;
+use crate::wire::open_calls::OpenCalls;
+use crate::wire::seam::Decoder;
+
+/// How much of the reason for a refusal is kept.
+const REASON_CHARS_MAX: usize = 500;
+
+/// A decoder for one answer.
+pub(in crate::wire) fn decoder(origin: Arc<str>) -> impl Decoder + use<> {
+    Decode {
+        origin,
+        block: OpenBlock::default(),
+        calls: OpenCalls::default(),
+        usage: Usage::default(),
+        stop_reason: None,
+        done: false,
+    }
+}
+
+struct Decode {
+    origin: Arc<str>,
+    block: OpenBlock,
+    calls: OpenCalls,
+    usage: Usage,
+    stop_reason: Option<StopReason>,
+    done: bool,
+}
+
+/// The block that is being written, besides tool calls.
+#[derive(Default)]
+struct OpenBlock {
+    /// Its number, if it is of a kind that is not understood: what is in it is left out.
+    ignored: Option<u32>,
+    /// The signature of its thinking, as far as it is there.
+    signature: String,
+}
+
+impl Decoder for Decode {
+    fn frame(&mut self, frame: Frame<'_>, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        if self.done {
+            return Ok(());
+        }
+        match frame.name {
+            "" | "message" if frame.data.trim_start().starts_with('{') => {
+                let typed: Typed<'_> = read("(unnamed)", frame.data)?;
+                self.event(&typed.kind, frame.data, chunks)
+            }
+            "" | "message" => Ok(()),
+            name => self.event(name, frame.data, chunks),
+        }
+    }
+
+    fn finish(&mut self, _chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        Ok(())
+    }
+}
+
+impl Decode {
+    fn event(&mut self, name: &str, data: &str, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        match name {
+            "content_block_delta" => self.delta(read(name, data)?, chunks),
+            "content_block_start" => self.block_start(&read(name, data)?, chunks),
+            "content_block_stop" => {
+                let stop: BlockStop = read(name, data)?;
+                self.close_block(chunks);
+                self.calls.end(stop.index, chunks);
+                Ok(())
+            }
+            "message_start" => {
+                let start: MessageStart<'_> = read(name, data)?;
+                if let Some(model) = start.message.model.filter(|model| !model.is_empty()) {
+                    chunks.push_back(Chunk::Model { model: model.into_owned() });
+                }
+                self.count(start.message.usage, chunks);
+                Ok(())
+            }
+            "message_delta" => self.message_delta(read(name, data)?, chunks),
+            "message_stop" => {
+                self.close_block(chunks);
+                let stop_reason = self.stop_reason.unwrap_or(StopReason::Stop);
+                self.calls.finish(stop_reason, chunks);
+                chunks.push_back(Chunk::Done { stop_reason });
+                self.done = true;
+                Ok(())
+            }
+            "error" => {
+                let failure: Failure<'_> = read(name, data)?;
+                Err(error::in_stream(&failure.error.kind, &failure.error.message))
+            }
+            // `ping`, and whatever the service adds.
+            _ => Ok(()),
+        }
+    }
+
+    fn delta(&mut self, event: BlockDelta<'_>, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        let BlockDelta { index, delta } = event;
+        if self.block.ignored == Some(index) {
+            return Ok(());
+        }
+        match &*delta.kind {
+            "text_delta" => push_text(delta.text, chunks),
+            "input_json_delta" => self.calls.write(index, delta.partial_json.unwrap_or_default(), chunks),
+            "thinking_delta" => push_thinking(delta.thinking, chunks),
+            "signature_delta" => return self.sign(delta.signature.as_deref().unwrap_or_default()),
+            // `citations_delta`, and whatever the service adds.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn block_start(
+        &mut self,
+        event: &BlockStart<'_>,
+        chunks: &mut VecDeque<Chunk>,
+    ) -> Result<(), ProviderError> {
+        const NAME: &str = "content_block_start";
+        self.close_block(chunks);
+        self.calls.go_on(chunks);
+        let content = event.content_block.get();
+        match &*read::<Typed<'_>>(NAME, content)?.kind {
+            "text" => push_text(read::<TextBlock>(NAME, content)?.text, chunks),
+            "thinking" => {
+                let block: ThinkingBlock = read(NAME, content)?;
+                push_thinking(block.thinking, chunks);
+                self.sign(block.signature.as_deref().unwrap_or_default())?;
+            }
+            "redacted_thinking" => {
+                let block: RedactedBlock = read(NAME, content)?;
+                self.push_signature(block.data, SignatureKind::Redacted, chunks);
+            }
+            "tool_use" => {
+                let call: CallBlock<'_> = read(NAME, content)?;
+                let given = call.input.map(RawValue::get).filter(|input| says_anything(input));
+                let names = (ToolCallId::from(&*call.id), ToolName::from(&*call.name));
+                self.calls.start(event.index, names, given.map(DeltaText::from), chunks);
+            }
+            // `server_tool_use` and its results, and whatever the service adds.
+            _ => self.block.ignored = Some(event.index),
+        }
+        Ok(())
+    }
+
+    /// A signature may come in pieces; it is handed on whole, when its block ends.
+    fn sign(&mut self, piece: &str) -> Result<(), ProviderError> {
+        if self.block.signature.len() + piece.len() > FRAME_BYTES_MAX {
+            return Err(ProviderError::new(
+                ProviderErrorKind::Api,
+                format!("a signature in the answer is larger than {FRAME_BYTES_MAX} bytes"),
+            ));
+        }
+        self.block.signature.push_str(piece);
+        Ok(())
+    }
+
+    fn close_block(&mut self, chunks: &mut VecDeque<Chunk>) {
+        let block = std::mem::take(&mut self.block);
+        if !block.signature.is_empty() {
+            self.push_signature(block.signature, SignatureKind::Proof, chunks);
+        }
+    }
+
+    fn push_signature(&self, data: String, kind: SignatureKind, chunks: &mut VecDeque<Chunk>) {
+        let signature = Signature { data, kind, id: None, origin: self.origin.to_string() };
+        chunks.push_back(Chunk::Signature { signature: Box::new(signature) });
+    }
+
+    /// Counts are cumulative, and a report may leave some out: those that are not there stay as they were.
+    fn count(&mut self, report: Option<UsageReport>, chunks: &mut VecDeque<Chunk>) {
+        let Some(report) = report else { return };
+        let update = |count: &mut u64, reported: Option<Count>| {
+            if let Some(Count(reported @ 1..)) = reported {
+                *count = reported;
+            }
+        };
+        update(&mut self.usage.input, report.input_tokens);
+        update(&mut self.usage.output, report.output_tokens);
+        update(&mut self.usage.cache_read, report.cache_read_input_tokens);
+        update(&mut self.usage.cache_write, report.cache_creation_input_tokens);
+        chunks.push_back(Chunk::Usage { usage: self.usage });
+    }
+
+    fn message_delta(
+        &mut self,
+        event: MessageDelta<'_>,
+        chunks: &mut VecDeque<Chunk>,
+    ) -> Result<(), ProviderError> {
+        self.count(event.usage, chunks);
+        let Some(delta) = event.delta else { return Ok(()) };
+        let Some(reason) = delta.stop_reason else { return Ok(()) };
+        self.stop_reason = Some(match &*reason {
+            "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
+            "tool_use" => StopReason::ToolUse,
+            "refusal" => {
+                let why = delta.stop_details.and_then(|details| details.explanation);
+                let why: String = why.as_deref().unwrap_or("none").chars().take(REASON_CHARS_MAX).collect();
+                return Err(ProviderError::new(
+                    ProviderErrorKind::ContentFilter,
+                    format!(
+                        "the model refuses to answer; change the request or use another model (its reason: {why})"
+                    ),
+                ));
+            }
+            // `end_turn`, `stop_sequence`, `pause_turn`, and whatever the service adds.
+            _ => StopReason::Stop,
+        });
+        Ok(())
+    }
+}
+
+fn push_text(delta: Option<DeltaText>, chunks: &mut VecDeque<Chunk>) {
+    if let Some(delta) = delta.filter(|delta| !delta.is_empty()) {
+        chunks.push_back(Chunk::Text { delta });
+    }
+}
+
+fn push_thinking(delta: Option<DeltaText>, chunks: &mut VecDeque<Chunk>) {
+    if let Some(delta) = delta.filter(|delta| !delta.is_empty()) {
+        chunks.push_back(Chunk::Thinking { delta });
+    }
+}
+
+/// Whether the `input` at the start of a call is more than the placeholder for arguments that come in pieces.
+fn says_anything(input: &str) -> bool {
+    let words = || input.bytes().filter(|byte| !byte.is_ascii_whitespace());
+    !(words().eq(*b"{}") || words().eq(*b"null") || words().eq(*b"\"\""))
+}
+
+#[derive(Deserialize)]
+struct Typed<'a> {
+    #[serde(rename = "type", borrow, default)]
+    kind: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+struct BlockDelta<'a> {
+    #[serde(default)]
+    index: u32,
+    #[serde(borrow)]
+    delta: Delta<'a>,
+}
+
+#[derive(Deserialize)]
+struct Delta<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    #[serde(default)]
+    text: Option<DeltaText>,
+    #[serde(default)]
+    partial_json: Option<DeltaText>,
+    #[serde(default)]
+    thinking: Option<DeltaText>,
+    #[serde(default)]
+    signature: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct BlockStart<'a> {
+    #[serde(default)]
+    index: u32,
+    #[serde(borrow)]
+    content_block: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct TextBlock {
+    #[serde(default)]
+    text: Option<DeltaText>,
+}
+
+#[derive(Deserialize)]
+struct ThinkingBlock {
+    #[serde(default)]
+    thinking: Option<DeltaText>,
+    #[serde(default)]
+    signature: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct RedactedBlock {
+    data: String,
+}
+
+#[derive(Deserialize)]
+struct CallBlock<'a> {
+    #[serde(borrow, default)]
+    id: Cow<'a, str>,
+    #[serde(borrow, default)]
+    name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    input: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct BlockStop {
+    #[serde(default)]
+    index: u32,
+}
+
+#[derive(Deserialize)]
+struct MessageStart<'a> {
+    #[serde(borrow)]
+    message: StartedMessage<'a>,
+}
+
+#[derive(Deserialize)]
+struct StartedMessage<'a> {
+    #[serde(borrow, default)]
+    model: Option<Cow<'a, str>>,
+    #[serde(default)]
+    usage: Option<UsageReport>,
+}
+
+#[derive(Deserialize)]
+struct UsageReport {
+    #[serde(default)]
+    input_tokens: Option<Count>,
+    #[serde(default)]
+    output_tokens: Option<Count>,
+    #[serde(default)]
+    cache_read_input_tokens: Option<Count>,
+    #[serde(default)]
+    cache_creation_input_tokens: Option<Count>,
+}
+
+#[derive(Deserialize)]
+struct MessageDelta<'a> {
+    #[serde(borrow, default)]
+    delta: Option<StopDelta<'a>>,
+    #[serde(default)]
+    usage: Option<UsageReport>,
+}
+
+#[derive(Deserialize)]
+struct StopDelta<'a> {
+    #[serde(borrow, default)]
+    stop_reason: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    stop_details: Option<StopDetails<'a>>,
+}
+
+#[derive(Deserialize)]
+struct StopDetails<'a> {
+    #[serde(borrow, default)]
+    explanation: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct Failure<'a> {
+    #[serde(borrow)]
+    error: FailureBody<'a>,
+}
+
+#[derive(Deserialize)]
+struct FailureBody<'a> {
+    #[serde(rename = "type", borrow, default)]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    message: Cow<'a, str>,
+}

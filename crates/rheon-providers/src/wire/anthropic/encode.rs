@@ -1,0 +1,226 @@
+//! Anthropic Messages: requests. Written straight from the borrowed history into one buffer.
+
+use rheon_types::{ProviderError, ProviderErrorKind, Request, ToolChoice};
+use serde::ser::SerializeSeq;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use super::block::{CacheControl, Content, mark};
+use crate::cache::CacheMarks;
+use crate::compat::CacheStyle;
+use crate::fit::{FitRules, FitThinking, Fitted, Role};
+use crate::wire::claude::{self, Outline, Settings, Thinking};
+use crate::wire::claude_json::InputSchema;
+use crate::wire::seam::Call;
+
+/// The body of a request.
+pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError> {
+    let request = call.request;
+    let rules = FitRules {
+        origin: call.origin,
+        call_id: claude::call_id_rule(call.compat.call_id),
+        alternate: true,
+        images: call.model.info.images,
+        thinking: FitThinking::Signed,
+    };
+    let fitted = Fitted::new(request, rules);
+    let outline = Outline::new(&fitted)?;
+    let marks = match call.compat.cache {
+        CacheStyle::Marks => CacheMarks::new(request, outline.user_places()),
+        CacheStyle::None | CacheStyle::Points | CacheStyle::Key => CacheMarks::default(),
+    };
+    let settings = Settings::new(call, &call.model.thinking);
+    let body = Body {
+        model: &request.model,
+        max_tokens: settings.tokens_max,
+        stream: true,
+        system: System::new(request, &marks),
+        tools: (!request.tools.is_empty()).then_some(Tools { request, marks: &marks }),
+        tool_choice: Choice::new(request, settings.choice),
+        thinking: settings.thinking,
+        temperature: settings.temperature,
+        output_config: OutputConfig::new(request, &settings),
+        messages: Messages { fitted: &fitted, marks: &marks, outline, settings: &settings },
+    };
+    let mut bytes = Vec::with_capacity(4_096);
+    match serde_json::to_writer(&mut bytes, &body) {
+        Ok(()) => Ok(bytes),
+        Err(error) => {
+            let message = format!("the request cannot be written as JSON: {error}");
+            Err(ProviderError::new(ProviderErrorKind::InvalidRequest, message))
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    max_tokens: u32,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system: Option<System<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Tools<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Choice<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking: Option<Thinking>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<OutputConfig<'a>>,
+    messages: Messages<'a>,
+}
+
+/// The system prompt: a block per section.
+struct System<'a> {
+    request: &'a Request,
+    marked: Option<usize>,
+}
+
+impl<'a> System<'a> {
+    fn new(request: &'a Request, marks: &CacheMarks) -> Option<Self> {
+        let said =
+            || request.system.sections().enumerate().filter(|(_, section)| !claude::is_blank(&section.text));
+        said().next()?;
+        // The mark moves to the last section up to its place that is really sent.
+        let marked = marks.system.and_then(|at| said().take_while(|(place, _)| *place <= at).last());
+        Some(Self { request, marked: marked.map(|(place, _)| place) })
+    }
+}
+
+impl Serialize for System<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let sections = self.request.system.sections().enumerate();
+        serializer.collect_seq(sections.filter(|(_, section)| !claude::is_blank(&section.text)).map(
+            |(place, section)| Section {
+                kind: "text",
+                text: &section.text,
+                cache_control: mark(self.marked == Some(place)),
+            },
+        ))
+    }
+}
+
+#[derive(Serialize)]
+struct Section<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+/// The definitions of the tools.
+struct Tools<'a> {
+    request: &'a Request,
+    marks: &'a CacheMarks,
+}
+
+impl Serialize for Tools<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let tools = &self.request.tools;
+        serializer.collect_seq(tools.iter().enumerate().map(|(place, tool)| ToolSpec {
+            name: tool.name.as_str(),
+            description: &tool.description,
+            input_schema: InputSchema(&tool.parameters),
+            cache_control: mark(self.marks.tools && place + 1 == tools.len()),
+        }))
+    }
+}
+
+#[derive(Serialize)]
+struct ToolSpec<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    description: &'a str,
+    input_schema: InputSchema<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Choice<'a> {
+    Any,
+    None,
+    Tool { name: &'a str },
+}
+
+impl<'a> Choice<'a> {
+    /// The service decides by itself unless told, and takes a choice only together with tools.
+    fn new(request: &Request, choice: &'a ToolChoice) -> Option<Self> {
+        match choice {
+            _ if request.tools.is_empty() => None,
+            ToolChoice::Auto => None,
+            ToolChoice::None => Some(Self::None),
+            ToolChoice::Required => Some(Self::Any),
+            ToolChoice::Tool(name) => Some(Self::Tool { name: name.as_str() }),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct OutputConfig<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<Format<'a>>,
+}
+
+impl<'a> OutputConfig<'a> {
+    fn new(request: &'a Request, settings: &Settings<'_>) -> Option<Self> {
+        let schema = request.output_schema.as_deref();
+        let format = schema.map(|output| Format { kind: "json_schema", schema: &output.schema });
+        let effort = settings.effort;
+        (effort.is_some() || format.is_some()).then_some(Self { effort, format })
+    }
+}
+
+#[derive(Serialize)]
+struct Format<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    schema: &'a Value,
+}
+
+/// The conversation.
+struct Messages<'a> {
+    fitted: &'a Fitted<'a>,
+    marks: &'a CacheMarks,
+    outline: Outline,
+    settings: &'a Settings<'a>,
+}
+
+impl Serialize for Messages<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut messages = serializer.serialize_seq(None)?;
+        for (place, (role, blocks)) in self.fitted.messages().enumerate() {
+            let content = Content {
+                role,
+                blocks,
+                marked: self.marks.message(place),
+                open: self.outline.open_answer == Some(place),
+            };
+            messages.serialize_element(&Said { role: role_name(role), content })?;
+        }
+        // A model that cannot go on with its own words refuses a conversation that ends with them.
+        if self.outline.needs_continue(self.settings) {
+            messages.serialize_element(&Said { role: "user", content: claude::CONTINUE })?;
+        }
+        messages.end()
+    }
+}
+
+#[derive(Serialize)]
+struct Said<T> {
+    role: &'static str,
+    content: T,
+}
+
+fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::User | Role::Tool => "user",
+        Role::Assistant => "assistant",
+    }
+}

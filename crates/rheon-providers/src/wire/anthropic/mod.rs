@@ -1,0 +1,13 @@
+//! Anthropic Messages.
+
+mod block;
+mod decode;
+mod encode;
+
+#[cfg(test)]
+mod decode_tests;
+#[cfg(test)]
+mod encode_tests;
+
+pub(super) use decode::decoder;
+pub(super) use encode::encode;

@@ -1,0 +1,154 @@
+//! Bedrock ConverseStream: the blocks of one message.
+
+use std::borrow::Cow;
+
+use rheon_types::SignatureKind;
+use serde::ser::SerializeSeq;
+use serde::{Serialize, Serializer};
+
+use crate::fit::{Block, FitResult, ResultBlock, Role};
+use crate::wire::claude::{self, can_send, is_blank};
+use crate::wire::claude_json::Input;
+
+/// A place up to which the service keeps the prompt.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct CachePoint {
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+/// The cache point there is.
+pub(super) fn cache_point() -> CachePoint {
+    CachePoint { kind: "default" }
+}
+
+/// The content of one message.
+pub(super) struct Content<'a> {
+    /// Who speaks.
+    pub(super) role: Role,
+    /// What is said.
+    pub(super) blocks: &'a [Block<'a>],
+    /// Whether the prompt is kept up to its end.
+    pub(super) marked: bool,
+    /// Whether it is an answer that the model goes on with; it must not end with white space.
+    pub(super) open: bool,
+}
+
+impl Serialize for Content<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let last = self.blocks.iter().rposition(can_send);
+        let filler = claude::filler(self.role, last.and_then(|last| self.blocks.get(last)));
+        let mut content = serializer.serialize_seq(None)?;
+        for (place, block) in self.blocks.iter().enumerate().filter(|(_, block)| can_send(block)) {
+            let open = self.open && last == Some(place);
+            content.serialize_element(&wire_block(block, open))?;
+        }
+        if let Some(text) = filler {
+            content.serialize_element(&WireBlock::Text(text))?;
+        }
+        if self.marked {
+            content.serialize_element(&WireBlock::CachePoint(cache_point()))?;
+        }
+        content.end()
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+enum WireBlock<'a> {
+    Text(&'a str),
+    Image(Image<'a>),
+    ReasoningContent(Reasoning<'a>),
+    ToolUse(ToolUse<'a>),
+    ToolResult(ToolResult<'a>),
+    CachePoint(CachePoint),
+}
+
+#[derive(Serialize)]
+struct Image<'a> {
+    format: &'static str,
+    source: Source<'a>,
+}
+
+#[derive(Serialize)]
+struct Source<'a> {
+    bytes: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+enum Reasoning<'a> {
+    ReasoningText { text: &'a str, signature: &'a str },
+    RedactedContent(&'a str),
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolUse<'a> {
+    tool_use_id: &'a str,
+    name: Cow<'a, str>,
+    input: Input<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolResult<'a> {
+    tool_use_id: &'a str,
+    content: ResultContent<'a>,
+    status: &'static str,
+}
+
+/// `open` is the last text of an answer that the model goes on with.
+fn wire_block<'a>(block: &'a Block<'a>, open: bool) -> WireBlock<'a> {
+    match block {
+        Block::Text(text) => WireBlock::Text(if open { text.trim_end() } else { text }),
+        Block::Image { data, mime_type } => image(data, mime_type),
+        Block::Thinking { text, signature } => WireBlock::ReasoningContent(match signature {
+            Some(signature) if signature.kind == SignatureKind::Redacted => {
+                Reasoning::RedactedContent(&signature.data)
+            }
+            Some(signature) => Reasoning::ReasoningText { text, signature: &signature.data },
+            None => Reasoning::ReasoningText { text, signature: "" },
+        }),
+        Block::Call { id, name, arguments } => WireBlock::ToolUse(ToolUse {
+            tool_use_id: id,
+            name: claude::tool_name(name),
+            input: Input(arguments),
+        }),
+        Block::Result(result) => WireBlock::ToolResult(ToolResult {
+            tool_use_id: &result.id,
+            content: ResultContent(result),
+            status: if result.is_error { "error" } else { "success" },
+        }),
+    }
+}
+
+fn image<'a>(data: &'a str, mime_type: &str) -> WireBlock<'a> {
+    match claude::picture(mime_type) {
+        Some(picture) => WireBlock::Image(Image { format: picture.format, source: Source { bytes: data } }),
+        None => WireBlock::Text(claude::PICTURE_OMITTED),
+    }
+}
+
+/// What a tool said.
+struct ResultContent<'a>(&'a FitResult<'a>);
+
+impl Serialize for ResultContent<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut content = serializer.serialize_seq(None)?;
+        let mut empty = true;
+        for block in self.0.blocks() {
+            let block = match block {
+                ResultBlock::Text(text) if is_blank(text) => continue,
+                ResultBlock::Text(text) => WireBlock::Text(text),
+                ResultBlock::Image { data, mime_type } => image(data, mime_type),
+            };
+            content.serialize_element(&block)?;
+            empty = false;
+        }
+        if empty {
+            content.serialize_element(&WireBlock::Text(claude::EMPTY_RESULT))?;
+        }
+        content.end()
+    }
+}

@@ -1,0 +1,346 @@
+//! Bedrock ConverseStream: answers.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use rheon_types::{
+    Chunk, DeltaText, ProviderError, ProviderErrorKind, Signature, SignatureKind, StopReason, ToolCallId,
+    ToolName, Usage,
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::error;
+use crate::frame::{FRAME_BYTES_MAX, Frame};
+use crate::wire::claude::read;
+use crate::wire::count::Count;
+use crate::wire::open_calls::OpenCalls;
+use crate::wire::seam::Decoder;
+
+/// A decoder for one answer.
+pub(in crate::wire) fn decoder(origin: Arc<str>) -> impl Decoder + use<> {
+    Decode {
+        origin,
+        signature: String::new(),
+        redacted: Redacted::default(),
+        calls: OpenCalls::default(),
+        stop_reason: None,
+        counted: false,
+        done: false,
+    }
+}
+
+struct Decode {
+    origin: Arc<str>,
+    /// The signature of the reasoning that is being written, as far as it is there.
+    signature: String,
+    /// The unreadable reasoning that is being written, as far as it is there.
+    redacted: Redacted,
+    calls: OpenCalls,
+    /// Why the answer ended, once that is known. The counts still follow.
+    stop_reason: Option<StopReason>,
+    counted: bool,
+    done: bool,
+}
+
+impl Decoder for Decode {
+    fn frame(&mut self, frame: Frame<'_>, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        if self.done {
+            return Ok(());
+        }
+        if !frame.name.is_empty() {
+            return self.event(frame.name, frame.data, chunks);
+        }
+        // One JSON object per line, whose key is the name of the event.
+        if !frame.data.trim_start().starts_with('{') {
+            return Ok(());
+        }
+        let events: BTreeMap<Cow<'_, str>, &RawValue> = read("(unnamed)", frame.data)?;
+        for (name, data) in events {
+            if !self.done {
+                self.event(&name, data.get(), chunks)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        self.end(chunks);
+        Ok(())
+    }
+}
+
+impl Decode {
+    fn event(&mut self, name: &str, data: &str, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        match name {
+            "contentBlockDelta" => self.delta(read(name, data)?, chunks),
+            "contentBlockStart" => {
+                self.close_block(chunks);
+                self.calls.go_on(chunks);
+                let start: BlockStart<'_> = read(name, data)?;
+                // What the service's own tools do is not for the user's tools to answer.
+                if let Some(call) = start.start.and_then(|start| start.tool_use)
+                    && call.kind.is_none()
+                {
+                    let names = (ToolCallId::from(&*call.tool_use_id), ToolName::from(&*call.name));
+                    self.calls.start(start.content_block_index, names, None, chunks);
+                }
+                Ok(())
+            }
+            "contentBlockStop" => {
+                let stop: BlockStop = read(name, data)?;
+                self.close_block(chunks);
+                self.calls.end(stop.content_block_index, chunks);
+                Ok(())
+            }
+            "messageStop" => {
+                self.stop_reason = Some(stop_reason(&read::<MessageStop<'_>>(name, data)?.stop_reason)?);
+                if self.counted {
+                    self.end(chunks);
+                }
+                Ok(())
+            }
+            "metadata" => {
+                self.count(&read(name, data)?, chunks);
+                self.end(chunks);
+                Ok(())
+            }
+            _ if name.ends_with("Exception") => Err(exception(name, data)),
+            // `messageStart`, and whatever the service adds.
+            _ => Ok(()),
+        }
+    }
+
+    fn delta(&mut self, event: BlockDelta, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        let BlockDelta { content_block_index: index, delta } = event;
+        if let Some(delta) = delta.text.filter(|text| !text.is_empty()) {
+            // Blocks of text have no start of their own.
+            self.calls.go_on(chunks);
+            chunks.push_back(Chunk::Text { delta });
+        }
+        if let Some(delta) = delta.tool_use.and_then(|call| call.input) {
+            self.calls.write(index, delta, chunks);
+        }
+        let Some(reasoning) = delta.reasoning_content else { return Ok(()) };
+        if let Some(delta) = reasoning.text.filter(|text| !text.is_empty()) {
+            self.calls.go_on(chunks);
+            chunks.push_back(Chunk::Thinking { delta });
+        }
+        if let Some(piece) = reasoning.signature {
+            check_size(self.signature.len() + piece.len())?;
+            self.signature.push_str(&piece);
+        }
+        if let Some(piece) = reasoning.redacted_content {
+            self.redacted.push(piece)?;
+        }
+        Ok(())
+    }
+
+    fn close_block(&mut self, chunks: &mut VecDeque<Chunk>) {
+        let pieces = [
+            (std::mem::take(&mut self.signature), SignatureKind::Proof),
+            (std::mem::take(&mut self.redacted).join(), SignatureKind::Redacted),
+        ];
+        for (data, kind) in pieces.into_iter().filter(|(data, _)| !data.is_empty()) {
+            let signature = Signature { data, kind, id: None, origin: self.origin.to_string() };
+            chunks.push_back(Chunk::Signature { signature: Box::new(signature) });
+        }
+    }
+
+    fn count(&mut self, metadata: &Metadata, chunks: &mut VecDeque<Chunk>) {
+        self.counted = true;
+        if let Some(report) = &metadata.usage {
+            let count = |reported: Option<Count>| reported.map_or(0, |count| count.0);
+            let usage = Usage {
+                input: count(report.input_tokens),
+                output: count(report.output_tokens),
+                cache_read: count(report.cache_read_input_tokens),
+                cache_write: count(report.cache_write_input_tokens),
+                total_tokens: count(report.total_tokens),
+            };
+            chunks.push_back(Chunk::Usage { usage });
+        }
+    }
+
+    /// Ends the answer if the service has said why.
+    fn end(&mut self, chunks: &mut VecDeque<Chunk>) {
+        if let Some(stop_reason) = self.stop_reason
+            && !self.done
+        {
+            self.close_block(chunks);
+            self.calls.finish(stop_reason, chunks);
+            chunks.push_back(Chunk::Done { stop_reason });
+            self.done = true;
+        }
+    }
+}
+
+fn stop_reason(reason: &str) -> Result<StopReason, ProviderError> {
+    match reason {
+        "tool_use" => Ok(StopReason::ToolUse),
+        "max_tokens" | "model_context_window_exceeded" => Ok(StopReason::Length),
+        "guardrail_intervened" | "content_filtered" | "refusal" => Err(ProviderError::new(
+            ProviderErrorKind::ContentFilter,
+            format!("the service refuses the content ({reason}); change the request or use another model"),
+        )),
+        "malformed_model_output" | "malformed_tool_use" => {
+            Err(error::malformed(format_args!("the model wrote what the service cannot read ({reason})")))
+        }
+        // `end_turn`, `stop_sequence`, and whatever the service adds.
+        _ => Ok(StopReason::Stop),
+    }
+}
+
+fn exception(name: &str, data: &str) -> ProviderError {
+    let body: Exception<'_> = serde_json::from_str(data).unwrap_or_default();
+    let message = body.message.or(body.capital_message).or(body.original_message);
+    error::in_stream(name, message.as_deref().unwrap_or("the service gives no reason"))
+}
+
+fn check_size(bytes: usize) -> Result<(), ProviderError> {
+    if bytes <= FRAME_BYTES_MAX {
+        return Ok(());
+    }
+    let message = format!("a signature in the answer is larger than {FRAME_BYTES_MAX} bytes");
+    Err(ProviderError::new(ProviderErrorKind::Api, message))
+}
+
+/// Unreadable reasoning, in pieces of base64.
+#[derive(Default)]
+struct Redacted {
+    pieces: Vec<String>,
+    bytes: usize,
+}
+
+impl Redacted {
+    fn push(&mut self, piece: String) -> Result<(), ProviderError> {
+        self.bytes += piece.len() + size_of::<String>();
+        check_size(self.bytes)?;
+        self.pieces.push(piece);
+        Ok(())
+    }
+
+    /// The pieces as one. Each may be padded, so that several cannot simply follow each other.
+    fn join(mut self) -> String {
+        if self.pieces.len() > 1
+            && let Ok(bytes) =
+                self.pieces.iter().map(|piece| STANDARD.decode(piece)).collect::<Result<Vec<_>, _>>()
+        {
+            return STANDARD.encode(bytes.concat());
+        }
+        if self.pieces.len() == 1 { self.pieces.pop().unwrap_or_default() } else { self.pieces.concat() }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct BlockDelta {
+    #[serde(default)]
+    content_block_index: u32,
+    delta: Delta,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Delta {
+    #[serde(default)]
+    text: Option<DeltaText>,
+    #[serde(default)]
+    tool_use: Option<CallDelta>,
+    #[serde(default)]
+    reasoning_content: Option<ReasoningDelta>,
+}
+
+#[derive(Deserialize)]
+struct CallDelta {
+    #[serde(default)]
+    input: Option<DeltaText>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ReasoningDelta {
+    #[serde(default)]
+    text: Option<DeltaText>,
+    #[serde(default)]
+    signature: Option<String>,
+    #[serde(default)]
+    redacted_content: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct BlockStart<'a> {
+    #[serde(default)]
+    content_block_index: u32,
+    #[serde(borrow, default)]
+    start: Option<StartedBlock<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StartedBlock<'a> {
+    #[serde(borrow, default)]
+    tool_use: Option<StartedCall<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StartedCall<'a> {
+    #[serde(borrow, default)]
+    tool_use_id: Cow<'a, str>,
+    #[serde(borrow, default)]
+    name: Cow<'a, str>,
+    /// `server_tool_use` for a call that the service runs itself.
+    #[serde(rename = "type", borrow, default)]
+    kind: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct BlockStop {
+    #[serde(default)]
+    content_block_index: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct MessageStop<'a> {
+    #[serde(borrow, default)]
+    stop_reason: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    #[serde(default)]
+    usage: Option<UsageReport>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct UsageReport {
+    #[serde(default)]
+    input_tokens: Option<Count>,
+    #[serde(default)]
+    output_tokens: Option<Count>,
+    #[serde(default)]
+    total_tokens: Option<Count>,
+    #[serde(default)]
+    cache_read_input_tokens: Option<Count>,
+    #[serde(default)]
+    cache_write_input_tokens: Option<Count>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Exception<'a> {
+    #[serde(borrow, default)]
+    message: Option<Cow<'a, str>>,
+    #[serde(rename = "Message", borrow, default)]
+    capital_message: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    original_message: Option<Cow<'a, str>>,
+}

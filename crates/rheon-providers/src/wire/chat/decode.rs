@@ -1,0 +1,212 @@
+//! OpenAI Chat Completions: answers.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rheon_types::{
+    Chunk, DeltaText, ProviderError, ProviderErrorKind, Signature, SignatureKind, StopReason, Usage,
+};
+
+use super::calls::Calls;
+use super::details::Details;
+use super::event::{Choice, Content, Delta, Event};
+use super::think_tags::ThinkTags;
+use crate::error;
+use crate::frame::Frame;
+use crate::wire::lenient::{self, Counts};
+use crate::wire::seam::Decoder;
+
+/// A decoder for one answer.
+pub(in crate::wire) fn decoder(origin: Arc<str>) -> impl Decoder + use<> {
+    Decode {
+        origin,
+        model_told: false,
+        tags: ThinkTags::default(),
+        details: Details::default(),
+        calls: Calls::default(),
+        usage: Usage::default(),
+        stop_reason: None,
+        done: false,
+    }
+}
+
+struct Decode {
+    origin: Arc<str>,
+    model_told: bool,
+    tags: ThinkTags,
+    details: Details,
+    calls: Calls,
+    usage: Usage,
+    stop_reason: Option<StopReason>,
+    done: bool,
+}
+
+impl Decoder for Decode {
+    fn frame(&mut self, frame: Frame<'_>, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        let data = frame.data.trim();
+        if self.done || data.is_empty() {
+            return Ok(());
+        }
+        if data == "[DONE]" {
+            self.end(chunks);
+            return Ok(());
+        }
+        let event: Event<'_> = match lenient::parse("a chunk of the chat answer", data) {
+            Ok(event) => event,
+            Err(_) if frame.name == "error" => return Err(lenient::reported(data)),
+            Err(problem) => return Err(problem),
+        };
+        if let Some(error) = event.error {
+            return Err(lenient::reported(error.get()));
+        }
+        if frame.name == "error" || *event.object == *"error" {
+            return Err(lenient::reported(data));
+        }
+        if !self.model_told && !event.model.is_empty() {
+            self.model_told = true;
+            chunks.push_back(Chunk::Model { model: event.model.to_string() });
+        }
+        if let Some(part) = event.choices.0.as_ref().and_then(Choice::new_part) {
+            self.part(part, chunks)?;
+        }
+        if let Some(counts) = event.counts() {
+            self.count(&counts, chunks);
+        }
+        match &event.choices.0 {
+            Some(choice) => self.stop(choice, chunks),
+            None => Ok(()),
+        }
+    }
+
+    fn finish(&mut self, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        // Many servers end the body without a last word; an answer that said why it stopped is whole.
+        if !self.done && self.stop_reason.is_some() {
+            self.end(chunks);
+        } else if !self.done {
+            self.tags.flush(chunks);
+        }
+        Ok(())
+    }
+}
+
+impl Decode {
+    fn part(&mut self, part: &Delta<'_>, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        let told = part.thinking();
+        self.think(told, chunks);
+        for raw in part.reasoning_details.iter().flatten() {
+            let readable = self.details.piece(raw)?;
+            if told.is_empty() {
+                self.think(&readable, chunks);
+            }
+        }
+        match &part.content {
+            Content::Nothing => {}
+            Content::Text(text) => self.say(text, chunks),
+            Content::Parts(parts) => {
+                for part in parts {
+                    if let Some(thinking) = part.thinking() {
+                        self.think_all(&thinking, chunks);
+                    }
+                    self.say(&part.text, chunks);
+                }
+            }
+        }
+        self.say(&part.refusal, chunks);
+        for piece in part.tool_calls.iter().flatten() {
+            self.sign(chunks);
+            self.tags.flush(chunks);
+            self.calls.piece(piece, chunks)?;
+        }
+        if let Some(function) = &part.function_call {
+            self.sign(chunks);
+            self.tags.flush(chunks);
+            self.calls.function(function, chunks)?;
+        }
+        Ok(())
+    }
+
+    fn think(&mut self, text: &str, chunks: &mut VecDeque<Chunk>) {
+        if !text.is_empty() {
+            self.calls.interrupted();
+            chunks.push_back(Chunk::Thinking { delta: DeltaText::from(text) });
+        }
+    }
+
+    fn think_all(&mut self, content: &Content<'_>, chunks: &mut VecDeque<Chunk>) {
+        match content {
+            Content::Nothing => {}
+            Content::Text(text) => self.think(text, chunks),
+            Content::Parts(parts) => {
+                for part in parts {
+                    self.think(&part.text, chunks);
+                }
+            }
+        }
+    }
+
+    fn say(&mut self, text: &str, chunks: &mut VecDeque<Chunk>) {
+        if !text.is_empty() {
+            self.sign(chunks);
+            self.calls.interrupted();
+            self.tags.text(text, chunks);
+        }
+    }
+
+    /// Signs the reasoning so far. It must happen before anything else follows, or the signature stands alone.
+    fn sign(&mut self, chunks: &mut VecDeque<Chunk>) {
+        if let Some(data) = self.details.take() {
+            let origin = self.origin.to_string();
+            let signature = Signature { data, kind: SignatureKind::Proof, id: None, origin };
+            chunks.push_back(Chunk::Signature { signature: Box::new(signature) });
+        }
+    }
+
+    fn count(&mut self, counts: &Counts, chunks: &mut VecDeque<Chunk>) {
+        let usage = counts.usage();
+        if usage != self.usage {
+            self.usage = usage;
+            chunks.push_back(Chunk::Usage { usage });
+        }
+    }
+
+    fn stop(&mut self, choice: &Choice<'_>, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        if let Some(error) = choice.error {
+            return Err(lenient::reported(error.get()));
+        }
+        if let Some(reason) = stop_reason(&choice.finish_reason)? {
+            self.calls.end(Some(reason), chunks);
+            self.stop_reason = Some(reason);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, chunks: &mut VecDeque<Chunk>) {
+        self.tags.flush(chunks);
+        self.sign(chunks);
+        self.calls.end(self.stop_reason, chunks);
+        self.done = true;
+        chunks.push_back(Chunk::Done { stop_reason: self.stop_reason.unwrap_or(StopReason::Stop) });
+    }
+}
+
+/// Why the model stopped, in the words of OpenAI and of those who added their own.
+fn stop_reason(word: &str) -> Result<Option<StopReason>, ProviderError> {
+    match word {
+        "" | "null" => Ok(None),
+        "length" | "model_length" | "max_tokens" => Ok(Some(StopReason::Length)),
+        "tool_calls" | "function_call" | "tool_use" => Ok(Some(StopReason::ToolUse)),
+        "content_filter" | "sensitive" => Err(ProviderError::new(
+            ProviderErrorKind::ContentFilter,
+            "the service's content filter stopped the answer; rephrase the request",
+        )),
+        "error" => Err(error::in_stream("error", "the service stopped the answer with an error")),
+        "network_error" => {
+            Err(ProviderError::new(ProviderErrorKind::Network, "the service lost its model (network_error)"))
+        }
+        "insufficient_system_resource" => Err(ProviderError::new(
+            ProviderErrorKind::Overloaded,
+            "the service has no capacity for the rest of the answer (insufficient_system_resource)",
+        )),
+        _ => Ok(Some(StopReason::Stop)),
+    }
+}

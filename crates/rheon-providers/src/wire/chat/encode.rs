@@ -1,0 +1,285 @@
+//! OpenAI Chat Completions: requests.
+
+use rheon_types::{OutputSchema, ProviderError, ToolChoice, ToolDefinition};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use super::message::{Mark, Messages};
+use crate::cache::CacheMarks;
+use crate::compat::{CacheStyle, StructuredOutput, ThinkingReplay, ThinkingRequest, TokensField, ToolStyle};
+use crate::fit::{FitRules, FitThinking, Fitted, Role};
+use crate::wire::openai::{self, ThinkingSetting};
+use crate::wire::seam::Call;
+
+/// The body of a request.
+pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError> {
+    let thinking = match call.compat.thinking_replay {
+        ThinkingReplay::None => FitThinking::None,
+        // Details carry the signed thinking; what came without them goes back as plain text.
+        ThinkingReplay::ReasoningContent | ThinkingReplay::Reasoning | ThinkingReplay::ReasoningDetails => {
+            FitThinking::Plain
+        }
+    };
+    let rules = FitRules {
+        origin: call.origin,
+        call_id: call.compat.call_id,
+        alternate: false,
+        images: call.model.info.images,
+        thinking,
+    };
+    let fitted = Fitted::new(call.request, rules);
+    let marks = marks(call, &fitted);
+    let setting = ThinkingSetting::new(call);
+    openai::to_bytes(&Body { call, fitted: &fitted, marks: &marks, setting })
+}
+
+fn marks(call: &Call<'_>, fitted: &Fitted<'_>) -> CacheMarks {
+    match call.compat.cache {
+        CacheStyle::Marks => {}
+        CacheStyle::None | CacheStyle::Points | CacheStyle::Key => return CacheMarks::default(),
+    }
+    let mut last = [None, None];
+    for (place, (role, _)) in fitted.messages().enumerate() {
+        match role {
+            Role::User | Role::Tool => {
+                let [_, newer] = last;
+                last = [newer, Some(place)];
+            }
+            Role::Assistant => {}
+        }
+    }
+    CacheMarks::new(call.request, last.into_iter().flatten())
+}
+
+struct Body<'a> {
+    call: &'a Call<'a>,
+    fitted: &'a Fitted<'a>,
+    marks: &'a CacheMarks,
+    setting: ThinkingSetting,
+}
+
+impl Serialize for Body<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Call { request, compat, .. } = self.call;
+        let mut body = serializer.serialize_map(None)?;
+        body.serialize_entry("model", &*request.model)?;
+        let messages = Messages { call: self.call, fitted: self.fitted, marks: self.marks };
+        body.serialize_entry("messages", &messages)?;
+        self.tools(&mut body)?;
+        if let Some(tokens) = request.tokens_max {
+            let field = match compat.tokens_field {
+                TokensField::MaxTokens => "max_tokens",
+                TokensField::MaxCompletionTokens => "max_completion_tokens",
+            };
+            body.serialize_entry(field, &tokens)?;
+        }
+        if let Some(temperature) = openai::temperature(self.call, self.setting) {
+            body.serialize_entry("temperature", &temperature)?;
+        }
+        self.thinking(&mut body)?;
+        self.form(&mut body)?;
+        if let Some(key) = openai::cache_key(self.call) {
+            body.serialize_entry("prompt_cache_key", &key)?;
+        }
+        if compat.store_false {
+            body.serialize_entry("store", &false)?;
+        }
+        body.serialize_entry("stream", &true)?;
+        if compat.stream_usage {
+            body.serialize_entry("stream_options", &StreamOptions { include_usage: true })?;
+        }
+        body.end()
+    }
+}
+
+impl Body<'_> {
+    fn tools<M: SerializeMap>(&self, body: &mut M) -> Result<(), M::Error> {
+        let tools = &self.call.request.tools;
+        match self.call.compat.tools {
+            ToolStyle::Native | ToolStyle::Lenient if !tools.is_empty() => {}
+            ToolStyle::Native | ToolStyle::Lenient | ToolStyle::Prompted => return Ok(()),
+        }
+        body.serialize_entry("tools", &Tools { tools, marks: self.marks })?;
+        match &self.call.request.tool_choice {
+            ToolChoice::Auto => Ok(()),
+            ToolChoice::None => body.serialize_entry("tool_choice", "none"),
+            ToolChoice::Required => body.serialize_entry("tool_choice", "required"),
+            ToolChoice::Tool(name) => {
+                let function = Named { name: name.as_str() };
+                body.serialize_entry("tool_choice", &ChosenTool { kind: "function", function })
+            }
+        }
+    }
+
+    fn thinking<M: SerializeMap>(&self, body: &mut M) -> Result<(), M::Error> {
+        let setting = self.setting;
+        let enabled = match setting {
+            ThinkingSetting::Unset => return Ok(()),
+            ThinkingSetting::Off => false,
+            ThinkingSetting::On { .. } => true,
+        };
+        // A service that is told whether to think also has to be told how hard, where the model knows levels.
+        let effort = setting.effort().filter(|_| enabled && self.has_levels());
+        match self.call.compat.thinking {
+            ThinkingRequest::None => Ok(()),
+            ThinkingRequest::Effort => optional(body, "reasoning_effort", setting.effort()),
+            ThinkingRequest::ReasoningObject => {
+                body.serialize_entry("reasoning", &ReasoningObject::new(setting))
+            }
+            ThinkingRequest::ThinkingType => {
+                let kind = if enabled { "enabled" } else { "disabled" };
+                body.serialize_entry("thinking", &ThinkingType { kind })?;
+                optional(body, "reasoning_effort", effort)
+            }
+            ThinkingRequest::EnableThinking => {
+                body.serialize_entry("enable_thinking", &enabled)?;
+                match setting {
+                    ThinkingSetting::On { budget, .. } => optional(body, "thinking_budget", budget),
+                    ThinkingSetting::Unset | ThinkingSetting::Off => Ok(()),
+                }
+            }
+            ThinkingRequest::TemplateKwargs => {
+                let kwargs = TemplateKwargs { enable_thinking: enabled, reasoning_effort: effort };
+                body.serialize_entry("chat_template_kwargs", &kwargs)
+            }
+        }
+    }
+
+    fn has_levels(&self) -> bool {
+        matches!(self.setting, ThinkingSetting::On { budget: None, .. })
+    }
+
+    fn form<M: SerializeMap>(&self, body: &mut M) -> Result<(), M::Error> {
+        let Some(schema) = self.call.request.output_schema.as_deref() else { return Ok(()) };
+        let json_schema = match self.call.compat.structured_output {
+            StructuredOutput::Prompt => return Ok(()),
+            StructuredOutput::JsonObject => None,
+            StructuredOutput::JsonSchema => Some(JsonSchema::new(schema)),
+        };
+        let kind = if json_schema.is_some() { "json_schema" } else { "json_object" };
+        body.serialize_entry("response_format", &ResponseFormat { kind, json_schema })
+    }
+}
+
+fn optional<M: SerializeMap, T: Serialize>(
+    body: &mut M,
+    field: &str,
+    value: Option<T>,
+) -> Result<(), M::Error> {
+    value.map_or(Ok(()), |value| body.serialize_entry(field, &value))
+}
+
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
+}
+
+struct Tools<'a> {
+    tools: &'a [ToolDefinition],
+    marks: &'a CacheMarks,
+}
+
+impl Serialize for Tools<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let last = self.tools.len().saturating_sub(1);
+        serializer.collect_seq(self.tools.iter().enumerate().map(|(place, tool)| {
+            let function = Function {
+                name: tool.name.as_str(),
+                description: &tool.description,
+                parameters: &tool.parameters,
+            };
+            let cache_control = (self.marks.tools && place == last).then_some(Mark::EPHEMERAL);
+            Tool { kind: "function", function, cache_control }
+        }))
+    }
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    function: Function<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<Mark>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a Value,
+}
+
+#[derive(Serialize)]
+struct ChosenTool<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    function: Named<'a>,
+}
+
+#[derive(Serialize)]
+struct Named<'a> {
+    name: &'a str,
+}
+
+#[derive(Default, Serialize)]
+struct ReasoningObject {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    enabled: Option<bool>,
+}
+
+impl ReasoningObject {
+    /// The service takes only one of level and budget.
+    fn new(setting: ThinkingSetting) -> Self {
+        match setting {
+            ThinkingSetting::On { budget: Some(tokens), .. } => {
+                Self { max_tokens: Some(tokens), ..Self::default() }
+            }
+            ThinkingSetting::On { effort: None, budget: None } => {
+                Self { enabled: Some(true), ..Self::default() }
+            }
+            ThinkingSetting::On { .. } | ThinkingSetting::Off | ThinkingSetting::Unset => {
+                Self { effort: setting.effort(), ..Self::default() }
+            }
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ThinkingType {
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+#[derive(Serialize)]
+struct TemplateKwargs {
+    enable_thinking: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct ResponseFormat<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    json_schema: Option<JsonSchema<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonSchema<'a> {
+    name: &'a str,
+    strict: bool,
+    schema: &'a Value,
+}
+
+impl<'a> JsonSchema<'a> {
+    fn new(schema: &'a OutputSchema) -> Self {
+        Self { name: &schema.name, strict: true, schema: &schema.schema }
+    }
+}

@@ -1,0 +1,130 @@
+//! `<think>` at the beginning of an answer's text, as servers without a field for reasoning leave it there.
+
+use std::collections::VecDeque;
+
+use rheon_types::{Chunk, DeltaText};
+
+const OPEN: &str = "<think>";
+const CLOSE: &str = "</think>";
+
+/// How much white space before the first word is held back to see whether a tag follows.
+const BLANK_BYTES_MAX: usize = 64;
+
+/// Splits the text of one answer, whatever the pieces.
+#[derive(Default)]
+pub(super) struct ThinkTags {
+    stage: Stage,
+    /// What may be the beginning of a tag.
+    held: String,
+}
+
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Before the first word.
+    #[default]
+    Start,
+    /// After the opening tag, before the first word of thinking.
+    Opened,
+    Inside,
+    /// After the closing tag, before the first word of the answer.
+    Closed,
+    Plain,
+}
+
+impl ThinkTags {
+    /// Takes in a piece of text.
+    pub(super) fn text(&mut self, delta: &str, chunks: &mut VecDeque<Chunk>) {
+        if self.stage == Stage::Plain {
+            return say(delta, chunks);
+        }
+        let mut held = std::mem::take(&mut self.held);
+        held.push_str(delta);
+        let mut rest = held.as_str();
+        loop {
+            match self.step(rest, chunks) {
+                Step::Again(next) => rest = next,
+                Step::Hold(kept) => {
+                    kept.clone_into(&mut self.held);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn step<'a>(&mut self, rest: &'a str, chunks: &mut VecDeque<Chunk>) -> Step<'a> {
+        match self.stage {
+            Stage::Start => {
+                let word = rest.trim_start();
+                if let Some(inside) = word.strip_prefix(OPEN) {
+                    self.stage = Stage::Opened;
+                    return Step::Again(inside);
+                }
+                if OPEN.starts_with(word) && rest.len() <= BLANK_BYTES_MAX {
+                    return Step::Hold(rest);
+                }
+                self.stage = Stage::Plain;
+                Step::Again(rest)
+            }
+            Stage::Opened | Stage::Closed => {
+                let word = rest.trim_start();
+                if word.is_empty() {
+                    return Step::Hold("");
+                }
+                self.stage = if self.stage == Stage::Opened { Stage::Inside } else { Stage::Plain };
+                Step::Again(word)
+            }
+            Stage::Inside => match rest.split_once(CLOSE) {
+                Some((thought, after)) => {
+                    think(thought, chunks);
+                    self.stage = Stage::Closed;
+                    Step::Again(after)
+                }
+                None => {
+                    let (thought, kept) = split_before_tag(rest);
+                    think(thought, chunks);
+                    Step::Hold(kept)
+                }
+            },
+            Stage::Plain => {
+                say(rest, chunks);
+                Step::Hold("")
+            }
+        }
+    }
+
+    /// The text has ended, or something else follows it: hands out what was held back, unless it is blank.
+    pub(super) fn flush(&mut self, chunks: &mut VecDeque<Chunk>) {
+        let held = std::mem::take(&mut self.held);
+        match self.stage {
+            Stage::Inside => think(&held, chunks),
+            Stage::Start if held.trim_start().is_empty() => {}
+            Stage::Start | Stage::Opened | Stage::Closed | Stage::Plain => say(&held, chunks),
+        }
+    }
+}
+
+enum Step<'a> {
+    /// The stage has changed: look at the rest again.
+    Again(&'a str),
+    /// Keep this until more comes.
+    Hold(&'a str),
+}
+
+/// Splits off the longest end of `text` that may be the beginning of the closing tag.
+fn split_before_tag(text: &str) -> (&str, &str) {
+    let lengths = (1..CLOSE.len()).rev().filter_map(|length| text.len().checked_sub(length));
+    let mut splits = lengths.filter_map(|at| text.split_at_checked(at));
+    splits.find(|(_, end)| CLOSE.starts_with(end)).unwrap_or((text, ""))
+}
+
+fn say(text: &str, chunks: &mut VecDeque<Chunk>) {
+    if !text.is_empty() {
+        chunks.push_back(Chunk::Text { delta: DeltaText::from(text) });
+    }
+}
+
+fn think(text: &str, chunks: &mut VecDeque<Chunk>) {
+    if !text.is_empty() {
+        chunks.push_back(Chunk::Thinking { delta: DeltaText::from(text) });
+    }
+}

@@ -1,0 +1,336 @@
+//! What Anthropic's models ask of a request, whatever the wire: its limit, its thinking, its choice of tools. Pure.
+
+use std::borrow::Cow;
+
+use rheon_types::{
+    ModelInfo, ProviderError, ProviderErrorKind, Request, SignatureKind, ThinkingLevel, ToolChoice,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::call_id::CallIdRule;
+use crate::catalogue::ThinkingStyle;
+use crate::error;
+use crate::fit::{Block, Fitted, Role};
+use crate::wire::seam::Call;
+
+/// The limit of an answer where the request has none, besides its thinking.
+const ANSWER_TOKENS: u32 = 32_000;
+/// The least budget the service takes, whatever a catalogue says.
+const BUDGET_TOKENS_MIN: u32 = 1_024;
+
+/// What the model reads where a message says nothing that can be sent.
+pub(super) const EMPTY_MESSAGE: &str = "(empty message)";
+/// What the model reads where a result says nothing that can be sent.
+pub(super) const EMPTY_RESULT: &str = "(no output)";
+/// What ends an answer of its own that has only thinking, which the service does not take as an end.
+pub(super) const NO_ANSWER: &str = "(no answer)";
+/// What the user says where the conversation ends with the model's words and the model cannot go on writing them.
+pub(super) const CONTINUE: &str = "Continue.";
+/// What the model reads where a picture of a kind was that no model of the service reads.
+pub(super) const PICTURE_OMITTED: &str = "(an image was here; the service cannot read its format)";
+
+/// The settings of one request, as the models take them together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Settings<'a> {
+    /// The limit of the answer, thinking included.
+    pub(super) tokens_max: u32,
+    /// What is said about thinking, if anything.
+    pub(super) thinking: Option<Thinking>,
+    /// How much work goes into the answer.
+    pub(super) effort: Option<&'static str>,
+    /// The sampling temperature.
+    pub(super) temperature: Option<f32>,
+    /// Which tools must be called.
+    pub(super) choice: &'a ToolChoice,
+    /// Whether the model can go on writing an answer that ends the conversation.
+    pub(super) prefill: bool,
+}
+
+/// The `thinking` object of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Thinking {
+    /// Off.
+    Disabled,
+    /// On, up to so many tokens.
+    Enabled {
+        /// Less than the limit of the answer.
+        budget_tokens: u32,
+    },
+    /// As the model sees fit.
+    Adaptive {
+        /// Always `summarized`: newer models otherwise leave the text of their thinking out.
+        display: &'static str,
+    },
+}
+
+impl Thinking {
+    const ADAPTIVE: Self = Self::Adaptive { display: "summarized" };
+}
+
+impl<'a> Settings<'a> {
+    /// The settings for `call`, to a model whose thinking is set by `style`.
+    pub(super) fn new(call: &Call<'a>, style: &ThinkingStyle) -> Self {
+        let Call { request, model, .. } = *call;
+        let forced = match request.tool_choice {
+            ToolChoice::Required | ToolChoice::Tool(_) => !request.tools.is_empty(),
+            ToolChoice::Auto | ToolChoice::None => false,
+        };
+        // A tool cannot be forced on a model that thinks. Whoever forces one wants the call more than the thinking, so
+        // thinking is dropped; the choice is lowered only for models that cannot be told not to think.
+        let plan = Plan::new(style, if forced { ThinkingLevel::Off } else { request.thinking });
+        let tokens_max = tokens_max(request, &model.info, plan.budget_tokens());
+        Self {
+            tokens_max,
+            thinking: plan.thinking_below(tokens_max),
+            effort: plan.effort,
+            temperature: request.temperature.filter(|value| value.is_finite() && plan.plain),
+            choice: if forced && plan.thinks { &ToolChoice::Auto } else { &request.tool_choice },
+            prefill: plan.plain && request.output_schema.is_none(),
+        }
+    }
+}
+
+/// The limit of the answer: never above what the model is known to write. What is only guessed of an unknown model
+/// does not bind whoever asks for a limit.
+fn tokens_max(request: &Request, info: &ModelInfo, budget_tokens: u32) -> u32 {
+    let tokens = match request.tokens_max {
+        Some(tokens) if info.known => tokens.min(info.output_tokens_max),
+        Some(tokens) => tokens,
+        None => ANSWER_TOKENS.saturating_add(budget_tokens).min(info.output_tokens_max),
+    };
+    tokens.max(1)
+}
+
+/// What a model is told about thinking.
+#[derive(Debug, Clone, Copy, Default)]
+struct Plan {
+    thinking: Option<Thinking>,
+    budget_tokens_min: u32,
+    effort: Option<&'static str>,
+    /// Whether it will think.
+    thinks: bool,
+    /// Whether it is of those that take a temperature and go on with an answer: older ones, when they do not think.
+    plain: bool,
+}
+
+impl Plan {
+    fn new(style: &ThinkingStyle, level: ThinkingLevel) -> Self {
+        let plain = Self { plain: true, ..Self::default() };
+        match style {
+            ThinkingStyle::None => plain,
+            ThinkingStyle::Budget { can_disable: true, .. } if level == ThinkingLevel::Off => plain,
+            ThinkingStyle::Budget { min, max, .. } => Self::budget(level, *min, *max),
+            ThinkingStyle::Levels(levels) => match nearest(levels, level) {
+                None => plain,
+                Some(ThinkingLevel::Off) => Self { thinking: Some(Thinking::Disabled), ..Self::default() },
+                Some(level) => Self {
+                    thinking: Some(Thinking::ADAPTIVE),
+                    effort: effort(level),
+                    thinks: true,
+                    ..Self::default()
+                },
+            },
+            ThinkingStyle::Toggle if level == ThinkingLevel::Off => {
+                Self { thinking: Some(Thinking::Disabled), ..plain }
+            }
+            ThinkingStyle::Toggle => Self::budget(level, BUDGET_TOKENS_MIN, u32::MAX),
+            ThinkingStyle::Always => Self { thinks: true, ..Self::default() },
+        }
+    }
+
+    fn budget(level: ThinkingLevel, min: u32, max: u32) -> Self {
+        let wanted = match level {
+            ThinkingLevel::Off | ThinkingLevel::Minimal => BUDGET_TOKENS_MIN,
+            ThinkingLevel::Low => 4_096,
+            ThinkingLevel::Medium => 8_192,
+            ThinkingLevel::High => 16_384,
+            ThinkingLevel::Max => 32_768,
+        };
+        let min = min.max(BUDGET_TOKENS_MIN);
+        let budget_tokens = wanted.clamp(min, max.max(min));
+        let thinking = Some(Thinking::Enabled { budget_tokens });
+        Self { thinking, budget_tokens_min: min, thinks: true, ..Self::default() }
+    }
+
+    fn budget_tokens(&self) -> u32 {
+        match self.thinking {
+            Some(Thinking::Enabled { budget_tokens }) => budget_tokens,
+            Some(Thinking::Disabled | Thinking::Adaptive { .. }) | None => 0,
+        }
+    }
+
+    /// A budget leaves a quarter of the limit for the answer; where even the least one does not fit, nothing is said.
+    fn thinking_below(&self, tokens_max: u32) -> Option<Thinking> {
+        match self.thinking {
+            Some(Thinking::Enabled { budget_tokens }) => {
+                let budget_tokens =
+                    budget_tokens.min(tokens_max - tokens_max / 4).max(self.budget_tokens_min);
+                (budget_tokens < tokens_max).then_some(Thinking::Enabled { budget_tokens })
+            }
+            Some(Thinking::Disabled | Thinking::Adaptive { .. }) | None => self.thinking,
+        }
+    }
+}
+
+/// The level of `levels` nearest to the one that is asked for, the lower of two. Thinking is switched off only if that
+/// is asked for.
+fn nearest(levels: &[ThinkingLevel], asked: ThinkingLevel) -> Option<ThinkingLevel> {
+    let thinking = levels.iter().copied().filter(|level| *level != ThinkingLevel::Off);
+    if asked == ThinkingLevel::Off && levels.contains(&asked) {
+        return Some(asked);
+    }
+    thinking
+        .min_by_key(|level| (rank(*level).abs_diff(rank(asked)), rank(*level)))
+        .or_else(|| levels.first().copied())
+}
+
+fn rank(level: ThinkingLevel) -> u8 {
+    match level {
+        ThinkingLevel::Off => 0,
+        ThinkingLevel::Minimal => 1,
+        ThinkingLevel::Low => 2,
+        ThinkingLevel::Medium => 3,
+        ThinkingLevel::High => 4,
+        ThinkingLevel::Max => 5,
+    }
+}
+
+fn effort(level: ThinkingLevel) -> Option<&'static str> {
+    match level {
+        ThinkingLevel::Off => None,
+        ThinkingLevel::Minimal | ThinkingLevel::Low => Some("low"),
+        ThinkingLevel::Medium => Some("medium"),
+        ThinkingLevel::High => Some("high"),
+        ThinkingLevel::Max => Some("max"),
+    }
+}
+
+/// The rule for ids: a service's own, but never looser than the models' own.
+pub(super) fn call_id_rule(rule: CallIdRule) -> CallIdRule {
+    match rule {
+        CallIdRule::Any | CallIdRule::Word64 => CallIdRule::Word64,
+        CallIdRule::Word40 => CallIdRule::Word40,
+        CallIdRule::Alnum9 => CallIdRule::Alnum9,
+    }
+}
+
+/// The name of a tool in a call of the past, which another model may have made up: letters, digits, `_` and `-`.
+pub(super) fn tool_name(name: &str) -> Cow<'_, str> {
+    const LENGTH_MAX: usize = 64;
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
+    if name.is_empty() {
+        Cow::Borrowed("unnamed")
+    } else if name.len() <= LENGTH_MAX && name.chars().all(fits) {
+        Cow::Borrowed(name)
+    } else {
+        Cow::Owned(
+            name.chars().take(LENGTH_MAX).map(|letter| if fits(letter) { letter } else { '_' }).collect(),
+        )
+    }
+}
+
+/// A kind of picture that the models read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Picture {
+    /// For instance `image/png`.
+    pub(super) mime_type: &'static str,
+    /// For instance `png`.
+    pub(super) format: &'static str,
+}
+
+/// The kind of picture that `mime_type` names, if the models read it.
+pub(super) fn picture(mime_type: &str) -> Option<Picture> {
+    let (mime_type, format) = match mime_type {
+        "image/png" => ("image/png", "png"),
+        "image/jpeg" | "image/jpg" => ("image/jpeg", "jpeg"),
+        "image/gif" => ("image/gif", "gif"),
+        "image/webp" => ("image/webp", "webp"),
+        _ => return None,
+    };
+    Some(Picture { mime_type, format })
+}
+
+/// Whether a block can be sent: services refuse blank text, and thinking without what proves it.
+pub(super) fn can_send(block: &Block<'_>) -> bool {
+    match block {
+        Block::Text(text) => !is_blank(text),
+        Block::Thinking { signature, .. } => {
+            signature.is_some_and(|signature| signature.kind != SignatureKind::Next)
+        }
+        Block::Image { .. } | Block::Call { .. } | Block::Result(_) => true,
+    }
+}
+
+/// Whether services would call this text empty.
+pub(super) fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
+}
+
+/// What stands at the end of a message so that the service takes it, besides its own blocks.
+pub(super) fn filler(role: Role, last: Option<&Block<'_>>) -> Option<&'static str> {
+    match (role, last) {
+        (Role::User | Role::Tool, None) => Some(EMPTY_MESSAGE),
+        (Role::Assistant, None | Some(Block::Thinking { .. })) => Some(NO_ANSWER),
+        (Role::User | Role::Tool | Role::Assistant, Some(_)) => None,
+    }
+}
+
+/// What a conversation looks like from its end, in one pass and without memory that grows with it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Outline {
+    /// The places of the last two messages in the user's role.
+    users: [Option<usize>; 2],
+    /// The place of an answer that ends the conversation.
+    pub(super) open_answer: Option<usize>,
+    /// Whether that answer ends with text that could go on.
+    open_text: bool,
+}
+
+impl Outline {
+    /// The outline of `fitted`. An error if there is nothing to send.
+    pub(super) fn new(fitted: &Fitted<'_>) -> Result<Self, ProviderError> {
+        let mut outline = Self::default();
+        let mut empty = true;
+        for (place, (role, blocks)) in fitted.messages().enumerate() {
+            empty = false;
+            outline.open_answer = None;
+            match role {
+                Role::User | Role::Tool => {
+                    let [_, before] = outline.users;
+                    outline.users = [before, Some(place)];
+                }
+                Role::Assistant => {
+                    outline.open_answer = Some(place);
+                    let last = blocks.iter().rfind(|block| can_send(block));
+                    outline.open_text = matches!(last, Some(Block::Text(_)));
+                }
+            }
+        }
+        if empty {
+            let message = "the conversation has no message to send; add one of the user first";
+            return Err(ProviderError::new(ProviderErrorKind::InvalidRequest, message));
+        }
+        Ok(outline)
+    }
+
+    /// Whether the user has to say something after the model's words, which end the conversation, for a model that can
+    /// go on with them or cannot.
+    pub(super) fn needs_continue(&self, settings: &Settings<'_>) -> bool {
+        self.open_answer.is_some() && !(self.open_text && settings.prefill)
+    }
+
+    /// The places of the last two messages in the user's role.
+    pub(super) fn user_places(&self) -> impl DoubleEndedIterator<Item = usize> + use<> {
+        self.users.into_iter().flatten()
+    }
+}
+
+/// Reads the JSON of one event of an answer.
+pub(super) fn read<'a, T: Deserialize<'a>>(event: &str, data: &'a str) -> Result<T, ProviderError> {
+    serde_json::from_str(data).map_err(|problem| {
+        // The problem may quote the event, which may be large.
+        let problem: String = problem.to_string().chars().take(200).collect();
+        error::malformed(format_args!("event {event}: {problem}"))
+    })
+}

@@ -1,0 +1,115 @@
+//! Gemini `streamGenerateContent`: limits, thinking and the form of the answer.
+
+use rheon_types::ThinkingLevel;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::catalogue::ThinkingStyle;
+use crate::wire::seam::Call;
+
+/// The service decides how much to think.
+const BUDGET_DYNAMIC: i64 = -1;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct GenerationConfig<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_config: Option<ThinkingConfig>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_mime_type: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_json_schema: Option<&'a Value>,
+}
+
+impl<'a> GenerationConfig<'a> {
+    /// The settings of `call`, with the answer held to `schema`.
+    pub(super) fn new(call: &Call<'a>, schema: Option<&'a Value>) -> Self {
+        let info = &call.model.info;
+        // The service refuses a limit above the model's own.
+        let tokens_max = if info.known { info.output_tokens_max.max(1) } else { u32::MAX };
+        Self {
+            max_output_tokens: call.request.tokens_max.map(|tokens| tokens.min(tokens_max)),
+            temperature: call.request.temperature,
+            thinking_config: ThinkingConfig::new(&call.model.thinking, call.request.thinking),
+            response_mime_type: schema.map(|_| "application/json"),
+            response_json_schema: schema,
+        }
+    }
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ThinkingConfig {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    include_thoughts: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_budget: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_level: Option<&'static str>,
+}
+
+impl ThinkingConfig {
+    /// How a model of `style` is told to think as much as `level`; none where there is nothing to tell.
+    pub(super) fn new(style: &ThinkingStyle, level: ThinkingLevel) -> Option<Self> {
+        let include_thoughts = (level != ThinkingLevel::Off).then_some(true);
+        let (thinking_budget, thinking_level) = match style {
+            ThinkingStyle::None => return None,
+            ThinkingStyle::Budget { min, max, can_disable } => {
+                let budget = match budget(level) {
+                    0 if *can_disable => 0,
+                    tokens => tokens.max(*min).min(*max),
+                };
+                (Some(i64::from(budget)), None)
+            }
+            ThinkingStyle::Levels(levels) => (None, nearest(levels, level).map(level_name)),
+            ThinkingStyle::Toggle if level == ThinkingLevel::Off => (Some(0), None),
+            ThinkingStyle::Toggle => (Some(BUDGET_DYNAMIC), None),
+            ThinkingStyle::Always => (None, None),
+        };
+        if include_thoughts.is_none() && thinking_budget.is_none() && thinking_level.is_none() {
+            return None;
+        }
+        Some(Self { include_thoughts, thinking_budget, thinking_level })
+    }
+}
+
+fn budget(level: ThinkingLevel) -> u32 {
+    match level {
+        ThinkingLevel::Off => 0,
+        ThinkingLevel::Minimal => 512,
+        ThinkingLevel::Low => 1_024,
+        ThinkingLevel::Medium => 8_192,
+        ThinkingLevel::High => 24_576,
+        ThinkingLevel::Max => u32::MAX,
+    }
+}
+
+/// The one of `levels` that is nearest to `level`, the lower of two. The service has no level for "off".
+fn nearest(levels: &[ThinkingLevel], level: ThinkingLevel) -> Option<ThinkingLevel> {
+    let known = levels.iter().copied().filter(|level| *level != ThinkingLevel::Off);
+    known.min_by_key(|known| rank(*known).abs_diff(rank(level)))
+}
+
+fn rank(level: ThinkingLevel) -> u8 {
+    match level {
+        ThinkingLevel::Off => 0,
+        ThinkingLevel::Minimal => 1,
+        ThinkingLevel::Low => 2,
+        ThinkingLevel::Medium => 3,
+        ThinkingLevel::High => 4,
+        ThinkingLevel::Max => 5,
+    }
+}
+
+fn level_name(level: ThinkingLevel) -> &'static str {
+    match level {
+        ThinkingLevel::Off | ThinkingLevel::Minimal => "MINIMAL",
+        ThinkingLevel::Low => "LOW",
+        ThinkingLevel::Medium => "MEDIUM",
+        ThinkingLevel::High | ThinkingLevel::Max => "HIGH",
+    }
+}

@@ -1,0 +1,170 @@
+//! Gemini `streamGenerateContent`: requests, written straight from the borrowed history.
+
+use std::fmt;
+
+use rheon_types::{ProviderError, ProviderErrorKind, Request, ToolChoice, ToolDefinition};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use super::config::GenerationConfig;
+use super::contents::Contents;
+use super::generation::Generation;
+use crate::fit::{FitRules, FitThinking, Fitted};
+use crate::wire::seam::Call;
+
+/// What the model reads where the service cannot hold it to a schema.
+const SCHEMA_NOTE: &str = include_str!("schema_note.md");
+
+/// The body of a request.
+pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError> {
+    let rules = FitRules {
+        origin: call.origin,
+        call_id: call.compat.call_id,
+        alternate: true,
+        images: call.model.info.images,
+        thinking: FitThinking::Plain,
+    };
+    let fitted = Fitted::new(call.request, rules);
+    let generation = Generation::of(&call.request.model);
+    let request = call.request;
+    // Before Gemini 3 a request has tools or a schema, not both.
+    let schema = request.output_schema.as_deref().map(|output| &output.schema);
+    let (schema, schema_note) = match generation {
+        Generation::Two if !request.tools.is_empty() => (None, schema),
+        Generation::Two | Generation::Three => (schema, None),
+    };
+    let body = Body {
+        contents: Contents { fitted: &fitted, generation },
+        system_instruction: SystemInstruction::of(request, schema_note),
+        tools: Tools::of(request),
+        tool_config: ToolConfig::of(request),
+        generation_config: GenerationConfig::new(call, schema),
+    };
+    serde_json::to_vec(&body).map_err(|error| {
+        ProviderError::new(
+            ProviderErrorKind::InvalidRequest,
+            format!("the request cannot be written: {error}"),
+        )
+    })
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    contents: Contents<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_instruction: Option<SystemInstruction<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<[Tools<'a>; 1]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_config: Option<ToolConfig<'a>>,
+    generation_config: GenerationConfig<'a>,
+}
+
+/// One part per section.
+#[derive(Serialize)]
+struct SystemInstruction<'a> {
+    #[serde(serialize_with = "system_parts")]
+    parts: (&'a Request, Option<&'a Value>),
+}
+
+impl<'a> SystemInstruction<'a> {
+    fn of(request: &'a Request, schema_note: Option<&'a Value>) -> Option<Self> {
+        let said = !request.system.is_empty() || schema_note.is_some();
+        said.then_some(Self { parts: (request, schema_note) })
+    }
+}
+
+fn system_parts<S: Serializer>(parts: &(&Request, Option<&Value>), serializer: S) -> Result<S::Ok, S::Error> {
+    let (request, schema_note) = parts;
+    let sections =
+        request.system.sections().map(|section| SystemPart { text: SystemText::Section(&section.text) });
+    let note = schema_note.map(|schema| SystemPart { text: SystemText::SchemaNote(schema) });
+    serializer.collect_seq(sections.chain(note))
+}
+
+#[derive(Serialize)]
+struct SystemPart<'a> {
+    text: SystemText<'a>,
+}
+
+enum SystemText<'a> {
+    Section(&'a str),
+    SchemaNote(&'a Value),
+}
+
+impl Serialize for SystemText<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Section(text) => serializer.serialize_str(text),
+            Self::SchemaNote(_) => serializer.collect_str(self),
+        }
+    }
+}
+
+impl fmt::Display for SystemText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Section(text) => f.write_str(text),
+            Self::SchemaNote(schema) => write!(f, "{}\n{schema}", SCHEMA_NOTE.trim_end()),
+        }
+    }
+}
+
+/// All tools are one entry.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tools<'a> {
+    #[serde(serialize_with = "declarations")]
+    function_declarations: &'a [ToolDefinition],
+}
+
+impl<'a> Tools<'a> {
+    fn of(request: &'a Request) -> Option<[Self; 1]> {
+        (!request.tools.is_empty()).then_some([Self { function_declarations: &request.tools }])
+    }
+}
+
+/// `parametersJsonSchema` takes plain JSON Schema; `parameters` would take only a dialect of it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Declaration<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters_json_schema: &'a Value,
+}
+
+fn declarations<S: Serializer>(tools: &[ToolDefinition], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(tools.iter().map(|tool| Declaration {
+        name: tool.name.as_str(),
+        description: &tool.description,
+        parameters_json_schema: &tool.parameters,
+    }))
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolConfig<'a> {
+    function_calling_config: CallingConfig<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CallingConfig<'a> {
+    mode: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed_function_names: Option<[&'a str; 1]>,
+}
+
+impl<'a> ToolConfig<'a> {
+    fn of(request: &'a Request) -> Option<Self> {
+        let (mode, allowed_function_names) = match &request.tool_choice {
+            _ if request.tools.is_empty() => return None,
+            ToolChoice::Auto => ("AUTO", None),
+            ToolChoice::None => ("NONE", None),
+            ToolChoice::Required => ("ANY", None),
+            ToolChoice::Tool(name) => ("ANY", Some([name.as_str()])),
+        };
+        Some(Self { function_calling_config: CallingConfig { mode, allowed_function_names } })
+    }
+}

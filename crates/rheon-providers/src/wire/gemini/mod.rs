@@ -1,0 +1,19 @@
+//! Gemini `streamGenerateContent`.
+
+mod answer;
+mod config;
+mod contents;
+mod decode;
+mod encode;
+mod generation;
+
+#[cfg(test)]
+mod decode_tests;
+#[cfg(test)]
+mod encode_tests;
+
+pub(super) use decode::decoder;
+pub(super) use encode::encode;
+
+/// What stands in the ids that are made here, because the service gave none: `google-fc-0`. They are never sent.
+const MADE_ID: &str = "-fc-";

@@ -1,0 +1,192 @@
+//! Values as services send them in answers, read with borrowed text and without fuss about their type.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use rheon_types::{ProviderError, Usage};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::count::Count;
+use crate::error;
+
+/// How much of what a service adds to its error message is kept.
+const DETAIL_CHARS_MAX: usize = 500;
+
+/// A text; borrowed where it holds no escapes. A number becomes its digits; whatever else is no text becomes empty.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Text<'a>(Cow<'a, str>);
+
+impl std::ops::Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TextVisitor).map(Self)
+    }
+}
+
+struct TextVisitor;
+
+impl<'de> Visitor<'de> for TextVisitor {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.to_owned()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text))
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(""))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(""))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(number.to_string()))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(number.to_string()))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(number.to_string()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Cow::Borrowed(""))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Self::Value, A::Error> {
+        while fields.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Cow::Borrowed(""))
+    }
+}
+
+/// A place in a list, where one is given.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place(pub(super) Option<u32>);
+
+impl<'de> Deserialize<'de> for Place {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(Text::deserialize(deserializer)?.parse().ok()))
+    }
+}
+
+/// Reads a JSON object that borrows from `json`. `what` names it in the error, which has none of its content.
+pub(super) fn parse<'a, T: Deserialize<'a>>(what: &str, json: &'a str) -> Result<T, ProviderError> {
+    if !json.starts_with('{') {
+        return Err(error::malformed(format_args!("{what} is no JSON object")));
+    }
+    serde_json::from_str(json).map_err(|problem| {
+        let why = match problem.classify() {
+            serde_json::error::Category::Eof => "ends too early",
+            serde_json::error::Category::Data => "has a field of the wrong type",
+            serde_json::error::Category::Syntax | serde_json::error::Category::Io => "is not JSON",
+        };
+        error::malformed(format_args!("{what} {why} (column {})", problem.column()))
+    })
+}
+
+/// Reads part of an answer that may be nonsense: what cannot be read counts as absent.
+pub(super) fn parse_or_default<'a, T: Deserialize<'a> + Default>(json: &'a RawValue) -> T {
+    serde_json::from_str(json.get()).unwrap_or_default()
+}
+
+/// The counts of a call whose prompt tokens include those of the cache.
+pub(super) struct Counts {
+    pub(super) prompt: Count,
+    pub(super) cache_read: Count,
+    pub(super) cache_write: Count,
+    pub(super) output: Count,
+    pub(super) total: Count,
+}
+
+impl Counts {
+    /// The same with the prompt tokens told apart.
+    pub(super) fn usage(&self) -> Usage {
+        Usage {
+            input: self.prompt.0.saturating_sub(self.cache_read.0).saturating_sub(self.cache_write.0),
+            output: self.output.0,
+            cache_read: self.cache_read.0,
+            cache_write: self.cache_write.0,
+            total_tokens: self.total.0,
+        }
+    }
+}
+
+/// An error that a service reports inside an answer.
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+pub(super) struct Report<'a> {
+    #[serde(borrow)]
+    code: Text<'a>,
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    message: Text<'a>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+    #[serde(borrow)]
+    metadata: Option<&'a RawValue>,
+}
+
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct Metadata<'a> {
+    #[serde(borrow)]
+    raw: Text<'a>,
+}
+
+/// The error that `json` describes: a text, an object, or an object that holds it as `error`.
+pub(super) fn reported(json: &str) -> ProviderError {
+    let Ok(report) = serde_json::from_str::<Report<'_>>(json) else {
+        let text: Text<'_> = serde_json::from_str(json).unwrap_or_default();
+        return error::in_stream(
+            "error",
+            if text.is_empty() { "the service gives no reason" } else { &text },
+        );
+    };
+    match report.error {
+        Some(inner) if report.message.is_empty() => reported(inner.get()),
+        Some(_) | None => report.into_error(),
+    }
+}
+
+impl Report<'_> {
+    fn into_error(self) -> ProviderError {
+        let code = match (&*self.code, &*self.kind) {
+            ("", "") => "error",
+            ("", kind) => kind,
+            (code, _) => code,
+        };
+        let metadata: Metadata<'_> = self.metadata.map(parse_or_default).unwrap_or_default();
+        let message = if self.message.is_empty() { "the service gives no reason" } else { &self.message };
+        if metadata.raw.is_empty() {
+            error::in_stream(code, message)
+        } else {
+            let raw: String = metadata.raw.chars().take(DETAIL_CHARS_MAX).collect();
+            error::in_stream(code, &format!("{message}: {raw}"))
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The tool calls of one Responses answer while they stream in.
+
+use std::collections::VecDeque;
+
+use rheon_types::{Chunk, DeltaText, ProviderError};
+
+use crate::error;
+
+/// The most tool calls one answer may have.
+pub(super) const CALLS_MAX: usize = 1_024;
+
+/// The calls so far.
+#[derive(Default)]
+pub(super) struct Calls {
+    calls: Vec<OpenCall>,
+}
+
+struct OpenCall {
+    key: Key<String>,
+    has_arguments: bool,
+    ended: bool,
+}
+
+/// How an event says which item it is about: some give only one of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Key<T> {
+    pub(super) output_index: Option<u32>,
+    pub(super) item_id: T,
+}
+
+impl Calls {
+    /// Whether there is any.
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Begins a call, unless it has begun already.
+    pub(super) fn start(
+        &mut self,
+        key: Key<&str>,
+        call_id: &str,
+        name: &str,
+        chunks: &mut VecDeque<Chunk>,
+    ) -> Result<(), ProviderError> {
+        if self.find(key).is_some() {
+            return Ok(());
+        }
+        let at = self.calls.len();
+        let (Ok(index), true) = (u32::try_from(at), at < CALLS_MAX) else {
+            return Err(error::malformed(format_args!("it has more than {CALLS_MAX} tool calls")));
+        };
+        let key = Key { output_index: key.output_index, item_id: key.item_id.to_owned() };
+        self.calls.push(OpenCall { key, has_arguments: false, ended: false });
+        chunks.push_back(Chunk::ToolCallStart { index, id: call_id.into(), name: name.into() });
+        Ok(())
+    }
+
+    /// A piece of the arguments of a call.
+    pub(super) fn arguments(&mut self, key: Key<&str>, delta: &str, chunks: &mut VecDeque<Chunk>) {
+        if delta.is_empty() {
+            return;
+        }
+        if let Some((index, call)) = self.open(key) {
+            call.has_arguments = true;
+            chunks.push_back(Chunk::ToolCallDelta { index, delta: DeltaText::from(delta) });
+        }
+    }
+
+    /// All arguments of a call at once; they repeat what came in pieces.
+    pub(super) fn all_arguments(&mut self, key: Key<&str>, json: &str, chunks: &mut VecDeque<Chunk>) {
+        if self.open(key).is_some_and(|(_, call)| !call.has_arguments) {
+            self.arguments(key, json, chunks);
+        }
+    }
+
+    /// A call is complete.
+    pub(super) fn end(&mut self, key: Key<&str>, chunks: &mut VecDeque<Chunk>) {
+        if let Some((index, call)) = self.open(key) {
+            call.ended = true;
+            chunks.push_back(Chunk::ToolCallEnd { index });
+        }
+    }
+
+    /// The answer is complete: ends the calls of which the service did not say so, but whose arguments came.
+    pub(super) fn end_all(&mut self, chunks: &mut VecDeque<Chunk>) {
+        for (call, index) in self.calls.iter_mut().zip(0..) {
+            if !call.ended && call.has_arguments {
+                call.ended = true;
+                chunks.push_back(Chunk::ToolCallEnd { index });
+            }
+        }
+    }
+
+    fn find(&self, key: Key<&str>) -> Option<usize> {
+        let same_place = |call: &OpenCall| call.key.output_index == key.output_index;
+        let same_id = |call: &OpenCall| call.key.item_id == key.item_id;
+        if key.output_index.is_some() {
+            self.calls.iter().rposition(same_place)
+        } else if !key.item_id.is_empty() {
+            self.calls.iter().rposition(same_id)
+        } else {
+            None
+        }
+    }
+
+    /// The call that `key` names; the last one where it names none.
+    fn open(&mut self, key: Key<&str>) -> Option<(u32, &mut OpenCall)> {
+        let named = key.output_index.is_some() || !key.item_id.is_empty();
+        let last = self.calls.len().checked_sub(1).filter(|_| !named);
+        let at = self.find(key).or(last)?;
+        let call = self.calls.get_mut(at).filter(|call| !call.ended)?;
+        Some((u32::try_from(at).ok()?, call))
+    }
+}

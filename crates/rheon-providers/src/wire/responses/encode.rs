@@ -1,0 +1,170 @@
+//! OpenAI Responses: requests.
+
+use rheon_types::{ProviderError, ToolChoice, ToolDefinition};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use super::input::Input;
+use crate::catalogue::ThinkingStyle;
+use crate::compat::{StructuredOutput, ToolStyle};
+use crate::fit::{FitRules, FitThinking, Fitted};
+use crate::wire::openai::{self, Shown, SystemText, ThinkingSetting};
+use crate::wire::seam::Call;
+
+/// The body of a request.
+pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError> {
+    let rules = FitRules {
+        origin: call.origin,
+        call_id: call.compat.call_id,
+        alternate: false,
+        images: call.model.info.images,
+        thinking: FitThinking::Signed,
+    };
+    let fitted = Fitted::new(call.request, rules);
+    openai::to_bytes(&Body { call, fitted: &fitted, setting: ThinkingSetting::new(call) })
+}
+
+struct Body<'a> {
+    call: &'a Call<'a>,
+    fitted: &'a Fitted<'a>,
+    setting: ThinkingSetting,
+}
+
+impl Serialize for Body<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let request = self.call.request;
+        let mut body = serializer.serialize_map(None)?;
+        body.serialize_entry("model", &*request.model)?;
+        if let Some(text) = SystemText::new(self.call) {
+            body.serialize_entry("instructions", &Shown(text))?;
+        }
+        body.serialize_entry("input", &Input { fitted: self.fitted })?;
+        self.tools(&mut body)?;
+        if let Some(tokens) = request.tokens_max {
+            body.serialize_entry("max_output_tokens", &tokens)?;
+        }
+        if let Some(temperature) = openai::temperature(self.call, self.setting) {
+            body.serialize_entry("temperature", &temperature)?;
+        }
+        self.thinking(&mut body)?;
+        self.form(&mut body)?;
+        if let Some(key) = openai::cache_key(self.call) {
+            body.serialize_entry("prompt_cache_key", &key)?;
+        }
+        body.serialize_entry("store", &false)?;
+        body.serialize_entry("stream", &true)?;
+        body.end()
+    }
+}
+
+impl Body<'_> {
+    fn tools<M: SerializeMap>(&self, body: &mut M) -> Result<(), M::Error> {
+        let tools = &self.call.request.tools;
+        match self.call.compat.tools {
+            ToolStyle::Native | ToolStyle::Lenient if !tools.is_empty() => {}
+            ToolStyle::Native | ToolStyle::Lenient | ToolStyle::Prompted => return Ok(()),
+        }
+        body.serialize_entry("tools", &Tools { tools })?;
+        match &self.call.request.tool_choice {
+            ToolChoice::Auto => Ok(()),
+            ToolChoice::None => body.serialize_entry("tool_choice", "none"),
+            ToolChoice::Required => body.serialize_entry("tool_choice", "required"),
+            ToolChoice::Tool(name) => {
+                let chosen = ChosenTool { kind: "function", name: name.as_str() };
+                body.serialize_entry("tool_choice", &chosen)
+            }
+        }
+    }
+
+    /// Models that do not think refuse to be asked for their encrypted reasoning.
+    fn thinking<M: SerializeMap>(&self, body: &mut M) -> Result<(), M::Error> {
+        match self.call.model.thinking {
+            ThinkingStyle::None => return Ok(()),
+            ThinkingStyle::Budget { .. }
+            | ThinkingStyle::Levels(_)
+            | ThinkingStyle::Toggle
+            | ThinkingStyle::Always => {}
+        }
+        let summary = match self.setting {
+            ThinkingSetting::Off => None,
+            ThinkingSetting::Unset | ThinkingSetting::On { .. } => Some("auto"),
+        };
+        if let Some(effort) = self.setting.effort() {
+            body.serialize_entry("reasoning", &Reasoning { effort, summary })?;
+        }
+        body.serialize_entry("include", &["reasoning.encrypted_content"])
+    }
+
+    fn form<M: SerializeMap>(&self, body: &mut M) -> Result<(), M::Error> {
+        let Some(schema) = self.call.request.output_schema.as_deref() else { return Ok(()) };
+        let format = match self.call.compat.structured_output {
+            StructuredOutput::Prompt => return Ok(()),
+            StructuredOutput::JsonObject => Format { kind: "json_object", ..Format::default() },
+            StructuredOutput::JsonSchema => Format {
+                kind: "json_schema",
+                name: Some(&schema.name),
+                strict: Some(true),
+                schema: Some(&schema.schema),
+            },
+        };
+        body.serialize_entry("text", &TextOptions { format })
+    }
+}
+
+struct Tools<'a> {
+    tools: &'a [ToolDefinition],
+}
+
+impl Serialize for Tools<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.tools.iter().map(|tool| Tool {
+            kind: "function",
+            name: tool.name.as_str(),
+            description: &tool.description,
+            parameters: &tool.parameters,
+            strict: false,
+        }))
+    }
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a Value,
+    strict: bool,
+}
+
+#[derive(Serialize)]
+struct ChosenTool<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    name: &'a str,
+}
+
+#[derive(Serialize)]
+struct Reasoning {
+    effort: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct TextOptions<'a> {
+    format: Format<'a>,
+}
+
+#[derive(Default, Serialize)]
+struct Format<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    strict: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schema: Option<&'a Value>,
+}

@@ -1,0 +1,167 @@
+//! The events of a Responses answer as services write them, borrowed from the frame.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::wire::count::Count;
+use crate::wire::lenient::{Counts, Place, Text, parse_or_default};
+
+/// Which event it is, where the frame does not say so.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Head<'a> {
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Text<'a>,
+    #[serde(borrow)]
+    pub(super) object: Text<'a>,
+}
+
+/// A piece of an item.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Piece<'a> {
+    pub(super) output_index: Place,
+    #[serde(borrow)]
+    pub(super) item_id: Text<'a>,
+    pub(super) summary_index: Place,
+    pub(super) content_index: Place,
+    #[serde(borrow)]
+    pub(super) delta: Text<'a>,
+    #[serde(borrow)]
+    pub(super) arguments: Text<'a>,
+    #[serde(borrow)]
+    pub(super) call_id: Text<'a>,
+    #[serde(borrow)]
+    pub(super) name: Text<'a>,
+}
+
+/// An item that begins or ends.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ItemEvent<'a> {
+    pub(super) output_index: Place,
+    #[serde(borrow)]
+    pub(super) item: Item<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Item<'a> {
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Text<'a>,
+    #[serde(borrow)]
+    pub(super) id: Text<'a>,
+    #[serde(borrow)]
+    pub(super) call_id: Text<'a>,
+    #[serde(borrow)]
+    pub(super) name: Text<'a>,
+    #[serde(borrow)]
+    pub(super) arguments: Text<'a>,
+    #[serde(borrow)]
+    pub(super) encrypted_content: Text<'a>,
+    #[serde(borrow)]
+    summary: Option<&'a RawValue>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
+impl<'a> Item<'a> {
+    /// The parts of its summary.
+    pub(super) fn summary(&self) -> Vec<Part<'a>> {
+        self.summary.map(parse_or_default).unwrap_or_default()
+    }
+
+    /// The parts of its content.
+    pub(super) fn content(&self) -> Vec<Part<'a>> {
+        self.content.map(parse_or_default).unwrap_or_default()
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Part<'a> {
+    #[serde(borrow)]
+    text: Text<'a>,
+    #[serde(borrow)]
+    refusal: Text<'a>,
+}
+
+impl Part<'_> {
+    /// What it says.
+    pub(super) fn said(&self) -> &str {
+        if self.text.is_empty() { &self.refusal } else { &self.text }
+    }
+}
+
+/// The whole answer at one stage.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ResponseEvent<'a> {
+    #[serde(borrow)]
+    pub(super) response: Response<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Response<'a> {
+    #[serde(borrow)]
+    pub(super) model: Text<'a>,
+    #[serde(borrow)]
+    pub(super) status: Text<'a>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    incomplete_details: Option<Incomplete<'a>>,
+    #[serde(borrow)]
+    pub(super) error: Option<&'a RawValue>,
+    #[serde(borrow)]
+    output: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Incomplete<'a> {
+    #[serde(borrow)]
+    reason: Text<'a>,
+}
+
+impl<'a> Response<'a> {
+    /// Why it is not complete.
+    pub(super) fn incomplete_reason(&self) -> &str {
+        self.incomplete_details.as_ref().map_or("", |details| &*details.reason)
+    }
+
+    /// Its items.
+    pub(super) fn output(&self) -> Vec<Item<'a>> {
+        self.output.map(parse_or_default).unwrap_or_default()
+    }
+
+    /// The counts, if reported.
+    pub(super) fn counts(&self) -> Option<Counts> {
+        let report: Report = parse_or_default(self.usage?);
+        let details = report.input_tokens_details.unwrap_or_default();
+        Some(Counts {
+            prompt: report.input_tokens,
+            cache_read: details.cached_tokens,
+            cache_write: details.cache_write_tokens,
+            output: report.output_tokens,
+            total: report.total_tokens,
+        })
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Report {
+    input_tokens: Count,
+    output_tokens: Count,
+    total_tokens: Count,
+    input_tokens_details: Option<InputDetails>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct InputDetails {
+    cached_tokens: Count,
+    cache_write_tokens: Count,
+}

@@ -1,0 +1,54 @@
+//! The socket: connections are accepted, counted and served until the server is dropped.
+
+use std::sync::Arc;
+
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+
+use super::flush::{Flushes, Watched};
+use super::serve::{Connection, answer};
+use super::state::State;
+
+/// Accepts connections until the server is dropped.
+pub(crate) async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, state: Arc<State>) {
+    loop {
+        // A failure concerns one connection that never came to be, such as one reset while it waited.
+        let Ok((stream, _)) = listener.accept().await else { continue };
+        // Small pieces must go out one by one; where that cannot be set they come joined, which no test relies on.
+        let _nodelay = stream.set_nodelay(true);
+        let mut number = 0;
+        state.records.change(|board| {
+            board.connections += 1;
+            number = board.connections;
+        });
+        let serving = Arc::clone(&state);
+        let tls = tls.clone();
+        state.spawn(async move {
+            match tls {
+                None => serve(stream, number, &serving).await,
+                Some(tls) => {
+                    if let Ok(stream) = tls.accept(stream).await {
+                        serve(stream, number, &serving).await;
+                    }
+                }
+            }
+            serving.records.change(|board| board.closed += 1);
+        });
+    }
+}
+
+async fn serve<S>(stream: S, number: usize, state: &Arc<State>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let flushes = Arc::new(Flushes::default());
+    let connection = Connection { number, state: Arc::clone(state), flushes: Arc::clone(&flushes) };
+    let io = TokioIo::new(Watched { stream, flushes });
+    let service = service_fn(move |request| answer(connection.clone(), request));
+    // It fails whenever a script cuts an answer or a client leaves in the middle of one; the records say which.
+    let _ended = auto::Builder::new(TokioExecutor::new()).serve_connection(io, service).await;
+}

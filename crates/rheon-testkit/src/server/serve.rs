@@ -1,0 +1,246 @@
+//! One request: recorded, understood, answered.
+
+use std::io;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Request, Response};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Incoming as IncomingBody;
+use rheon_providers::wire::WireKind;
+use serde_json::Value;
+
+use super::answer::Answer;
+use super::asked::Asked;
+use super::extras;
+use super::flush::Flushes;
+use super::incoming::Incoming;
+use super::issued::Issued;
+use super::plan::{Opening, Pace, Plan, Step, plan, refuse};
+use super::play::{PlayedBody, play};
+use super::record::{Ending, Progress, Recorded};
+use super::refusal::{Refusal, ServiceError};
+use super::reply::{Block, Reply, Stop};
+use super::route::Route;
+use super::script::Cast;
+use super::state::State;
+use super::wire::validate;
+
+/// The most bytes a request may have: more than any service takes.
+const REQUEST_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// One connection.
+#[derive(Clone)]
+pub(crate) struct Connection {
+    /// Its number, from 1.
+    pub(crate) number: usize,
+    /// What it shares with the others.
+    pub(crate) state: Arc<State>,
+    /// How often it was flushed.
+    pub(crate) flushes: Arc<Flushes>,
+}
+
+/// Answers one request. An error closes the connection.
+pub(crate) async fn answer(
+    connection: Connection,
+    request: Request<IncomingBody>,
+) -> Result<Response<PlayedBody>, io::Error> {
+    let Connection { number: connection, state, flushes } = connection;
+    let (recorded, size) = record(&state, connection, request).await?;
+    let number = recorded.number;
+    let released_before = state.records.read(|board| board.releases);
+    let (plan, chosen) = match size {
+        Size::Fits => decide(&state, &recorded),
+        Size::TooLarge => too_large(&recorded),
+    };
+    let guard = Unanswered { state: &state, number };
+    state.records.progress(number, |progress| progress.chosen.clone_from(&chosen));
+    open(&state, number, released_before, plan.opening).await.inspect_err(|_| {
+        state.records.progress(number, |progress| progress.ending = Some(Ending::Cut));
+    })?;
+    guard.defuse();
+    state.records.progress(number, |progress| progress.status = plan.status);
+    let body = play(&state, &flushes, number, released_before, plan.steps, plan.pace);
+    let mut response = Response::new(body);
+    *response.status_mut() = http::StatusCode::from_u16(plan.status).map_err(io::Error::other)?;
+    for (name, value) in plan.headers {
+        let name = HeaderName::try_from(name).map_err(io::Error::other)?;
+        response.headers_mut().append(name, HeaderValue::try_from(value).map_err(io::Error::other)?);
+    }
+    Ok(response)
+}
+
+/// Notes that the client left, if the answer is dropped before its headers went out.
+struct Unanswered<'a> {
+    state: &'a State,
+    number: usize,
+}
+
+impl Unanswered<'_> {
+    fn defuse(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Unanswered<'_> {
+    fn drop(&mut self) {
+        self.state.records.progress(self.number, |progress| {
+            progress.stalled = false;
+            progress.ending.get_or_insert(Ending::Left);
+        });
+    }
+}
+
+async fn record(
+    state: &State,
+    connection: usize,
+    request: Request<IncomingBody>,
+) -> Result<(Recorded, Size), io::Error> {
+    let (head, body) = request.into_parts();
+    let (body, size) = match Limited::new(body, REQUEST_BYTES_MAX).collect().await {
+        Ok(body) => (body.to_bytes(), Size::Fits),
+        Err(error) if error.is::<LengthLimitError>() => (Bytes::new(), Size::TooLarge),
+        Err(error) => return Err(io::Error::other(error)),
+    };
+    let mut recorded = Recorded {
+        number: 0,
+        connection,
+        version: head.version,
+        method: head.method,
+        path: head.uri.path().to_owned(),
+        query: head.uri.query().unwrap_or_default().to_owned(),
+        headers: head.headers,
+        json: serde_json::from_slice(&body).unwrap_or_default(),
+        body,
+    };
+    state.records.change(|board| {
+        recorded.number = board.requests.len() + 1;
+        board.requests.push(recorded.clone());
+        board.progress.push(Progress::default());
+    });
+    Ok((recorded, size))
+}
+
+/// Whether a request has more bytes than are taken.
+enum Size {
+    Fits,
+    TooLarge,
+}
+
+fn too_large(recorded: &Recorded) -> (Plan, String) {
+    let wire = match Route::find(&recorded.method, &recorded.path) {
+        Some(Route::Model(wire) | Route::Count(wire)) => wire,
+        Some(Route::Props | Route::OllamaShow | Route::Models | Route::Token | Route::Root) | None => {
+            WireKind::Chat
+        }
+    };
+    (refuse(wire, &Refusal::of(ServiceError::TooLarge, wire)), "refused: too large".to_owned())
+}
+
+/// What is done with a request, and its name for people.
+fn decide(state: &State, recorded: &Recorded) -> (Plan, String) {
+    let route = Route::find(&recorded.method, &recorded.path);
+    let mut cast = state.cast();
+    match route {
+        None => {
+            let message = format!("there is nothing at {} {}", recorded.method, recorded.path);
+            let refusal = Refusal { message, ..Refusal::of(ServiceError::NotFound, WireKind::Chat) };
+            (refuse(WireKind::Chat, &refusal), "refused: no such path".to_owned())
+        }
+        Some(Route::Model(wire)) => match understand(&cast, wire, recorded) {
+            Err(refusal) => (refuse(wire, &refusal), format!("refused: {}", refusal.message)),
+            Ok(asked) => {
+                let (reply, chosen) = cast.choose(&asked, &recorded.body);
+                (perform(&reply, recorded.number, &asked, &mut cast.issued), chosen)
+            }
+        },
+        Some(Route::Count(wire)) => {
+            (extras_plan(&extras::count(wire, recorded.body.len())), "count".to_owned())
+        }
+        Some(Route::Props) => (extras_plan(&extras::props(cast.script())), "props".to_owned()),
+        Some(Route::OllamaShow) => (extras_plan(&extras::show(cast.script())), "show".to_owned()),
+        Some(Route::Models) => (extras_plan(&extras::models(cast.script())), "models".to_owned()),
+        Some(Route::Token) => (extras_plan(&extras::token(recorded.number)), "token".to_owned()),
+        Some(Route::Root) => (extras_plan(&extras::root()), "root".to_owned()),
+    }
+}
+
+fn understand(cast: &Cast, wire: WireKind, recorded: &Recorded) -> Result<Asked, Refusal> {
+    if recorded.json.is_null() {
+        return Err(Refusal::invalid("the body of the request is not valid JSON"));
+    }
+    let incoming = Incoming {
+        path: &recorded.path,
+        query: &recorded.query,
+        headers: &recorded.headers,
+        body: &recorded.json,
+        rules: cast.script().rules,
+        issued: &cast.issued,
+    };
+    validate(wire, &incoming)
+}
+
+/// The plan for a reply to what was asked.
+fn perform(reply: &Reply, number: usize, asked: &Asked, issued: &mut Issued) -> Plan {
+    let blocks: Vec<Block> = reply.blocks.iter().map(|block| resolve(block, asked)).collect();
+    let calls = blocks.iter().any(|block| matches!(block, Block::Call { .. }));
+    let stop = match &reply.stop {
+        Stop::Natural if calls => Stop::ToolUse,
+        Stop::Natural => Stop::End,
+        Stop::End | Stop::ToolUse | Stop::Length | Stop::Refusal | Stop::Word(_) => reply.stop.clone(),
+    };
+    let answer =
+        Answer { number, asked, blocks, usage: reply.usage.clone(), stop, style: reply.style.clone() };
+    issued.note(&answer.blocks, |place| answer.call_id(place));
+    plan(&answer, &reply.faults)
+}
+
+fn resolve(block: &Block, asked: &Asked) -> Block {
+    match block {
+        Block::AnyCall => match asked.any_tool() {
+            Some(tool) => Block::Call {
+                id: None,
+                name: tool.name.clone(),
+                arguments: tool.arguments().to_string(),
+                signature: (asked.wire == WireKind::Gemini).then(|| "c2lnbmF0dXJl".to_owned()),
+            },
+            None => Block::Text { text: "ok".to_owned(), signature: None },
+        },
+        Block::Thinking { .. } | Block::Redacted { .. } | Block::Text { .. } | Block::Call { .. } => {
+            block.clone()
+        }
+    }
+}
+
+fn extras_plan(body: &Value) -> Plan {
+    Plan {
+        status: 200,
+        headers: vec![("content-type".into(), "application/json".into())],
+        opening: Opening::Answer,
+        steps: vec![Step::Event(Bytes::from(body.to_string()))],
+        pace: Pace { piece_bytes: usize::MAX, tick: None },
+    }
+}
+
+/// What happens before the headers.
+async fn open(
+    state: &State,
+    number: usize,
+    released_before: usize,
+    opening: Opening,
+) -> Result<(), io::Error> {
+    match opening {
+        Opening::Answer => Ok(()),
+        Opening::Hangup => Err(io::Error::other("the script closes the connection here")),
+        Opening::Never => {
+            state.records.progress(number, |progress| progress.stalled = true);
+            std::future::pending().await
+        }
+        Opening::Stall => {
+            state.records.progress(number, |progress| progress.stalled = true);
+            state.records.wait(|board| (board.releases > released_before).then_some(())).await;
+            state.records.progress(number, |progress| progress.stalled = false);
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! OpenAI Responses.
+
+mod input;
+mod render;
+mod validate;
+
+pub(super) use render::{events, text_event, whole};
+pub(super) use validate::{asked, validate};

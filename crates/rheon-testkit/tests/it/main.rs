@@ -1,0 +1,12 @@
+//! The fake model server from outside: requests in, bytes out.
+
+#![cfg(test)]
+
+mod answers;
+mod faults;
+mod program;
+mod rules_anthropic;
+mod rules_bedrock;
+mod rules_gemini;
+mod rules_openai;
+mod support;

@@ -1,0 +1,70 @@
+//! `SystemPrompt`: what the model is told before the conversation, in sections.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The system prompt. Sections that stay the same from request to request come first, so that services can reuse their
+/// work on them. Cheap to clone.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SystemPrompt {
+    sections: Arc<[SystemSection]>,
+}
+
+/// One section of a system prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SystemSection {
+    /// What it says.
+    pub text: Arc<str>,
+    /// Whether everything up to its end stays the same in the next request.
+    pub stable: bool,
+}
+
+impl SystemPrompt {
+    /// The sections that say something, in order.
+    pub fn sections(&self) -> impl DoubleEndedIterator<Item = &SystemSection> {
+        self.sections.iter().filter(|section| !section.text.is_empty())
+    }
+
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.sections().next().is_none()
+    }
+
+    /// All sections as one text, with an empty line between them.
+    pub fn text(&self) -> Cow<'_, str> {
+        let mut sections = self.sections();
+        match (sections.next(), sections.next()) {
+            (None, _) => Cow::Borrowed(""),
+            (Some(only), None) => Cow::Borrowed(&only.text),
+            (Some(_), Some(_)) => {
+                let texts: Vec<&str> = self.sections().map(|section| &*section.text).collect();
+                Cow::Owned(texts.join("\n\n"))
+            }
+        }
+    }
+}
+
+impl FromIterator<SystemSection> for SystemPrompt {
+    fn from_iter<I: IntoIterator<Item = SystemSection>>(sections: I) -> Self {
+        Self { sections: sections.into_iter().collect() }
+    }
+}
+
+impl From<Arc<str>> for SystemPrompt {
+    /// One stable section.
+    fn from(text: Arc<str>) -> Self {
+        Self { sections: Arc::from([SystemSection { text, stable: true }]) }
+    }
+}
+
+impl From<&str> for SystemPrompt {
+    fn from(text: &str) -> Self {
+        Arc::<str>::from(text).into()
+    }
+}
+
+impl From<String> for SystemPrompt {
+    fn from(text: String) -> Self {
+        Arc::<str>::from(text).into()
+    }
+}
