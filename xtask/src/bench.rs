@@ -4,6 +4,7 @@ mod allocations;
 mod costs;
 mod instructions;
 mod process;
+mod providers;
 mod reference;
 mod rows;
 mod table;
@@ -17,7 +18,7 @@ use table::Measured;
 /// Which benchmarks.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Only this part; without it, all but `reference`, in one table.
+    /// Only this part; without it, all but `providers` and `reference`, in one table.
     part: Option<Part>,
     /// For `reference`, handed on to cargo: `cargo xtask bench reference -- --no-default-features`.
     #[arg(last = true)]
@@ -33,6 +34,8 @@ enum Part {
     Allocations,
     /// Instructions, counted by callgrind; needs valgrind.
     Instructions,
+    /// The providers: streams, requests, the network. A table of its own.
+    Providers,
     /// The same work on other systems, in one process. Downloads and compiles them first.
     Reference,
 }
@@ -41,6 +44,7 @@ enum Part {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let measured = match arguments.part {
         Some(Part::Reference) => return reference::run(&arguments.extra),
+        Some(Part::Providers) => return providers::run(),
         Some(Part::Loop) => Measured { times: timing::measure()?, ..Measured::default() },
         Some(Part::Allocations) => Measured { allocations: allocations::measure()?, ..Measured::default() },
         Some(Part::Instructions) => Measured { instructions: counted()?, ..Measured::default() },

@@ -40,15 +40,22 @@ impl CallIdRule {
     }
 
     fn substitute(self, id: &str) -> String {
-        const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
         let (prefix, length) = match self {
             Self::Any | Self::Word64 | Self::Word40 => ("call_", 24),
             Self::Alnum9 => ("", 9),
         };
-        let digest = Sha256::digest(id.as_bytes());
-        let letters = digest.iter().take(length).filter_map(|byte| ALPHABET.get(usize::from(*byte) % 62));
-        prefix.chars().chain(letters.map(|letter| char::from(*letter))).collect()
+        prefix.chars().chain(digest_letters(id).take(length)).collect()
     }
+}
+
+/// Letters and digits, 32 of them, that stand for `text` and hardly for any other.
+pub(crate) fn digest_letters(text: &str) -> impl Iterator<Item = char> + use<> {
+    const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let digest = Sha256::digest(text.as_bytes());
+    digest
+        .into_iter()
+        .filter_map(|byte| ALPHABET.get(usize::from(byte) % 62))
+        .map(|letter| char::from(*letter))
 }
 
 #[cfg(test)]

@@ -228,6 +228,22 @@ mod tests {
     }
 
     #[test]
+    fn every_example_can_be_used_as_it_stands() {
+        let page = providers_markdown();
+        let examples: Vec<&str> =
+            page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+        assert!(examples.len() >= 4, "{}", examples.len());
+        for example in examples {
+            if let Err(error) = Vendors::builtin().with(example, "the page") {
+                panic!("{error}");
+            }
+            if let Err(error) = Catalogue::builtin().with(example, "the page") {
+                panic!("{error}");
+            }
+        }
+    }
+
+    #[test]
     fn every_flag_is_explained() {
         let error = toml::from_str::<Compat>("x = 1").unwrap_err();
         let flags: Vec<&str> = error.message().split('`').skip(3).step_by(2).collect();

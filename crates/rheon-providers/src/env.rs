@@ -16,7 +16,8 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Looks variables up with `lookup`. An empty value counts as unset.
+    /// Looks variables up with `lookup`. Space around a value is no part of it (files of keys end with a line break), and
+    /// an empty value counts as unset.
     pub fn new(lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
         Self { lookup: Arc::new(lookup), home: None }
     }
@@ -29,16 +30,19 @@ impl Environment {
 
     /// The variable `name`, unless it is unset or empty.
     pub fn var(&self, name: &str) -> Option<String> {
-        (self.lookup)(name).filter(|value| !value.is_empty())
+        let value = (self.lookup)(name)?;
+        let trimmed = value.trim();
+        match trimmed.len() {
+            0 => None,
+            length if length == value.len() => Some(value),
+            _ => Some(trimmed.to_owned()),
+        }
     }
 
     /// The same variables, and `name` as `value` where it is not set.
     pub(crate) fn with_default(&self, name: &'static str, value: String) -> Self {
-        let lookup = Arc::clone(&self.lookup);
-        let found = move |asked: &str| {
-            let set = lookup(asked).filter(|value| !value.is_empty());
-            set.or_else(|| (asked == name).then(|| value.clone()))
-        };
+        let under = self.clone();
+        let found = move |asked: &str| under.var(asked).or_else(|| (asked == name).then(|| value.clone()));
         Self { lookup: Arc::new(found), home: self.home.clone() }
     }
 

@@ -5,12 +5,16 @@
 //! service's rule; pictures that the model cannot see become a note; no message is empty.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::HashMap;
 
-use rheon_types::{Content, Message, Request, Signature, ToolCallId, ToolResultMessage};
-use serde_json::Value;
+use rheon_types::{
+    Content, Message, ModelInfo, ProviderError, ProviderErrorKind, Request, Signature, ToolCallId,
+    ToolResultMessage,
+};
+use serde_json::{Map, Value};
 
 use crate::call_id::CallIdRule;
+use crate::tool_name::ToolNameRule;
 
 /// What a service asks of a conversation.
 #[derive(Debug, Clone, Copy)]
@@ -19,12 +23,46 @@ pub(crate) struct FitRules<'a> {
     pub(crate) origin: &'a str,
     /// Which ids it takes.
     pub(crate) call_id: CallIdRule,
+    /// Which names of tools it takes.
+    pub(crate) tool_name: ToolNameRule,
     /// Whether roles must alternate: consecutive messages of the user and tool results then become one.
     pub(crate) alternate: bool,
-    /// Whether the model sees pictures.
-    pub(crate) images: bool,
+    /// Which pictures the model sees.
+    pub(crate) pictures: Pictures,
     /// Which thinking goes back.
     pub(crate) thinking: FitThinking,
+}
+
+/// Which pictures a model sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pictures {
+    /// None.
+    None,
+    /// All; whoever sends them looks at them again.
+    Any,
+    /// Those of these types; a service refuses the whole request for another.
+    Of(&'static [&'static str]),
+}
+
+impl Pictures {
+    /// Those of `types`, if the model sees any.
+    pub(crate) fn new(sees: &ModelInfo, types: &'static [&'static str]) -> Self {
+        if sees.images { Self::Of(types) } else { Self::None }
+    }
+
+    /// A picture, or what the model reads in its place.
+    fn show<'a>(self, data: &'a str, mime_type: &'a str) -> Result<(&'a str, &'a str), &'static str> {
+        let types = match self {
+            Self::None => return Err(IMAGE_OMITTED),
+            Self::Any => return Ok((data, mime_type)),
+            Self::Of(types) => types,
+        };
+        let wanted = if mime_type.eq_ignore_ascii_case("image/jpg") { "image/jpeg" } else { mime_type };
+        match types.iter().find(|known| known.eq_ignore_ascii_case(wanted)) {
+            Some(known) if !data.is_empty() => Ok((data, known)),
+            Some(_) | None => Err(IMAGE_UNREADABLE),
+        }
+    }
 }
 
 /// Which of the model's own thinking goes back to it. Thinking of other models is lowered to text.
@@ -74,8 +112,8 @@ pub(crate) enum Block<'a> {
     Call {
         /// Its id, as the service takes it.
         id: Cow<'a, str>,
-        /// The tool.
-        name: &'a str,
+        /// The tool, as the service takes its name.
+        name: Cow<'a, str>,
         /// A JSON object.
         arguments: &'a Value,
     },
@@ -88,12 +126,12 @@ pub(crate) enum Block<'a> {
 pub(crate) struct FitResult<'a> {
     /// The id of the call, as the service takes it.
     pub(crate) id: Cow<'a, str>,
-    /// The tool.
-    pub(crate) name: &'a str,
+    /// The tool, as the service takes its name.
+    pub(crate) name: Cow<'a, str>,
     /// What it says: texts and pictures, see [`FitResult::blocks`].
     content: &'a [Content],
-    /// Whether the model sees pictures.
-    images: bool,
+    /// Which pictures the model sees.
+    pictures: Pictures,
     /// Whether the call failed.
     pub(crate) is_error: bool,
 }
@@ -134,8 +172,13 @@ const EMPTY_RESULT: &str = "(no output)";
 const EMPTY_MESSAGE: &str = "(empty message)";
 /// What the model reads where a picture was.
 const IMAGE_OMITTED: &str = "(an image was here; this model cannot see images)";
+/// What the model reads where a picture of a kind was that the service does not take.
+const IMAGE_UNREADABLE: &str = "(an image was here; the service cannot read its format)";
 /// What opens a conversation that would begin with the model's own words.
 const OPENING: &str = "(the conversation continues)";
+
+/// What the user says where the conversation ends with the model's words and the model cannot go on writing them.
+pub(crate) const CONTINUE: &str = "Continue.";
 
 impl<'a> Fitted<'a> {
     /// The conversation of `request` under `rules`.
@@ -148,13 +191,35 @@ impl<'a> Fitted<'a> {
                 spans: Vec::with_capacity(messages),
             },
             due: Vec::new(),
-            answered: HashSet::new(),
+            places: HashMap::new(),
         };
         for message in request.messages.for_model() {
             fitting.take(message);
         }
         fitting.settle();
         fitting.fitted
+    }
+
+    /// An error if there is nothing to send, which every service refuses in words of its own.
+    pub(crate) fn ensure_said(&self) -> Result<(), ProviderError> {
+        if !self.spans.is_empty() {
+            return Ok(());
+        }
+        let message = "the conversation has no message to send; add one of the user first";
+        Err(ProviderError::new(ProviderErrorKind::InvalidRequest, message))
+    }
+
+    /// What the user says after the model's words, where they end the conversation and the service wants the user's there.
+    pub(crate) fn continuation(&self) -> Option<&'static str> {
+        match self.spans.last()?.role {
+            Role::Assistant => Some(CONTINUE),
+            Role::User | Role::Tool => None,
+        }
+    }
+
+    /// How many blocks there are, and how many bytes of text and pictures, arguments left out.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        (self.blocks.len(), self.blocks.iter().map(Block::bytes).sum())
     }
 
     /// The messages: who speaks, and the blocks, of which there is at least one.
@@ -168,15 +233,33 @@ impl<'a> Fitted<'a> {
     }
 }
 
+impl Block<'_> {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Image { data, .. } => data.len(),
+            Self::Thinking { text, signature } => {
+                text.len() + signature.map_or(0, |signature| signature.data.len())
+            }
+            Self::Call { id, name, .. } => id.len() + name.len(),
+            Self::Result(result) => {
+                result.id.len() + result.content.iter().map(Content::bytes).sum::<usize>()
+            }
+        }
+    }
+}
+
 impl<'a> FitResult<'a> {
     /// What the result says; at least one block.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = ResultBlock<'a>> + use<'a> {
-        let images = self.images;
+        let pictures = self.pictures;
         let said = self.content.iter().filter_map(move |block| match block {
             Content::Text { text } if text.trim().is_empty() => None,
             Content::Text { text } => Some(ResultBlock::Text(text)),
-            Content::Image { data, mime_type } if images => Some(ResultBlock::Image { data, mime_type }),
-            Content::Image { .. } => Some(ResultBlock::Text(IMAGE_OMITTED)),
+            Content::Image { data, mime_type } => Some(match pictures.show(data, mime_type) {
+                Ok((data, mime_type)) => ResultBlock::Image { data, mime_type },
+                Err(note) => ResultBlock::Text(note),
+            }),
             Content::Thinking { .. } | Content::ToolCall(_) => None,
         });
         let nothing = said.clone().next().is_none().then_some(ResultBlock::Text(EMPTY_RESULT));
@@ -189,8 +272,13 @@ impl<'a> FitResult<'a> {
             ResultBlock::Text(text) => Some(text),
             ResultBlock::Image { .. } => None,
         });
-        let Some(first) = texts.next() else { return Cow::Borrowed("") };
-        texts.fold(Cow::Borrowed(first), |joined, text| Cow::Owned(format!("{joined}\n{text}")))
+        let mut joined = Cow::Borrowed(texts.next().unwrap_or_default());
+        for text in texts {
+            let joined = joined.to_mut();
+            joined.push('\n');
+            joined.push_str(text);
+        }
+        joined
     }
 
     /// Its pictures.
@@ -199,13 +287,25 @@ impl<'a> FitResult<'a> {
     }
 }
 
+/// The arguments of a call: an object, whatever the history says.
+fn arguments(written: &Value) -> &Value {
+    static EMPTY: std::sync::LazyLock<Value> = std::sync::LazyLock::new(|| Value::Object(Map::new()));
+    if written.is_object() { written } else { &EMPTY }
+}
+
 struct Fitting<'a> {
     rules: FitRules<'a>,
     fitted: Fitted<'a>,
-    /// The calls of the last answer.
+    /// The calls of the last answer, in order.
     due: Vec<(&'a ToolCallId, &'a str)>,
-    /// Those of them that have their result.
-    answered: HashSet<&'a ToolCallId>,
+    /// The same by their ids, with whether they have their result.
+    places: HashMap<&'a ToolCallId, Due<'a>>,
+}
+
+/// A call of the last answer.
+struct Due<'a> {
+    name: &'a str,
+    answered: bool,
 }
 
 impl<'a> Fitting<'a> {
@@ -251,8 +351,10 @@ impl<'a> Fitting<'a> {
         let block = match block {
             Content::Text { text } if text.trim().is_empty() => return,
             Content::Text { text } => Block::Text(Cow::Borrowed(text)),
-            Content::Image { data, mime_type } if self.rules.images => Block::Image { data, mime_type },
-            Content::Image { .. } => Block::Text(Cow::Borrowed(IMAGE_OMITTED)),
+            Content::Image { data, mime_type } => match self.rules.pictures.show(data, mime_type) {
+                Ok((data, mime_type)) => Block::Image { data, mime_type },
+                Err(note) => Block::Text(Cow::Borrowed(note)),
+            },
             Content::Thinking { .. } | Content::ToolCall(_) => return,
         };
         self.fitted.blocks.push(block);
@@ -269,12 +371,14 @@ impl<'a> Fitting<'a> {
                 }
             }
             // No service takes two calls of one id in an answer, and a result could not tell them apart.
-            Content::ToolCall(call) if self.due.iter().any(|(id, _)| **id == call.id) => return,
+            Content::ToolCall(call) if self.places.contains_key(&call.id) => return,
             Content::ToolCall(call) => {
                 let name = call.name.as_str();
                 self.due.push((&call.id, name));
+                self.places.insert(&call.id, Due { name, answered: false });
                 let id = self.rules.call_id.apply(call.id.as_str());
-                Block::Call { id, name, arguments: &call.arguments }
+                let arguments = arguments(&call.arguments);
+                Block::Call { id, name: self.rules.tool_name.apply(name), arguments }
             }
             Content::Image { .. } => return,
         };
@@ -300,14 +404,12 @@ impl<'a> Fitting<'a> {
     }
 
     fn result(&mut self, result: &'a ToolResultMessage) {
-        let Some((id, name)) = self.due.iter().find(|(id, _)| **id == result.tool_call_id).copied() else {
-            return;
-        };
-        if self.answered.insert(id) {
-            let id = self.rules.call_id.apply(id.as_str());
-            let (content, is_error) = (result.content.as_slice(), result.is_error);
-            self.push_result(FitResult { id, name, content, images: self.rules.images, is_error });
-        }
+        let Some(due) = self.places.get_mut(&result.tool_call_id).filter(|due| !due.answered) else { return };
+        due.answered = true;
+        let name = self.rules.tool_name.apply(due.name);
+        let id = self.rules.call_id.apply(result.tool_call_id.as_str());
+        let (content, is_error) = (result.content.as_slice(), result.is_error);
+        self.push_result(FitResult { id, name, content, pictures: self.rules.pictures, is_error });
     }
 
     /// Answers the calls of the last answer that have no result.
@@ -316,12 +418,13 @@ impl<'a> Fitting<'a> {
             std::sync::LazyLock::new(|| [Content::text(LOST_RESULT)]);
         let mut due = std::mem::take(&mut self.due);
         for (id, name) in due.drain(..) {
-            if !self.answered.remove(id) {
-                let id = self.rules.call_id.apply(id.as_str());
-                self.push_result(FitResult { id, name, content: &*LOST, images: false, is_error: true });
+            if self.places.get(id).is_some_and(|due| !due.answered) {
+                let (id, name) = (self.rules.call_id.apply(id.as_str()), self.rules.tool_name.apply(name));
+                let (content, pictures) = (LOST.as_slice(), Pictures::None);
+                self.push_result(FitResult { id, name, content, pictures, is_error: true });
             }
         }
-        self.answered.clear();
+        self.places.clear();
         self.due = due;
     }
 

@@ -10,13 +10,15 @@ use rheon_types::{
 use serde_json::json;
 
 use super::call_id::CallIdRule;
-use super::fit::{Block, FitRules, FitThinking, Fitted, ResultBlock, Role};
+use super::fit::{Block, FitRules, FitThinking, Fitted, Pictures, ResultBlock, Role};
+use super::tool_name::ToolNameRule;
 
 const RULES: FitRules<'static> = FitRules {
     origin: "acme/big",
     call_id: CallIdRule::Any,
     alternate: false,
-    images: true,
+    tool_name: ToolNameRule::Word64,
+    pictures: Pictures::Any,
     thinking: FitThinking::Signed,
 };
 const ALTERNATING: FitRules<'static> = FitRules { alternate: true, ..RULES };
@@ -347,13 +349,45 @@ fn a_model_that_cannot_see_is_told_of_pictures() {
     );
     let note = "(an image was here; this model cannot see images)";
     assert_eq!(
-        fitted(FitRules { images: false, ..RULES }, messages()),
+        fitted(FitRules { pictures: Pictures::None, ..RULES }, messages()),
         [
             format!("user: see | {note}"),
             "assistant: call read 1".to_owned(),
             format!("tool: result 1 [{note}, made it]")
         ]
     );
+}
+
+#[test]
+fn a_picture_of_a_type_that_the_service_does_not_take_becomes_a_note() {
+    let pictures = Pictures::Of(&["image/jpeg", "image/png"]);
+    let image =
+        |data: &str, mime_type: &str| Content::Image { data: data.into(), mime_type: mime_type.into() };
+    let shown = ["image/png", "IMAGE/JPG", "image/svg+xml", ""].map(|kind| image("QUJD", kind));
+    let empty = image("", "image/png");
+    let note = "(an image was here; the service cannot read its format)";
+    assert_eq!(
+        fitted(FitRules { pictures, ..RULES }, [user(shown.into_iter().chain([empty]).collect())]),
+        [format!("user: image QUJD | image QUJD | {note} | {note} | {note}")]
+    );
+}
+
+#[test]
+fn names_and_arguments_that_services_refuse_are_made_fit_on_call_and_result_alike() {
+    let odd = Content::ToolCall(ToolCall {
+        id: "1".into(),
+        name: "a.b".into(),
+        arguments: Arc::new(json!([1])),
+        malformed: None,
+    });
+    let request = request([say("go"), answer(vec![odd]), result("1", "one")]);
+    let fitted = Fitted::new(&request, RULES);
+    let blocks: Vec<&Block<'_>> = fitted.messages().flat_map(|(_, blocks)| blocks).collect();
+    let [_, Block::Call { name, arguments, .. }, Block::Result(result)] = blocks[..] else {
+        panic!("{blocks:?}")
+    };
+    assert_eq!((name, *arguments), (&result.name, &json!({})));
+    assert!(name.starts_with("a_b_"));
 }
 
 #[test]
@@ -409,4 +443,14 @@ fn ten_thousand_messages_are_borrowed() {
             Block::Image { .. } | Block::Thinking { .. } => {}
         }
     }
+}
+
+#[test]
+fn the_size_of_a_conversation_is_that_of_its_blocks() {
+    let request = request([
+        say("four"),
+        answer(vec![Content::text("sixsix"), call("id")]),
+        result_of("id", vec![Content::text("ten bytes!"), Content::text("x")]),
+    ]);
+    assert_eq!(Fitted::new(&request, RULES).size(), (4, 4 + 6 + ("id".len() + "read".len()) + (2 + 11)));
 }

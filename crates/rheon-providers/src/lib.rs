@@ -21,6 +21,7 @@ pub mod scripted;
 mod service;
 mod tokens;
 mod toml_text;
+mod tool_name;
 mod transport;
 mod vendor;
 pub mod wire;
@@ -41,6 +42,8 @@ pub use vendor::{AuthScheme, AuthSpec, Local, Paths, Probe, Variable, Vendor, Ve
 
 #[cfg(test)]
 mod fit_tests;
+#[cfg(test)]
+mod registry_tests;
 #[cfg(test)]
 mod test_server;
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::catalogue::{Catalogue, Model};
 use crate::compat::ToolStyle;
 use crate::env::Environment;
 use crate::fallback::FallbackProvider;
-use crate::probe;
+use crate::probe::Prober;
 use crate::prompted::{LenientTools, PromptedTools};
 use crate::scripted::advice;
 use crate::service::{Endpoint, HttpProvider};
@@ -98,8 +98,8 @@ pub struct ResolvedModel {
 /// A name that stands for no model that can be asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RegistryError {
-    /// The name does not say whose model it is.
-    #[error("{name:?} does not say whose model it is: write vendor/model{}", instances(.candidates))]
+    /// The name does not say which model of which vendor it is.
+    #[error("{name:?} names no model of a vendor: write vendor/model{}", instances(.candidates))]
     NoVendor {
         /// The name.
         name: String,
@@ -175,10 +175,15 @@ impl Registry {
     pub async fn probe(&self, name: &str) -> Result<Option<u64>, ProbeError> {
         let (service, model) = self.find(name)?;
         let Some(kind) = service.vendor.probe() else { return Ok(None) };
-        let base = service.vendor.base_url(&self.shared.environment).map_err(RegistryError::from)?;
-        let mut request = probe::request(kind, &base, model)?;
-        service.authorizer.authorize(&mut request).await?;
-        let found = probe::context_tokens(kind, &self.shared.transport, &request, model).await?;
+        let Shared { environment, transport, clock, .. } = &*self.shared;
+        let prober = Prober {
+            transport,
+            authorizer: &*service.authorizer,
+            base: service.vendor.base_url(environment).map_err(RegistryError::from)?,
+            headers: service.vendor.headers(environment).map_err(RegistryError::from)?,
+            now: clock.now(),
+        };
+        let found = prober.context_tokens(kind, model).await?;
         if let Some(tokens) = found {
             let mut catalogue = self.shared.catalogue.write().unwrap_or_else(PoisonError::into_inner);
             *catalogue = std::mem::take(&mut *catalogue).with_context(&service.vendor.id, model, tokens);

@@ -86,7 +86,7 @@ impl Server {
         self.requested.recv().await.unwrap();
     }
 
-    /// Waits until a client closed the connection that hangs.
+    /// Waits until a client closed the connection that hangs, or that repeats itself.
     pub(crate) async fn closed(&mut self) {
         self.closed.recv().await.unwrap();
     }
@@ -143,7 +143,10 @@ async fn converse(mut socket: TcpStream, shared: Shared) {
         for step in steps {
             match step {
                 Step::Send(bytes) => drop(socket.write_all(&bytes).await),
-                Step::Repeat(bytes) => while socket.write_all(&bytes).await.is_ok() {},
+                Step::Repeat(bytes) => {
+                    while socket.write_all(&bytes).await.is_ok() {}
+                    shared.closed.send(()).unwrap_or_default();
+                }
                 Step::Drip(bytes) => {
                     while socket.write_all(&bytes).await.is_ok() {
                         tokio::time::sleep(std::time::Duration::from_secs(1)).await;

@@ -1,6 +1,7 @@
 //! For tests: write a scenario, run it, and compare all that happened as text.
 
 mod clock;
+mod live;
 mod scripted;
 pub mod server;
 mod store;
@@ -9,6 +10,7 @@ mod tools;
 mod trace;
 
 pub use clock::{Dice, TestClock};
+pub use live::live;
 pub use rheon_providers::scripted::{Scenario, ScriptedProvider, Turn};
 pub use scripted::{Ran, Scripted, request_text, scripted};
 pub use store::MemoryStore;

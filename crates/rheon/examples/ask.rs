@@ -5,6 +5,7 @@
 
 use std::error::Error;
 use std::io::Write;
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use rheon::SystemClock;
@@ -12,7 +13,17 @@ use rheon::prelude::*;
 use rheon::providers::{Environment, Registry, RegistryParts};
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
+async fn main() -> ExitCode {
+    match ask().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn ask() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let (Some(name), Some(question)) = (arguments.next(), arguments.next()) else {
         return Err("usage: ask <vendor/model> <question> [thinking]".into());

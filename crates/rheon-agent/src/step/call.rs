@@ -5,8 +5,8 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use rheon_types::{
-    AgentEvent, AssistantMessage, Chunk, ChunkStream, DraftError, Message, ProviderError, ProviderErrorKind,
-    Request, RunFailure, StopReason, Usage,
+    AgentEvent, AssistantMessage, Chunk, ChunkStream, DraftError, Finished, Message, ProviderError,
+    ProviderErrorKind, Request, RunFailure, StopReason, Usage,
 };
 use tokio::task::coop::consume_budget;
 
@@ -174,7 +174,7 @@ async fn pause(run: &mut Run, error: ProviderError, attempt: u32) -> Result<(), 
             // Nobody saw anything of this try; what it cost still counts.
             let finished = std::mem::take(&mut call.draft).finish(StopReason::Error);
             if finished.usage.total() > 0 {
-                count(run, finished.usage, finished.model.as_deref());
+                count(run, &finished);
             }
         }
         None => {}
@@ -198,11 +198,16 @@ fn release_ids(run: &mut Run) {
     }
 }
 
-/// Adds what one try used, at the price of the model that answered.
-fn count(run: &mut Run, usage: Usage, answered: Option<&str>) {
-    let provider = &run.config.provider;
-    let known = answered.and_then(|model| provider.describe(model)).filter(|info| info.prices.is_some());
-    let info = known.or_else(|| provider.describe(&run.config.settings.model));
+/// Adds what one try used, at the price of the model that answered. Where its name says nothing, it is the model that was
+/// asked, unless another provider answered.
+fn count(run: &mut Run, finished: &Finished) {
+    let (usage, provider) = (finished.usage, &run.config.provider);
+    let answered = finished.model.as_deref().and_then(|model| provider.describe(model));
+    let known = answered.filter(|info| info.prices.is_some());
+    let info = match finished.provider {
+        Some(_) => known,
+        None => known.or_else(|| provider.describe(&run.config.settings.model)),
+    };
     let cost = info.and_then(|info| info.cost(&usage));
     run.turn().bill.add(cost);
     run.state.bill.add(cost);
@@ -220,11 +225,11 @@ pub(crate) fn end_message(run: &mut Run, cut: StopReason, problem: Option<String
     // Where a problem is named, the answer did not end by itself, whatever its stream said.
     let stop_reason = if problem.is_some() { cut } else { finished.stop_reason };
     let mut answer = announced.as_assistant().cloned().unwrap_or_else(|| empty_answer(run));
+    count(run, &finished);
     answer.content = finished.content;
     answer.stop_reason = stop_reason;
     answer.usage = finished.usage;
     answer.error_message = problem;
-    count(run, finished.usage, finished.model.as_deref());
     answer.model = finished.model.unwrap_or(answer.model);
     if let Some(provider) = finished.provider {
         answer.provider = provider.to_string();

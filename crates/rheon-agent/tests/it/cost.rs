@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use futures::StreamExt;
 use rheon_testkit::{Scenario, ScriptedProvider, Turn, echo, scripted};
 use rheon_types::{
-    AgentEvent, AgentOutput, ChunkStream, MicroUsd, ModelInfo, Prices, Provider, ProviderError,
+    AgentEvent, AgentOutput, Chunk, ChunkStream, MicroUsd, ModelInfo, Prices, Provider, ProviderError,
     ProviderErrorKind, Rates, Request, Usage,
 };
 use serde_json::json;
@@ -39,9 +40,12 @@ fn usage(input: u64, output: u64) -> Usage {
 }
 
 async fn run(scenario: Scenario) -> (Arc<AgentOutput>, Vec<Option<MicroUsd>>) {
-    let priced = Arc::new(Priced(ScriptedProvider::new(scenario)));
+    run_on(Arc::new(Priced(ScriptedProvider::new(scenario)))).await
+}
+
+async fn run_on(provider: Arc<dyn Provider>) -> (Arc<AgentOutput>, Vec<Option<MicroUsd>>) {
     let (agent, trace, _) = scripted(Scenario::new())
-        .with(|builder| builder.shared_provider(priced).model("asked"))
+        .with(|builder| builder.shared_provider(provider).model("asked"))
         .tool(echo())
         .build();
     let output = agent.run("go").await.expect("the run ends");
@@ -67,6 +71,34 @@ async fn every_call_has_its_cost_and_the_run_their_sum() {
 async fn the_price_is_that_of_the_model_that_answered() {
     let (output, _) = run(Scenario::new().model("dear").turn(Turn::say("done").usage(usage(100, 10)))).await;
     assert_eq!(output.cost, Some(MicroUsd(1_200)));
+}
+
+/// Another provider answers, with a model that nobody has a price of.
+struct Elsewhere(Priced);
+
+impl Provider for Elsewhere {
+    fn id(&self) -> &str {
+        self.0.id()
+    }
+
+    fn stream(&self, request: Request, cancel: CancellationToken) -> ChunkStream {
+        let other = futures::stream::iter([Ok(Chunk::Provider { provider: "other".into() })]);
+        Box::pin(other.chain(self.0.stream(request, cancel)))
+    }
+
+    fn describe(&self, model: &str) -> Option<Arc<ModelInfo>> {
+        self.0.describe(model)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_providers_answer_does_not_cost_what_the_asked_one_takes() {
+    let turn = || Turn::say("done").usage(usage(100, 10));
+    let scenario = Scenario::new().model("a name without a price").turn(turn());
+    let unpriced = Elsewhere(Priced(ScriptedProvider::new(scenario)));
+    assert_eq!(run_on(Arc::new(unpriced)).await.0.cost, None);
+    let priced = Elsewhere(Priced(ScriptedProvider::new(Scenario::new().model("dear").turn(turn()))));
+    assert_eq!(run_on(Arc::new(priced)).await.0.cost, Some(MicroUsd(1_200)));
 }
 
 #[tokio::test(start_paused = true)]

@@ -24,6 +24,9 @@ const OAUTH_HEADERS: [(&str, &str); 3] = [
     ("user-agent", "claude-cli/2.1.2"),
 ];
 
+/// The variables whose value is an OAuth token, whatever it looks like.
+const OAUTH_VARIABLES: [&str; 2] = ["ANTHROPIC_OAUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"];
+
 /// How a key of Anthropic is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
@@ -71,7 +74,7 @@ fn form(key: &Key) -> Form {
         return Form::OAuth;
     }
     match &key.origin {
-        Origin::Variable(name) if name == "CLAUDE_CODE_OAUTH_TOKEN" => Form::OAuth,
+        Origin::Variable(name) if OAUTH_VARIABLES.contains(&name.as_str()) => Form::OAuth,
         Origin::Variable(name) if name == "ANTHROPIC_AUTH_TOKEN" => Form::Bearer,
         Origin::Variable(_) | Origin::Config | Origin::Command => Form::ApiKey,
     }

@@ -38,7 +38,8 @@ pub(crate) fn read_now(path: &Path) -> Result<Option<SecretString>, AuthError> {
             "it is larger than {FILE_BYTES_MAX} bytes, which no file of credentials is"
         )));
     }
-    Ok(Some(SecretString::from(text.as_str())))
+    // Editors of one system begin files with a mark that is no part of their text.
+    Ok(Some(SecretString::from(text.strip_prefix('\u{feff}').unwrap_or(&text))))
 }
 
 #[cfg(test)]
@@ -55,6 +56,8 @@ mod tests {
         let most = usize::try_from(FILE_BYTES_MAX).unwrap();
         std::fs::write(&path, "x".repeat(most)).unwrap();
         assert_eq!(read(&path).await.unwrap().unwrap().expose_secret().len(), most);
+        std::fs::write(&path, "\u{feff}[default]").unwrap();
+        assert_eq!(read(&path).await.unwrap().unwrap().expose_secret(), "[default]");
         std::fs::write(&path, "x".repeat(most + 1)).unwrap();
         let error = read(&path).await.unwrap_err().to_string();
         assert!(

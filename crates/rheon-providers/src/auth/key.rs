@@ -53,8 +53,9 @@ impl fmt::Display for Origin {
 }
 
 impl KeySource {
-    /// A key from the config.
+    /// A key from the config. Space around it is no part of it.
     pub(crate) fn config(vendor: &str, key: SecretString) -> Self {
+        let key = SecretString::from(key.expose_secret().trim());
         Self::at(vendor, Place::Config(key), "the key in the config is empty".to_owned())
     }
 

@@ -13,11 +13,13 @@ use std::ops::Range;
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use http::HeaderMap;
 use memchr::memmem;
 use secrecy::zeroize::Zeroizing;
 use secrecy::{ExposeSecret, SecretString};
 use url::form_urlencoded;
 
+use super::Authorizer;
 use crate::error::SHORTENED;
 
 /// What stands where a secret stood.
@@ -58,6 +60,13 @@ impl Redactor {
             }
         }
         Self { forms }
+    }
+
+    /// Takes out what a request may hold: what proves who sends it, and headers that are not for everyone.
+    pub(crate) fn of_request(authorizer: &dyn Authorizer, headers: &HeaderMap) -> Self {
+        let headers = headers.values().filter(|value| value.is_sensitive());
+        let headers = headers.filter_map(|value| value.to_str().ok()).map(SecretString::from);
+        Self::new(authorizer.secrets().into_iter().chain(headers))
     }
 
     /// `text` with every secret replaced by `[redacted]`.

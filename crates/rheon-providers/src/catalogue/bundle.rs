@@ -62,7 +62,12 @@ impl Models {
         exactly(id)
             .or_else(|| names::other_regions(id).iter().find_map(|id| exactly(id)))
             .or_else(nearly)
-            .map(|model| if model.info.id == id { model } else { Arc::new(model.renamed(id)) })
+            .map(|model| match model.info.id == id {
+                true => model,
+                // A gateway gives some models away under a name of their own.
+                false if id.ends_with(":free") => Arc::new(model.for_nothing(id)),
+                false => Arc::new(model.renamed(id)),
+            })
     }
 }
 

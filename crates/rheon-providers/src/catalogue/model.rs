@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rheon_types::{ModelInfo, ThinkingLevel};
+use rheon_types::{ModelInfo, Prices, Rates, ThinkingLevel};
 
 use crate::compat::ToolStyle;
 
@@ -65,6 +65,13 @@ impl Model {
     /// The same model under the name `id`, without prices: another service asks its own.
     pub(super) fn elsewhere(&self, id: &str) -> Self {
         let info = ModelInfo { id: id.to_owned(), prices: None, ..ModelInfo::clone(&self.info) };
+        Self { info: Arc::new(info), thinking: self.thinking.clone(), tool_style: self.tool_style }
+    }
+
+    /// The same model under the name `id`, under which it costs nothing.
+    pub(super) fn for_nothing(&self, id: &str) -> Self {
+        let prices = Some(Prices { base: Rates::default(), long: None });
+        let info = ModelInfo { id: id.to_owned(), prices, ..ModelInfo::clone(&self.info) };
         Self { info: Arc::new(info), thinking: self.thinking.clone(), tool_style: self.tool_style }
     }
 

@@ -73,11 +73,11 @@ fn without_region(id: &str) -> &str {
     rest.map_or(id, |(_, rest)| rest)
 }
 
-/// Without `-v1`, `-v2` and so on at the end.
+/// Without `-v1` at the end, nor `-v2` and so on behind a date. Without a date a later version is another model.
 fn without_version(id: &str) -> &str {
-    let version = id.rsplit_once("-v");
-    let is_number = |number: &str| number.len() == 1 && number.bytes().all(|byte| byte.is_ascii_digit());
-    version.filter(|(_, number)| is_number(number)).map_or(id, |(name, _)| name)
+    let Some((name, version)) = id.rsplit_once("-v") else { return id };
+    let is_number = version.len() == 1 && version.bytes().all(|byte| byte.is_ascii_digit());
+    if version == "1" || (is_number && without_date(name).len() < name.len()) { name } else { id }
 }
 
 /// Without `-20250929` or `-2025-09-29` at the end.
@@ -110,6 +110,10 @@ mod tests {
             ("mistral-large-latest", "mistral-large"),
             ("anthropic/claude-opus-4.5:thinking", "anthropic/claude-opus-4-5"),
             ("deepseek-r1-0528", "deepseek-r1-0528"),
+            ("anthropic.claude-3-5-sonnet-20241022-v2:0", "anthropic-claude-3-5-sonnet"),
+            ("amazon.nova-pro-v1:0", "amazon-nova-pro"),
+            ("amazon.nova-pro-v2:0", "amazon-nova-pro-v2"),
+            ("deepseek-ai/DeepSeek-V3", "deepseek-ai/deepseek-v3"),
             ("", ""),
             ("ü-ü-ü-ü-ü-ü", "ü-ü-ü-ü-ü-ü"),
         ] {

@@ -63,6 +63,30 @@ fn a_model_is_found_under_all_its_names() {
 }
 
 #[test]
+fn a_model_never_costs_what_another_one_costs() {
+    let usage = [1_000_000, 1_000_000, 0, 0];
+    for (vendor, id) in [
+        ("anthropic", "claude-sonnet-9"),
+        ("anthropic", "claude-3-5-haiku-9"),
+        ("openai", "ft:gpt-4o-2024-08-06:acme::abc"),
+        ("openai", "gpt-5-huge"),
+        ("openai", "gpt-55"),
+        ("bedrock", "amazon.nova-pro-v2:0"),
+        ("nvidia", "nvidia/llama-3.1-nemotron-ultra-253b-v2"),
+        ("openrouter", "deepseek/deepseek-v9"),
+        ("ollama", "gpt-5"),
+    ] {
+        assert_eq!(cost(vendor, id, usage), None, "{vendor}/{id}");
+    }
+    assert_ne!(cost("openai", "gpt-5", usage), cost("openai", "gpt-5-mini", usage));
+    assert_eq!(cost("openrouter", "openai/gpt-oss-20b:free", usage), Some(MicroUsd(0)));
+    assert_eq!(
+        cost("openrouter", "openai/gpt-oss-20b:nitro", usage),
+        cost("openrouter", "openai/gpt-oss-20b", usage)
+    );
+}
+
+#[test]
 fn an_older_snapshot_keeps_its_own_figures() {
     assert_ne!(model("openai", "gpt-4o-2024-05-13").info.prices, model("openai", "gpt-4o").info.prices);
 }

@@ -4,15 +4,17 @@ use rheon_types::ProviderErrorKind::{self, *};
 
 use super::report::Report;
 
-/// What an error means. A code of the service says most, then its words, then codes that services use for
-/// anything, then the status.
+/// What an error means. A few words say more than anything else; then a code of the service says most, then its
+/// words, then codes that services use for anything, then the status.
 ///
-/// An account without credit is `Auth`: the key may not do this until its owner acts, and waiting does not
-/// help.
+/// An account without credit, or without quota for the day, is `Auth`: the key may not do this until its owner acts,
+/// and waiting does not help.
 pub(super) fn kind_of(report: &Report) -> ProviderErrorKind {
-    by_code(report, CODES)
-        .or_else(|| by_words(report))
-        .or_else(|| by_code(report, WEAK_CODES))
+    let said = report.message.to_lowercase();
+    by_phrase(&said, CLEAR_WORDS)
+        .or_else(|| by_code(report, CODES))
+        .or_else(|| by_words(report, &said))
+        .or_else(|| by_code(report, WEAK_CODES).filter(|_| !is_telling(report.status)))
         .or_else(|| report.status.or_else(|| report.status_code()).map(by_status))
         .or_else(|| by_code(report, LAST_CODES))
         .unwrap_or(Api)
@@ -23,16 +25,17 @@ fn by_code(report: &Report, table: &[(ProviderErrorKind, &[&str])]) -> Option<Pr
     table.iter().find(|(_, codes)| known(codes)).map(|(kind, _)| *kind)
 }
 
-fn by_words(report: &Report) -> Option<ProviderErrorKind> {
-    let status = report.status.or_else(|| report.status_code());
-    let said = report.message.to_lowercase();
-    let rows = match status {
-        Some(401) => return Some(Auth),
-        // Whatever else a rate limit speaks of, only an account without credit makes waiting useless.
-        Some(429) => return Some(if says_any(&said, NO_CREDIT) { Auth } else { RateLimited }),
-        Some(_) | None => WORDS,
-    };
-    rows.iter().find(|(_, phrases)| says_any(&said, phrases)).map(|(kind, _)| *kind)
+fn by_words(report: &Report, said: &str) -> Option<ProviderErrorKind> {
+    match report.status.or_else(|| report.status_code()) {
+        Some(401) => Some(Auth),
+        // Whatever else a rate limit speaks of, it is one.
+        Some(429) => Some(RateLimited),
+        Some(_) | None => by_phrase(said, WORDS),
+    }
+}
+
+fn by_phrase(said: &str, table: &[(ProviderErrorKind, &[&str])]) -> Option<ProviderErrorKind> {
+    table.iter().find(|(_, phrases)| says_any(said, phrases)).map(|(kind, _)| *kind)
 }
 
 fn says_any(said: &str, phrases: &[&str]) -> bool {
@@ -62,6 +65,11 @@ fn plain(code: &str) -> String {
     if bare.is_empty() { letters } else { bare.to_owned() }
 }
 
+/// Whether a status says more than a code that services give to anything.
+fn is_telling(status: Option<u16>) -> bool {
+    matches!(status, Some(401..=403 | 408 | 413 | 429 | 500..=599))
+}
+
 fn by_status(status: u16) -> ProviderErrorKind {
     match status {
         401..=403 => Auth,
@@ -75,18 +83,34 @@ fn by_status(status: u16) -> ProviderErrorKind {
     }
 }
 
-const NO_CREDIT: &[&str] = &[
-    "credit balance",
-    "insufficient balance",
-    "insufficient credit",
-    "insufficient_quota",
-    "insufficient funds",
-    "billing hard limit",
-    "billing_not_active",
-    "account is not active",
-    "exceeded your monthly included credits",
-    "requires more credits",
-    "account * suspended",
+/// Words that say more than any code beside them. The first row that has one decides.
+const CLEAR_WORDS: &[(ProviderErrorKind, &[&str])] = &[
+    (
+        Auth,
+        &[
+            "credit balance",
+            "insufficient balance",
+            "insufficient credit",
+            "insufficient_quota",
+            "insufficient funds",
+            "billing hard limit",
+            "billing_not_active",
+            "account is not active",
+            "exceeded your monthly included credits",
+            "requires more credits",
+            "used all available credits",
+            "run out of credits",
+            "monthly spending limit",
+            "specified api usage limits",
+            "account * suspended",
+            // Quotas of a day, or of nothing at all: no wait that anyone would sit through helps.
+            "free-models-per-day",
+            "too many tokens per day",
+            "quota exceeded * limit: 0, model",
+        ],
+    ),
+    // One request alone is more than a limit allows: it can be made smaller, but waiting never helps.
+    (ContextOverflow, &["request too large for * requested", "extra usage is required for long context"]),
 ];
 
 /// Codes that mean one thing, in the form of [`plain`]. The first row that knows one decides.
@@ -102,6 +126,7 @@ const CODES: &[(ProviderErrorKind, &[&str])] = &[
             "insufficientbalance",
             "insufficientcredits",
             "paymentrequired",
+            "quotaoftheday",
             "1113",
             "baseresp1008",
         ],
@@ -117,6 +142,7 @@ const CODES: &[(ProviderErrorKind, &[&str])] = &[
             "tokenlimitexceeded",
             "requesttoolarge",
             "tokensexceeded",
+            "tokenslimitreached",
         ],
     ),
     (
@@ -131,6 +157,7 @@ const CODES: &[(ProviderErrorKind, &[&str])] = &[
             "invalidprompt",
             "guardrailintervened",
             "cyberpolicyviolation",
+            "imagecontentpolicyviolation",
         ],
     ),
     (
@@ -160,6 +187,7 @@ const CODES: &[(ProviderErrorKind, &[&str])] = &[
         Auth,
         &[
             "invalidapikey",
+            "apikeyinvalid",
             "incorrectapikey",
             "authentication",
             "authenticationfailed",
@@ -207,14 +235,18 @@ const CODES: &[(ProviderErrorKind, &[&str])] = &[
             "modelnotready",
             "capacityexceeded",
             "serveroverloaded",
+            "serverisoverloaded",
+            "servicetiercapacityexceeded",
+            "nocapacity",
             "1305",
         ],
     ),
+    // What the model wrote could not be read as a call: it may write better the next time.
+    (Malformed, &["toolusefailed", "jsonvalidatefailed", "outputparsefailed"]),
 ];
 
 /// Words that mean one thing wherever they stand. The first row that has one decides.
 const WORDS: &[(ProviderErrorKind, &[&str])] = &[
-    (Auth, NO_CREDIT),
     (
         RateLimited,
         &["tokens per min", "requests per min", "tokens per day", "requests per day", "(tpm)", "(rpm)"],
@@ -238,6 +270,13 @@ const WORDS: &[(ProviderErrorKind, &[&str])] = &[
             "available context size",
             "exceed*context size",
             "larger than*context",
+            "longer than*context length",
+            "greater than the context length",
+            "context length is only",
+            "context length of only",
+            "input token count is*only supports up to",
+            "`inputs` tokens + `max_new_tokens` must be",
+            "prompt exceeds max length",
             "input token count*exceeds the maximum",
             "input tokens exceed",
             "exceeds the maximum number of tokens",
@@ -287,12 +326,15 @@ const WORDS: &[(ProviderErrorKind, &[&str])] = &[
             "security token included in the request is invalid",
             "security token included in the request is expired",
             "not authorized to perform",
+            "insufficient permissions",
         ],
     ),
     (
         Overloaded,
         &["overloaded", "at capacity", "temporarily unavailable", "server is busy", "no available server"],
     ),
+    // A local server that lacks something says so with 500, however often it is asked.
+    (InvalidRequest, &["requires more system memory", "requires --jinja"]),
 ];
 
 /// Codes that services give to anything: they count only where the words say nothing.

@@ -14,6 +14,7 @@ pub(super) fn asked(headers: &HeaderMap, report: &Report, now: Timestamp) -> Opt
             header("retry-after").and_then(|value| millis(value, 1_000.0).or_else(|| until(value, now)))
         })
         .or_else(|| report.retry_delay.as_deref().and_then(duration))
+        .or_else(|| report.reset.as_deref().and_then(|moment| reset(moment, now)))
         .or_else(|| in_words(&report.message))
 }
 

@@ -96,7 +96,7 @@ const OVERFLOWS: &[(u16, &str)] = &[
     ),
     (
         400,
-        r#"{"error":{"message":"Trying to keep the first 9000 tokens when context overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough; the prompt is larger than the context"}}"#,
+        r#"{"error":{"message":"Trying to keep the first 9000 tokens when context overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough. Try to load the model with a larger context length, or provide a shorter input"}}"#,
     ),
     (
         400,
@@ -104,7 +104,40 @@ const OVERFLOWS: &[(u16, &str)] = &[
     ),
     (
         422,
-        r#"{"error":"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. input tokens exceed the limit"}"#,
+        r#"{"error":"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4097. Given: 80125 `inputs` tokens and 4096 `max_new_tokens`"}"#,
+    ),
+    (
+        400,
+        r#"{"error":"The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 13055>= n_ctx: 4096). Try to load the model with a larger context length, or provide a shorter input."}"#,
+    ),
+    (
+        400,
+        r#"{"error":{"message":"You passed 98305 input tokens and requested 32768 output tokens. However, the model's context length is only 131072 tokens, resulting in a maximum input length of 98304 tokens. Please reduce the length of the input prompt. (parameter=input_tokens, value=98305)","type":"BadRequestError","param":"input_tokens","code":400}}"#,
+    ),
+    (
+        400,
+        r#"{"error":{"code":400,"message":"Unable to submit request because the input token count is 3601938 but model only supports up to 1000000. Reduce the input token count and try again.","status":"INVALID_ARGUMENT"}}"#,
+    ),
+    (
+        422,
+        r#"{"error":{"message":"The input (9000 tokens) is longer than the model's context length (8192 tokens).","type":"invalid_request_error"}}"#,
+    ),
+    (
+        413,
+        r#"{"error":{"code":"tokens_limit_reached","message":"Request body too large for gpt-4o model. Max size: 8000 tokens."}}"#,
+    ),
+    // One request alone is more than a minute allows.
+    (
+        429,
+        r#"{"error":{"message":"Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 30601. The input or output tokens must be reduced in order to run successfully.","type":"tokens","param":null,"code":"rate_limit_exceeded"}}"#,
+    ),
+    (
+        413,
+        r#"{"error":{"message":"Request too large for model `openai/gpt-oss-120b` in organization `org_1` service tier `on_demand` on tokens per minute (TPM): Limit 8000, Requested 34041, please reduce your message size and try again.","type":"tokens","code":"rate_limit_exceeded"}}"#,
+    ),
+    (
+        429,
+        r#"{"type":"error","error":{"type":"rate_limit_error","message":"Extra usage is required for long context requests."}}"#,
     ),
     (413, "<html><head><title>413 Request Entity Too Large</title></head></html>"),
 ];
@@ -133,11 +166,11 @@ fn a_rate_limit_that_speaks_of_tokens_is_a_rate_limit() {
     for (status, body) in [
         (
             429,
-            r#"{"error":{"message":"Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 40000.","type":"tokens","code":"rate_limit_exceeded"}}"#,
+            r#"{"error":{"message":"Rate limit reached for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Used 28000, Requested 4000. Please try again in 4s.","type":"tokens","code":"rate_limit_exceeded"}}"#,
         ),
         (
             413,
-            r#"{"error":{"message":"Request too large for model on tokens per minute (TPM): Limit 6000, Requested 7000","type":"tokens","code":"rate_limit_exceeded"}}"#,
+            r#"{"error":{"message":"on tokens per minute (TPM): Limit 6000, Used 5000, Requested 2000","type":"tokens","code":"rate_limit_exceeded"}}"#,
         ),
         (400, r#"{"error":{"message":"exceeded tokens per minute; prompt is too long for your tier"}}"#),
         (
@@ -171,6 +204,27 @@ fn an_account_without_credit_is_not_worth_waiting_for() {
         (402, r#"{"error":{"message":"Insufficient Balance","type":"unknown_error"}}"#),
         (429, r#"{"error":{"code":"1113","message":"Insufficient balance or no resource package."}}"#),
         (429, r#"{"error":{"message":"Your account is suspended","type":"exceeded_current_quota_error"}}"#),
+        (
+            429,
+            r#"{"code":"Some resource has been exhausted","error":"Your team 1 has either used all available credits or reached its monthly spending limit. To continue making API requests, please purchase more credits or raise your spending limit."}"#,
+        ),
+        (
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified API usage limits. You will regain access on 2026-04-01 at 00:00 UTC."}}"#,
+        ),
+        (
+            429,
+            r#"{"error":{"message":"Rate limit exceeded: free-models-per-day. Add 10 credits to unlock 1000 free model requests per day","code":429,"metadata":{"headers":{"X-RateLimit-Limit":"50","X-RateLimit-Remaining":"0","X-RateLimit-Reset":"1700086400000"}}}}"#,
+        ),
+        (429, r#"{"message":"Too many tokens per day, please wait before trying again."}"#),
+        (
+            429,
+            r#"{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaMetric":"m","quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"20s"}]}}"#,
+        ),
+        (
+            429,
+            r#"{"error":{"message":"{\"error\":{\"code\":429,\"message\":\"You exceeded your current quota.\\n* Quota exceeded for metric: m, limit: 0, model: gemini-2.5-pro\\nPlease retry in 20.04466179s.\",\"status\":\"RESOURCE_EXHAUSTED\"}}","code":429,"status":"Too Many Requests"}}"#,
+        ),
     ] {
         let error = classify(status, &[("retry-after", "5")], body);
         assert_eq!((error.kind, error.is_retryable(), error.retry_after_ms), (Auth, false, None), "{body}");
@@ -221,6 +275,89 @@ fn codes_of_all_services_are_known() {
     );
     let body = r#"{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"no"}"#;
     assert_eq!(kind(400, body), Auth);
+}
+
+/// Errors whose code alone would mislead, and what they mean.
+const MISLEADING: &[(u16, &str, ProviderErrorKind)] = &[
+    // A key that Gemini does not take is a bad argument for it.
+    (
+        400,
+        r#"{"error":{"code":400,"message":"API key expired. Please renew the API key.","status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID","domain":"googleapis.com"}]}}"#,
+        Auth,
+    ),
+    (
+        400,
+        r#"{"error":{"message":"Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<function=read>"}}"#,
+        Malformed,
+    ),
+    (
+        429,
+        r#"{"object":"error","message":"Service tier capacity exceeded for this model.","type":"service_tier_capacity_exceeded","param":null,"code":"3505"}"#,
+        Overloaded,
+    ),
+    (
+        429,
+        r#"{"error":{"code":"NoCapacity","message":"The system is currently experiencing high demand."}}"#,
+        Overloaded,
+    ),
+    (401, r#"{"error":{"code":"401","message":"Access denied due to invalid subscription key"}}"#, Auth),
+    (
+        403,
+        r#"{"error":{"message":"Project `p` does not have access to model `gpt-5`","type":"invalid_request_error","param":null,"code":"model_not_found"}}"#,
+        Auth,
+    ),
+    (503, r#"{"error":{"message":"try later","type":"invalid_request_error"}}"#, Overloaded),
+    (404, r#"{"error":{"code":"DeploymentNotFound","message":"does not exist"}}"#, InvalidRequest),
+    (
+        500,
+        r#"{"error":"model requires more system memory (8.5 GiB) than is available (3.7 GiB)"}"#,
+        InvalidRequest,
+    ),
+    (
+        500,
+        r#"{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}"#,
+        InvalidRequest,
+    ),
+    (503, r#"{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}"#, Overloaded),
+    (
+        400,
+        r#"{"code":"Client specified an invalid argument","error":"Incorrect API key provided: xa***yz."}"#,
+        Auth,
+    ),
+    (
+        402,
+        r#"{"error":{"message":"This request requires more credits, or fewer max_tokens. You requested up to 64000 tokens, but can only afford 123","code":402}}"#,
+        Auth,
+    ),
+    (
+        429,
+        r#"{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"some/model:free is temporarily rate-limited upstream. Please retry shortly.","provider_name":"X"}}}"#,
+        RateLimited,
+    ),
+    (
+        400,
+        r#"{"object":"error","message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","type":"BadRequestError","param":null,"code":400}"#,
+        InvalidRequest,
+    ),
+    (
+        404,
+        r#"{"error":{"message":"model \"x\" not found, try pulling it first","type":"api_error"}}"#,
+        InvalidRequest,
+    ),
+];
+
+#[test]
+fn errors_of_services_mean_what_they_say() {
+    for (status, body, expected) in MISLEADING {
+        assert_eq!(kind(*status, body), *expected, "{body}");
+    }
+    let skewed = r#"{"message":"Signature expired: 20231114T221320Z is now earlier than 20231114T231320Z"}"#;
+    let headers = [("x-amzn-errortype", "InvalidSignatureException")];
+    assert_eq!(
+        classify(403, &headers, skewed).message,
+        "403 InvalidSignatureException: Signature expired: 20231114T221320Z is now earlier than 20231114T231320Z \
+         (check the clock of this machine)"
+    );
 }
 
 #[test]
@@ -371,6 +508,10 @@ fn the_delay_is_read_in_every_form_and_nonsense_is_no_delay() {
 fn the_delay_is_read_in_the_body() {
     let gemini = r#"{"error":{"code":429,"message":"quota","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"17.5s"}]}}"#;
     assert_eq!(classify(429, &[], gemini).retry_after_ms, Some(17_500));
+    let openrouter = r#"{"error":{"message":"Rate limit exceeded: free-models-per-min.","code":429,"metadata":{"headers":{"X-RateLimit-Remaining":"0","X-RateLimit-Reset":"1700000009000"}}}}"#;
+    assert_eq!(classify(429, &[], openrouter).retry_after_ms, Some(9_000));
+    let azure = r#"{"error":{"code":"429","message":"Requests to the API have exceeded call rate limit of your current OpenAI S0 pricing tier. Please retry after 6 seconds."}}"#;
+    assert_eq!(classify(429, &[], azure).retry_after_ms, Some(6_000));
     for (words, expected) in [
         ("Rate limit reached. Please try again in 1.5s. Visit", Some(1_500)),
         ("Please try again in 6m0s.", Some(360_000)),

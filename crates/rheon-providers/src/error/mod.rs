@@ -102,7 +102,10 @@ fn words(label: &str, message: &str, hint: &str) -> String {
 /// What to do about it, where the service's own words do not say.
 fn hint(report: &Report, kind: ProviderErrorKind) -> &'static str {
     let missing = kind == ProviderErrorKind::InvalidRequest && matches!(report.status, Some(404 | 405));
-    if !missing {
+    let untimely = ["signature expired", "signature not yet current"];
+    if kind == ProviderErrorKind::Auth && untimely.iter().any(|words| report.speaks_of(words)) {
+        " (check the clock of this machine)"
+    } else if !missing {
         ""
     } else if report.speaks_of("model") {
         " (check the name of the model)"

@@ -21,6 +21,8 @@ pub(super) struct Report {
     pub(super) message: String,
     /// A delay in the body, as the service writes it.
     pub(super) retry_delay: Option<String>,
+    /// When a limit is lifted, as the headers say that a gateway quotes in the body.
+    pub(super) reset: Option<String>,
 }
 
 impl Report {
@@ -115,6 +117,9 @@ impl Report {
         if let Some(raw) = json.pointer("/metadata/raw") {
             self.read_behind(raw, depth);
         }
+        if let Some(Value::String(reset)) = json.pointer("/metadata/headers/X-RateLimit-Reset") {
+            self.reset = Some(reset.clone());
+        }
         if let Some(inner) = json.get("innererror") {
             self.add_codes(inner, &["code"]);
         }
@@ -156,6 +161,12 @@ impl Report {
                 self.retry_delay = Some(delay.clone());
             }
             self.add_codes(detail, &["reason"]);
+            let violations = detail.get("violations").and_then(Value::as_array);
+            let quotas =
+                violations.into_iter().flatten().filter_map(|violation| violation.get("quotaId")?.as_str());
+            if quotas.into_iter().any(|quota| quota.contains("PerDay")) {
+                self.add_code("quota_of_the_day");
+            }
         }
     }
 

@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use super::schema::{ANSWER, ARGUMENTS, Alternatives, NAME};
 use crate::call_id::CallIdRule;
-use crate::fit::{Block, FitResult, FitRules, FitThinking, Fitted, ResultBlock, Role};
+use crate::fit::{Block, FitResult, FitRules, FitThinking, Fitted, Pictures, ResultBlock, Role};
+use crate::tool_name::ToolNameRule;
 
 /// How much of a tool's description the model reads.
 const DESCRIPTION_CHARS_MAX: usize = 2_000;
@@ -94,7 +95,8 @@ fn lower_messages(request: &Request) -> History {
         origin: "",
         call_id: CallIdRule::Any,
         alternate: true,
-        images: true,
+        tool_name: ToolNameRule::Any,
+        pictures: Pictures::Any,
         thinking: FitThinking::Nobody,
     };
     let form = if request.output_schema.is_some() { AnswerForm::Json } else { AnswerForm::Text };
@@ -121,7 +123,7 @@ fn user(blocks: &[Block<'_>]) -> Message {
 
 fn tell(content: &mut Vec<Content>, result: &FitResult<'_>) {
     let text = result.text();
-    let name = result.name;
+    let name = &result.name;
     say(
         content,
         &if result.is_error {

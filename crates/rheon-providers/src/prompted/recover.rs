@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::json::leading_value;
+use crate::tool_name::ToolNameRule;
 
 /// A call as the model wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -309,7 +310,9 @@ impl<'a> Cursor<'a> {
     }
 
     fn known(&self, name: &str) -> Result<ToolName, Stop> {
-        let tool = self.offered.iter().find(|tool| tool.name.as_str() == name);
+        // The model may know the tool by the name that the service takes.
+        let sent = |tool: &ToolDefinition| ToolNameRule::Word64.apply(tool.name.as_str()) == name;
+        let tool = self.offered.iter().find(|tool| tool.name.as_str() == name || sent(tool));
         tool.map(|tool| tool.name.clone()).ok_or(Stop::Text)
     }
 

@@ -71,7 +71,9 @@ impl Shared {
         self.authorizer.authorize(&mut request).await?;
         let mut response = self.transport.send(&request).await?;
         let status = response.status();
-        if status.is_success() {
+        // Gateways in front of AWS keep its headers, but not always its status.
+        let is_error = !status.is_success() || response.headers().contains_key("x-amzn-errortype");
+        if !is_error {
             return Ok(Ok(response));
         }
         let body = response.read_what_comes(ERROR_BYTES_MAX).await;
@@ -85,14 +87,19 @@ impl Shared {
     /// What an error in an answer means. Secrets are taken out before it is cut to length.
     pub(super) fn classify(&self, status: StatusCode, headers: &HeaderMap, body: &[u8]) -> ProviderError {
         let text = String::from_utf8_lossy(body);
-        let body = Redactor::new(self.authorizer.secrets()).redact(&text);
+        let redactor = self.redactor();
+        let body = redactor.redact(&text);
         error::from_response(status, headers, body.as_bytes(), self.clock.now())
     }
 
     /// `error` without secrets.
     pub(super) fn redacted(&self, mut error: ProviderError) -> ProviderError {
-        error.message = Redactor::new(self.authorizer.secrets()).redact(&error.message).into_owned();
+        error.message = self.redactor().redact(&error.message).into_owned();
         error
+    }
+
+    fn redactor(&self) -> Redactor {
+        Redactor::of_request(&*self.authorizer, &self.endpoint.headers)
     }
 }
 

@@ -1,4 +1,5 @@
-//! One answer as a stream: nothing is sent before it is polled, and nothing outlives it.
+//! One answer as a stream: nothing is sent before it is polled, and nothing outlives it but the last bytes of a complete
+//! answer, which are read so that its connection can be used again.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,18 +16,22 @@ use super::exchange::accept;
 use super::shared::Shared;
 use crate::error::{is_error_body, malformed};
 use crate::frame::{FRAME_BYTES_MAX, Framing, too_large};
+use crate::tool_name::RewrittenNames;
 use crate::transport::HttpResponse;
 use crate::wire::Reader;
 
 /// How much and how long is read behind the end of an answer, so that its connection can be used again.
 const DRAIN_BYTES_MAX: usize = 64 * 1024;
-const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
+/// How much of that time the end of an answer is held back, for the last bytes that usually came along with it.
+const DRAIN_HELD_BACK: Duration = Duration::from_millis(10);
 
 /// The answer to `request`.
 pub(super) fn open(shared: Arc<Shared>, request: Request, cancel: CancellationToken) -> ChunkStream {
     let answer = Answering {
         shared,
         model: Arc::clone(&request.model),
+        names: RewrittenNames::of(&request.tools),
         cancel,
         phase: Phase::Asking(Box::new(request)),
         chunks: VecDeque::new(),
@@ -46,6 +51,8 @@ pub(super) fn open(shared: Arc<Shared>, request: Request, cancel: CancellationTo
 struct Answering {
     shared: Arc<Shared>,
     model: Arc<str>,
+    /// The tools that the service knows by another name.
+    names: RewrittenNames,
     cancel: CancellationToken,
     phase: Phase,
     /// What has been read and not yet been handed on.
@@ -65,8 +72,6 @@ enum Phase {
     Asking(Box<Request>),
     /// The body comes in.
     Reading(Box<Reading>),
-    /// The answer is complete; the rest of its body is not.
-    Done(Box<HttpResponse>),
     /// Nothing more will come.
     Over,
 }
@@ -81,10 +86,6 @@ struct Reading {
 impl Answering {
     async fn next(&mut self) -> Option<Result<Chunk, ProviderError>> {
         loop {
-            if let Phase::Done(_) = self.phase {
-                self.drain().await;
-                return None;
-            }
             if self.is_over() {
                 return None;
             }
@@ -92,8 +93,8 @@ impl Answering {
                 return Some(Err(self.end(cancelled())));
             }
             if let Some(chunk) = self.chunks.pop_front() {
-                self.note(&chunk);
-                return Some(Ok(chunk));
+                self.note(&chunk).await;
+                return Some(Ok(self.names.restore(chunk)));
             }
             if let Some(error) = self.failure.take() {
                 let error = self.shared.redacted(error);
@@ -120,7 +121,7 @@ impl Answering {
         error
     }
 
-    fn note(&mut self, chunk: &Chunk) {
+    async fn note(&mut self, chunk: &Chunk) {
         self.said_last = None;
         match chunk {
             Chunk::Usage { usage } => self.usage = Some(*usage),
@@ -130,12 +131,9 @@ impl Answering {
                 }
                 self.chunks.clear();
                 self.failure = None;
-                self.phase = match std::mem::replace(&mut self.phase, Phase::Over) {
-                    Phase::Reading(reading) if reading.response.holds_connection() => {
-                        Phase::Done(Box::new(reading.response))
-                    }
-                    Phase::Reading(_) | Phase::Asking(_) | Phase::Done(_) | Phase::Over => Phase::Over,
-                };
+                if let Phase::Reading(reading) = std::mem::replace(&mut self.phase, Phase::Over) {
+                    drain(reading.response).await;
+                }
             }
             Chunk::Model { .. }
             | Chunk::Provider { .. }
@@ -152,9 +150,14 @@ impl Answering {
     async fn advance(&mut self) -> Result<(), ProviderError> {
         match &mut self.phase {
             Phase::Asking(request) => {
-                self.size = self.shared.estimator.size(request);
-                let reading = ask(&self.shared, request).await?;
-                self.phase = Phase::Reading(Box::new(reading));
+                let counted = async {
+                    // A long conversation takes a while to count: the service gets it first, and reads it meanwhile.
+                    tokio::task::yield_now().await;
+                    self.shared.estimator.size(request)
+                };
+                let (reading, size) = tokio::join!(ask(&self.shared, request), counted);
+                self.size = size;
+                self.phase = Phase::Reading(Box::new(reading?));
                 Ok(())
             }
             Phase::Reading(reading) => {
@@ -171,16 +174,23 @@ impl Answering {
                     Err(_) => Err(no_progress(limit)),
                 }
             }
-            Phase::Done(_) | Phase::Over => Ok(()),
+            Phase::Over => Ok(()),
         }
     }
+}
 
-    /// Reads what is left of the body, if that is little and comes soon.
-    async fn drain(&mut self) {
-        let Phase::Done(mut response) = std::mem::replace(&mut self.phase, Phase::Over) else { return };
-        let rest = timeout(DRAIN_TIMEOUT, response.read_to_end(Bytes::new(), DRAIN_BYTES_MAX));
+/// Reads what is left behind the end of an answer, if that is little and comes soon. What takes longer goes on in a task,
+/// because whoever asked has all it wanted.
+async fn drain(mut response: HttpResponse) {
+    if !response.holds_connection() {
+        return;
+    }
+    let mut rest = Box::pin(async move {
         // Whatever comes of it, the answer is complete: an unread rest only costs the connection.
-        drop(self.cancel.run_until_cancelled(rest).await);
+        drop(timeout(DRAIN_TIMEOUT, response.read_to_end(Bytes::new(), DRAIN_BYTES_MAX)).await);
+    });
+    if timeout(DRAIN_HELD_BACK, &mut rest).await.is_err() {
+        tokio::spawn(rest);
     }
 }
 

@@ -35,12 +35,37 @@ fn cancelled() -> ProviderError {
 }
 
 #[tokio::test]
-async fn answers_come_over_one_connection() {
-    let whole = || events(&[START, TEXT, TEXT, STOP, ""]);
+async fn a_connection_that_is_closed_just_when_it_is_used_again_is_not_the_users_trouble() {
+    let whole = || events(&[START, TEXT, STOP, ""]);
+    let server = Server::start([whole(), vec![Step::Close], whole()]).await;
+    let provider = provider(Anthropic, &server);
+    assert_eq!(told(&ask(&provider).await), "hi.");
+    assert_eq!(told(&ask(&provider).await), "hi.");
+    assert_eq!((server.connections(), server.requests().len()), (2, 3));
+}
+
+#[tokio::test]
+async fn a_server_that_closes_every_connection_is_asked_at_most_twice() {
+    let whole = || events(&[START, TEXT, STOP, ""]);
+    let server = Server::start([vec![Step::Close], whole(), vec![Step::Close], vec![Step::Close]]).await;
+    let provider = provider(Anthropic, &server);
+    assert_eq!(told(&ask(&provider).await), "<Network>");
+    assert_eq!(told(&ask(&provider).await), "hi.");
+    assert_eq!(told(&ask(&provider).await), "<Network>");
+    assert_eq!(server.requests().len(), 4);
+}
+
+#[tokio::test]
+async fn answers_come_over_one_connection_though_nobody_reads_behind_their_end() {
+    // The end of the answer and that of the body come together, so that no clock decides.
+    let last = [chunked(STOP.as_bytes()), chunked(b"")].concat();
+    let whole =
+        || events(&[START, TEXT, TEXT]).into_iter().chain([Step::Send(last.clone())]).collect::<Vec<_>>();
     let server = Server::start([whole(), whole(), whole()]).await;
     let provider = provider(Anthropic, &server);
     for _ in 0..3 {
-        assert_eq!(told(&ask(&provider).await), "hihi.");
+        let mut stream = provider.stream(request(), CancellationToken::new());
+        while !matches!(stream.next().await.unwrap().unwrap(), Chunk::Done { .. }) {}
     }
     assert_eq!((server.connections(), server.requests().len()), (1, 3));
 }

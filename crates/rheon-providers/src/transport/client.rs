@@ -1,59 +1,34 @@
 //! `Transport`: one HTTP client for all calls, so that connections are used again.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use reqwest::redirect::Policy;
-use rheon_types::{ProviderError, ProviderErrorKind};
+use rheon_types::ProviderError;
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
-use super::config::{ProxyChoice, TransportConfig};
+use super::clients::Clients;
+use super::config::TransportConfig;
 use super::failure::{self, Stage};
 use super::redirect;
 use super::{HttpRequest, HttpResponse};
 
-/// How often a silent HTTP/2 peer is asked whether it is still there, and how long it may take to say so.
-const PROBE_INTERVAL: Duration = Duration::from_secs(30);
-const PROBE_TIMEOUT: Duration = Duration::from_secs(20);
-/// After how many lost probes a TCP connection counts as gone.
-const PROBES_MAX: u32 = 3;
-
 /// One HTTP client. Cheap to clone; clones share their connections.
 #[derive(Debug, Clone)]
 pub struct Transport {
-    client: reqwest::Client,
+    clients: Arc<Clients>,
+    /// The origins to which there may be a connection that waits to be used again.
+    answered: Arc<Mutex<HashSet<String>>>,
     config: Arc<TransportConfig>,
 }
 
 impl Transport {
     /// A client with these settings. Reads the system's certificates (or those that `SSL_CERT_FILE` names)
-    /// and, unless told otherwise, its proxy settings.
+    /// and, unless told otherwise, its proxy settings, which do not hold for this machine itself.
     pub fn new(config: TransportConfig) -> Result<Self, ProviderError> {
-        let mut builder = reqwest::Client::builder()
-            .tls_backend_rustls()
-            .redirect(Policy::none())
-            .referer(false)
-            .user_agent(&config.user_agent)
-            .connect_timeout(config.connect_timeout)
-            .pool_idle_timeout(config.pool_idle_timeout)
-            .tcp_nodelay(true)
-            .tcp_keepalive(PROBE_INTERVAL)
-            .tcp_keepalive_interval(PROBE_TIMEOUT)
-            .tcp_keepalive_retries(PROBES_MAX)
-            .http2_adaptive_window(true)
-            .http2_keep_alive_interval(PROBE_INTERVAL)
-            .http2_keep_alive_timeout(PROBE_TIMEOUT);
-        builder = match config.proxy {
-            ProxyChoice::System => builder,
-            ProxyChoice::Direct => builder.no_proxy(),
-        };
-        for pem in &config.extra_roots {
-            let roots = reqwest::Certificate::from_pem_bundle(pem).map_err(|error| setup_failed(&error))?;
-            builder = builder.tls_certs_merge(roots);
-        }
-        let client = builder.build().map_err(|error| setup_failed(&error))?;
-        Ok(Self { client, config: Arc::new(config) })
+        let clients = Clients::new(&config)?;
+        Ok(Self { clients: Arc::new(clients), answered: Arc::default(), config: Arc::new(config) })
     }
 
     /// How long an answer may go on without saying anything new.
@@ -63,13 +38,13 @@ impl Transport {
 
     /// The client itself, for small calls that need none of the limits for answers of models.
     pub(crate) fn client(&self) -> &reqwest::Client {
-        &self.client
+        self.clients.usual()
     }
 
     /// The same client, shared connections included, with another limit for the head of an answer.
     pub fn with_first_byte_timeout(&self, first_byte_timeout: Duration) -> Self {
         let config = TransportConfig { first_byte_timeout, ..TransportConfig::clone(&self.config) };
-        Self { client: self.client.clone(), config: Arc::new(config) }
+        Self { config: Arc::new(config), ..self.clone() }
     }
 
     /// Sends `request` and waits for the head of the answer, whatever its status. Redirects are followed
@@ -87,24 +62,37 @@ impl Transport {
         Err(redirect::too_many(&url, self.config.redirects_max))
     }
 
+    /// One exchange. A server may close a connection that waits to be used again just when it is; such a request is sent once
+    /// more, on another connection.
     async fn exchange(
         &self,
         request: &HttpRequest,
         url: &Url,
         deadline: Instant,
     ) -> Result<reqwest::Response, ProviderError> {
-        let mut sent = reqwest::Request::new(request.method.clone(), url.clone());
-        *sent.headers_mut() = request.headers.clone();
-        *sent.body_mut() = Some(request.body.clone().into());
-        match timeout_at(deadline, self.client.execute(sent)).await {
-            Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) => Err(failure::describe(error, url, Stage::Send)),
-            Err(_) => Err(failure::no_answer(url, self.config.first_byte_timeout)),
+        let client = self.clients.at(url, &self.config)?;
+        let mut may_be_stale = self.answered().contains(&redirect::origin(url));
+        loop {
+            match timeout_at(deadline, client.execute(to_send(request, url))).await {
+                Ok(Ok(response)) => {
+                    self.answered().insert(redirect::origin(url));
+                    return Ok(response);
+                }
+                Ok(Err(error)) if may_be_stale && failure::is_closed(&error) => may_be_stale = false,
+                Ok(Err(error)) => return Err(failure::describe(error, url, Stage::Send)),
+                Err(_) => return Err(failure::no_answer(url, self.config.first_byte_timeout)),
+            }
         }
+    }
+
+    fn answered(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.answered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn setup_failed(error: &reqwest::Error) -> ProviderError {
-    let message = format!("cannot set up the HTTP client: {}", failure::causes(error));
-    ProviderError::new(ProviderErrorKind::InvalidRequest, message)
+fn to_send(request: &HttpRequest, url: &Url) -> reqwest::Request {
+    let mut sent = reqwest::Request::new(request.method.clone(), url.clone());
+    *sent.headers_mut() = request.headers.clone();
+    *sent.body_mut() = Some(request.body.clone().into());
+    sent
 }

@@ -38,6 +38,24 @@ pub(super) fn describe(error: reqwest::Error, url: &Url, stage: Stage) -> Provid
     ProviderError::new(ProviderErrorKind::Network, message)
 }
 
+/// Whether the connection was closed before anything of an answer came.
+pub(super) fn is_closed(error: &reqwest::Error) -> bool {
+    let mut next: Option<&dyn Error> = Some(error);
+    while let Some(cause) = next {
+        if let Some(hyper) = cause.downcast_ref::<hyper::Error>()
+            && (hyper.is_incomplete_message() || hyper.is_closed())
+        {
+            return true;
+        }
+        if let Some(io) = cause.downcast_ref::<std::io::Error>() {
+            use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected};
+            return matches!(io.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | NotConnected);
+        }
+        next = cause.source();
+    }
+    false
+}
+
 /// No head of an answer came in time.
 pub(super) fn no_answer(url: &Url, limit: Duration) -> ProviderError {
     let message = format!("{} did not answer within {} s", origin(url), limit.as_secs_f32());

@@ -1,6 +1,7 @@
 //! Transport: one HTTP client for all providers.
 
 mod client;
+mod clients;
 mod config;
 mod failure;
 mod redirect;
@@ -8,10 +9,13 @@ mod request;
 mod response;
 
 pub use client::Transport;
+pub(crate) use clients::is_near;
 pub use config::{ProxyChoice, TransportConfig};
 pub(crate) use request::HttpRequest;
 pub(crate) use response::HttpResponse;
 
+#[cfg(test)]
+mod hostile_tests;
 #[cfg(test)]
 mod tls_tests;
 #[cfg(test)]

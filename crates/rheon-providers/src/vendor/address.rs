@@ -9,6 +9,8 @@ use crate::env::Environment;
 
 /// What stands for the model in a path. It is filled in when a request is made.
 const MODEL: &str = "model";
+/// Headers that say how a request is sent: what a file says of them would be false.
+const FRAMING: [&str; 6] = ["host", "connection", "content-length", "transfer-encoding", "te", "upgrade"];
 /// How deep variables may stand in the defaults of variables.
 const DEPTH_MAX: usize = 4;
 
@@ -44,15 +46,18 @@ impl Vendor {
         }
     }
 
-    /// The headers of every request, besides those of the wire and of the auth.
+    /// The headers of every request, besides those of the wire and of the auth. What a variable fills in may be a secret.
     pub fn headers(&self, env: &Environment) -> Result<HeaderMap, VendorError> {
         let header = |(name, value): (&String, &String)| {
             let filled = self.fill(value, env)?;
             let pair = (HeaderName::try_from(name), HeaderValue::try_from(filled));
-            let (Ok(key), Ok(value)) = pair else {
-                return Err(VendorError::Header { vendor: self.id.clone(), header: name.clone() });
-            };
-            Ok((key, value))
+            let refused = || VendorError::Header { vendor: self.id.clone(), header: name.clone() };
+            let (Ok(key), Ok(mut content)) = pair else { return Err(refused()) };
+            if FRAMING.contains(&key.as_str()) {
+                return Err(refused());
+            }
+            content.set_sensitive(names_in(value).next().is_some());
+            Ok((key, content))
         };
         self.headers.iter().map(header).collect()
     }

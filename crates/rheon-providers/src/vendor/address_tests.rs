@@ -239,3 +239,27 @@ fn headers_are_filled_in() {
         "acme needs your team; set ACME_TEAM"
     );
 }
+
+#[test]
+fn headers_that_say_how_a_request_is_sent_are_not_for_files() {
+    for header in ["Host", "content-length", "Transfer-Encoding", "connection"] {
+        let text = format!(
+            "[vendors.acme]\nwire = \"chat\"\nbase_url = \"https://a.example\"\nauth.scheme = \"none\"\nheaders.{header} = \"1\""
+        );
+        let vendor = Vendors::builtin().with(&text, "config.toml").unwrap().get("acme").unwrap();
+        assert_eq!(
+            vendor.headers(&environment([])).unwrap_err().to_string(),
+            format!(
+                "the header {header:?} of acme is not a header that can be sent; correct it in the vendor's file"
+            )
+        );
+    }
+}
+
+#[test]
+fn a_filled_in_header_is_never_shown() {
+    let text = "[vendors.acme]\nwire = \"chat\"\nbase_url = \"https://a.example\"\nauth.scheme = \"none\"\nheaders.X-Key = \"{k}\"\nvariables.k = { env = [\"K\"], help = \"k\" }";
+    let vendor = Vendors::builtin().with(text, "config.toml").unwrap().get("acme").unwrap();
+    let headers = vendor.headers(&environment([("K", "hush")])).unwrap();
+    assert_eq!(format!("{headers:?}"), r#"{"x-key": Sensitive}"#);
+}

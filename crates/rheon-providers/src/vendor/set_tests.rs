@@ -236,3 +236,17 @@ fn any_text_is_refused_or_read_but_never_worse() {
         add(&text).ok();
     });
 }
+
+#[test]
+fn a_text_that_goes_deep_is_refused_and_does_no_harm() {
+    let deep = 100_000;
+    for text in [
+        format!("vendors = {}", "[".repeat(deep)),
+        format!("vendors = {}1{}", "[".repeat(deep), "]".repeat(deep)),
+        format!("vendors = {}", "{a=".repeat(deep)),
+        format!("[vendors.x]\nheaders{} = 1", ".a".repeat(deep)),
+        format!("[vendors{}]", ".a".repeat(deep)),
+    ] {
+        assert!(Vendors::builtin().with(&text, "config.toml").is_err());
+    }
+}

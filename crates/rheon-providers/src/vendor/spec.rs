@@ -135,8 +135,10 @@ pub enum Probe {
     Props,
     /// Ollama: `POST /api/show`.
     OllamaShow,
-    /// vLLM, LM Studio and others: `GET /v1/models`.
+    /// vLLM and others: `GET /v1/models`.
     Models,
+    /// LM Studio: `GET /api/v0/models`; its `/v1/models` has no sizes.
+    LmStudio,
 }
 
 impl Vendor {

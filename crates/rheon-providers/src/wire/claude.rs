@@ -1,22 +1,21 @@
 //! What Anthropic's models ask of a request, whatever the wire: its limit, its thinking, its choice of tools. Pure.
 
-use std::borrow::Cow;
-
-use rheon_types::{
-    ModelInfo, ProviderError, ProviderErrorKind, Request, SignatureKind, ThinkingLevel, ToolChoice,
-};
+use rheon_types::{ModelInfo, ProviderError, Request, SignatureKind, ThinkingLevel, ToolChoice};
 use serde::{Deserialize, Serialize};
 
 use crate::call_id::CallIdRule;
 use crate::catalogue::ThinkingStyle;
 use crate::error;
 use crate::fit::{Block, Fitted, Role};
+use crate::wire::levels::nearest;
 use crate::wire::seam::Call;
 
 /// The limit of an answer where the request has none, besides its thinking.
 const ANSWER_TOKENS: u32 = 32_000;
 /// The least budget the service takes, whatever a catalogue says.
 const BUDGET_TOKENS_MIN: u32 = 1_024;
+/// The highest temperature the models take; other services know higher ones.
+const TEMPERATURE_MAX: f32 = 1.0;
 
 /// What the model reads where a message says nothing that can be sent.
 pub(super) const EMPTY_MESSAGE: &str = "(empty message)";
@@ -24,10 +23,6 @@ pub(super) const EMPTY_MESSAGE: &str = "(empty message)";
 pub(super) const EMPTY_RESULT: &str = "(no output)";
 /// What ends an answer of its own that has only thinking, which the service does not take as an end.
 pub(super) const NO_ANSWER: &str = "(no answer)";
-/// What the user says where the conversation ends with the model's words and the model cannot go on writing them.
-pub(super) const CONTINUE: &str = "Continue.";
-/// What the model reads where a picture of a kind was that no model of the service reads.
-pub(super) const PICTURE_OMITTED: &str = "(an image was here; the service cannot read its format)";
 
 /// The settings of one request, as the models take them together.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -78,13 +73,25 @@ impl<'a> Settings<'a> {
         };
         // A tool cannot be forced on a model that thinks. Whoever forces one wants the call more than the thinking, so
         // thinking is dropped; the choice is lowered only for models that cannot be told not to think.
-        let plan = Plan::new(style, if forced { ThinkingLevel::Off } else { request.thinking });
+        let level = if forced { ThinkingLevel::Off } else { request.thinking };
+        let plan = match style {
+            // Nobody knows whether it can be told not to think, and saying nothing is always right.
+            ThinkingStyle::Levels(_) if !model.info.known && level == ThinkingLevel::Off => Plan::default(),
+            ThinkingStyle::None
+            | ThinkingStyle::Budget { .. }
+            | ThinkingStyle::Levels(_)
+            | ThinkingStyle::Toggle
+            | ThinkingStyle::Always => Plan::new(style, level),
+        };
         let tokens_max = tokens_max(request, &model.info, plan.budget_tokens());
         Self {
             tokens_max,
             thinking: plan.thinking_below(tokens_max),
             effort: plan.effort,
-            temperature: request.temperature.filter(|value| value.is_finite() && plan.plain),
+            temperature: request
+                .temperature
+                .filter(|value| value.is_finite() && plan.plain)
+                .map(|value| value.clamp(0.0, TEMPERATURE_MAX)),
             choice: if forced && plan.thinks { &ToolChoice::Auto } else { &request.tool_choice },
             prefill: plan.plain && request.output_schema.is_none(),
         }
@@ -121,7 +128,7 @@ impl Plan {
             ThinkingStyle::None => plain,
             ThinkingStyle::Budget { can_disable: true, .. } if level == ThinkingLevel::Off => plain,
             ThinkingStyle::Budget { min, max, .. } => Self::budget(level, *min, *max),
-            ThinkingStyle::Levels(levels) => match nearest(levels, level) {
+            ThinkingStyle::Levels(levels) => match known_level(levels, level) {
                 None => plain,
                 Some(ThinkingLevel::Off) => Self { thinking: Some(Thinking::Disabled), ..Self::default() },
                 Some(level) => Self {
@@ -173,27 +180,12 @@ impl Plan {
     }
 }
 
-/// The level of `levels` nearest to the one that is asked for, the lower of two. Thinking is switched off only if that
-/// is asked for.
-fn nearest(levels: &[ThinkingLevel], asked: ThinkingLevel) -> Option<ThinkingLevel> {
-    let thinking = levels.iter().copied().filter(|level| *level != ThinkingLevel::Off);
+/// The level of `levels` for the one that is asked for. Thinking is switched off only if that is asked for.
+fn known_level(levels: &[ThinkingLevel], asked: ThinkingLevel) -> Option<ThinkingLevel> {
     if asked == ThinkingLevel::Off && levels.contains(&asked) {
         return Some(asked);
     }
-    thinking
-        .min_by_key(|level| (rank(*level).abs_diff(rank(asked)), rank(*level)))
-        .or_else(|| levels.first().copied())
-}
-
-fn rank(level: ThinkingLevel) -> u8 {
-    match level {
-        ThinkingLevel::Off => 0,
-        ThinkingLevel::Minimal => 1,
-        ThinkingLevel::Low => 2,
-        ThinkingLevel::Medium => 3,
-        ThinkingLevel::High => 4,
-        ThinkingLevel::Max => 5,
-    }
+    nearest(levels, asked).or_else(|| levels.first().copied())
 }
 
 fn effort(level: ThinkingLevel) -> Option<&'static str> {
@@ -215,41 +207,8 @@ pub(super) fn call_id_rule(rule: CallIdRule) -> CallIdRule {
     }
 }
 
-/// The name of a tool in a call of the past, which another model may have made up: letters, digits, `_` and `-`.
-pub(super) fn tool_name(name: &str) -> Cow<'_, str> {
-    const LENGTH_MAX: usize = 64;
-    let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
-    if name.is_empty() {
-        Cow::Borrowed("unnamed")
-    } else if name.len() <= LENGTH_MAX && name.chars().all(fits) {
-        Cow::Borrowed(name)
-    } else {
-        Cow::Owned(
-            name.chars().take(LENGTH_MAX).map(|letter| if fits(letter) { letter } else { '_' }).collect(),
-        )
-    }
-}
-
-/// A kind of picture that the models read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Picture {
-    /// For instance `image/png`.
-    pub(super) mime_type: &'static str,
-    /// For instance `png`.
-    pub(super) format: &'static str,
-}
-
-/// The kind of picture that `mime_type` names, if the models read it.
-pub(super) fn picture(mime_type: &str) -> Option<Picture> {
-    let (mime_type, format) = match mime_type {
-        "image/png" => ("image/png", "png"),
-        "image/jpeg" | "image/jpg" => ("image/jpeg", "jpeg"),
-        "image/gif" => ("image/gif", "gif"),
-        "image/webp" => ("image/webp", "webp"),
-        _ => return None,
-    };
-    Some(Picture { mime_type, format })
-}
+/// The pictures that the models read.
+pub(super) const PICTURE_TYPES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// Whether a block can be sent: services refuse blank text, and thinking without what proves it.
 pub(super) fn can_send(block: &Block<'_>) -> bool {
@@ -290,10 +249,9 @@ pub(super) struct Outline {
 impl Outline {
     /// The outline of `fitted`. An error if there is nothing to send.
     pub(super) fn new(fitted: &Fitted<'_>) -> Result<Self, ProviderError> {
+        fitted.ensure_said()?;
         let mut outline = Self::default();
-        let mut empty = true;
         for (place, (role, blocks)) in fitted.messages().enumerate() {
-            empty = false;
             outline.open_answer = None;
             match role {
                 Role::User | Role::Tool => {
@@ -306,10 +264,6 @@ impl Outline {
                     outline.open_text = matches!(last, Some(Block::Text(_)));
                 }
             }
-        }
-        if empty {
-            let message = "the conversation has no message to send; add one of the user first";
-            return Err(ProviderError::new(ProviderErrorKind::InvalidRequest, message));
         }
         Ok(outline)
     }

@@ -4,7 +4,7 @@ use expect_test::expect;
 use rheon_types::{Request, ThinkingLevel, ToolChoice};
 
 use super::Call;
-use super::claude::{Settings, tool_name};
+use super::claude::Settings;
 use super::claude_fixtures::{ORIGIN, budget, model, request, tool, user};
 use crate::catalogue::{Model, ThinkingStyle};
 use crate::compat::Compat;
@@ -125,6 +125,21 @@ fn levels_become_the_nearest_effort_and_off_only_where_the_model_can_be_switched
 }
 
 #[test]
+fn an_unknown_model_that_is_not_to_think_is_told_nothing() {
+    let known = model(ThinkingStyle::Levels(vec![ThinkingLevel::Low, ThinkingLevel::High]));
+    let unknown = Model { info: std::sync::Arc::new(rheon_types::ModelInfo::unknown("m")), ..known };
+    let call = |thinking| settings(&Request { thinking, ..Request::new("m") }, &unknown);
+    expect![[r#"
+        8192 None None None Auto prefill=false
+    "#]]
+    .assert_eq(&call(ThinkingLevel::Off));
+    expect![[r#"
+        8192 Some(Adaptive { display: "summarized" }) Some("high") None Auto prefill=false
+    "#]]
+    .assert_eq(&call(ThinkingLevel::High));
+}
+
+#[test]
 fn other_styles_are_switched_or_left_alone() {
     expect![[r#"
         Off: 32000 Some(Disabled) None Some(0.5) Auto prefill=true
@@ -208,9 +223,10 @@ fn a_temperature_that_is_no_number_is_not_sent() {
 }
 
 #[test]
-fn names_that_a_model_made_up_become_names_that_the_service_takes() {
-    assert_eq!(tool_name("read_file-2"), "read_file-2");
-    assert_eq!(tool_name("functions.réad file"), "functions_r_ad_file");
-    assert_eq!(tool_name(""), "unnamed");
-    assert_eq!(tool_name(&"x".repeat(65)), "x".repeat(64));
+fn a_temperature_above_what_the_models_take_is_lowered() {
+    let request = Request { temperature: Some(1.7), ..request([user("a")]) };
+    expect![[r#"
+        32000 None None Some(1.0) Auto prefill=true
+    "#]]
+    .assert_eq(&settings(&request, &model(ThinkingStyle::None)));
 }

@@ -119,6 +119,8 @@ pub(super) struct Counts {
     pub(super) cache_read: Count,
     pub(super) cache_write: Count,
     pub(super) output: Count,
+    /// Most services count these in `output` already.
+    pub(super) reasoning: Count,
     pub(super) total: Count,
 }
 
@@ -127,11 +129,18 @@ impl Counts {
     pub(super) fn usage(&self) -> Usage {
         Usage {
             input: self.prompt.0.saturating_sub(self.cache_read.0).saturating_sub(self.cache_write.0),
-            output: self.output.0,
+            output: self.written(),
             cache_read: self.cache_read.0,
             cache_write: self.cache_write.0,
             total_tokens: self.total.0,
         }
+    }
+
+    /// All that the model wrote. Some services (xAI, Gemini behind the chat wire) leave the reasoning out of the output, which
+    /// only the sum tells.
+    fn written(&self) -> u64 {
+        let apart = self.output.0.saturating_add(self.reasoning.0);
+        if self.total.0 >= self.prompt.0.saturating_add(apart) { apart } else { self.output.0 }
     }
 }
 

@@ -1,22 +1,26 @@
 //! Wire formats: requests out, frames in. Pure: no IO, no clock, no vendor.
 
+mod answer_schema;
 mod anthropic;
 mod bedrock;
+mod body;
 mod chat;
 mod claude;
 #[cfg(test)]
 mod claude_fixtures;
-mod claude_json;
 #[cfg(test)]
 mod claude_tests;
 mod count;
 mod gemini;
 mod lenient;
+mod levels;
 mod open_calls;
 mod openai;
 mod reader;
 mod responses;
 mod seam;
+mod tool_schema;
+mod tools;
 
 use std::sync::Arc;
 

@@ -2,7 +2,17 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use rheon_types::{Chunk, DeltaText, StopReason, ToolCallId, ToolName};
+use rheon_types::{Chunk, DeltaText, ProviderError, StopReason, ToolCallId, ToolName};
+
+use crate::error;
+
+/// The most tool calls one answer may have open, or may have where they are all remembered.
+pub(super) const CALLS_MAX: usize = 1_024;
+
+/// The error of an answer that has more.
+pub(super) fn too_many_calls() -> ProviderError {
+    error::malformed(format_args!("it has more than {CALLS_MAX} tool calls"))
+}
 
 /// The open calls, by the numbers of their blocks.
 ///
@@ -31,12 +41,16 @@ impl OpenCalls {
         (id, name): (ToolCallId, ToolName),
         given: Option<DeltaText>,
         chunks: &mut VecDeque<Chunk>,
-    ) {
+    ) -> Result<(), ProviderError> {
+        if self.calls.len() >= CALLS_MAX {
+            return Err(too_many_calls());
+        }
         if let Some(earlier) = self.calls.remove(&index) {
             earlier.end(index, chunks);
         }
         chunks.push_back(Chunk::ToolCallStart { index, id, name });
         self.calls.insert(index, OpenCall { given, ..OpenCall::default() });
+        Ok(())
     }
 
     /// A piece of arguments. Without a call that it belongs to, it says nothing.
@@ -88,5 +102,20 @@ impl OpenCall {
             chunks.push_back(Chunk::ToolCallDelta { index, delta });
         }
         chunks.push_back(Chunk::ToolCallEnd { index });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_so_many_calls_are_open_at_once() {
+        let (mut calls, mut chunks) = (OpenCalls::default(), VecDeque::new());
+        let mut start = |index: usize| {
+            calls.start(u32::try_from(index).unwrap(), ("i".into(), "n".into()), None, &mut chunks)
+        };
+        assert!((0..CALLS_MAX).all(|index| start(index).is_ok()));
+        assert!(start(CALLS_MAX).is_err());
     }
 }

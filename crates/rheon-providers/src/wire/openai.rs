@@ -1,13 +1,11 @@
-//! What the two wires of OpenAI have in common when they write a request.
+//! What the two wires of OpenAI have in common when they write a request, and a schema in a prompt.
 
 use std::fmt::{self, Display};
 
-use rheon_types::{
-    CacheStrategy, OutputSchema, ProviderError, ProviderErrorKind, Request, SystemPrompt, ThinkingLevel,
-};
+use rheon_types::{CacheStrategy, OutputSchema, Request, SystemPrompt, ThinkingLevel};
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 
+use super::levels::nearest;
 use super::seam::Call;
 use crate::call_id::CallIdRule;
 use crate::catalogue::ThinkingStyle;
@@ -20,20 +18,8 @@ const SCHEMA_PROMPT: &str = include_str!("schema.md");
 /// How an error is marked in the text of a tool result, as these wires have no field for it.
 const ERROR_MARK: &str = "Error: ";
 
-/// What is written of an answer's body at first; it grows as needed.
-const BODY_BYTES: usize = 4 * 1024;
-
-/// Writes a request's body.
-pub(super) fn to_bytes(body: &impl Serialize) -> Result<Vec<u8>, ProviderError> {
-    let mut bytes = Vec::with_capacity(BODY_BYTES);
-    serde_json::to_writer(&mut bytes, body).map_err(|error| {
-        ProviderError::new(
-            ProviderErrorKind::InvalidRequest,
-            format!("the request cannot be written as JSON: {error}"),
-        )
-    })?;
-    Ok(bytes)
-}
+/// The pictures that these services read.
+pub(super) const PICTURE_TYPES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// Writes what it shows as one JSON string, without a copy of it.
 pub(super) struct Shown<T>(pub(super) T);
@@ -54,20 +40,6 @@ pub(super) struct DataUrl<'a> {
 impl Serialize for DataUrl<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&format_args!("data:{};base64,{}", self.mime_type, self.data))
-    }
-}
-
-/// The arguments of a tool call as text that holds JSON.
-pub(super) struct ArgumentsText<'a>(pub(super) &'a Value);
-
-impl Serialize for ArgumentsText<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Value::Object(_) => serializer.collect_str(self.0),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-                serializer.serialize_str("{}")
-            }
-        }
     }
 }
 
@@ -176,10 +148,19 @@ pub(super) fn cache_key<'a>(call: &Call<'a>) -> Option<std::borrow::Cow<'a, str>
     }
 }
 
+/// The limit of the answer, if one is asked for: never above what the model is known to write, which services refuse.
+pub(super) fn tokens_max(call: &Call<'_>) -> Option<u32> {
+    let info = &call.model.info;
+    let most = if info.known { info.output_tokens_max } else { u32::MAX };
+    call.request.tokens_max.map(|tokens| tokens.min(most).max(1))
+}
+
 /// The sampling temperature, where the model takes one: those that think by levels do so only while they do not think.
 pub(super) fn temperature(call: &Call<'_>, setting: ThinkingSetting) -> Option<f32> {
     let fixed = match call.model.thinking {
-        ThinkingStyle::Levels(_) => setting != ThinkingSetting::Off,
+        ThinkingStyle::Levels(_) if call.model.info.known => setting != ThinkingSetting::Off,
+        // Nobody knows whether it thinks at all: what the user asks for counts.
+        ThinkingStyle::Levels(_) => call.request.thinking != ThinkingLevel::Off,
         ThinkingStyle::None
         | ThinkingStyle::Budget { .. }
         | ThinkingStyle::Toggle
@@ -244,23 +225,6 @@ impl ThinkingSetting {
             Self::Off => Some(effort(ThinkingLevel::Off)),
             Self::On { effort, .. } => effort,
         }
-    }
-}
-
-/// The level among `levels`, other than off, that is nearest to `level`; of two equally near the lower.
-fn nearest(levels: &[ThinkingLevel], level: ThinkingLevel) -> Option<ThinkingLevel> {
-    let thinking = levels.iter().copied().filter(|level| *level != ThinkingLevel::Off);
-    thinking.min_by_key(|other| (rank(*other).abs_diff(rank(level)), rank(*other)))
-}
-
-fn rank(level: ThinkingLevel) -> u8 {
-    match level {
-        ThinkingLevel::Off => 0,
-        ThinkingLevel::Minimal => 1,
-        ThinkingLevel::Low => 2,
-        ThinkingLevel::Medium => 3,
-        ThinkingLevel::High => 4,
-        ThinkingLevel::Max => 5,
     }
 }
 

@@ -123,7 +123,8 @@ pub(super) fn with_tools() -> Vec<Message> {
 }
 
 pub(super) fn model(thinking: ThinkingStyle) -> Model {
-    Model { info: Arc::new(ModelInfo::unknown("m-1")), thinking, tool_style: None }
+    let info = ModelInfo { known: true, ..ModelInfo::unknown("m-1") };
+    Model { info: Arc::new(info), thinking, tool_style: None }
 }
 
 pub(super) fn encoded(wire: WireKind, request: &Request, model: &Model, compat: &Compat) -> String {

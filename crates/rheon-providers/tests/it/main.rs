@@ -1,10 +1,13 @@
-//! The scripted provider from outside: requests in, chunks out.
+//! Providers from outside: requests in, chunks out.
 
 #![cfg(test)]
 
+mod adversarial_wires;
 mod cancel;
 mod choosing;
+mod conformance;
 mod cost;
 mod files;
+mod network;
 mod steps;
 mod support;

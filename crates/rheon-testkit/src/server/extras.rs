@@ -55,6 +55,7 @@ pub(crate) fn models(script: &Script) -> Value {
             "owned_by": "fake",
             "max_model_len": tokens,
             "max_context_length": tokens,
+            "loaded_context_length": tokens,
             "context_length": tokens,
             "meta": {"n_ctx_train": tokens},
         }],

@@ -78,7 +78,14 @@ impl ServiceError {
                 WireKind::Gemini => "API key not valid. Please pass a valid API key.",
                 WireKind::Bedrock => "The security token included in the request is invalid.",
             },
-            Self::Permission => "This key may not use the resource.",
+            Self::Permission => match wire {
+                WireKind::Chat | WireKind::Responses => {
+                    "You have insufficient permissions for this operation."
+                }
+                WireKind::Anthropic | WireKind::Gemini | WireKind::Bedrock => {
+                    "This key may not use the resource."
+                }
+            },
             Self::NotFound => "The model does not exist or you do not have access to it.",
             Self::TooLarge => "Request exceeds the maximum size",
             Self::ContextTooLong => match wire {

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod answers;
+mod fallback;
 mod faults;
 mod program;
 mod rules_anthropic;

@@ -90,6 +90,13 @@ async fn what_is_missing_or_not_supported_says_what_to_do_instead() {
 }
 
 #[test]
+fn a_shared_file_may_be_indented_and_have_names_in_quotes() {
+    let text = "[profile \"my work\"]\r\n  aws_access_key_id = AKID\r\n  s3 =\r\n    region = inner\r\n\tregion = inner\r\n";
+    let found = profile::settings(text, FileKind::Config, "my work");
+    expect![[r#"Some({"aws_access_key_id": "AKID", "s3": ""})"#]].assert_eq(&format!("{found:?}"));
+}
+
+#[test]
 fn a_shared_file_is_read_as_aws_reads_it() {
     let text = "# comment\r\n[default]\r\nregion = a-1 ; here\ns3 =\n  region = inner\nregion = a-2\n[profile  x ]\n\
                 region=x-1\n[profilex]\nregion=no\n[sso-session x]\nregion=no\nnonsense\n=\n[default\nkey=1";

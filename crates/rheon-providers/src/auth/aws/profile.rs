@@ -15,10 +15,12 @@ pub(super) enum FileKind {
 }
 
 /// The settings of the profile `name` in the text of a shared file; nothing if it has no such profile. Of a setting
-/// that stands there twice the last one counts; settings inside settings (indented lines) are left out.
+/// that stands there twice the last one counts; settings inside settings (indented lines below one without a value) are
+/// left out.
 pub(super) fn settings(text: &str, kind: FileKind, name: &str) -> Option<Settings> {
     let mut found = None;
     let mut is_inside = false;
+    let mut is_nested = false;
     for line in text.lines() {
         if line.trim_start().starts_with(['#', ';']) || line.trim().is_empty() {
             continue;
@@ -26,16 +28,19 @@ pub(super) fn settings(text: &str, kind: FileKind, name: &str) -> Option<Setting
         if let Some(section) = line.trim().strip_prefix('[') {
             let section = section.split(']').next().unwrap_or_default();
             is_inside = profile_name(section, kind).is_some_and(|profile| profile == name);
+            is_nested = false;
             if is_inside {
                 found.get_or_insert_with(Settings::new);
             }
             continue;
         }
-        if !is_inside || line.starts_with([' ', '\t']) {
+        if !is_inside || (is_nested && line.starts_with([' ', '\t'])) {
             continue;
         }
         if let (Some((key, value)), Some(settings)) = (line.split_once('='), &mut found) {
-            settings.insert(key.trim().to_ascii_lowercase(), without_comment(value).trim().to_owned());
+            let value = without_comment(value).trim();
+            is_nested = value.is_empty();
+            settings.insert(key.trim().to_ascii_lowercase(), value.to_owned());
         }
     }
     found
@@ -48,7 +53,9 @@ fn profile_name(section: &str, kind: FileKind) -> Option<&str> {
         FileKind::Credentials => Some(section),
         FileKind::Config if section == "default" => Some(section),
         FileKind::Config => {
-            section.strip_prefix("profile").filter(|rest| rest.starts_with([' ', '\t'])).map(str::trim)
+            let name = section.strip_prefix("profile").filter(|rest| rest.starts_with([' ', '\t']));
+            // A name with spaces stands in quotes.
+            name.map(|name| name.trim().trim_matches(['"', '\'']))
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use secrecy::SecretString;
 use serde::Deserialize;
-use url::{Host, Url};
+use url::Url;
+
+use crate::transport::is_near;
 
 /// Where tokens are given, if the file does not say.
 const TOKEN_ADDRESS: &str = "https://oauth2.googleapis.com/token";
@@ -78,15 +80,9 @@ pub(super) fn parse(text: &str) -> Result<Account, String> {
 /// Credentials go over TLS, or to this machine itself.
 fn token_address(text: &str) -> Result<Url, String> {
     let address = Url::parse(text).map_err(|_| "its token_uri is not an address".to_owned())?;
-    let is_local = match address.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback(),
-        None => false,
-    };
     match address.scheme() {
         "https" => Ok(address),
-        "http" if is_local => Ok(address),
+        "http" if is_near(&address) => Ok(address),
         _ => Err("its token_uri does not begin with https".to_owned()),
     }
 }

@@ -1,14 +1,12 @@
 //! Anthropic Messages: the blocks of one message.
 
-use std::borrow::Cow;
-
 use rheon_types::SignatureKind;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use crate::fit::{Block, FitResult, ResultBlock, Role};
 use crate::wire::claude::{self, can_send, is_blank};
-use crate::wire::claude_json::Input;
 
 /// The mark of a block up to which the service keeps the prompt.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -73,8 +71,8 @@ enum WireBlock<'a> {
     },
     ToolUse {
         id: &'a str,
-        name: Cow<'a, str>,
-        input: Input<'a>,
+        name: &'a str,
+        input: &'a Value,
     },
     ToolResult {
         tool_use_id: &'a str,
@@ -90,7 +88,7 @@ enum WireBlock<'a> {
 struct Source<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
-    media_type: &'static str,
+    media_type: &'a str,
     data: &'a str,
 }
 
@@ -108,9 +106,7 @@ fn wire_block<'a>(block: &'a Block<'a>, cache_control: Option<CacheControl>, ope
             Some(signature) => WireBlock::Thinking { thinking: text, signature: &signature.data },
             None => WireBlock::Thinking { thinking: text, signature: "" },
         },
-        Block::Call { id, name, arguments } => {
-            WireBlock::ToolUse { id, name: claude::tool_name(name), input: Input(arguments) }
-        }
+        Block::Call { id, name, arguments } => WireBlock::ToolUse { id, name, input: arguments },
         Block::Result(result) => WireBlock::ToolResult {
             tool_use_id: &result.id,
             content: ResultContent(result),
@@ -120,14 +116,8 @@ fn wire_block<'a>(block: &'a Block<'a>, cache_control: Option<CacheControl>, ope
     }
 }
 
-fn image<'a>(data: &'a str, mime_type: &str, cache_control: Option<CacheControl>) -> WireBlock<'a> {
-    match claude::picture(mime_type) {
-        Some(picture) => {
-            let source = Source { kind: "base64", media_type: picture.mime_type, data };
-            WireBlock::Image { source, cache_control }
-        }
-        None => WireBlock::Text { text: claude::PICTURE_OMITTED, cache_control },
-    }
+fn image<'a>(data: &'a str, media_type: &'a str, cache_control: Option<CacheControl>) -> WireBlock<'a> {
+    WireBlock::Image { source: Source { kind: "base64", media_type, data }, cache_control }
 }
 
 /// What a tool said.

@@ -148,7 +148,7 @@ impl Decode {
                 let call: CallBlock<'_> = read(NAME, content)?;
                 let given = call.input.map(RawValue::get).filter(|input| says_anything(input));
                 let names = (ToolCallId::from(&*call.id), ToolName::from(&*call.name));
-                self.calls.start(event.index, names, given.map(DeltaText::from), chunks);
+                self.calls.start(event.index, names, given.map(DeltaText::from), chunks)?;
             }
             // `server_tool_use` and its results, and whatever the service adds.
             _ => self.block.ignored = Some(event.index),

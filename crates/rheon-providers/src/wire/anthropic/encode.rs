@@ -1,17 +1,22 @@
 //! Anthropic Messages: requests. Written straight from the borrowed history into one buffer.
 
-use rheon_types::{ProviderError, ProviderErrorKind, Request, ToolChoice};
+use std::borrow::Cow;
+
+use rheon_types::{ProviderError, Request, ToolChoice};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::block::{CacheControl, Content, mark};
 use crate::cache::CacheMarks;
-use crate::compat::CacheStyle;
-use crate::fit::{FitRules, FitThinking, Fitted, Role};
+use crate::compat::{CacheStyle, StructuredOutput};
+use crate::fit::{CONTINUE, FitRules, FitThinking, Fitted, Pictures, Role};
+use crate::wire::answer_schema;
+use crate::wire::body;
 use crate::wire::claude::{self, Outline, Settings, Thinking};
-use crate::wire::claude_json::InputSchema;
+use crate::wire::openai::{SchemaText, prompted_schema};
 use crate::wire::seam::Call;
+use crate::wire::tools::{self, TOOL_NAMES, Tool, tools};
 
 /// The body of a request.
 pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError> {
@@ -20,7 +25,8 @@ pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError>
         origin: call.origin,
         call_id: claude::call_id_rule(call.compat.call_id),
         alternate: true,
-        images: call.model.info.images,
+        tool_name: TOOL_NAMES,
+        pictures: Pictures::new(&call.model.info, claude::PICTURE_TYPES),
         thinking: FitThinking::Signed,
     };
     let fitted = Fitted::new(request, rules);
@@ -34,22 +40,15 @@ pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError>
         model: &request.model,
         max_tokens: settings.tokens_max,
         stream: true,
-        system: System::new(request, &marks),
-        tools: (!request.tools.is_empty()).then_some(Tools { request, marks: &marks }),
+        system: System::new(call, &marks),
+        tools: (!request.tools.is_empty()).then_some(Tools { tools: tools(request), marks: &marks }),
         tool_choice: Choice::new(request, settings.choice),
         thinking: settings.thinking,
         temperature: settings.temperature,
-        output_config: OutputConfig::new(request, &settings),
+        output_config: OutputConfig::new(call, &settings),
         messages: Messages { fitted: &fitted, marks: &marks, outline, settings: &settings },
     };
-    let mut bytes = Vec::with_capacity(4_096);
-    match serde_json::to_writer(&mut bytes, &body) {
-        Ok(()) => Ok(bytes),
-        Err(error) => {
-            let message = format!("the request cannot be written as JSON: {error}");
-            Err(ProviderError::new(ProviderErrorKind::InvalidRequest, message))
-        }
-    }
+    body::write(&body, &fitted)
 }
 
 #[derive(Serialize)]
@@ -68,37 +67,44 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    output_config: Option<OutputConfig<'a>>,
+    output_config: Option<OutputConfig>,
     messages: Messages<'a>,
 }
 
-/// The system prompt: a block per section.
+/// The system prompt: a block per section, and one for the schema where it has to stand in the prompt.
 struct System<'a> {
     request: &'a Request,
     marked: Option<usize>,
+    schema: Option<String>,
 }
 
 impl<'a> System<'a> {
-    fn new(request: &'a Request, marks: &CacheMarks) -> Option<Self> {
+    fn new(call: &Call<'a>, marks: &CacheMarks) -> Option<Self> {
+        let request = call.request;
         let said =
             || request.system.sections().enumerate().filter(|(_, section)| !claude::is_blank(&section.text));
-        said().next()?;
+        let schema = prompted_schema(call).map(|schema| SchemaText(schema).to_string());
+        if schema.is_none() {
+            said().next()?;
+        }
         // The mark moves to the last section up to its place that is really sent.
         let marked = marks.system.and_then(|at| said().take_while(|(place, _)| *place <= at).last());
-        Some(Self { request, marked: marked.map(|(place, _)| place) })
+        Some(Self { request, marked: marked.map(|(place, _)| place), schema })
     }
 }
 
 impl Serialize for System<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let sections = self.request.system.sections().enumerate();
-        serializer.collect_seq(sections.filter(|(_, section)| !claude::is_blank(&section.text)).map(
-            |(place, section)| Section {
-                kind: "text",
-                text: &section.text,
-                cache_control: mark(self.marked == Some(place)),
-            },
-        ))
+        let sections = sections.filter(|(_, section)| !claude::is_blank(&section.text));
+        let sections = sections.map(|(place, section)| Section {
+            kind: "text",
+            text: &section.text,
+            cache_control: mark(self.marked == Some(place)),
+        });
+        let schema =
+            self.schema.iter().map(|text| Section { kind: "text", text, cache_control: mark(false) });
+        serializer.collect_seq(sections.chain(schema))
     }
 }
 
@@ -113,17 +119,17 @@ struct Section<'a> {
 
 /// The definitions of the tools.
 struct Tools<'a> {
-    request: &'a Request,
+    tools: Vec<Tool<'a>>,
     marks: &'a CacheMarks,
 }
 
 impl Serialize for Tools<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let tools = &self.request.tools;
+        let tools = &self.tools;
         serializer.collect_seq(tools.iter().enumerate().map(|(place, tool)| ToolSpec {
-            name: tool.name.as_str(),
-            description: &tool.description,
-            input_schema: InputSchema(&tool.parameters),
+            name: &tool.name,
+            description: tool.description,
+            input_schema: &tool.schema,
             cache_control: mark(self.marks.tools && place + 1 == tools.len()),
         }))
     }
@@ -134,7 +140,7 @@ struct ToolSpec<'a> {
     name: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     description: &'a str,
-    input_schema: InputSchema<'a>,
+    input_schema: &'a Value,
     #[serde(skip_serializing_if = "Option::is_none")]
     cache_control: Option<CacheControl>,
 }
@@ -144,7 +150,7 @@ struct ToolSpec<'a> {
 enum Choice<'a> {
     Any,
     None,
-    Tool { name: &'a str },
+    Tool { name: Cow<'a, str> },
 }
 
 impl<'a> Choice<'a> {
@@ -155,33 +161,37 @@ impl<'a> Choice<'a> {
             ToolChoice::Auto => None,
             ToolChoice::None => Some(Self::None),
             ToolChoice::Required => Some(Self::Any),
-            ToolChoice::Tool(name) => Some(Self::Tool { name: name.as_str() }),
+            ToolChoice::Tool(name) => Some(Self::Tool { name: tools::name(name) }),
         }
     }
 }
 
 #[derive(Serialize)]
-struct OutputConfig<'a> {
+struct OutputConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     effort: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    format: Option<Format<'a>>,
+    format: Option<Format>,
 }
 
-impl<'a> OutputConfig<'a> {
-    fn new(request: &'a Request, settings: &Settings<'_>) -> Option<Self> {
-        let schema = request.output_schema.as_deref();
-        let format = schema.map(|output| Format { kind: "json_schema", schema: &output.schema });
+impl OutputConfig {
+    fn new(call: &Call<'_>, settings: &Settings<'_>) -> Option<Self> {
+        let schema = match call.compat.structured_output {
+            StructuredOutput::JsonSchema => call.request.output_schema.as_deref(),
+            StructuredOutput::JsonObject | StructuredOutput::Prompt => None,
+        };
+        let format = schema
+            .map(|output| Format { kind: "json_schema", schema: answer_schema::for_claude(&output.schema) });
         let effort = settings.effort;
         (effort.is_some() || format.is_some()).then_some(Self { effort, format })
     }
 }
 
 #[derive(Serialize)]
-struct Format<'a> {
+struct Format {
     #[serde(rename = "type")]
     kind: &'static str,
-    schema: &'a Value,
+    schema: Value,
 }
 
 /// The conversation.
@@ -206,7 +216,7 @@ impl Serialize for Messages<'_> {
         }
         // A model that cannot go on with its own words refuses a conversation that ends with them.
         if self.outline.needs_continue(self.settings) {
-            messages.serialize_element(&Said { role: "user", content: claude::CONTINUE })?;
+            messages.serialize_element(&Said { role: "user", content: CONTINUE })?;
         }
         messages.end()
     }

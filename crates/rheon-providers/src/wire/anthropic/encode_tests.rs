@@ -308,6 +308,7 @@ fn a_tool_without_words_or_with_half_a_schema_is_described_as_far_as_the_service
         [
           {
             "input_schema": {
+              "properties": {},
               "type": "object"
             },
             "name": "bare"

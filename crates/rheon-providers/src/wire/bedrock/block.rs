@@ -1,14 +1,12 @@
 //! Bedrock ConverseStream: the blocks of one message.
 
-use std::borrow::Cow;
-
 use rheon_types::SignatureKind;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use crate::fit::{Block, FitResult, ResultBlock, Role};
 use crate::wire::claude::{self, can_send, is_blank};
-use crate::wire::claude_json::Input;
 
 /// A place up to which the service keeps the prompt.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -66,7 +64,7 @@ enum WireBlock<'a> {
 
 #[derive(Serialize)]
 struct Image<'a> {
-    format: &'static str,
+    format: &'a str,
     source: Source<'a>,
 }
 
@@ -86,8 +84,8 @@ enum Reasoning<'a> {
 #[serde(rename_all = "camelCase")]
 struct ToolUse<'a> {
     tool_use_id: &'a str,
-    name: Cow<'a, str>,
-    input: Input<'a>,
+    name: &'a str,
+    input: &'a Value,
 }
 
 #[derive(Serialize)]
@@ -110,11 +108,9 @@ fn wire_block<'a>(block: &'a Block<'a>, open: bool) -> WireBlock<'a> {
             Some(signature) => Reasoning::ReasoningText { text, signature: &signature.data },
             None => Reasoning::ReasoningText { text, signature: "" },
         }),
-        Block::Call { id, name, arguments } => WireBlock::ToolUse(ToolUse {
-            tool_use_id: id,
-            name: claude::tool_name(name),
-            input: Input(arguments),
-        }),
+        Block::Call { id, name, arguments } => {
+            WireBlock::ToolUse(ToolUse { tool_use_id: id, name, input: arguments })
+        }
         Block::Result(result) => WireBlock::ToolResult(ToolResult {
             tool_use_id: &result.id,
             content: ResultContent(result),
@@ -123,11 +119,9 @@ fn wire_block<'a>(block: &'a Block<'a>, open: bool) -> WireBlock<'a> {
     }
 }
 
-fn image<'a>(data: &'a str, mime_type: &str) -> WireBlock<'a> {
-    match claude::picture(mime_type) {
-        Some(picture) => WireBlock::Image(Image { format: picture.format, source: Source { bytes: data } }),
-        None => WireBlock::Text(claude::PICTURE_OMITTED),
-    }
+fn image<'a>(data: &'a str, mime_type: &'a str) -> WireBlock<'a> {
+    let format = mime_type.strip_prefix("image/").unwrap_or(mime_type);
+    WireBlock::Image(Image { format, source: Source { bytes: data } })
 }
 
 /// What a tool said.

@@ -86,7 +86,7 @@ impl Decode {
                     && call.kind.is_none()
                 {
                     let names = (ToolCallId::from(&*call.tool_use_id), ToolName::from(&*call.name));
-                    self.calls.start(start.content_block_index, names, None, chunks);
+                    self.calls.start(start.content_block_index, names, None, chunks)?;
                 }
                 Ok(())
             }

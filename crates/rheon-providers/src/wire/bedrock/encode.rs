@@ -1,6 +1,6 @@
 //! Bedrock ConverseStream: requests. Written straight from the borrowed history into one buffer.
 
-use rheon_types::{OutputSchema, ProviderError, ProviderErrorKind, Request};
+use rheon_types::{OutputSchema, ProviderError, Request};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
@@ -9,9 +9,12 @@ use super::tools::ToolConfig;
 use crate::cache::CacheMarks;
 use crate::catalogue::ThinkingStyle;
 use crate::compat::CacheStyle;
-use crate::fit::{FitRules, FitThinking, Fitted, Role};
+use crate::fit::{CONTINUE, FitRules, FitThinking, Fitted, Pictures, Role};
+use crate::wire::answer_schema;
+use crate::wire::body;
 use crate::wire::claude::{self, Outline, Settings, Thinking};
 use crate::wire::seam::Call;
+use crate::wire::tools::TOOL_NAMES;
 
 /// The body of a request. The model's name stands in the address.
 pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError> {
@@ -21,7 +24,8 @@ pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError>
         origin: call.origin,
         call_id: claude::call_id_rule(call.compat.call_id),
         alternate: true,
-        images: call.model.info.images,
+        tool_name: TOOL_NAMES,
+        pictures: Pictures::new(&call.model.info, claude::PICTURE_TYPES),
         // Models of others refuse their own thinking.
         thinking: if claude { FitThinking::Signed } else { FitThinking::None },
     };
@@ -44,14 +48,7 @@ pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError>
         output_config: request.output_schema.as_deref().map(OutputConfig::new),
         messages: Messages { fitted: &fitted, marks: &marks, outline, settings: &settings },
     };
-    let mut bytes = Vec::with_capacity(4_096);
-    match serde_json::to_writer(&mut bytes, &body) {
-        Ok(()) => Ok(bytes),
-        Err(error) => {
-            let message = format!("the request cannot be written as JSON: {error}");
-            Err(ProviderError::new(ProviderErrorKind::InvalidRequest, message))
-        }
-    }
+    body::write(&body, &fitted)
 }
 
 /// Whether a model is Anthropic's. The name of a profile of one's own does not say so; what is known of its thinking
@@ -176,21 +173,22 @@ struct Structure<'a> {
 #[derive(Serialize)]
 struct JsonSchema<'a> {
     name: &'a str,
-    schema: JsonText<'a>,
+    schema: JsonText,
 }
 
 /// A JSON value that the service wants as text.
-struct JsonText<'a>(&'a serde_json::Value);
+struct JsonText(serde_json::Value);
 
-impl Serialize for JsonText<'_> {
+impl Serialize for JsonText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self.0)
+        serializer.collect_str(&self.0)
     }
 }
 
 impl<'a> OutputConfig<'a> {
     fn new(output: &'a OutputSchema) -> Self {
-        let json_schema = JsonSchema { name: &output.name, schema: JsonText(&output.schema) };
+        let json_schema =
+            JsonSchema { name: &output.name, schema: JsonText(answer_schema::for_claude(&output.schema)) };
         let text_format = TextFormat { kind: "json_schema", structure: Structure { json_schema } };
         Self { text_format }
     }
@@ -218,7 +216,7 @@ impl Serialize for Messages<'_> {
         }
         // A model that cannot go on with its own words refuses a conversation that ends with them.
         if self.outline.needs_continue(self.settings) {
-            let content = [SystemBlock::Text(claude::CONTINUE)];
+            let content = [SystemBlock::Text(CONTINUE)];
             messages.serialize_element(&Said { role: "user", content })?;
         }
         messages.end()

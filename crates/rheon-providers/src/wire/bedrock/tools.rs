@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::block::{CachePoint, cache_point};
 use crate::fit::{Block, Fitted};
-use crate::wire::claude;
-use crate::wire::claude_json::InputSchema;
+use crate::wire::tool_schema::arguments_schema;
+use crate::wire::tools::{self, Tool, tools};
 
 /// The `toolConfig` of a request.
 #[derive(Serialize)]
@@ -35,25 +35,25 @@ impl<'a> ToolConfig<'a> {
         let called = || {
             let blocks = fitted.messages().flat_map(|(_, blocks)| blocks);
             blocks.filter_map(|block| match block {
-                Block::Call { name, .. } => Some(claude::tool_name(name)),
+                Block::Call { name, .. } => Some(&**name),
                 Block::Text(_) | Block::Image { .. } | Block::Thinking { .. } | Block::Result(_) => None,
             })
         };
         let forbidden = *choice == ToolChoice::None && called().next().is_none();
-        let mut tools: Vec<Entry<'a>> = if forbidden {
+        let mut entries: Vec<Entry<'a>> = if forbidden {
             Vec::new()
         } else if request.tools.is_empty() {
             called().collect::<BTreeSet<_>>().into_iter().map(Entry::stand_in).collect()
         } else {
-            request.tools.iter().map(Entry::new).collect()
+            tools(request).into_iter().map(Entry::new).collect()
         };
-        if tools.is_empty() {
+        if entries.is_empty() {
             return None;
         }
         if marked {
-            tools.push(Entry::CachePoint(cache_point()));
+            entries.push(Entry::CachePoint(cache_point()));
         }
-        Some(Self { tools, tool_choice: Choice::new(request, choice) })
+        Some(Self { tools: entries, tool_choice: Choice::new(request, choice) })
     }
 }
 
@@ -75,21 +75,25 @@ struct ToolSpec<'a> {
 
 #[derive(Serialize)]
 struct Schema<'a> {
-    json: InputSchema<'a>,
+    json: Cow<'a, Value>,
 }
 
 impl<'a> Entry<'a> {
-    fn new(tool: &'a rheon_types::ToolDefinition) -> Self {
+    fn new(tool: Tool<'a>) -> Self {
         Self::ToolSpec(ToolSpec {
-            name: Cow::Borrowed(tool.name.as_str()),
-            description: &tool.description,
-            input_schema: Schema { json: InputSchema(&tool.parameters) },
+            name: tool.name,
+            description: tool.description,
+            input_schema: Schema { json: tool.schema },
         })
     }
 
-    fn stand_in(name: Cow<'a, str>) -> Self {
-        let input_schema = Schema { json: InputSchema(&Value::Null) };
-        Self::ToolSpec(ToolSpec { name, description: "No longer available.", input_schema })
+    fn stand_in(name: &'a str) -> Self {
+        let input_schema = Schema { json: arguments_schema(&Value::Null) };
+        Self::ToolSpec(ToolSpec {
+            name: Cow::Borrowed(name),
+            description: "No longer available.",
+            input_schema,
+        })
     }
 }
 
@@ -97,7 +101,7 @@ impl<'a> Entry<'a> {
 #[serde(rename_all = "camelCase")]
 enum Choice<'a> {
     Any {},
-    Tool { name: &'a str },
+    Tool { name: Cow<'a, str> },
 }
 
 impl<'a> Choice<'a> {
@@ -107,7 +111,7 @@ impl<'a> Choice<'a> {
             _ if request.tools.is_empty() => None,
             ToolChoice::Auto | ToolChoice::None => None,
             ToolChoice::Required => Some(Self::Any {}),
-            ToolChoice::Tool(name) => Some(Self::Tool { name: name.as_str() }),
+            ToolChoice::Tool(name) => Some(Self::Tool { name: tools::name(name) }),
         }
     }
 }

@@ -5,10 +5,7 @@ use std::collections::VecDeque;
 use rheon_types::{Chunk, DeltaText, ProviderError, StopReason};
 
 use super::event::{Arguments, CallPiece, Function};
-use crate::error;
-
-/// The most tool calls one answer may have.
-pub(super) const CALLS_MAX: usize = 1_024;
+use crate::wire::open_calls::{CALLS_MAX, too_many_calls};
 
 /// The calls so far.
 #[derive(Default)]
@@ -112,7 +109,7 @@ impl Calls {
 
     fn add(&mut self, place: Option<u32>, id: &str) -> Result<usize, ProviderError> {
         if self.calls.len() >= CALLS_MAX {
-            return Err(error::malformed(format_args!("it has more than {CALLS_MAX} tool calls")));
+            return Err(too_many_calls());
         }
         let (id, name) = (id.to_owned(), String::new());
         self.calls.push(OpenCall { place, id, name, stage: Stage::Nameless, has_arguments: false });

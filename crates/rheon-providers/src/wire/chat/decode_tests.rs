@@ -236,6 +236,20 @@ fn usage_wherever_a_service_puts_it() {
 }
 
 #[test]
+fn reasoning_that_a_service_counts_apart_is_part_of_the_output() {
+    let apart = r#"{"choices":[],"usage":{"prompt_tokens":32,"completion_tokens":9,"total_tokens":135,"completion_tokens_details":{"reasoning_tokens":94}}}"#;
+    let within = r#"{"choices":[],"usage":{"prompt_tokens":32,"completion_tokens":103,"total_tokens":135,"completion_tokens_details":{"reasoning_tokens":94}}}"#;
+    let unsummed = r#"{"choices":[],"usage":{"prompt_tokens":32,"completion_tokens":103,"completion_tokens_details":{"reasoning_tokens":94}}}"#;
+    let usages = [apart, within, unsummed].map(|frame| decoded(&[frame]).trace());
+    expect![[r#"
+        usage 32 in, 103 out, 0 read, 0 written, 135 in all
+        usage 32 in, 103 out, 0 read, 0 written, 135 in all
+        usage 32 in, 103 out, 0 read, 0 written, 0 in all
+    "#]]
+    .assert_eq(&usages.concat());
+}
+
+#[test]
 fn absurd_usage_counts_as_none_and_ends_nothing() {
     for usage in [
         r#"{"prompt_tokens":-5,"completion_tokens":1.5,"total_tokens":18446744073709551615}"#,

@@ -1,6 +1,8 @@
 //! OpenAI Chat Completions: requests.
 
-use rheon_types::{OutputSchema, ProviderError, ToolChoice, ToolDefinition};
+use std::borrow::Cow;
+
+use rheon_types::{OutputSchema, ProviderError, ToolChoice};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -8,9 +10,12 @@ use serde_json::Value;
 use super::message::{Mark, Messages};
 use crate::cache::CacheMarks;
 use crate::compat::{CacheStyle, StructuredOutput, ThinkingReplay, ThinkingRequest, TokensField, ToolStyle};
-use crate::fit::{FitRules, FitThinking, Fitted, Role};
+use crate::fit::{FitRules, FitThinking, Fitted, Pictures, Role};
+use crate::wire::answer_schema::{OpenAiSchema, for_openai};
+use crate::wire::body;
 use crate::wire::openai::{self, ThinkingSetting};
 use crate::wire::seam::Call;
+use crate::wire::tools::{self, TOOL_NAMES, Tool, tools};
 
 /// The body of a request.
 pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError> {
@@ -25,13 +30,15 @@ pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError>
         origin: call.origin,
         call_id: call.compat.call_id,
         alternate: false,
-        images: call.model.info.images,
+        tool_name: TOOL_NAMES,
+        pictures: Pictures::new(&call.model.info, openai::PICTURE_TYPES),
         thinking,
     };
     let fitted = Fitted::new(call.request, rules);
+    fitted.ensure_said()?;
     let marks = marks(call, &fitted);
     let setting = ThinkingSetting::new(call);
-    openai::to_bytes(&Body { call, fitted: &fitted, marks: &marks, setting })
+    body::write(&Body { call, fitted: &fitted, marks: &marks, setting }, &fitted)
 }
 
 fn marks(call: &Call<'_>, fitted: &Fitted<'_>) -> CacheMarks {
@@ -67,7 +74,7 @@ impl Serialize for Body<'_> {
         let messages = Messages { call: self.call, fitted: self.fitted, marks: self.marks };
         body.serialize_entry("messages", &messages)?;
         self.tools(&mut body)?;
-        if let Some(tokens) = request.tokens_max {
+        if let Some(tokens) = openai::tokens_max(self.call) {
             let field = match compat.tokens_field {
                 TokensField::MaxTokens => "max_tokens",
                 TokensField::MaxCompletionTokens => "max_completion_tokens",
@@ -95,18 +102,18 @@ impl Serialize for Body<'_> {
 
 impl Body<'_> {
     fn tools<M: SerializeMap>(&self, body: &mut M) -> Result<(), M::Error> {
-        let tools = &self.call.request.tools;
+        let request = self.call.request;
         match self.call.compat.tools {
-            ToolStyle::Native | ToolStyle::Lenient if !tools.is_empty() => {}
+            ToolStyle::Native | ToolStyle::Lenient if !request.tools.is_empty() => {}
             ToolStyle::Native | ToolStyle::Lenient | ToolStyle::Prompted => return Ok(()),
         }
-        body.serialize_entry("tools", &Tools { tools, marks: self.marks })?;
-        match &self.call.request.tool_choice {
+        body.serialize_entry("tools", &Tools { tools: tools(request), marks: self.marks })?;
+        match &request.tool_choice {
             ToolChoice::Auto => Ok(()),
             ToolChoice::None => body.serialize_entry("tool_choice", "none"),
             ToolChoice::Required => body.serialize_entry("tool_choice", "required"),
             ToolChoice::Tool(name) => {
-                let function = Named { name: name.as_str() };
+                let function = Named { name: &tools::name(name) };
                 body.serialize_entry("tool_choice", &ChosenTool { kind: "function", function })
             }
         }
@@ -176,7 +183,7 @@ struct StreamOptions {
 }
 
 struct Tools<'a> {
-    tools: &'a [ToolDefinition],
+    tools: Vec<Tool<'a>>,
     marks: &'a CacheMarks,
 }
 
@@ -184,19 +191,16 @@ impl Serialize for Tools<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let last = self.tools.len().saturating_sub(1);
         serializer.collect_seq(self.tools.iter().enumerate().map(|(place, tool)| {
-            let function = Function {
-                name: tool.name.as_str(),
-                description: &tool.description,
-                parameters: &tool.parameters,
-            };
+            let function =
+                Function { name: &tool.name, description: tool.description, parameters: &tool.schema };
             let cache_control = (self.marks.tools && place == last).then_some(Mark::EPHEMERAL);
-            Tool { kind: "function", function, cache_control }
+            ToolSpec { kind: "function", function, cache_control }
         }))
     }
 }
 
 #[derive(Serialize)]
-struct Tool<'a> {
+struct ToolSpec<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     function: Function<'a>,
@@ -207,6 +211,7 @@ struct Tool<'a> {
 #[derive(Serialize)]
 struct Function<'a> {
     name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
     description: &'a str,
     parameters: &'a Value,
 }
@@ -275,11 +280,12 @@ struct ResponseFormat<'a> {
 struct JsonSchema<'a> {
     name: &'a str,
     strict: bool,
-    schema: &'a Value,
+    schema: Cow<'a, Value>,
 }
 
 impl<'a> JsonSchema<'a> {
     fn new(schema: &'a OutputSchema) -> Self {
-        Self { name: &schema.name, strict: true, schema: &schema.schema }
+        let OpenAiSchema { strict, schema: form } = for_openai(&schema.schema);
+        Self { name: &schema.name, strict, schema: form }
     }
 }

@@ -231,6 +231,18 @@ fn a_budget_leaves_room_for_the_answer_but_never_falls_below_the_least() {
 }
 
 #[test]
+fn an_unknown_model_gets_the_temperature_unless_it_is_told_to_think() {
+    let known = levels(&[ThinkingLevel::Low, ThinkingLevel::High]);
+    let info = Arc::new(rheon_types::ModelInfo::unknown("m-1"));
+    let unknown = Model { info, ..known };
+    let sent = |thinking| {
+        let request = Request { thinking, temperature: Some(0.0), ..request([user("x")]) };
+        body(Chat, &request, &unknown, &Compat::default()).get("temperature").cloned()
+    };
+    assert_eq!((sent(ThinkingLevel::Off), sent(ThinkingLevel::High)), (Some(json!(0.0)), None));
+}
+
+#[test]
 fn models_with_levels_get_no_temperature_while_they_think() {
     let cases = [
         (levels(&[ThinkingLevel::Off, ThinkingLevel::High]), ThinkingLevel::Off, true),

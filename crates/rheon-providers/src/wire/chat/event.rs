@@ -239,6 +239,7 @@ struct Report {
     completion_tokens: Count,
     total_tokens: Count,
     prompt_tokens_details: Option<PromptDetails>,
+    completion_tokens_details: Option<CompletionDetails>,
     /// DeepSeek.
     prompt_cache_hit_tokens: Count,
     /// Moonshot.
@@ -250,6 +251,12 @@ struct Report {
 struct PromptDetails {
     cached_tokens: Count,
     cache_write_tokens: Count,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct CompletionDetails {
+    reasoning_tokens: Count,
 }
 
 impl Report {
@@ -265,6 +272,11 @@ impl Report {
             cache_read: told.into_iter().find(|count| count.0 > 0).unwrap_or_default(),
             cache_write: details.map(|details| details.cache_write_tokens).unwrap_or_default(),
             output: self.completion_tokens,
+            reasoning: self
+                .completion_tokens_details
+                .as_ref()
+                .map(|details| details.reasoning_tokens)
+                .unwrap_or_default(),
             total: self.total_tokens,
         }
     }

@@ -4,14 +4,13 @@ use std::fmt::Display;
 
 use serde::ser::{Error as _, SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::cache::CacheMarks;
 use crate::compat::{SystemRole, ThinkingReplay};
 use crate::fit::{Block, FitResult, Fitted, ResultBlock, Role};
-use crate::wire::openai::{
-    ArgumentsText, DataUrl, SchemaText, Shown, SystemText, joined, prompted_schema, result_text,
-};
+use crate::wire::openai::{DataUrl, SchemaText, Shown, SystemText, joined, prompted_schema, result_text};
 use crate::wire::seam::Call;
 
 /// What stands in a tool result that has only pictures, which this wire cannot put there.
@@ -60,6 +59,9 @@ impl Serialize for Messages<'_> {
             }
             results_before = role == Role::Tool && pictures(blocks).next().is_none();
         }
+        if let Some(content) = self.fitted.continuation() {
+            messages.serialize_element(&Plain { role: "user", content })?;
+        }
         messages.end()
     }
 }
@@ -90,7 +92,7 @@ impl Messages<'_> {
         let compat = self.call.compat;
         let last = results(blocks).count().saturating_sub(1);
         for (place, result) in results(blocks).enumerate() {
-            let name = compat.tool_result_name.then_some(result.name);
+            let name = compat.tool_result_name.then_some(&*result.name);
             let marked = marked && place == last;
             messages.serialize_element(&ToolMessage { result, name, marked })?;
         }
@@ -256,7 +258,7 @@ impl Serialize for Pictures<'_> {
             for picture in result.images() {
                 let ResultBlock::Image { data, mime_type } = picture else { continue };
                 if !told {
-                    let (id, name) = (&result.id, result.name);
+                    let (id, name) = (&result.id, &result.name);
                     let line = Shown(format_args!("From the result of {name} (call {id}):"));
                     parts.serialize_element(&Part::text(line))?;
                     told = true;
@@ -315,7 +317,7 @@ impl<'a> Answer<'a> {
     fn calls(&self) -> impl Iterator<Item = OutCall<'a>> + use<'a> {
         self.blocks.iter().filter_map(|block| match block {
             Block::Call { id, name, arguments } => {
-                let function = OutFunction { name, arguments: ArgumentsText(arguments) };
+                let function = OutFunction { name, arguments: Shown(*arguments) };
                 Some(OutCall { id, kind: "function", function })
             }
             Block::Text(_) | Block::Image { .. } | Block::Thinking { .. } | Block::Result(_) => None,
@@ -398,5 +400,5 @@ struct OutCall<'a> {
 #[derive(Serialize)]
 struct OutFunction<'a> {
     name: &'a str,
-    arguments: ArgumentsText<'a>,
+    arguments: Shown<&'a Value>,
 }

@@ -3,9 +3,9 @@
 use expect_test::{Expect, expect};
 use rheon_types::ProviderErrorKind;
 
-use super::calls::CALLS_MAX;
 use super::details::DETAILS_BYTES_MAX;
 use crate::wire::WireKind::Chat;
+use crate::wire::open_calls::CALLS_MAX;
 use crate::wire::openai_fixtures::*;
 
 fn decoded(frames: &[&str]) -> Decoded {

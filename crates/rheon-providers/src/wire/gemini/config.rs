@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::catalogue::ThinkingStyle;
+use crate::wire::levels::nearest;
 use crate::wire::seam::Call;
 
 /// The service decides how much to think.
@@ -33,7 +34,7 @@ impl<'a> GenerationConfig<'a> {
         let tokens_max = if info.known { info.output_tokens_max.max(1) } else { u32::MAX };
         Self {
             max_output_tokens: call.request.tokens_max.map(|tokens| tokens.min(tokens_max)),
-            temperature: call.request.temperature,
+            temperature: call.request.temperature.filter(|value| value.is_finite()),
             thinking_config: ThinkingConfig::new(&call.model.thinking, call.request.thinking),
             response_mime_type: schema.map(|_| "application/json"),
             response_json_schema: schema,
@@ -65,6 +66,7 @@ impl ThinkingConfig {
                 };
                 (Some(i64::from(budget)), None)
             }
+            // The service has no level for "off".
             ThinkingStyle::Levels(levels) => (None, nearest(levels, level).map(level_name)),
             ThinkingStyle::Toggle if level == ThinkingLevel::Off => (Some(0), None),
             ThinkingStyle::Toggle => (Some(BUDGET_DYNAMIC), None),
@@ -85,23 +87,6 @@ fn budget(level: ThinkingLevel) -> u32 {
         ThinkingLevel::Medium => 8_192,
         ThinkingLevel::High => 24_576,
         ThinkingLevel::Max => u32::MAX,
-    }
-}
-
-/// The one of `levels` that is nearest to `level`, the lower of two. The service has no level for "off".
-fn nearest(levels: &[ThinkingLevel], level: ThinkingLevel) -> Option<ThinkingLevel> {
-    let known = levels.iter().copied().filter(|level| *level != ThinkingLevel::Off);
-    known.min_by_key(|known| rank(*known).abs_diff(rank(level)))
-}
-
-fn rank(level: ThinkingLevel) -> u8 {
-    match level {
-        ThinkingLevel::Off => 0,
-        ThinkingLevel::Minimal => 1,
-        ThinkingLevel::Low => 2,
-        ThinkingLevel::Medium => 3,
-        ThinkingLevel::High => 4,
-        ThinkingLevel::Max => 5,
     }
 }
 

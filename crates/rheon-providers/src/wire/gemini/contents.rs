@@ -25,20 +25,28 @@ pub(super) struct Contents<'a> {
 
 impl Serialize for Contents<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.fitted.messages().map(|(role, blocks)| Content {
-            role: match role {
+        let mut contents = serializer.serialize_seq(None)?;
+        for (role, blocks) in self.fitted.messages() {
+            let role = match role {
                 Role::User | Role::Tool => "user",
                 Role::Assistant => "model",
-            },
-            parts: Parts { blocks, generation: self.generation },
-        }))
+            };
+            contents
+                .serialize_element(&Content { role, parts: Parts { blocks, generation: self.generation } })?;
+        }
+        // The service refuses a conversation that ends with the model's words.
+        if let Some(text) = self.fitted.continuation() {
+            let parts = [Part { text: Some(text), ..Part::default() }];
+            contents.serialize_element(&Content { role: "user", parts })?;
+        }
+        contents.end()
     }
 }
 
 #[derive(Serialize)]
-struct Content<'a> {
+struct Content<T> {
     role: &'static str,
-    parts: Parts<'a>,
+    parts: T,
 }
 
 struct Parts<'a> {
@@ -138,14 +146,14 @@ impl<'a, Q: SerializeSeq> PartWriter<'a, Q> {
 
     fn result(&mut self, result: &FitResult<'_>) -> Result<(), Q::Error> {
         let text = result.text();
-        let response = if result.is_error { Response::Error(text) } else { Response::Result(text) };
+        let response = if result.is_error { Response::Error(text) } else { Response::Output(text) };
         let inside = match self.generation {
             Generation::Three => Some(Pictures(result)).filter(|_| result.images().next().is_some()),
             Generation::Two => None,
         };
         let beside = inside.is_none();
         let id = self.id(&result.id);
-        let function_response = Some(FunctionResponse { id, name: result.name, response, parts: inside });
+        let function_response = Some(FunctionResponse { id, name: &result.name, response, parts: inside });
         self.part(&Part { function_response, ..Part::default() })?;
         for picture in result.images().filter(|_| beside) {
             match picture {
@@ -210,7 +218,7 @@ struct FunctionResponse<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 enum Response<'a> {
-    Result(Cow<'a, str>),
+    Output(Cow<'a, str>),
     Error(Cow<'a, str>),
 }
 

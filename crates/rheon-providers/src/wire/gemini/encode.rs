@@ -1,17 +1,22 @@
 //! Gemini `streamGenerateContent`: requests, written straight from the borrowed history.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use rheon_types::{ProviderError, ProviderErrorKind, Request, ToolChoice, ToolDefinition};
+use rheon_types::{ProviderError, Request, ToolChoice};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::config::GenerationConfig;
 use super::contents::Contents;
 use super::generation::Generation;
-use crate::fit::{FitRules, FitThinking, Fitted};
+use crate::fit::{FitRules, FitThinking, Fitted, Pictures};
+use crate::wire::body;
 use crate::wire::seam::Call;
+use crate::wire::tools::{self, TOOL_NAMES, Tool, tools};
 
+/// The pictures that the models read.
+const PICTURE_TYPES: &[&str] = &["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"];
 /// What the model reads where the service cannot hold it to a schema.
 const SCHEMA_NOTE: &str = include_str!("schema_note.md");
 
@@ -21,10 +26,12 @@ pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError>
         origin: call.origin,
         call_id: call.compat.call_id,
         alternate: true,
-        images: call.model.info.images,
+        tool_name: TOOL_NAMES,
+        pictures: Pictures::new(&call.model.info, PICTURE_TYPES),
         thinking: FitThinking::Plain,
     };
     let fitted = Fitted::new(call.request, rules);
+    fitted.ensure_said()?;
     let generation = Generation::of(&call.request.model);
     let request = call.request;
     // Before Gemini 3 a request has tools or a schema, not both.
@@ -40,12 +47,7 @@ pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError>
         tool_config: ToolConfig::of(request),
         generation_config: GenerationConfig::new(call, schema),
     };
-    serde_json::to_vec(&body).map_err(|error| {
-        ProviderError::new(
-            ProviderErrorKind::InvalidRequest,
-            format!("the request cannot be written: {error}"),
-        )
-    })
+    body::write(&body, &fitted)
 }
 
 #[derive(Serialize)]
@@ -116,12 +118,12 @@ impl fmt::Display for SystemText<'_> {
 #[serde(rename_all = "camelCase")]
 struct Tools<'a> {
     #[serde(serialize_with = "declarations")]
-    function_declarations: &'a [ToolDefinition],
+    function_declarations: Vec<Tool<'a>>,
 }
 
 impl<'a> Tools<'a> {
     fn of(request: &'a Request) -> Option<[Self; 1]> {
-        (!request.tools.is_empty()).then_some([Self { function_declarations: &request.tools }])
+        (!request.tools.is_empty()).then(|| [Self { function_declarations: tools(request) }])
     }
 }
 
@@ -130,15 +132,16 @@ impl<'a> Tools<'a> {
 #[serde(rename_all = "camelCase")]
 struct Declaration<'a> {
     name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
     description: &'a str,
     parameters_json_schema: &'a Value,
 }
 
-fn declarations<S: Serializer>(tools: &[ToolDefinition], serializer: S) -> Result<S::Ok, S::Error> {
+fn declarations<S: Serializer>(tools: &[Tool<'_>], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(tools.iter().map(|tool| Declaration {
-        name: tool.name.as_str(),
-        description: &tool.description,
-        parameters_json_schema: &tool.parameters,
+        name: &tool.name,
+        description: tool.description,
+        parameters_json_schema: &tool.schema,
     }))
 }
 
@@ -153,7 +156,7 @@ struct ToolConfig<'a> {
 struct CallingConfig<'a> {
     mode: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    allowed_function_names: Option<[&'a str; 1]>,
+    allowed_function_names: Option<[Cow<'a, str>; 1]>,
 }
 
 impl<'a> ToolConfig<'a> {
@@ -163,7 +166,7 @@ impl<'a> ToolConfig<'a> {
             ToolChoice::Auto => ("AUTO", None),
             ToolChoice::None => ("NONE", None),
             ToolChoice::Required => ("ANY", None),
-            ToolChoice::Tool(name) => ("ANY", Some([name.as_str()])),
+            ToolChoice::Tool(name) => ("ANY", Some([tools::name(name)])),
         };
         Some(Self { function_calling_config: CallingConfig { mode, allowed_function_names } })
     }

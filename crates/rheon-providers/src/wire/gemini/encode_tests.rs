@@ -300,7 +300,8 @@ fn every_level_of_thinking_becomes_what_the_model_takes() {
 
 #[test]
 fn a_limit_above_the_models_own_is_lowered() {
-    let request = Request { tokens_max: Some(100_000), ..request("gemini-2.5-flash", Vec::new()) };
+    let request =
+        Request { tokens_max: Some(100_000), ..request("gemini-2.5-flash", vec![user(vec!["a".into()])]) };
     let info = ModelInfo { known: true, output_tokens_max: 65_536, ..ModelInfo::unknown("gemini-2.5-flash") };
     let model = Model { info: Arc::new(info), thinking: ThinkingStyle::None, tool_style: None };
     let compat = Compat::default();

@@ -4,10 +4,7 @@ use std::collections::VecDeque;
 
 use rheon_types::{Chunk, DeltaText, ProviderError};
 
-use crate::error;
-
-/// The most tool calls one answer may have.
-pub(super) const CALLS_MAX: usize = 1_024;
+use crate::wire::open_calls::{CALLS_MAX, too_many_calls};
 
 /// The calls so far.
 #[derive(Default)]
@@ -18,7 +15,15 @@ pub(super) struct Calls {
 struct OpenCall {
     key: Key<String>,
     has_arguments: bool,
-    ended: bool,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Open,
+    /// Its item is over, but it has no arguments: it may be cut.
+    Closed,
+    Ended,
 }
 
 /// How an event says which item it is about: some give only one of the two.
@@ -47,10 +52,10 @@ impl Calls {
         }
         let at = self.calls.len();
         let (Ok(index), true) = (u32::try_from(at), at < CALLS_MAX) else {
-            return Err(error::malformed(format_args!("it has more than {CALLS_MAX} tool calls")));
+            return Err(too_many_calls());
         };
         let key = Key { output_index: key.output_index, item_id: key.item_id.to_owned() };
-        self.calls.push(OpenCall { key, has_arguments: false, ended: false });
+        self.calls.push(OpenCall { key, has_arguments: false, stage: Stage::Open });
         chunks.push_back(Chunk::ToolCallStart { index, id: call_id.into(), name: name.into() });
         Ok(())
     }
@@ -76,16 +81,30 @@ impl Calls {
     /// A call is complete.
     pub(super) fn end(&mut self, key: Key<&str>, chunks: &mut VecDeque<Chunk>) {
         if let Some((index, call)) = self.open(key) {
-            call.ended = true;
+            call.stage = Stage::Ended;
             chunks.push_back(Chunk::ToolCallEnd { index });
         }
     }
 
-    /// The answer is complete: ends the calls of which the service did not say so, but whose arguments came.
+    /// The item of a call is over. One without a word of arguments is complete only if the answer is: cut off at the token
+    /// limit, it must not pass for a call without arguments.
+    pub(super) fn close(&mut self, key: Key<&str>, chunks: &mut VecDeque<Chunk>) {
+        match self.open(key) {
+            Some((_, call)) if !call.has_arguments => call.stage = Stage::Closed,
+            Some(_) | None => self.end(key, chunks),
+        }
+    }
+
+    /// The answer is complete: ends the calls of which the service did not say so, but which it closed or gave arguments.
     pub(super) fn end_all(&mut self, chunks: &mut VecDeque<Chunk>) {
         for (call, index) in self.calls.iter_mut().zip(0..) {
-            if !call.ended && call.has_arguments {
-                call.ended = true;
+            let complete = match call.stage {
+                Stage::Open => call.has_arguments,
+                Stage::Closed => true,
+                Stage::Ended => false,
+            };
+            if complete {
+                call.stage = Stage::Ended;
                 chunks.push_back(Chunk::ToolCallEnd { index });
             }
         }
@@ -108,7 +127,7 @@ impl Calls {
         let named = key.output_index.is_some() || !key.item_id.is_empty();
         let last = self.calls.len().checked_sub(1).filter(|_| !named);
         let at = self.find(key).or(last)?;
-        let call = self.calls.get_mut(at).filter(|call| !call.ended)?;
+        let call = self.calls.get_mut(at).filter(|call| call.stage != Stage::Ended)?;
         Some((u32::try_from(at).ok()?, call))
     }
 }

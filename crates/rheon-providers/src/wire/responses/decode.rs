@@ -192,7 +192,11 @@ impl Decode {
                 let key = Key { output_index, item_id: &*item.id };
                 self.calls.start(key, &item.call_id, &item.name, chunks)?;
                 self.calls.all_arguments(key, &item.arguments, chunks);
-                self.calls.end(key, chunks);
+                match &*item.status {
+                    "incomplete" => {}
+                    "completed" => self.calls.end(key, chunks),
+                    _ => self.calls.close(key, chunks),
+                }
             }
             _ => {}
         }

@@ -3,10 +3,10 @@
 use expect_test::{Expect, expect};
 use rheon_types::{Content, ProviderErrorKind, Request, StopReason};
 
-use super::calls::CALLS_MAX;
 use crate::catalogue::ThinkingStyle;
 use crate::compat::Compat;
 use crate::wire::WireKind::Responses;
+use crate::wire::open_calls::CALLS_MAX;
 use crate::wire::openai_fixtures::*;
 
 /// Decodes events, each once with its name in the frame and once only in the data: both must give the same.
@@ -153,11 +153,30 @@ fn calls_announced_by_their_arguments_or_only_at_the_end() {
             call 1 + {"n":1}
             call 1 end
             call 2 call_c list
-            call 2 end
             call 0 end
+            call 2 end
             done ToolUse
         "#]],
     );
+}
+
+#[test]
+fn a_call_that_the_limit_cut_off_before_its_arguments_is_not_run() {
+    let added = r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"fc_1","call_id":"call_a","name":"wipe","arguments":"","status":"in_progress"}}"#;
+    let incomplete = r#"{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}}}"#;
+    for status in ["\"incomplete\"", "null"] {
+        let done = format!(
+            r#"{{"type":"response.output_item.done","output_index":0,"item":{{"type":"function_call","id":"fc_1","call_id":"call_a","name":"wipe","arguments":"","status":{status}}}}}"#
+        );
+        let finished = decoded(&[added, &done, incomplete]).finished();
+        assert_eq!(finished.stop_reason, StopReason::Length);
+        let [Content::ToolCall(call)] = &finished.content[..] else { panic!("{finished:?}") };
+        assert!(call.malformed.is_some(), "{status}: {call:?}");
+    }
+    let done = r#"{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","id":"fc_1","call_id":"call_a","name":"list","arguments":"","status":"completed"}}"#;
+    let finished = decoded(&[added, done, incomplete]).finished();
+    let [Content::ToolCall(call)] = &finished.content[..] else { panic!("{finished:?}") };
+    assert_eq!(call.malformed, None);
 }
 
 #[test]

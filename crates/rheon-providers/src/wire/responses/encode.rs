@@ -1,6 +1,8 @@
 //! OpenAI Responses: requests.
 
-use rheon_types::{ProviderError, ToolChoice, ToolDefinition};
+use std::borrow::Cow;
+
+use rheon_types::{ProviderError, ToolChoice};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -8,9 +10,15 @@ use serde_json::Value;
 use super::input::Input;
 use crate::catalogue::ThinkingStyle;
 use crate::compat::{StructuredOutput, ToolStyle};
-use crate::fit::{FitRules, FitThinking, Fitted};
+use crate::fit::{FitRules, FitThinking, Fitted, Pictures};
+use crate::wire::answer_schema::{OpenAiSchema, for_openai};
+use crate::wire::body;
 use crate::wire::openai::{self, Shown, SystemText, ThinkingSetting};
 use crate::wire::seam::Call;
+use crate::wire::tools::{self, TOOL_NAMES, Tool, tools};
+
+/// The least limit of an answer that the service takes.
+const TOKENS_MIN: u32 = 16;
 
 /// The body of a request.
 pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError> {
@@ -18,11 +26,13 @@ pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError>
         origin: call.origin,
         call_id: call.compat.call_id,
         alternate: false,
-        images: call.model.info.images,
+        tool_name: TOOL_NAMES,
+        pictures: Pictures::new(&call.model.info, openai::PICTURE_TYPES),
         thinking: FitThinking::Signed,
     };
     let fitted = Fitted::new(call.request, rules);
-    openai::to_bytes(&Body { call, fitted: &fitted, setting: ThinkingSetting::new(call) })
+    fitted.ensure_said()?;
+    body::write(&Body { call, fitted: &fitted, setting: ThinkingSetting::new(call) }, &fitted)
 }
 
 struct Body<'a> {
@@ -41,8 +51,8 @@ impl Serialize for Body<'_> {
         }
         body.serialize_entry("input", &Input { fitted: self.fitted })?;
         self.tools(&mut body)?;
-        if let Some(tokens) = request.tokens_max {
-            body.serialize_entry("max_output_tokens", &tokens)?;
+        if let Some(tokens) = openai::tokens_max(self.call) {
+            body.serialize_entry("max_output_tokens", &tokens.max(TOKENS_MIN))?;
         }
         if let Some(temperature) = openai::temperature(self.call, self.setting) {
             body.serialize_entry("temperature", &temperature)?;
@@ -60,18 +70,18 @@ impl Serialize for Body<'_> {
 
 impl Body<'_> {
     fn tools<M: SerializeMap>(&self, body: &mut M) -> Result<(), M::Error> {
-        let tools = &self.call.request.tools;
+        let request = self.call.request;
         match self.call.compat.tools {
-            ToolStyle::Native | ToolStyle::Lenient if !tools.is_empty() => {}
+            ToolStyle::Native | ToolStyle::Lenient if !request.tools.is_empty() => {}
             ToolStyle::Native | ToolStyle::Lenient | ToolStyle::Prompted => return Ok(()),
         }
-        body.serialize_entry("tools", &Tools { tools })?;
-        match &self.call.request.tool_choice {
+        body.serialize_entry("tools", &Tools { tools: tools(request) })?;
+        match &request.tool_choice {
             ToolChoice::Auto => Ok(()),
             ToolChoice::None => body.serialize_entry("tool_choice", "none"),
             ToolChoice::Required => body.serialize_entry("tool_choice", "required"),
             ToolChoice::Tool(name) => {
-                let chosen = ChosenTool { kind: "function", name: name.as_str() };
+                let chosen = ChosenTool { kind: "function", name: &tools::name(name) };
                 body.serialize_entry("tool_choice", &chosen)
             }
         }
@@ -101,38 +111,38 @@ impl Body<'_> {
         let format = match self.call.compat.structured_output {
             StructuredOutput::Prompt => return Ok(()),
             StructuredOutput::JsonObject => Format { kind: "json_object", ..Format::default() },
-            StructuredOutput::JsonSchema => Format {
-                kind: "json_schema",
-                name: Some(&schema.name),
-                strict: Some(true),
-                schema: Some(&schema.schema),
-            },
+            StructuredOutput::JsonSchema => {
+                let OpenAiSchema { strict, schema: form } = for_openai(&schema.schema);
+                let name = Some(schema.name.as_str());
+                Format { kind: "json_schema", name, strict: Some(strict), schema: Some(form) }
+            }
         };
         body.serialize_entry("text", &TextOptions { format })
     }
 }
 
 struct Tools<'a> {
-    tools: &'a [ToolDefinition],
+    tools: Vec<Tool<'a>>,
 }
 
 impl Serialize for Tools<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.tools.iter().map(|tool| Tool {
+        serializer.collect_seq(self.tools.iter().map(|tool| ToolSpec {
             kind: "function",
-            name: tool.name.as_str(),
-            description: &tool.description,
-            parameters: &tool.parameters,
+            name: &tool.name,
+            description: tool.description,
+            parameters: &tool.schema,
             strict: false,
         }))
     }
 }
 
 #[derive(Serialize)]
-struct Tool<'a> {
+struct ToolSpec<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
     description: &'a str,
     parameters: &'a Value,
     strict: bool,
@@ -166,5 +176,5 @@ struct Format<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     strict: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    schema: Option<&'a Value>,
+    schema: Option<Cow<'a, Value>>,
 }

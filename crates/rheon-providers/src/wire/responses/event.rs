@@ -51,6 +51,9 @@ pub(super) struct Item<'a> {
     pub(super) kind: Text<'a>,
     #[serde(borrow)]
     pub(super) id: Text<'a>,
+    /// Whether the item is complete, where the service says so.
+    #[serde(borrow)]
+    pub(super) status: Text<'a>,
     #[serde(borrow)]
     pub(super) call_id: Text<'a>,
     #[serde(borrow)]
@@ -145,6 +148,7 @@ impl<'a> Response<'a> {
             cache_read: details.cached_tokens,
             cache_write: details.cache_write_tokens,
             output: report.output_tokens,
+            reasoning: report.output_tokens_details.unwrap_or_default().reasoning_tokens,
             total: report.total_tokens,
         })
     }
@@ -155,8 +159,15 @@ impl<'a> Response<'a> {
 struct Report {
     input_tokens: Count,
     output_tokens: Count,
+    output_tokens_details: Option<OutputDetails>,
     total_tokens: Count,
     input_tokens_details: Option<InputDetails>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct OutputDetails {
+    reasoning_tokens: Count,
 }
 
 #[derive(Default, Deserialize)]

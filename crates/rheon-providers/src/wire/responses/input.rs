@@ -3,9 +3,10 @@
 use rheon_types::{Signature, SignatureKind};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use crate::fit::{Block, FitResult, Fitted, ResultBlock, Role};
-use crate::wire::openai::{ArgumentsText, DataUrl, Shown, error_mark, result_text};
+use crate::wire::openai::{DataUrl, Shown, error_mark, result_text};
 
 /// What stands before the pictures of a call that failed without a word.
 const FAILED: &str = "Error: the call failed";
@@ -47,7 +48,7 @@ enum Item<'a, T> {
     FunctionCall {
         call_id: &'a str,
         name: &'a str,
-        arguments: ArgumentsText<'a>,
+        arguments: Shown<&'a Value>,
     },
     FunctionCallOutput {
         call_id: &'a str,
@@ -107,7 +108,7 @@ fn answer<S: SerializeSeq>(items: &mut S, blocks: &[Block<'_>]) -> Result<(), S:
                 reasoning(items, text, signature)?;
             }
             Block::Call { id, name, arguments } => {
-                let arguments = ArgumentsText(arguments);
+                let arguments = Shown(*arguments);
                 let item: Item<'_, ()> = Item::FunctionCall { call_id: id, name, arguments };
                 items.serialize_element(&item)?;
             }

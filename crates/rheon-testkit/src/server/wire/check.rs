@@ -142,6 +142,23 @@ pub(super) fn strict_problem(schema: &Value) -> Option<String> {
     schema.get("items").and_then(strict_problem)
 }
 
+/// The place of the first object in `schema` that does not say that it has no other properties, at most `depth` levels
+/// deep.
+pub(super) fn open_object(schema: &Value, place: &str, depth: usize) -> Option<String> {
+    if depth == 0 {
+        return None;
+    }
+    let is_object = schema.get("type").and_then(Value::as_str) == Some("object");
+    if is_object && schema.get("additionalProperties") != Some(&Value::Bool(false)) {
+        return Some(place.to_owned());
+    }
+    let members = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let in_members = members
+        .filter_map(|(name, member)| open_object(member, &format!("{place}.properties.{name}"), depth - 1))
+        .next();
+    in_members.or_else(|| open_object(schema.get("items")?, &format!("{place}.items"), depth - 1))
+}
+
 /// Tools from objects that hold a name and a schema at these keys.
 pub(super) fn offered<'a>(
     tools: impl IntoIterator<Item = &'a Value>,

@@ -7,7 +7,9 @@ use super::messages::{check_messages, check_thoughts};
 use crate::server::asked::{Asked, Delivery, Wants};
 use crate::server::incoming::Incoming;
 use crate::server::refusal::{Refusal, ServiceError, invalid};
-use crate::server::wire::check::{has, is_word, items, object_schema_problem, offered, only_keys, text};
+use crate::server::wire::check::{
+    has, is_word, items, object_schema_problem, offered, only_keys, open_object, text,
+};
 
 /// The most places of a prompt that can be marked for the cache.
 const CACHE_MARKS_MAX: usize = 4;
@@ -88,6 +90,7 @@ pub(in crate::server::wire) fn validate(incoming: &Incoming<'_>) -> Result<(), R
     check_system(body)?;
     check_tools(body)?;
     check_tool_choice(body, thinking)?;
+    check_format(body)?;
     let messages = items(body, "messages");
     check_messages(messages)?;
     if thinking != Thinking::Off {
@@ -250,6 +253,17 @@ fn check_tool_choice(body: &Value, thinking: Thinking) -> Result<(), Refusal> {
             "tool_choice: Input tag '{other}' found using 'type' does not match any of the expected tags: 'auto', \
              'any', 'tool', 'none'"
         )),
+    }
+}
+
+/// Refuses a schema for the answer that leaves an object open.
+fn check_format(body: &Value) -> Result<(), Refusal> {
+    let Some(schema) = body.pointer("/output_config/format/schema") else { return Ok(()) };
+    match open_object(schema, "", 64) {
+        Some(place) => invalid(format!(
+            "output_config.format.schema{place}: For 'object' type, 'additionalProperties' must be explicitly set to false"
+        )),
+        None => Ok(()),
     }
 }
 

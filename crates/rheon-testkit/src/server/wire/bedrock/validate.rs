@@ -8,7 +8,7 @@ use crate::server::asked::{Asked, Delivery, Wants};
 use crate::server::incoming::Incoming;
 use crate::server::refusal::{Refusal, ServiceError, invalid};
 use crate::server::route::model_in;
-use crate::server::wire::check::{has, is_word, items, object_schema_problem, offered, text};
+use crate::server::wire::check::{has, is_word, items, object_schema_problem, offered, open_object, text};
 
 /// The most cache points of a request.
 const CACHE_POINTS_MAX: usize = 4;
@@ -38,6 +38,7 @@ pub(in crate::server::wire) fn validate(incoming: &Incoming<'_>) -> Result<(), R
     check_inference(body)?;
     check_system(body)?;
     check_tools(body)?;
+    check_format(body)?;
     let messages = items(body, "messages");
     check_messages(messages)?;
     let uses_tools = messages
@@ -187,6 +188,24 @@ fn check_tools(body: &Value) -> Result<(), Refusal> {
         }
     }
     check_tool_choice(config, &names)
+}
+
+/// Refuses a schema for the answer that is no JSON or leaves an object open.
+fn check_format(body: &Value) -> Result<(), Refusal> {
+    let Some(format) = body.pointer("/outputConfig/textFormat") else { return Ok(()) };
+    let schema = format.pointer("/structure/jsonSchema/schema").and_then(Value::as_str).unwrap_or_default();
+    let Ok(schema) = serde_json::from_str::<Value>(schema) else {
+        return invalid(
+            "The value at outputConfig.textFormat.structure.jsonSchema.schema is not valid JSON.",
+        );
+    };
+    match open_object(&schema, "", 64) {
+        Some(place) => invalid(format!(
+            "The model returned the following errors: output_config.format.schema{place}: For 'object' type, \
+             'additionalProperties' must be explicitly set to false"
+        )),
+        None => Ok(()),
+    }
 }
 
 fn check_tool_choice(config: &Value, names: &[&str]) -> Result<(), Refusal> {

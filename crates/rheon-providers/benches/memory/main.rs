@@ -1,0 +1,51 @@
+//! Memory: allocations of requests and of deltas, counted, and what an endless answer keeps. One JSON object per line.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a benchmark that does not do its work must stop, not report a figure"
+)]
+
+mod deltas;
+mod encode;
+mod endless;
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::alloc::System;
+
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// What was allocated.
+#[derive(Clone, Copy)]
+struct Allocated {
+    /// How often; growing a block counts like a new one.
+    times: f64,
+    /// How much in all.
+    bytes: f64,
+}
+
+/// Counts what `work` allocates, whichever thread does.
+fn counted<T>(work: impl FnOnce() -> T) -> (T, Allocated) {
+    let region = Region::new(ALLOCATOR);
+    let made = work();
+    let change = region.change();
+    let times = (change.allocations + change.reallocations) as f64;
+    (made, Allocated { times, bytes: change.bytes_allocated as f64 })
+}
+
+fn main() {
+    if endless::is_child() {
+        return endless::run_child();
+    }
+    let parts: [(&str, fn()); 3] =
+        [("encode", encode::measure), ("deltas", deltas::measure), ("endless", endless::measure)];
+    for (name, measure) in parts {
+        if support::wants(name) {
+            measure();
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Ways to do the same thing, timed in turns, so that whatever else the machine does disturbs all of them.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// One way, and its best time so far.
+pub(crate) struct Way<'a, T> {
+    name: &'a str,
+    run: Box<dyn FnMut() -> T + 'a>,
+}
+
+/// How a way did.
+pub(crate) struct Ran<'a, T> {
+    pub(crate) name: &'a str,
+    /// Whatever else a machine does can only add to a time, so the shortest is what repeats.
+    pub(crate) best: Duration,
+    /// What it made, the same each time.
+    pub(crate) made: T,
+}
+
+pub(crate) fn way<'a, T>(name: &'a str, run: impl FnMut() -> T + 'a) -> Way<'a, T> {
+    Way { name, run: Box::new(run) }
+}
+
+/// Runs all ways `rounds` times in turns.
+pub(crate) fn race<'a, T>(rounds: usize, ways: impl IntoIterator<Item = Way<'a, T>>) -> Vec<Ran<'a, T>> {
+    let mut ways: Vec<_> = ways.into_iter().map(|way| (way, None)).collect();
+    for _ in 0..rounds {
+        for (way, ran) in &mut ways {
+            let start = Instant::now();
+            let made = black_box((way.run)());
+            let time = start.elapsed();
+            let best = ran.as_ref().map_or(time, |before: &Ran<'_, T>| before.best.min(time));
+            *ran = Some(Ran { name: way.name, best, made });
+        }
+    }
+    ways.into_iter().filter_map(|(_, ran)| ran).collect()
+}
+
+/// Megabytes per second.
+pub(crate) fn rate(bytes: usize, time: Duration) -> f64 {
+    bytes as f64 / 1e6 / time.as_secs_f64()
+}

@@ -1,0 +1,240 @@
+//! Requests and answers that are legal for us and trouble for services, on every wire, against a server that refuses what the
+//! services refuse.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use rheon_providers::wire::WireKind;
+use rheon_providers::{Environment, Registry, RegistryParts, ResolvedModel};
+use rheon_testkit::TestClock;
+use rheon_testkit::server::{FakeServer, Reply, Script};
+use rheon_types::{
+    AgentMessage, AssistantMessage, Content, Draft, Finished, History, Message, OutputSchema, ProviderError,
+    ProviderErrorKind, Request, StopReason, Timestamp, ToolCall, ToolDefinition, ToolResultMessage, Usage,
+};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::support::user;
+
+/// A model for each wire.
+const MODELS: [(&str, WireKind); 5] = [
+    ("anthropic/claude-sonnet-4-5", WireKind::Anthropic),
+    ("openai-chat/gpt-4.1", WireKind::Chat),
+    ("openai/gpt-4.1", WireKind::Responses),
+    ("google/gemini-2.5-flash", WireKind::Gemini),
+    ("bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0", WireKind::Bedrock),
+];
+
+/// The name that the services know `mcp__git__log.all` by.
+const SENT_NAME: &str = "mcp__git__log_all_";
+
+fn model(name: &str, wire: WireKind, server: &FakeServer) -> ResolvedModel {
+    let url = server.base_url(wire);
+    let variables = [
+        ("ANTHROPIC_API_KEY", "k"),
+        ("ANTHROPIC_BASE_URL", &url),
+        ("OPENAI_API_KEY", "k"),
+        ("OPENAI_BASE_URL", &url),
+        ("OPENAI_CHAT_BASE_URL", &url),
+        ("GEMINI_API_KEY", "k"),
+        ("GEMINI_BASE_URL", &url),
+        ("AWS_BEARER_TOKEN_BEDROCK", "k"),
+        ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", &url),
+    ];
+    let environment: Environment = variables.into_iter().collect();
+    let parts = RegistryParts::builtin(environment, Arc::new(TestClock::default())).unwrap();
+    Registry::new(parts).resolve(name).unwrap()
+}
+
+async fn ask(resolved: &ResolvedModel, request: Request) -> Result<Finished, ProviderError> {
+    let request = Request { model: Arc::clone(&resolved.model), ..request };
+    let mut stream = resolved.provider.stream(request, CancellationToken::new());
+    let mut draft = Draft::new();
+    while let Some(chunk) = stream.next().await {
+        draft.push(&chunk?).unwrap();
+    }
+    assert!(draft.is_done());
+    Ok(draft.finish(StopReason::Error))
+}
+
+/// What a request to each model is answered with, and what it looked like.
+async fn on_every_wire(
+    request: &Request,
+    reply: &Reply,
+) -> Vec<(WireKind, Result<Finished, ProviderError>, Value)> {
+    let mut answers = Vec::new();
+    for (name, wire) in MODELS {
+        let server = FakeServer::start(Script::new([reply.clone()])).await.unwrap();
+        let answer = ask(&model(name, wire, &server), request.clone()).await;
+        let body = server.requests().last().map_or(Value::Null, |sent| json_of(&sent.body));
+        answers.push((wire, answer, body));
+    }
+    answers
+}
+
+fn json_of(body: &[u8]) -> Value {
+    serde_json::from_slice(body).unwrap()
+}
+
+fn assistant(content: Vec<Content>) -> AgentMessage {
+    AgentMessage::from(Message::Assistant(AssistantMessage {
+        content,
+        stop_reason: StopReason::ToolUse,
+        model: "other".into(),
+        provider: "other".into(),
+        usage: Usage::default(),
+        timestamp: Timestamp::from_millis(0),
+        error_message: None,
+    }))
+}
+
+fn call(id: &str, name: &str, arguments: Value) -> Content {
+    let arguments = Arc::new(arguments);
+    Content::ToolCall(ToolCall { id: id.into(), name: name.into(), arguments, malformed: None })
+}
+
+fn result(id: &str, content: Vec<Content>) -> AgentMessage {
+    AgentMessage::from(Message::ToolResult(ToolResultMessage {
+        tool_call_id: id.into(),
+        tool_name: "t".into(),
+        content,
+        is_error: false,
+        timestamp: Timestamp::from_millis(0),
+    }))
+}
+
+fn image(data: &str, mime_type: &str) -> Content {
+    Content::Image { data: data.into(), mime_type: mime_type.into() }
+}
+
+fn tool(name: &str, parameters: Value) -> ToolDefinition {
+    ToolDefinition { name: name.into(), description: String::new(), parameters }
+}
+
+fn history(messages: impl IntoIterator<Item = AgentMessage>) -> History {
+    messages.into_iter().map(Arc::new).collect()
+}
+
+fn odd_tools() -> Arc<[ToolDefinition]> {
+    let object = json!({ "type": "object", "properties": { "a": { "type": "string" } } });
+    Arc::from([
+        tool("mcp__git__log.all", object.clone()),
+        tool("mcp__git__log.all", json!({})),
+        tool(&"very_long_".repeat(13), json!({ "type": "object" })),
+        tool(
+            "3d render/\u{1f980}",
+            json!({ "oneOf": [object, { "$ref": "#/$defs/b" }], "$defs": { "b": object } }),
+        ),
+        tool("plain", json!(null)),
+    ])
+}
+
+#[tokio::test]
+async fn tools_with_odd_names_and_schemas_are_taken_and_called_by_their_own_names() {
+    let tools = odd_tools();
+    let first = Request { tools: Arc::clone(&tools), messages: history([user("a")]), ..Request::new("m") };
+    let server = FakeServer::start(Script::new([Reply::text("b")])).await.unwrap();
+    ask(&model(MODELS[0].0, MODELS[0].1, &server), first.clone()).await.unwrap();
+    let sent = json_of(&server.requests()[0].body)["tools"][0]["name"].as_str().unwrap().to_owned();
+    assert!(sent.starts_with(SENT_NAME), "{sent}");
+
+    let reply = Reply::call(sent.as_str(), &json!({ "a": "b" })).and_call("plain", &json!({}));
+    for (wire, answer, body) in on_every_wire(&first, &reply).await {
+        let finished = answer.unwrap_or_else(|error| panic!("{wire:?}: {error}"));
+        let calls: Vec<ToolCall> = finished
+            .content
+            .into_iter()
+            .filter_map(|block| if let Content::ToolCall(call) = block { Some(call) } else { None })
+            .collect();
+        let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
+        assert_eq!(names, ["mcp__git__log.all", "plain"], "{wire:?}");
+        assert_eq!(body.to_string().matches("\"name\":").count(), 4, "{wire:?} sends a tool twice: {body}");
+    }
+    // The call and its result go back under the name that the service knows.
+    let messages = history([
+        user("a"),
+        assistant(vec![call("toolu_1", "mcp__git__log.all", json!({}))]),
+        result("toolu_1", vec!["done".into()]),
+    ]);
+    let second = Request { messages, ..first };
+    for (wire, answer, body) in on_every_wire(&second, &Reply::text("b")).await {
+        answer.unwrap_or_else(|error| panic!("{wire:?}: {error}"));
+        assert!(!body.to_string().contains("log.all"), "{wire:?}: {body}");
+        assert!(body.to_string().matches(&sent).count() >= 2, "{wire:?}: {body}");
+    }
+}
+
+#[tokio::test]
+async fn histories_that_services_refuse_are_made_fit() {
+    let half = [
+        // After a compaction: results whose calls are gone.
+        result("gone", vec!["left over".into()]),
+        assistant(vec![Content::text("  \n")]),
+        user(" \u{a0}\n"),
+        assistant(vec![
+            call("a.b|1", "t.1", json!({})),
+            call("a.b|1", "t.1", json!({})),
+            call("c", "", json!(7)),
+        ]),
+        result("a.b|1", vec![" ".into(), image("", "image/png"), image("QUJD", "image/svg+xml")]),
+        result("a.b|1", vec!["again".into()]),
+        user("go on"),
+        assistant(vec![Content::Thinking { thinking: "hm".into(), signature: None }]),
+        user("and?"),
+        assistant(vec![Content::text("Half an answer \n")]),
+    ];
+    let request = Request {
+        messages: history(half),
+        tools: odd_tools(),
+        tokens_max: Some(1),
+        temperature: Some(1.7),
+        ..Request::new("m")
+    };
+    for (wire, answer, _) in on_every_wire(&request, &Reply::text("b")).await {
+        answer.unwrap_or_else(|error| panic!("{wire:?}: {error}"));
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_without_a_message_is_refused_alike_by_all() {
+    let request = Request { system: "You help.".into(), ..Request::new("m") };
+    for (wire, answer, _) in on_every_wire(&request, &Reply::text("b")).await {
+        let error = answer.unwrap_err();
+        assert_eq!(error.kind, ProviderErrorKind::InvalidRequest, "{wire:?}");
+        assert!(error.message.contains("no message to send"), "{wire:?}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn a_schema_that_is_open_or_has_bounds_is_taken_on_every_wire() {
+    let schema = json!({
+        "type": "object",
+        "properties": { "n": { "type": "integer", "minimum": 1 }, "note": { "type": "string", "maxLength": 9 } },
+        "required": ["n"],
+    });
+    let output = OutputSchema { name: "verdict".into(), schema };
+    let request = Request {
+        messages: history([user("a")]),
+        output_schema: Some(Arc::new(output)),
+        ..Request::new("m")
+    };
+    for (wire, answer, _) in on_every_wire(&request, &Reply::text("{\"n\":1}")).await {
+        answer.unwrap_or_else(|error| panic!("{wire:?}: {error}"));
+    }
+}
+
+#[tokio::test]
+async fn numbers_and_letters_of_arguments_come_back_as_they_were_sent() {
+    let arguments = json!({
+        "big": u64::MAX, "small": i64::MIN, "exact": 0.1, "tiny": 5e-324, "huge": 1.7976931348623157e308,
+        "crab": "\u{1f980}\u{0}\u{feff}\u{2028}", "key \"\u{e9}\"": ["\\u00e9", null, {}],
+    });
+    let tools = Arc::from([tool("plain", json!({ "type": "object", "properties": {} }))]);
+    let request = Request { messages: history([user("a")]), tools, ..Request::new("m") };
+    for (wire, answer, _) in on_every_wire(&request, &Reply::call("plain", &arguments).delta_chars(1)).await {
+        let finished = answer.unwrap_or_else(|error| panic!("{wire:?}: {error}"));
+        let Some(Content::ToolCall(call)) = finished.content.last() else { panic!("{wire:?}: {finished:?}") };
+        assert_eq!((&*call.arguments, &call.malformed), (&arguments, &None), "{wire:?}");
+    }
+}

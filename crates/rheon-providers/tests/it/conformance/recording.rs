@@ -1,0 +1,139 @@
+//! The bytes of answers as the fake server writes them, and what a `Reader` makes of them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rheon_providers::frame::Framing;
+use rheon_providers::wire::{Reader, WireKind};
+use rheon_testkit::server::{Block, ReasoningField, Recorded, Reply, Script, Style, UsageReport};
+use rheon_types::{Chunk, ToolCall, Usage};
+use serde_json::json;
+
+use super::stage::{Answer, Stage};
+
+pub(crate) const THOUGHT: &str = "Hm, so.";
+pub(crate) const SIGNATURE: &str = "c2lnbmF0dXJlLW9mLXRoZS10aG91Z2h0";
+pub(crate) const REDACTED: &str = "b3BhcXVlLXRob3VnaHQ=";
+pub(crate) const TEXT: &str = "Grüße 🙂!";
+pub(crate) const USAGE: Usage =
+    Usage { input: 10, output: 20, cache_read: 5, cache_write: 0, total_tokens: 0 };
+
+/// A reply with everything in it.
+pub(crate) fn rich() -> Reply {
+    let style = Style { delta_chars: 5, reasoning: ReasoningField::ReasoningDetails, ..Style::default() };
+    let call = |name: &str, arguments: &str, signature: Option<&str>| Block::Call {
+        id: None,
+        name: name.into(),
+        arguments: arguments.into(),
+        signature: signature.map(str::to_owned),
+    };
+    Reply::thinking(THOUGHT, SIGNATURE)
+        .and(Block::Redacted { data: REDACTED.into() })
+        .and_text(TEXT)
+        .and(call("read", r#"{"path":"ä.txt"}"#, Some(SIGNATURE)))
+        .and(call("list", "{}", None))
+        .style(style)
+        .usage(UsageReport::Counts { usage: USAGE, thinking: 4 })
+}
+
+/// The calls of [`rich`], by name and arguments.
+pub(crate) fn rich_calls() -> Vec<(String, serde_json::Value)> {
+    vec![("read".into(), json!({"path": "ä.txt"})), ("list".into(), json!({}))]
+}
+
+pub(crate) fn call_parts(call: &ToolCall) -> (String, serde_json::Value) {
+    (call.name.to_string(), (*call.arguments).clone())
+}
+
+/// The bytes of one answer.
+pub(crate) struct Recording {
+    pub(crate) wire: WireKind,
+    pub(crate) framing: Framing,
+    pub(crate) origin: Arc<str>,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Recording {
+    /// The bytes that the server writes for `reply`.
+    pub(crate) async fn of(wire: WireKind, reply: Reply) -> Self {
+        Tape::new(wire).await.record(reply).await
+    }
+
+    /// What a reader makes of `pieces`, and of the end behind them.
+    pub(crate) fn read<'a>(&self, pieces: impl IntoIterator<Item = &'a [u8]>) -> Answer {
+        let mut reader = Reader::new(self.wire, self.framing, Arc::clone(&self.origin));
+        let mut chunks = VecDeque::new();
+        let fed = pieces.into_iter().try_for_each(|piece| reader.feed(piece, &mut chunks));
+        let error = fed.and_then(|()| reader.finish(&mut chunks)).err();
+        let mut answer = Answer { chunks: Vec::new(), error };
+        for chunk in chunks {
+            let is_end = matches!(chunk, Chunk::Done { .. });
+            answer.chunks.push(chunk);
+            if is_end {
+                // Whoever reads the stream stops here.
+                answer.error = None;
+                break;
+            }
+        }
+        answer
+    }
+
+    /// What a reader makes of all of it.
+    pub(crate) fn whole(&self) -> Answer {
+        self.read([self.bytes.as_slice()])
+    }
+}
+
+/// A request of one wire that can be sent again and again.
+pub(crate) struct Tape {
+    stage: Stage,
+    request: Recorded,
+    client: reqwest::Client,
+}
+
+impl Tape {
+    pub(crate) async fn new(wire: WireKind) -> Self {
+        let stage = Stage::wire(wire, Script::default()).await;
+        let answer = stage.ask(stage.request()).await;
+        assert_eq!(answer.error, None, "{wire:?} refuses an ordinary request");
+        let request = stage.server.requests().remove(0);
+        Self { stage, request, client: reqwest::Client::builder().no_proxy().build().unwrap() }
+    }
+
+    /// The bytes that the server writes for `reply`.
+    pub(crate) async fn record(&self, reply: Reply) -> Recording {
+        let server = rheon_testkit::server::FakeServer::start(reply).await.unwrap();
+        let Recorded { path, query, headers, body, .. } = self.request.clone();
+        let sent = self.client.post(format!("{}{path}?{query}", server.url())).headers(headers).body(body);
+        let response = sent.send().await.unwrap();
+        let kind =
+            response.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let framing = if kind.contains("event-stream") && kind.starts_with("text/") {
+            Framing::Sse
+        } else if kind.contains("ndjson") {
+            Framing::Lines
+        } else {
+            self.stage.vendor.wire.framing()
+        };
+        assert_eq!(response.status(), 200);
+        Recording {
+            wire: self.stage.vendor.wire,
+            framing,
+            origin: format!("{}/{}", self.stage.vendor.id, self.stage.resolved.model).into(),
+            bytes: response.bytes().await.unwrap().to_vec(),
+        }
+    }
+
+    /// The first event of `reply` behind which `found` holds for what was read so far.
+    pub(crate) async fn event_where(&self, reply: &Reply, found: impl Fn(&Answer) -> bool) -> usize {
+        const EVENTS_MAX: usize = 100;
+        for event in 1..EVENTS_MAX {
+            let part =
+                self.record(reply.clone().with(rheon_testkit::server::Fault::EndAfterEvent(event))).await;
+            if found(&part.whole()) {
+                return event;
+            }
+        }
+        panic!("no event of {:?} does", self.stage.vendor.wire);
+    }
+}

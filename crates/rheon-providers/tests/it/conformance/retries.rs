@@ -1,0 +1,136 @@
+//! Cut answers in the agent's loop: no text twice, no half call run.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rheon_providers::wire::WireKind;
+use rheon_testkit::server::{Block, Fault, Reply};
+use rheon_testkit::{FnTool, Trace, live};
+use rheon_types::{AgentEvent, AssistantMessage, Chunk, StopReason, ToolResult};
+use serde_json::json;
+
+use super::recording::Tape;
+use super::stage::{Answer, Stage};
+
+/// What one run left behind.
+struct Ran {
+    trace: Trace,
+    output: String,
+    runs: usize,
+    requests: usize,
+}
+
+async fn run(wire: WireKind, replies: Vec<Reply>) -> Ran {
+    let stage = Stage::wire(wire, replies).await;
+    let runs = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&runs);
+    let tool = FnTool::new("read", move |_, _| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        async { Ok(ToolResult::text("the file")) }
+    });
+    let (builder, trace) = live(Arc::clone(&stage.resolved.provider), &stage.resolved.model);
+    let agent = builder.tool(tool).build().unwrap();
+    let output = agent.run("Go.").await.unwrap();
+    trace.assert_order();
+    let requests = stage.server.requests().len();
+    Ran { trace, output: output.text.clone(), runs: runs.load(Ordering::SeqCst), requests }
+}
+
+impl Ran {
+    /// All text that was shown, in order.
+    fn shown(&self) -> String {
+        let shown = |event: &rheon_types::Event| match &event.kind {
+            AgentEvent::TextDelta { delta } => delta.to_string(),
+            _ => String::new(),
+        };
+        self.trace.events().iter().map(shown).collect()
+    }
+
+    /// The answers that ended, in order.
+    fn answers(&self) -> Vec<AssistantMessage> {
+        let events = self.trace.events();
+        let ended = events.iter().filter_map(|event| match &event.kind {
+            AgentEvent::MessageEnd { message } => message.as_assistant().cloned(),
+            _ => None,
+        });
+        ended.collect()
+    }
+
+    fn retries(&self) -> usize {
+        self.trace.count(|event| matches!(event, AgentEvent::Retry { .. }))
+    }
+}
+
+#[tokio::test]
+async fn a_cut_before_any_output_is_tried_again_silently() {
+    for wire in WireKind::ALL {
+        for cut in [Fault::Hangup, Fault::CutAtByte(0), Fault::EndAfterEvent(0), Fault::CutAtByte(9)] {
+            let ran =
+                run(wire, vec![Reply::text("All done.").with(cut.clone()), Reply::text("All done.")]).await;
+            assert_eq!(
+                (ran.shown().as_str(), ran.output.as_str()),
+                ("All done.", "All done."),
+                "{wire:?} {cut:?}"
+            );
+            let ends: Vec<_> = ran.answers().iter().map(|answer| answer.stop_reason).collect();
+            assert_eq!((ends, ran.retries()), (vec![StopReason::Stop], 1), "{wire:?} {cut:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_cut_behind_text_is_marked_and_asked_again() {
+    let reply = || Reply::text("one two three").delta_chars(4);
+    for wire in WireKind::ALL {
+        let tape = Tape::new(wire).await;
+        let event = tape.event_where(&reply(), |part| !part.text().is_empty()).await;
+        for cut in [Fault::CutAfterEvent(event), Fault::EndAfterEvent(event)] {
+            let ran = run(wire, vec![reply().with(cut.clone()), Reply::text("All done.")]).await;
+            let answers = ran.answers();
+            let [first, second] = answers.as_slice() else { panic!("{wire:?} {cut:?}: {answers:?}") };
+            assert_eq!(
+                (first.text().as_str(), first.stop_reason),
+                ("one ", StopReason::Error),
+                "{wire:?} {cut:?}"
+            );
+            assert!(first.error_message.is_some(), "{wire:?} {cut:?}");
+            assert_eq!((second.text().as_str(), second.stop_reason), ("All done.", StopReason::Stop));
+            assert_eq!(
+                (ran.shown().as_str(), ran.output.as_str()),
+                ("one All done.", "All done."),
+                "{wire:?}"
+            );
+            assert_eq!(ran.requests, 2, "{wire:?} {cut:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_half_tool_call_never_runs() {
+    let reply = || {
+        let arguments = json!({"path": "a rather long path.txt"}).to_string();
+        let signature = Some("c2lnbmF0dXJl".to_owned());
+        Reply::empty().and(Block::Call { id: None, name: "read".into(), arguments, signature }).delta_chars(6)
+    };
+    let begun = |part: &Answer| part.chunks.iter().any(|chunk| matches!(chunk, Chunk::ToolCallStart { .. }));
+    let ended = |part: &Answer| part.chunks.iter().any(|chunk| matches!(chunk, Chunk::ToolCallEnd { .. }));
+    for wire in WireKind::ALL {
+        let tape = Tape::new(wire).await;
+        let whole = tape.record(reply()).await.bytes.len();
+        let mut cuts = Vec::new();
+        for found in [&begun as &dyn Fn(&Answer) -> bool, &ended] {
+            let event = tape.event_where(&reply(), found).await;
+            let part = tape.record(reply().with(Fault::EndAfterEvent(event))).await;
+            if part.bytes.len() < whole && !part.whole().is_done() {
+                cuts.extend([Fault::CutAfterEvent(event), Fault::EndAfterEvent(event)]);
+            }
+        }
+        cuts.push(Fault::CutAtByte(whole / 2));
+        for cut in cuts {
+            let replies = vec![reply().with(cut.clone()), reply(), Reply::text("All done.")];
+            let ran = run(wire, replies).await;
+            assert_eq!((ran.runs, ran.requests), (1, 3), "{wire:?} {cut:?}:\n{}", ran.trace.durable_text());
+            assert_eq!(ran.output, "All done.", "{wire:?} {cut:?}");
+        }
+    }
+}
