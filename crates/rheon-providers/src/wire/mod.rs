@@ -3,7 +3,6 @@
 mod answer_schema;
 mod anthropic;
 mod bedrock;
-mod body;
 mod chat;
 mod claude;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use rheon_types::{ProviderError, Request, ToolChoice};
+use rheon_types::{ProviderError, ProviderErrorKind, Request, ToolChoice};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -11,7 +11,6 @@ use super::config::GenerationConfig;
 use super::contents::Contents;
 use super::generation::Generation;
 use crate::fit::{FitRules, FitThinking, Fitted, Pictures};
-use crate::wire::body;
 use crate::wire::seam::Call;
 use crate::wire::tools::{self, TOOL_NAMES, Tool, tools};
 
@@ -47,7 +46,12 @@ pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError>
         tool_config: ToolConfig::of(request),
         generation_config: GenerationConfig::new(call, schema),
     };
-    body::write(&body, &fitted)
+    serde_json::to_vec(&body).map_err(|error| {
+        ProviderError::new(
+            ProviderErrorKind::InvalidRequest,
+            format!("the request cannot be written: {error}"),
+        )
+    })
 }
 
 #[derive(Serialize)]

@@ -12,7 +12,6 @@ use crate::catalogue::ThinkingStyle;
 use crate::compat::{StructuredOutput, ToolStyle};
 use crate::fit::{FitRules, FitThinking, Fitted, Pictures};
 use crate::wire::answer_schema::{OpenAiSchema, for_openai};
-use crate::wire::body;
 use crate::wire::openai::{self, Shown, SystemText, ThinkingSetting};
 use crate::wire::seam::Call;
 use crate::wire::tools::{self, TOOL_NAMES, Tool, tools};
@@ -32,7 +31,7 @@ pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError>
     };
     let fitted = Fitted::new(call.request, rules);
     fitted.ensure_said()?;
-    body::write(&Body { call, fitted: &fitted, setting: ThinkingSetting::new(call) }, &fitted)
+    openai::to_bytes(&Body { call, fitted: &fitted, setting: ThinkingSetting::new(call) })
 }
 
 struct Body<'a> {

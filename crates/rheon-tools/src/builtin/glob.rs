@@ -1,0 +1,170 @@
+//! `glob`: files by the pattern of their names.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use globset::{GlobBuilder, GlobMatcher};
+use ignore::WalkState;
+use rheon_types::{BoxFuture, Effect, Tool, ToolContext, ToolError, ToolResult};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::call::{self, schema};
+use super::walk::{StopFlag, is_file, on_thread, start, walk};
+use crate::files::Workshop;
+
+/// How many files are named unless the model asks otherwise, and at most.
+const LIMIT: usize = 200;
+const LIMIT_MAX: usize = 5_000;
+/// How many files are remembered at most; beyond them only the number is known.
+const FOUND_MAX: usize = 1_000_000;
+
+/// Finds files by the pattern of their names.
+#[derive(Clone)]
+pub struct Glob {
+    workshop: Workshop,
+}
+
+/// What the model says.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// The pattern, for instance `**/*.rs`.
+    pattern: String,
+    /// The folder to look in; the workspace if absent.
+    path: Option<String>,
+    /// The order of the results.
+    #[serde(default)]
+    sort: Sort,
+    /// How many files to name at most.
+    limit: Option<usize>,
+}
+
+/// The order of the results.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Sort {
+    /// By name.
+    #[default]
+    Path,
+    /// The one that was changed last comes first.
+    Modified,
+}
+
+impl Glob {
+    /// Looks in the workspace of `workshop`.
+    pub fn new(workshop: Workshop) -> Self {
+        Self { workshop }
+    }
+}
+
+impl Tool for Glob {
+    fn name(&self) -> &str {
+        "glob"
+    }
+
+    fn label(&self) -> &str {
+        "Find files"
+    }
+
+    fn description(&self) -> &str {
+        include_str!("glob.md")
+    }
+
+    fn parameters_schema(&self) -> Value {
+        schema::<Arguments>()
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::Pure
+    }
+
+    fn execute<'a>(
+        &'a self,
+        arguments: Arc<Value>,
+        context: ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async move {
+            let wanted: Arguments = call::arguments(&arguments)?;
+            let folder = start(&self.workshop, wanted.path.as_deref())?;
+            let matcher = matcher(&wanted.pattern)?;
+            let from = folder.clone();
+            let found = on_thread(&context, move |stop| find(&from, &matcher, &stop)).await?;
+            Ok(self.show(&folder, found, wanted.sort, wanted.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX)))
+        })
+    }
+}
+
+impl Glob {
+    fn show(&self, folder: &Path, mut found: Found, sort: Sort, limit: usize) -> ToolResult {
+        match sort {
+            Sort::Path => found.paths.sort_unstable(),
+            Sort::Modified => {
+                found.paths.sort_by_cached_key(|path| (std::cmp::Reverse(modified(path)), path.clone()));
+            }
+        }
+        let total = found.total;
+        let mut lines: Vec<String> = found
+            .paths
+            .iter()
+            .take(limit)
+            .map(|path| self.workshop.workspace().shown(path).to_string())
+            .collect();
+        let shown = lines.len();
+        if total == 0 {
+            let place = self.workshop.workspace().shown(folder);
+            lines.push(format!("no file fits in {place}"));
+        } else if shown < total {
+            lines.push(format!("({shown} of {total} files; narrow the pattern to see the others)"));
+        }
+        ToolResult::text(lines.join("\n")).with_details(json!({ "files": total, "shown": shown }))
+    }
+}
+
+fn modified(path: &Path) -> SystemTime {
+    path.symlink_metadata().and_then(|found| found.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+/// A pattern without a slash fits names in all folders.
+fn matcher(pattern: &str) -> Result<GlobMatcher, ToolError> {
+    let pattern = pattern.trim_start_matches("./");
+    let anywhere = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
+    let glob = GlobBuilder::new(&anywhere).literal_separator(true).build();
+    let glob =
+        glob.map_err(|problem| ToolError::InvalidArgs(format!("{pattern:?} is no pattern: {problem}")))?;
+    Ok(glob.compile_matcher())
+}
+
+#[derive(Debug, Default)]
+struct Found {
+    paths: Vec<PathBuf>,
+    total: usize,
+}
+
+fn find(folder: &Path, matcher: &GlobMatcher, stop: &StopFlag) -> Result<Found, ToolError> {
+    let found = Mutex::new(Found::default());
+    walk(folder, &[], None)?.build_parallel().run(|| {
+        Box::new(|entry| {
+            if stop.is_set() {
+                return WalkState::Quit;
+            }
+            // What cannot be read is not found; the walk goes on.
+            let Ok(entry) = entry else { return WalkState::Continue };
+            let name = entry.path().strip_prefix(folder).unwrap_or(entry.path());
+            if is_file(&entry) && matcher.is_match(name) {
+                let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                found.total += 1;
+                if found.paths.len() < FOUND_MAX {
+                    found.paths.push(entry.into_path());
+                }
+            }
+            WalkState::Continue
+        })
+    });
+    Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+#[cfg(test)]
+mod glob_tests;

@@ -1,0 +1,99 @@
+//! Tests of `glob`.
+
+use std::sync::Arc;
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::builtin::testing::{context, folder, workshop};
+
+async fn run(arguments: Value) -> String {
+    let files = folder(&[
+        ("src/main.rs", "fn main() {}"),
+        ("src/deep/mod.rs", ""),
+        ("src/deep/note.md", ""),
+        (".hidden.rs", ""),
+        ("target/debug/x.rs", ""),
+        (".gitignore", "target\n"),
+        (".git/config.rs", ""),
+        ("odd name {1}.rs", ""),
+    ]);
+    let tool = Glob::new(workshop(files.path()));
+    match tool.execute(Arc::new(arguments), context("glob")).await {
+        Ok(result) => format!("{}\n{}", result.as_text(), result.details),
+        Err(error) => format!("{}: {error}", error.kind()),
+    }
+}
+
+async fn check(arguments: Value, expected: Expect) {
+    expected.assert_eq(&run(arguments).await);
+}
+
+#[tokio::test]
+async fn names_are_found_in_all_folders_but_not_where_git_ignores() {
+    check(
+        json!({"pattern": "*.rs"}),
+        expect![[r#"
+            .hidden.rs
+            odd name {1}.rs
+            src/deep/mod.rs
+            src/main.rs
+            {"files":4,"shown":4}"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_pattern_with_a_slash_is_relative_to_the_folder() {
+    check(
+        json!({"pattern": "src/*.rs"}),
+        expect![[r#"
+        src/main.rs
+        {"files":1,"shown":1}"#]],
+    )
+    .await;
+    check(
+        json!({"pattern": "**/*.{rs,md}", "path": "src/deep"}),
+        expect![[r#"
+        src/deep/mod.rs
+        src/deep/note.md
+        {"files":2,"shown":2}"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_limit_is_told() {
+    check(
+        json!({"pattern": "*.rs", "limit": 1}),
+        expect![[r#"
+        .hidden.rs
+        (1 of 4 files; narrow the pattern to see the others)
+        {"files":4,"shown":1}"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_does_not_work_says_why() {
+    check(
+        json!({"pattern": "*.py"}),
+        expect![[r#"
+            no file fits in .
+            {"files":0,"shown":0}"#]],
+    )
+    .await;
+    check(json!({"pattern": "a{b"}), expect![[r#"invalidArgs: "a{b" is no pattern: error parsing glob '**/a{b': unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"#]]).await;
+    check(
+        json!({"pattern": "*", "path": "/etc"}),
+        expect!["denied: /etc is outside the workspace; only files in the workspace can be used"],
+    )
+    .await;
+    check(
+        json!({"pattern": "*", "path": "absent"}),
+        expect!["failed: there is no absent; list the folder above it"],
+    )
+    .await;
+    check(json!({"pattern": "*", "path": ""}), expect![[r#"failed: "" is not a path: it is empty"#]]).await;
+}

@@ -1,0 +1,109 @@
+//! What `list` shows.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+
+use expect_test::expect;
+use serde_json::json;
+
+use crate::builtin::List;
+use crate::builtin::stage::{Stage, call, told};
+
+fn list(stage: &Stage) -> List {
+    List::new(stage.workshop.clone())
+}
+
+fn tree() -> Stage {
+    let stage = Stage::new();
+    for (path, content) in [
+        ("src/lib.rs", "lib"),
+        ("src/deep/x.rs", ""),
+        ("src.txt", "12"),
+        ("target/out", "x"),
+        (".gitignore", "target\n"),
+        (".git/HEAD", "ref"),
+        (".hidden", ""),
+    ] {
+        stage.put(path, content);
+    }
+    symlink("../outside", stage.at("link")).unwrap();
+    stage
+}
+
+#[tokio::test]
+async fn entries_are_sorted_with_kinds_and_sizes() {
+    let stage = tree();
+    let result = call(list(&stage), json!({})).await.unwrap();
+    expect![[r#"
+        .git/
+        .gitignore	7
+        .hidden	0
+        link -> ../outside
+        src/
+        src.txt	2
+    "#]]
+    .assert_eq(&result.as_text());
+    assert_eq!(result.details["entries"][1], json!({ "kind": "file", "name": ".gitignore", "bytes": 7 }));
+    assert_eq!((&result.details["omitted"], &result.details["complete"]), (&json!(0), &json!(true)));
+}
+
+#[tokio::test]
+async fn deeper_levels_do_not_go_into_git_or_links() {
+    expect![[r#"
+        .git/
+        .gitignore	7
+        .hidden	0
+        link -> ../outside
+        src/
+        src/deep/
+        src/deep/x.rs	0
+        src/lib.rs	3
+        src.txt	2
+        target/
+        target/out	1
+    "#]]
+    .assert_eq(&told(list(&tree()), json!({ "depth": 5, "include_ignored": true })).await);
+}
+
+#[tokio::test]
+async fn what_cannot_be_listed_says_why() {
+    let stage = tree();
+    std::fs::create_dir(stage.at("empty")).unwrap();
+    let mut all = String::new();
+    for path in ["empty", "missing", "src.txt", "link", "..", "/"] {
+        let told = told(list(&stage), json!({ "path": path })).await;
+        all.push_str(&told.replace(&stage.base.display().to_string(), "BASE"));
+        all.push('\n');
+    }
+    expect![[r#"
+        [empty is empty, or all of it is ignored]
+        failed: there is no folder missing
+        failed: src.txt is not a folder; use `read` for files
+        denied: BASE/outside is outside the workspace; only files in the workspace can be used
+        denied: BASE is outside the workspace; only files in the workspace can be used
+        denied: / is outside the workspace; only files in the workspace can be used
+    "#]]
+    .assert_eq(&all);
+}
+
+#[tokio::test]
+async fn odd_names_are_shown_inert() {
+    let stage = Stage::new();
+    stage.put("a\nb", "");
+    std::fs::write(stage.at("").join(OsStr::from_bytes(b"caf\xe9")), "").unwrap();
+    stage.put("-rf", "");
+    assert_eq!(told(list(&stage), json!({})).await, "-rf\t0\na\\nb\t0\ncaf\\xe9\t0\n");
+}
+
+#[tokio::test]
+async fn at_the_cap_the_rest_is_counted() {
+    let stage = Stage::new();
+    for number in 0..1_003 {
+        stage.put(&format!("{number:04}"), "");
+    }
+    let result = call(list(&stage), json!({})).await.unwrap();
+    assert_eq!(result.as_text().lines().count(), 1_001);
+    assert!(result.as_text().ends_with("[3 more entries; list a folder in it, or use `glob`]"));
+    assert_eq!((&result.details["omitted"], &result.details["complete"]), (&json!(3), &json!(false)));
+}

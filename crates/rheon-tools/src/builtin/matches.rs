@@ -1,0 +1,115 @@
+//! The matches of one file: its lines, with their numbers, as far as they are to be shown.
+
+use std::io;
+
+use grep_searcher::{Searcher, Sink, SinkContext, SinkMatch};
+
+use super::walk::StopFlag;
+
+/// How much of a line is shown.
+const LINE_CHARS_MAX: usize = 400;
+
+/// The matches of one file.
+#[derive(Debug, Default)]
+pub(super) struct FileMatches {
+    /// How many lines match.
+    pub(super) count: usize,
+    lines: Vec<Line>,
+}
+
+#[derive(Debug)]
+struct Line {
+    number: u64,
+    text: String,
+    is_match: bool,
+    /// Whether lines between the one before and this are left out.
+    after_gap: bool,
+}
+
+impl FileMatches {
+    /// Writes at most `limit` matching lines with what stands around them. How many that were.
+    pub(super) fn write(&self, text: &mut String, limit: usize) -> usize {
+        let mut shown = 0;
+        for line in &self.lines {
+            if shown == limit && line.is_match {
+                break;
+            }
+            if line.after_gap {
+                text.push_str("--\n");
+            }
+            let mark = if line.is_match { ':' } else { '-' };
+            text.push_str(&format!("{}{mark}{}\n", line.number, line.text));
+            shown += usize::from(line.is_match);
+        }
+        shown
+    }
+}
+
+/// Collects the matches of one file.
+pub(super) struct Collect<'a> {
+    found: FileMatches,
+    matches_max: usize,
+    gap: bool,
+    stop: &'a StopFlag,
+}
+
+impl<'a> Collect<'a> {
+    /// Keeps the lines of at most `matches_max` matches; the others are only counted.
+    pub(super) fn new(matches_max: usize, stop: &'a StopFlag) -> Self {
+        Self { found: FileMatches::default(), matches_max, gap: false, stop }
+    }
+
+    /// What was found, if anything.
+    pub(super) fn finish(self) -> Option<FileMatches> {
+        (self.found.count > 0).then_some(self.found)
+    }
+
+    fn keep(&mut self, number: Option<u64>, bytes: &[u8], is_match: bool) {
+        if self.found.count > self.matches_max {
+            return;
+        }
+        let after_gap = std::mem::take(&mut self.gap);
+        let texts = bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|byte| *byte == b'\n');
+        for (place, line) in texts.enumerate() {
+            let text = shortened(line);
+            let number = number.unwrap_or(0).saturating_add(place as u64);
+            self.found.lines.push(Line { number, text, is_match, after_gap: after_gap && place == 0 });
+        }
+    }
+}
+
+impl Sink for Collect<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _searcher: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        self.found.count += 1;
+        self.keep(found.line_number(), found.bytes(), true);
+        Ok(!self.stop.is_set())
+    }
+
+    fn context(&mut self, _searcher: &Searcher, around: &SinkContext<'_>) -> io::Result<bool> {
+        self.keep(around.line_number(), around.bytes(), false);
+        Ok(!self.stop.is_set())
+    }
+
+    fn context_break(&mut self, _searcher: &Searcher) -> io::Result<bool> {
+        self.gap = true;
+        Ok(true)
+    }
+
+    fn binary_data(&mut self, _searcher: &Searcher, _offset: u64) -> io::Result<bool> {
+        // A file that turns out to be binary is not shown at all.
+        self.found = FileMatches::default();
+        Ok(false)
+    }
+}
+
+/// A line as it is shown: without its end, and not longer than a person would read.
+fn shortened(line: &[u8]) -> String {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let text = String::from_utf8_lossy(line);
+    match text.char_indices().nth(LINE_CHARS_MAX) {
+        Some((end, _)) => format!("{} ... (shortened)", text.get(..end).unwrap_or_default()),
+        None => text.into_owned(),
+    }
+}

@@ -1,0 +1,191 @@
+//! `read`: one file, as text with line numbers, as a picture, or as the cells of a notebook.
+
+mod image;
+mod notebook;
+mod page;
+
+use std::fs::{File, Metadata};
+use std::io::{BufReader, Read as _, Seek};
+use std::sync::Arc;
+
+use base64::Engine;
+use rheon_types::{BoxFuture, Content, Effect, Tool, ToolContext, ToolError, ToolResult};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::builtin::call::{arguments, blocking, schema};
+use crate::files::{Fingerprint, Spot, Stamp, Workshop, foreign};
+use crate::workspace::Access;
+use image::ImageKind;
+use page::{Page, Range, Stop};
+
+/// How many lines are given unless the call says otherwise.
+const LINES_DEFAULT: u64 = 2_000;
+
+/// The largest text file that is looked at as a whole; of larger ones only what is asked for is held.
+const WHOLE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// The largest picture or notebook.
+const IMAGE_BYTES_MAX: u64 = 20 * 1024 * 1024;
+
+/// How much of a file is looked at to tell what it is.
+const HEAD_BYTES: u64 = 8_192;
+
+/// Reads files.
+pub struct Read {
+    workshop: Workshop,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// The file, relative to the workspace or absolute.
+    path: String,
+    /// The first line to give, counted from 1.
+    #[schemars(range(min = 1))]
+    offset: Option<u64>,
+    /// How many lines to give at most.
+    #[schemars(range(min = 1))]
+    limit: Option<u64>,
+}
+
+impl Read {
+    /// The tool in this workshop.
+    pub fn new(workshop: Workshop) -> Self {
+        Self { workshop }
+    }
+}
+
+impl Tool for Read {
+    fn name(&self) -> &str {
+        "read"
+    }
+
+    fn label(&self) -> &str {
+        "Read"
+    }
+
+    fn description(&self) -> &str {
+        include_str!("read.md")
+    }
+
+    fn parameters_schema(&self) -> Value {
+        schema::<Arguments>()
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::Pure
+    }
+
+    fn execute<'a>(
+        &'a self,
+        given: Arc<Value>,
+        context: ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        let workshop = self.workshop.clone();
+        blocking(move || read(&workshop, &arguments(&given)?, &context))
+    }
+}
+
+fn read(workshop: &Workshop, given: &Arguments, context: &ToolContext) -> Result<ToolResult, ToolError> {
+    let range = Range::new(given.offset, given.limit, LINES_DEFAULT)?;
+    let spot = workshop.locate(&given.path, Access::Read)?;
+    let (mut file, metadata) = workshop.open(&spot)?;
+    let head = head_of(&mut file).map_err(|source| spot.failed("read", source))?;
+    let opened = (file, metadata);
+    if let Some(kind) = ImageKind::of(&head) {
+        return picture(workshop, &spot, opened, kind);
+    }
+    if let Some(problem) = foreign(&head) {
+        let path = &spot.shown;
+        let next = "use a program that understands it";
+        return Err(ToolError::Failed(format!("{path} cannot be shown as text: {problem}; {next}")));
+    }
+    let is_notebook = spot.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ipynb"));
+    if is_notebook && opened.1.len() <= IMAGE_BYTES_MAX {
+        let loaded = workshop.load(&spot, opened)?;
+        workshop.remember(&spot, loaded.fingerprint);
+        return match notebook::cells(&loaded.content) {
+            Some(cells) => Ok(notebook::result(&spot.shown, &cells, range)),
+            None => {
+                text(&spot, Page::collect(&*loaded.content, range, &context.cancel), &loaded.content, range)
+            }
+        };
+    }
+    if opened.1.len() <= WHOLE_BYTES_MAX {
+        let loaded = workshop.load(&spot, opened)?;
+        workshop.remember(&spot, loaded.fingerprint);
+        return text(&spot, Page::collect(&*loaded.content, range, &context.cancel), &loaded.content, range);
+    }
+    let (file, metadata) = opened;
+    workshop.remember(&spot, Fingerprint::of_stamp(Stamp::of(&metadata)));
+    let page = Page::collect(BufReader::with_capacity(64 * 1024, file), range, &context.cancel);
+    text(&spot, page, &[], range)
+}
+
+fn head_of(file: &mut File) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    file.take(HEAD_BYTES).read_to_end(&mut head)?;
+    file.rewind()?;
+    Ok(head)
+}
+
+fn picture(
+    workshop: &Workshop,
+    spot: &Spot,
+    opened: (File, Metadata),
+    kind: ImageKind,
+) -> Result<ToolResult, ToolError> {
+    let (path, size) = (&spot.shown, opened.1.len());
+    if size > IMAGE_BYTES_MAX {
+        let problem = format!("{path} is a picture of {size} bytes, more than the {IMAGE_BYTES_MAX} allowed");
+        return Err(ToolError::Failed(format!("{problem}; make it smaller first")));
+    }
+    let loaded = workshop.load(spot, opened)?;
+    let (width, height) = kind
+        .size(&loaded.content)
+        .map_err(|problem| ToolError::Failed(format!("{path} cannot be shown: {problem}")))?;
+    workshop.remember(spot, loaded.fingerprint);
+    let mime_type = kind.mime_type();
+    let data = base64::engine::general_purpose::STANDARD.encode(&loaded.content);
+    let details = json!({
+        "path": path, "kind": "image", "mimeType": mime_type, "width": width, "height": height, "bytes": size,
+    });
+    let about = Content::text(format!("{path}: {mime_type}, {width} x {height} pixels"));
+    let image = Content::Image { data, mime_type: mime_type.into() };
+    Ok(ToolResult { content: vec![about, image], details, child_loop_id: None })
+}
+
+/// The result for a page of text; `whole` is all of the file, or nothing if that is too large.
+fn text(
+    spot: &Spot,
+    page: std::io::Result<Page>,
+    whole: &[u8],
+    range: Range,
+) -> Result<ToolResult, ToolError> {
+    let page = page.map_err(|source| spot.failed("read", source))?;
+    let path = &spot.shown;
+    let total = match page.stop {
+        Stop::End => Some(page.passed),
+        Stop::Cancelled => return Err(ToolError::Cancelled(format!("cancelled while {path} was read"))),
+        Stop::Scan => {
+            let problem = format!("line {} of {path} is too far into the file", range.first);
+            return Err(ToolError::Failed(format!("{problem}; use `search`, or `bash` with `tail`")));
+        }
+        Stop::Limit | Stop::Bytes if whole.is_empty() => None,
+        Stop::Limit | Stop::Bytes => Some(page::count_lines(whole)),
+    };
+    let details = json!({
+        "path": path, "kind": "text", "firstLine": range.first, "lines": page.lines, "totalLines": total,
+        "shortenedLines": page.shortened, "invalidLines": page.invalid, "crlfLines": page.crlf,
+    });
+    if page.passed == 0 {
+        return Ok(ToolResult::text(format!("[{path} is empty]")).with_details(details));
+    }
+    if page.lines == 0 {
+        let problem = format!("{path} has {} lines, there is no line {}", page.passed, range.first);
+        return Err(ToolError::Failed(problem));
+    }
+    Ok(ToolResult::text(page.with_notes(range, total)).with_details(details))
+}

@@ -1,0 +1,260 @@
+//! `search`: lines of files that fit a regular expression, by ripgrep's own engine.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+use ignore::WalkState;
+use rheon_types::{BoxFuture, Effect, Tool, ToolContext, ToolError, ToolResult};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::call::{self, schema};
+use super::matches::{Collect, FileMatches};
+use super::walk::{StopFlag, is_file, on_thread, start, walk};
+use crate::files::Workshop;
+
+/// How many lines (or files) are shown unless the model asks otherwise, and at most.
+const LIMIT: usize = 100;
+const LIMIT_MAX: usize = 2_000;
+/// How many matches are looked for before a search counts as too wide.
+const MATCHES_MAX: usize = 100_000;
+/// How many lines around a match can be asked for.
+const CONTEXT_MAX: usize = 20;
+/// How much memory a compiled expression may take.
+const REGEX_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Searches the contents of files.
+#[derive(Clone)]
+pub struct Search {
+    workshop: Workshop,
+}
+
+/// What the model says.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// The regular expression.
+    pattern: String,
+    /// The file or folder to search; the workspace if absent.
+    path: Option<String>,
+    /// Which files, by their names, for instance `*.rs` or `!tests/**`.
+    glob: Option<Vec<String>>,
+    /// Which kind of files, for instance `rust`, `py` or `js`.
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    /// What to show.
+    #[serde(default)]
+    output: Output,
+    /// Whether upper and lower case are the same.
+    #[serde(default)]
+    ignore_case: bool,
+    /// Whether the pattern is plain text instead of a regular expression.
+    #[serde(default)]
+    literal: bool,
+    /// Whether a match may span lines.
+    #[serde(default)]
+    multiline: bool,
+    /// How many lines to show before and after each match.
+    #[serde(default)]
+    context: usize,
+    /// How many lines, files or counts to show at most.
+    limit: Option<usize>,
+}
+
+/// What is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Output {
+    /// The lines that match.
+    #[default]
+    Lines,
+    /// The names of the files.
+    Files,
+    /// How many lines match in each file.
+    Count,
+}
+
+impl Search {
+    /// Searches the workspace of `workshop`.
+    pub fn new(workshop: Workshop) -> Self {
+        Self { workshop }
+    }
+}
+
+impl Tool for Search {
+    fn name(&self) -> &str {
+        "search"
+    }
+
+    fn label(&self) -> &str {
+        "Search"
+    }
+
+    fn description(&self) -> &str {
+        include_str!("search.md")
+    }
+
+    fn parameters_schema(&self) -> Value {
+        schema::<Arguments>()
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::Pure
+    }
+
+    fn execute<'a>(
+        &'a self,
+        arguments: Arc<Value>,
+        context: ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async move {
+            let wanted: Arguments = call::arguments(&arguments)?;
+            let from = start(&self.workshop, wanted.path.as_deref())?;
+            let limit = wanted.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX);
+            let output = wanted.output;
+            let plan = Plan::new(&wanted, limit)?;
+            let found = on_thread(&context, move |stop| plan.run(&from, &stop)).await?;
+            Ok(self.show(found, output, limit))
+        })
+    }
+}
+
+/// What to look for and where.
+struct Plan {
+    matcher: RegexMatcher,
+    globs: Vec<String>,
+    kind: Option<String>,
+    context: usize,
+    multiline: bool,
+    /// How many lines of one file are kept.
+    lines_max: usize,
+}
+
+impl Plan {
+    fn new(wanted: &Arguments, limit: usize) -> Result<Self, ToolError> {
+        let matcher = RegexMatcherBuilder::new()
+            .case_insensitive(wanted.ignore_case)
+            .fixed_strings(wanted.literal)
+            .multi_line(true)
+            .dot_matches_new_line(wanted.multiline)
+            .line_terminator(if wanted.multiline { None } else { Some(b'\n') })
+            .size_limit(REGEX_BYTES_MAX)
+            .build(&wanted.pattern)
+            .map_err(|problem| {
+                ToolError::InvalidArgs(regex_problem(&wanted.pattern, &problem.to_string()))
+            })?;
+        let lines_max = match wanted.output {
+            Output::Lines => limit,
+            Output::Files | Output::Count => 0,
+        };
+        Ok(Self {
+            matcher,
+            globs: wanted.glob.clone().unwrap_or_default(),
+            kind: wanted.kind.clone(),
+            context: wanted.context.min(CONTEXT_MAX),
+            multiline: wanted.multiline,
+            lines_max,
+        })
+    }
+
+    fn searcher(&self) -> Searcher {
+        SearcherBuilder::new()
+            .binary_detection(BinaryDetection::quit(0))
+            .line_number(true)
+            .multi_line(self.multiline)
+            .before_context(self.context)
+            .after_context(self.context)
+            .build()
+    }
+
+    /// Searches all files in parallel. The order of files is that of their names, whichever thread was first.
+    fn run(&self, start: &Path, stop: &StopFlag) -> Result<Found, ToolError> {
+        let files = Mutex::new(Vec::new());
+        let matches = AtomicUsize::new(0);
+        walk(start, &self.globs, self.kind.as_deref())?.build_parallel().run(|| {
+            let mut searcher = self.searcher();
+            let (files, matches) = (&files, &matches);
+            Box::new(move |entry| {
+                if stop.is_set() || matches.load(Ordering::Relaxed) >= MATCHES_MAX {
+                    return WalkState::Quit;
+                }
+                // What cannot be read is not searched; the walk goes on.
+                let Ok(entry) = entry else { return WalkState::Continue };
+                if !is_file(&entry) {
+                    return WalkState::Continue;
+                }
+                let mut collect = Collect::new(self.lines_max, stop);
+                if searcher.search_path(&self.matcher, entry.path(), &mut collect).is_ok()
+                    && let Some(found) = collect.finish()
+                {
+                    matches.fetch_add(found.count, Ordering::Relaxed);
+                    let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
+                    files.push((entry.into_path(), found));
+                }
+                WalkState::Continue
+            })
+        });
+        let mut files = files.into_inner().unwrap_or_else(PoisonError::into_inner);
+        files.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        Ok(Found { files, complete: matches.into_inner() < MATCHES_MAX })
+    }
+}
+
+/// The problem in words, with a hint for what models often get wrong.
+fn regex_problem(pattern: &str, problem: &str) -> String {
+    format!("{pattern:?} is no regular expression: {problem}; escape special characters or set `literal`")
+}
+
+struct Found {
+    files: Vec<(PathBuf, FileMatches)>,
+    /// Whether everything was searched.
+    complete: bool,
+}
+
+impl Search {
+    fn show(&self, found: Found, output: Output, limit: usize) -> ToolResult {
+        let matches: usize = found.files.iter().map(|(_, file)| file.count).sum();
+        let mut text = String::new();
+        let mut shown = 0;
+        for (path, file) in &found.files {
+            if shown >= limit {
+                break;
+            }
+            let path = self.workshop.workspace().shown(path);
+            match output {
+                Output::Files => text.push_str(&format!("{path}\n")),
+                Output::Count => text.push_str(&format!("{path}: {}\n", file.count)),
+                Output::Lines => {
+                    let gap = if text.is_empty() { "" } else { "\n" };
+                    text.push_str(&format!("{gap}{path}\n"));
+                    shown += file.write(&mut text, limit - shown);
+                    continue;
+                }
+            }
+            shown += 1;
+        }
+        let total = match output {
+            Output::Lines => matches,
+            Output::Files | Output::Count => found.files.len(),
+        };
+        let more = if found.complete { "" } else { "more than " };
+        let what = match output {
+            Output::Lines => "matching lines",
+            Output::Files | Output::Count => "files",
+        };
+        if total == 0 {
+            text.push_str("nothing matches");
+        } else if shown < total {
+            text.push_str(&format!("({shown} of {more}{total} {what}; narrow the search to see the others)"));
+        }
+        let details = json!({ "matches": matches, "files": found.files.len(), "complete": found.complete });
+        ToolResult::text(text.trim_end()).with_details(details)
+    }
+}
+
+#[cfg(test)]
+mod search_tests;

@@ -1,0 +1,180 @@
+//! Tests of `search`.
+
+use std::sync::Arc;
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::builtin::testing::{context, folder, workshop};
+
+async fn run(arguments: Value) -> String {
+    let files = folder(&[
+        ("src/main.rs", "fn main() {\n    println!(\"hi\");\n}\n\nfn other() {\n    main();\n}\n"),
+        ("src/lib.rs", "// no main here\r\npub fn lib() {}\r\n"),
+        ("notes.md", "Main idea: grün über alles\n"),
+        ("image.bin", "main\0main"),
+        ("target/main.rs", "fn main() {}"),
+        (".gitignore", "target\n"),
+        (".git/main", "main"),
+        ("long.txt", &format!("main{}", "ü".repeat(1_000))),
+    ]);
+    let tool = Search::new(workshop(files.path()));
+    match tool.execute(Arc::new(arguments), context("search")).await {
+        Ok(result) => format!("{}\n{}", result.as_text(), result.details),
+        Err(error) => format!("{}: {error}", error.kind()),
+    }
+}
+
+async fn check(arguments: Value, expected: Expect) {
+    expected.assert_eq(&run(arguments).await);
+}
+
+#[tokio::test]
+async fn lines_are_grouped_by_file_without_ignored_and_binary_ones() {
+    check(
+        json!({"pattern": "main", "type": "rust"}),
+        expect![[r#"
+        src/lib.rs
+        1:// no main here
+
+        src/main.rs
+        1:fn main() {
+        6:    main();
+        {"complete":true,"files":2,"matches":3}"#]],
+    )
+    .await;
+    check(
+        json!({"pattern": "main", "output": "files"}),
+        expect![[r#"
+        long.txt
+        src/lib.rs
+        src/main.rs
+        {"complete":true,"files":3,"matches":4}"#]],
+    )
+    .await;
+    check(
+        json!({"pattern": "main", "output": "count"}),
+        expect![[r#"
+        long.txt: 1
+        src/lib.rs: 1
+        src/main.rs: 2
+        {"complete":true,"files":3,"matches":4}"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn the_lines_around_a_match_are_shown_on_request() {
+    check(
+        json!({"pattern": "fn ", "path": "src/main.rs", "context": 1}),
+        expect![[r#"
+        src/main.rs
+        1:fn main() {
+        2-    println!("hi");
+        --
+        4-
+        5:fn other() {
+        6-    main();
+        {"complete":true,"files":1,"matches":2}"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn case_literals_and_lines_follow_the_arguments() {
+    check(
+        json!({"pattern": "MAIN IDEA", "ignore_case": true}),
+        expect![[r#"
+        notes.md
+        1:Main idea: grün über alles
+        {"complete":true,"files":1,"matches":1}"#]],
+    )
+    .await;
+    check(
+        json!({"pattern": "main();", "literal": true}),
+        expect![[r#"
+        src/main.rs
+        6:    main();
+        {"complete":true,"files":1,"matches":1}"#]],
+    )
+    .await;
+    check(
+        json!({"pattern": "main\\(\\) \\{.*hi", "multiline": true}),
+        expect![[r#"
+        src/main.rs
+        1:fn main() {
+        2:    println!("hi");
+        {"complete":true,"files":1,"matches":1}"#]],
+    )
+    .await;
+    check(
+        json!({"pattern": "grün", "glob": ["*.md"]}),
+        expect![[r#"
+        notes.md
+        1:Main idea: grün über alles
+        {"complete":true,"files":1,"matches":1}"#]],
+    )
+    .await;
+    check(
+        json!({"pattern": "main", "glob": ["!src/**", "!long.txt"]}),
+        expect![[r#"
+        nothing matches
+        {"complete":true,"files":0,"matches":0}"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn long_lines_and_many_matches_are_cut_and_it_is_said() {
+    let shown = run(json!({"pattern": "main", "path": "long.txt"})).await;
+    assert!(shown.contains("ü ... (shortened)") && shown.len() < 1_000, "{shown}");
+    check(
+        json!({"pattern": "fn|main", "path": "src", "limit": 2}),
+        expect![[r#"
+        src/lib.rs
+        1:// no main here
+        2:pub fn lib() {}
+        (2 of 5 matching lines; narrow the search to see the others)
+        {"complete":true,"files":2,"matches":5}"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_does_not_work_says_why() {
+    check(
+        json!({"pattern": "absent"}),
+        expect![[r#"
+        nothing matches
+        {"complete":true,"files":0,"matches":0}"#]],
+    )
+    .await;
+    check(
+        json!({"pattern": "main("}),
+        expect![[r#"
+        invalidArgs: "main(" is no regular expression: regex parse error:
+            (?:main()
+            ^
+        error: unclosed group; escape special characters or set `literal`"#]],
+    )
+    .await;
+    check(
+        json!({"pattern": "main", "type": "klingon"}),
+        expect![[
+            r#"invalidArgs: there is no type "klingon": unrecognized file type: klingon; use `glob` instead"#
+        ]],
+    )
+    .await;
+    check(
+        json!({"pattern": "main", "path": "/etc"}),
+        expect!["denied: /etc is outside the workspace; only files in the workspace can be used"],
+    )
+    .await;
+    check(json!({"pattern": "x{1000}{1000}{1000}"}), expect![[r#"invalidArgs: "x{1000}{1000}{1000}" is no regular expression: compiled regex exceeds size limit of 16777216; escape special characters or set `literal`"#]]).await;
+    check(
+        json!({"pattern": 7}),
+        expect!["invalidArgs: the arguments do not fit: invalid type: integer `7`, expected a string"],
+    )
+    .await;
+}

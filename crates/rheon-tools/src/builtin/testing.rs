@@ -1,0 +1,38 @@
+//! For tests of built-in tools: a folder with files, and the context of a call.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rheon_testkit::TestClock;
+use rheon_types::ToolContext;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use crate::files::Workshop;
+use crate::workspace::Workspace;
+
+/// A folder with these files.
+pub(super) fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+/// A workshop in `folder`.
+pub(super) fn workshop(folder: &Path) -> Workshop {
+    Workshop::new(Workspace::new(folder).unwrap(), Arc::new(TestClock::default()))
+}
+
+/// The context of one call of `tool`.
+pub(super) fn context(tool: &str) -> ToolContext {
+    ToolContext::new(
+        ("call".into(), tool.into()),
+        ("session".into(), "run".into()),
+        CancellationToken::new(),
+        None,
+    )
+}

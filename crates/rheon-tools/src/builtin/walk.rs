@@ -1,0 +1,103 @@
+//! Walking the workspace as ripgrep does: ignore files obeyed, hidden files seen, `.git` left out, links not followed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use ignore::overrides::{Override, OverrideBuilder};
+use ignore::types::TypesBuilder;
+use ignore::{DirEntry, WalkBuilder};
+use rheon_types::{ToolContext, ToolError};
+
+use crate::files::Workshop;
+use crate::workspace::Access;
+
+/// Where a search begins: at `path`, or at the workspace.
+pub(super) fn start(workshop: &Workshop, path: Option<&str>) -> Result<PathBuf, ToolError> {
+    let resolved = workshop.admit(path.unwrap_or("."), Access::Read)?;
+    if !resolved.path.exists() {
+        let shown = workshop.workspace().shown(&resolved.path);
+        return Err(ToolError::Failed(format!("there is no {shown}; list the folder above it")));
+    }
+    Ok(resolved.path)
+}
+
+/// How long one search may take.
+pub(super) const TIME_LIMIT: Duration = Duration::from_secs(30);
+
+/// How many threads look at once. More gain little, since the disk is shared.
+const THREADS: usize = 4;
+
+/// A walk over `folder`, of files whose names fit `globs` and whose kind is `kind`.
+pub(super) fn walk(folder: &Path, globs: &[String], kind: Option<&str>) -> Result<WalkBuilder, ToolError> {
+    let mut builder = WalkBuilder::new(folder);
+    builder
+        .hidden(false)
+        .require_git(false)
+        .follow_links(false)
+        .overrides(overrides(folder, globs)?)
+        .filter_entry(|entry| entry.file_name() != ".git")
+        .threads(THREADS);
+    if let Some(kind) = kind {
+        let mut types = TypesBuilder::new();
+        types.add_defaults().select(kind);
+        let types = types.build().map_err(|problem| {
+            ToolError::InvalidArgs(format!("there is no type {kind:?}: {problem}; use `glob` instead"))
+        })?;
+        builder.types(types);
+    }
+    Ok(builder)
+}
+
+fn overrides(folder: &Path, globs: &[String]) -> Result<Override, ToolError> {
+    let mut builder = OverrideBuilder::new(folder);
+    for glob in globs {
+        let added = builder.add(glob);
+        added.map_err(|problem| ToolError::InvalidArgs(format!("{glob:?} is no pattern: {problem}")))?;
+    }
+    builder.build().map_err(|problem| ToolError::InvalidArgs(format!("the patterns do not fit: {problem}")))
+}
+
+/// Whether the entry is an ordinary file: no folder, link, device or pipe.
+pub(super) fn is_file(entry: &DirEntry) -> bool {
+    entry.file_type().is_some_and(|kind| kind.is_file())
+}
+
+/// Tells a thread that works for a tool when to stop.
+#[derive(Debug, Clone, Default)]
+pub(super) struct StopFlag(Arc<AtomicBool>);
+
+impl StopFlag {
+    /// Whether to stop.
+    pub(super) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Sets the flag when it is dropped, so that no thread outlives whoever waits for it by much.
+struct StopGuard(StopFlag);
+
+impl Drop for StopGuard {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs `work` on a thread of its own until it is done, cancelled or out of time.
+pub(super) async fn on_thread<T: Send + 'static>(
+    context: &ToolContext,
+    work: impl FnOnce(StopFlag) -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    let flag = StopFlag::default();
+    let _stop = StopGuard(flag.clone());
+    let task = tokio::task::spawn_blocking(move || work(flag));
+    tokio::select! {
+        done = task => done.map_err(|problem| ToolError::Panicked(format!("the search broke down: {problem}")))?,
+        () = context.cancel.cancelled() => Err(ToolError::Cancelled("the search was cancelled".into())),
+        () = tokio::time::sleep(TIME_LIMIT) => {
+            let seconds = TIME_LIMIT.as_secs();
+            Err(ToolError::TimedOut(format!("the search took longer than {seconds} s; narrow it with `path` or `glob`")))
+        }
+    }
+}

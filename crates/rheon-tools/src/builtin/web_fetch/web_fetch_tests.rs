@@ -1,0 +1,136 @@
+//! Tests of `web_fetch` against a server on loopback.
+
+use std::sync::Arc;
+
+use expect_test::{Expect, expect};
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use super::*;
+use crate::builtin::testing::context;
+
+/// A server that answers every request with `head` (status line and headers) and `body`.
+async fn server(head: &str, body: Vec<u8>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let head = head.replace("{address}", &address.to_string());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = [0; 4_096];
+            if stream.read(&mut request).await.is_ok() {
+                let length = body.len();
+                let head =
+                    format!("HTTP/1.1 {head}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
+                stream.write_all(head.as_bytes()).await.ok();
+                stream.write_all(&body).await.ok();
+            }
+        }
+    });
+    address.to_string()
+}
+
+async fn run(rule: AddressRule, arguments: Value) -> String {
+    let tool = WebFetch::new(rule).unwrap();
+    match tool.execute(Arc::new(arguments), context("web_fetch")).await {
+        Ok(result) => result.as_text(),
+        Err(error) => format!("{}: {error}", error.kind()),
+    }
+}
+
+async fn check(head: &str, body: &str, expected: Expect) {
+    let address = server(head, body.as_bytes().to_vec()).await;
+    let said = run(AddressRule::Any, json!({ "url": format!("http://{address}/page") })).await;
+    expected.assert_eq(&said.replace(&address, "SERVER"));
+}
+
+#[tokio::test]
+async fn html_becomes_markdown_without_scripts() {
+    let page = "<html><head><title>T</title><script>evil()</script></head><body><h1>Über</h1><p>A <a href='/b'>link</a>.</p>\
+                <ul><li>one</li></ul></body></html>";
+    check(
+        "200 OK\r\ncontent-type: text/html; charset=utf-8",
+        page,
+        expect![[r#"
+        T
+
+        # Über
+
+        A [link](/b).
+
+        *   one"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn text_stays_and_other_things_are_refused() {
+    check("200 OK\r\ncontent-type: application/json", "{\"a\": 1}", expect![[r#"{"a": 1}"#]]).await;
+    check(
+        "200 OK\r\ncontent-type: image/png",
+        "png",
+        expect![[r#"failed: the page is "image/png", not text; it cannot be shown"#]],
+    )
+    .await;
+    check(
+        "404 Not Found\r\ncontent-type: text/plain",
+        "gone",
+        expect!["failed: http://SERVER/page answered with status 404 Not Found"],
+    )
+    .await;
+    check(
+        "302 Found\r\nlocation: http://{address}/again",
+        "",
+        expect!["failed: more than 5 redirects; the last one leads to http://SERVER/again"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_long_page_is_shown_in_parts() {
+    let address =
+        server("200 OK\r\ncontent-type: text/plain", "ü".repeat(TEXT_CHARS_MAX + 5).into_bytes()).await;
+    let url = format!("http://{address}/");
+    let first = run(AddressRule::Any, json!({ "url": url })).await;
+    assert!(first.ends_with("(characters 0 to 50000 of 50005; go on with offset 50000)"), "{}", first.len());
+    assert_eq!(run(AddressRule::Any, json!({ "url": url, "offset": 50_000 })).await, "üüüüü");
+}
+
+#[tokio::test]
+async fn a_page_that_is_too_large_is_read_only_in_part() {
+    let address = server("200 OK\r\ncontent-type: text/plain", vec![b'x'; BODY_BYTES_MAX + 1]).await;
+    let url = format!("http://{address}/");
+    let end = run(AddressRule::Any, json!({ "url": url, "offset": BODY_BYTES_MAX - 1 })).await;
+    assert_eq!(end, "x\n\n(the page is larger than 5242880 bytes; the rest was not read)");
+}
+
+#[tokio::test]
+async fn private_addresses_are_refused_however_they_are_written() {
+    let mut said = Vec::new();
+    for url in [
+        "http://127.0.0.1/",
+        "http://2130706433/",
+        "http://0x7f.1/",
+        "http://[::1]/",
+        "http://[::ffff:10.0.0.1]/",
+        "http://169.254.169.254/latest/meta-data/",
+        "http://localhost/",
+        "file:///etc/passwd",
+        "https://user:pw@example.com/",
+        "nonsense",
+    ] {
+        said.push(run(AddressRule::Public, json!({ "url": url })).await);
+    }
+    expect![[r#"
+        denied: 127.0.0.1 is not on the public internet and is not reached
+        denied: 127.0.0.1 is not on the public internet and is not reached
+        denied: 127.0.0.1 is not on the public internet and is not reached
+        denied: ::1 is not on the public internet and is not reached
+        denied: ::ffff:10.0.0.1 is not on the public internet and is not reached
+        denied: 169.254.169.254 is not on the public internet and is not reached
+        failed: cannot fetch from localhost: localhost has no address that may be reached
+        invalidArgs: file:///etc/passwd is no web address; it must begin with https://
+        invalidArgs: the address holds a name or a password; leave it out
+        invalidArgs: "nonsense" is no address: relative URL without a base"#]]
+    .assert_eq(&said.join("\n"));
+}

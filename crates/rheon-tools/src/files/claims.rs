@@ -1,0 +1,117 @@
+//! `Claims`: who is at work on which file.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rheon_types::Clock;
+
+/// A blackboard that all agents of a workspace share: who is at work on which file, by canonical path.
+///
+/// A claim ends when its guard is dropped, on whatever path that happens, and at the latest when its time is up.
+#[derive(Clone)]
+pub struct Claims {
+    board: Arc<Mutex<Board>>,
+    clock: Arc<dyn Clock>,
+}
+
+#[derive(Default)]
+struct Board {
+    entries: HashMap<PathBuf, Entry>,
+    next_ticket: u64,
+}
+
+struct Entry {
+    owner: Arc<str>,
+    /// Which claims of this owner are open, and until when.
+    tickets: HashMap<u64, Duration>,
+}
+
+/// A claim on one file, released when it is dropped.
+#[must_use = "a claim ends when it is dropped"]
+pub struct Claim {
+    claims: Claims,
+    path: PathBuf,
+    ticket: u64,
+}
+
+/// Somebody else is at work on the file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{path} is being changed by {owner}, for {remaining_s} s more at most; work on something else, then read it again"
+)]
+pub struct ClaimConflict {
+    /// The file.
+    pub path: String,
+    /// Who holds it.
+    pub owner: Arc<str>,
+    /// When the claim ends by itself, at the latest.
+    pub remaining_s: u64,
+}
+
+impl Claims {
+    /// A blackboard on which nothing is written yet.
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { board: Arc::default(), clock }
+    }
+
+    /// Claims the file at `path`, a canonical one, for `owner`, who may hold several claims on one file at a time.
+    pub fn claim(&self, path: &Path, owner: &str, ttl: Duration) -> Result<Claim, ClaimConflict> {
+        let now = self.clock.elapsed();
+        let mut board = self.board.lock().unwrap_or_else(PoisonError::into_inner);
+        board.forget_expired(now);
+        let ticket = board.next_ticket;
+        let entry = board
+            .entries
+            .entry(path.to_owned())
+            .or_insert_with(|| Entry { owner: owner.into(), tickets: HashMap::new() });
+        if *entry.owner != *owner {
+            let end = entry.tickets.values().max().copied().unwrap_or(now);
+            return Err(ClaimConflict {
+                path: path.display().to_string(),
+                owner: Arc::clone(&entry.owner),
+                remaining_s: end.saturating_sub(now).as_secs(),
+            });
+        }
+        entry.tickets.insert(ticket, now.saturating_add(ttl));
+        board.next_ticket += 1;
+        Ok(Claim { claims: self.clone(), path: path.to_owned(), ticket })
+    }
+
+    /// Who holds the file at `path`.
+    pub fn holder(&self, path: &Path) -> Option<Arc<str>> {
+        let mut board = self.board.lock().unwrap_or_else(PoisonError::into_inner);
+        board.forget_expired(self.clock.elapsed());
+        board.entries.get(path).map(|entry| Arc::clone(&entry.owner))
+    }
+}
+
+impl Board {
+    fn forget_expired(&mut self, now: Duration) {
+        self.entries.retain(|_, entry| {
+            entry.tickets.retain(|_, end| *end > now);
+            !entry.tickets.is_empty()
+        });
+    }
+}
+
+impl Claim {
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let mut board = self.claims.board.lock().unwrap_or_else(PoisonError::into_inner);
+        // A claim that ran out may have been followed by somebody else's; the ticket tells them apart.
+        if let Some(entry) = board.entries.get_mut(&self.path) {
+            entry.tickets.remove(&self.ticket);
+            if entry.tickets.is_empty() {
+                board.entries.remove(&self.path);
+            }
+        }
+    }
+}

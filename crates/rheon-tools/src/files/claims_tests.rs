@@ -1,0 +1,64 @@
+//! Who holds what, and until when.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::builtin::stage::FarClock;
+use crate::files::Claims;
+
+const TTL: Duration = Duration::from_secs(60);
+
+fn claims() -> (Claims, Arc<FarClock>) {
+    let clock = Arc::new(FarClock::default());
+    (Claims::new(clock.clone()), clock)
+}
+
+#[test]
+fn a_conflict_names_the_holder() {
+    let (claims, clock) = claims();
+    let held = claims.claim(Path::new("/w/a"), "run one", TTL).unwrap();
+    clock.advance(20);
+    let conflict = claims.claim(Path::new("/w/a"), "run two", TTL).err().unwrap();
+    assert_eq!(
+        conflict.to_string(),
+        "/w/a is being changed by run one, for 40 s more at most; work on something else, then read it again"
+    );
+    assert!(claims.claim(Path::new("/w/b"), "run two", TTL).is_ok());
+    drop(held);
+    assert!(claims.claim(Path::new("/w/a"), "run two", TTL).is_ok());
+}
+
+#[test]
+fn a_claim_ends_when_its_holder_panics() {
+    let (claims, _) = claims();
+    let inner = claims.clone();
+    let outcome = std::thread::spawn(move || {
+        let _claim = inner.claim(Path::new("/w/a"), "run one", TTL).unwrap();
+        panic!("on purpose");
+    })
+    .join();
+    assert!(outcome.is_err());
+    assert_eq!(claims.holder(Path::new("/w/a")), None);
+}
+
+#[test]
+fn an_owner_may_claim_twice_and_holds_until_both_are_dropped() {
+    let (claims, _) = claims();
+    let one = claims.claim(Path::new("/w/a"), "run one", TTL).unwrap();
+    let two = claims.claim(Path::new("/w/a"), "run one", TTL).unwrap();
+    drop(one);
+    assert_eq!(claims.holder(Path::new("/w/a")).as_deref(), Some("run one"));
+    drop(two);
+    assert_eq!(claims.holder(Path::new("/w/a")), None);
+}
+
+#[test]
+fn a_claim_that_ran_out_does_not_release_the_next_one() {
+    let (claims, clock) = claims();
+    let old = claims.claim(Path::new("/w/a"), "run one", TTL).unwrap();
+    clock.advance(60);
+    let _new = claims.claim(Path::new("/w/a"), "run two", TTL).unwrap();
+    drop(old);
+    assert_eq!(claims.holder(Path::new("/w/a")).as_deref(), Some("run two"));
+}

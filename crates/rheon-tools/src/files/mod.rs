@@ -1,0 +1,35 @@
+//! Files as tools see them: fingerprints, what was read, a cache, and claims.
+
+mod cache;
+mod claims;
+mod diff;
+mod error;
+mod fingerprint;
+mod folder;
+mod loaded;
+mod read_files;
+mod text;
+mod workshop;
+
+pub use cache::{CACHE_BYTES_MAX, FileCache};
+pub use claims::{Claim, ClaimConflict, Claims};
+pub use diff::{Change, DIFF_BYTES_MAX};
+pub use error::FileError;
+pub use fingerprint::{Fingerprint, Stamp};
+pub use loaded::{FILE_BYTES_MAX, Loaded};
+pub use read_files::{ReadFiles, Staleness};
+pub use text::{Encoding, LineEnding};
+pub(crate) use text::{TextFile, foreign};
+pub(crate) use workshop::Spot;
+pub use workshop::{Reach, Workshop};
+
+#[cfg(test)]
+mod cache_tests;
+#[cfg(test)]
+mod claims_tests;
+#[cfg(test)]
+mod folder_tests;
+#[cfg(test)]
+mod text_tests;
+#[cfg(test)]
+mod workshop_tests;

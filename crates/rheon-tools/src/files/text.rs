@@ -1,0 +1,103 @@
+//! `TextFile`: the text of a file, and what has to be put back around it.
+
+use serde::Serialize;
+
+/// How the lines of a file end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum LineEnding {
+    /// All with a line feed, or there is only one line.
+    Lf,
+    /// All with a carriage return and a line feed.
+    CrLf,
+    /// Some one way, some the other.
+    Mixed,
+}
+
+/// How the bytes of a file become characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Encoding {
+    /// UTF-8.
+    Utf8,
+    /// UTF-8 after a byte order mark.
+    Utf8WithMark,
+}
+
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The text of a file with every line ending in a line feed, and what has to be put back around it. Where endings are mixed the
+/// text is left as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TextFile {
+    pub(crate) encoding: Encoding,
+    pub(crate) ending: LineEnding,
+    pub(crate) text: String,
+}
+
+impl TextFile {
+    /// The text in `bytes`, or what they are instead of UTF-8.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, &'static str> {
+        if let Some(problem) = foreign(bytes) {
+            return Err(problem);
+        }
+        let (encoding, rest) = match bytes.strip_prefix(MARK) {
+            Some(rest) => (Encoding::Utf8WithMark, rest),
+            None => (Encoding::Utf8, bytes),
+        };
+        let text = std::str::from_utf8(rest).map_err(|_| "it holds bytes that are not UTF-8")?;
+        let ending = ending_of(text);
+        let text = match ending {
+            LineEnding::CrLf => text.replace("\r\n", "\n"),
+            LineEnding::Lf | LineEnding::Mixed => text.to_owned(),
+        };
+        Ok(Self { encoding, ending, text })
+    }
+
+    /// The bytes of a file with this text; `decode` of them gives the same again.
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut bytes = match self.encoding {
+            Encoding::Utf8 => Vec::new(),
+            Encoding::Utf8WithMark => MARK.to_vec(),
+        };
+        match self.ending {
+            LineEnding::CrLf => bytes.extend(self.text.replace('\n', "\r\n").as_bytes()),
+            LineEnding::Lf | LineEnding::Mixed => bytes.extend(self.text.as_bytes()),
+        }
+        bytes
+    }
+
+    /// `text` from elsewhere, with line endings as this file's text has them.
+    pub(crate) fn adapt(&self, text: &str) -> String {
+        match self.ending {
+            LineEnding::CrLf => text.replace("\r\n", "\n"),
+            LineEnding::Lf | LineEnding::Mixed => text.to_owned(),
+        }
+    }
+}
+
+/// What the beginning of a file says it is, if not UTF-8 text.
+pub(crate) fn foreign(head: &[u8]) -> Option<&'static str> {
+    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+        Some("it is UTF-16 text")
+    } else if head.starts_with(b"%PDF-") {
+        Some("it is a PDF")
+    } else if memchr::memchr(0, head).is_some() {
+        Some("it holds zero bytes, as binary files do")
+    } else {
+        None
+    }
+}
+
+fn ending_of(text: &str) -> LineEnding {
+    let feeds = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+    let pairs = memchr::memmem::find_iter(text.as_bytes(), b"\r\n").count();
+    let returns = memchr::memchr_iter(b'\r', text.as_bytes()).count();
+    if pairs == 0 {
+        LineEnding::Lf
+    } else if pairs == feeds && pairs == returns {
+        LineEnding::CrLf
+    } else {
+        LineEnding::Mixed
+    }
+}

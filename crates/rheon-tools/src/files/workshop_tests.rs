@@ -1,0 +1,64 @@
+//! What a workshop remembers and shares.
+
+use crate::Access;
+use crate::builtin::stage::Stage;
+use crate::files::{Fingerprint, ReadFiles, Staleness, Stamp};
+
+#[test]
+fn a_second_load_comes_from_the_cache_until_the_file_changes() {
+    let stage = Stage::new();
+    stage.put("a", "one");
+    let workshop = &stage.workshop;
+    let load = || {
+        let spot = workshop.locate("a", Access::Read).unwrap();
+        workshop.load(&spot, workshop.open(&spot).unwrap()).unwrap().content
+    };
+    let (first, second) = (load(), load());
+    assert_eq!(first.as_ptr(), second.as_ptr());
+    stage.put("a", "changed by a shell");
+    assert_eq!(&*load(), b"changed by a shell");
+}
+
+#[test]
+fn another_session_shares_the_cache_but_not_what_was_read() {
+    let stage = Stage::new();
+    stage.put("a", "one");
+    let spot = stage.workshop.locate("a", Access::Read).unwrap();
+    let loaded = stage.workshop.load(&spot, stage.workshop.open(&spot).unwrap()).unwrap();
+    stage.workshop.remember(&spot, loaded.fingerprint);
+    let other = stage.workshop.for_session();
+    assert_eq!(other.read_files().check(&spot.path, &loaded.fingerprint), Err(Staleness::NeverRead));
+    assert_eq!(stage.workshop.read_files().check(&spot.path, &loaded.fingerprint), Ok(()));
+    assert_eq!(other.cache().bytes(), stage.workshop.cache().bytes());
+}
+
+#[test]
+fn a_file_that_was_only_touched_has_not_changed() {
+    let stage = Stage::new();
+    stage.put("a", "one");
+    let print = || Fingerprint::of(Stamp::of(&stage.at("a").metadata().unwrap()), stage.get("a").as_bytes());
+    let files = ReadFiles::default();
+    let path = stage.at("a");
+    files.record(&path, print());
+    let file = std::fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    assert_eq!(files.check(&path, &print()), Ok(()));
+    // Same size, same times as far as programs can set them.
+    std::fs::write(&path, "two").unwrap();
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    assert_eq!(files.check(&path, &print()), Err(Staleness::Changed));
+}
+
+#[test]
+fn at_the_cap_the_file_read_longest_ago_is_forgotten() {
+    let stage = Stage::new();
+    stage.put("a", "one");
+    let print = Fingerprint::of_stamp(Stamp::of(&stage.at("a").metadata().unwrap()));
+    let files = ReadFiles::default();
+    for number in 0..=10_000 {
+        files.record(format!("/{number}").as_ref(), print);
+    }
+    assert_eq!(files.count(), 10_000);
+    assert_eq!(files.check("/0".as_ref(), &print), Err(Staleness::NeverRead));
+    assert_eq!(files.check("/1".as_ref(), &print), Ok(()));
+}

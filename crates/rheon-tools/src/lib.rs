@@ -1,0 +1,16 @@
+//! Everything the model can do to the machine: built-in tools, and the rules they obey.
+//!
+//! A tool does one thing and trusts its arguments no further than [`Workspace`] does; whether it may run at all is the
+//! gate's decision ([`policy`]).
+
+pub mod builtin;
+pub mod files;
+pub mod memory;
+pub mod policy;
+pub mod shell;
+mod workspace;
+
+pub use workspace::{Access, PathError, ResolvedPath, Shown, Workspace};
+
+#[cfg(test)]
+mod workspace_tests;

@@ -1,0 +1,156 @@
+//! Calls that go in circles: the same call, or the same few calls in turn, again and again with the same results.
+
+use std::collections::VecDeque;
+
+use serde_json::Value;
+
+use super::normal::normal_form;
+
+/// How many calls are looked back at.
+const CALLS_MAX: usize = 64;
+/// How long a circle may be.
+const PERIOD_MAX: usize = 4;
+/// After how many rounds the model is warned, somebody is asked, and the call is refused.
+const WARN_AFTER: usize = 3;
+const ASK_AFTER: usize = 5;
+const BLOCK_AFTER: usize = 8;
+
+/// What to do about a call that is about to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CircleAdvice {
+    /// Nothing: it is not part of a circle.
+    Go,
+    /// Run it and tell the model this.
+    Warn(String),
+    /// Somebody should decide.
+    Ask(String),
+    /// Do not run it; the model is told this.
+    Block(String),
+}
+
+/// The calls of a run, as far back as a circle could reach.
+#[derive(Debug, Clone, Default)]
+pub struct CallCircles {
+    made: VecDeque<Made>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Made {
+    call: blake3::Hash,
+    result: blake3::Hash,
+}
+
+impl CallCircles {
+    /// No calls so far.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What to do about this call, if it were made now.
+    pub fn advise(&self, tool: &str, arguments: &Value) -> CircleAdvice {
+        let call = blake3::hash(normal_form(tool, arguments).as_bytes());
+        let circle = (1..=PERIOD_MAX).map(|period| (self.rounds_before(call, period), period)).max();
+        let Some((rounds, period)) = circle else { return CircleAdvice::Go };
+        let what = match period {
+            1 => format!("{tool} was called with the same arguments {rounds} times in a row"),
+            _ => format!("the same {period} calls were made in turn {rounds} times"),
+        };
+        let said = |then: &str| format!("{what}, with the same results; {then}");
+        match rounds {
+            0..WARN_AFTER => CircleAdvice::Go,
+            WARN_AFTER..ASK_AFTER => CircleAdvice::Warn(said("try something else")),
+            ASK_AFTER..BLOCK_AFTER => CircleAdvice::Ask(said("it may be going in circles")),
+            BLOCK_AFTER.. => {
+                CircleAdvice::Block(said("it is not run again; do something else or tell the user"))
+            }
+        }
+    }
+
+    /// Remembers a call that was made and what came of it.
+    pub fn record(&mut self, tool: &str, arguments: &Value, result: &str) {
+        if self.made.len() == CALLS_MAX {
+            self.made.pop_front();
+        }
+        let call = blake3::hash(normal_form(tool, arguments).as_bytes());
+        self.made.push_back(Made { call, result: blake3::hash(result.as_bytes()) });
+    }
+
+    /// Forgets all calls: the user has said something, so the situation is another.
+    pub fn reset(&mut self) {
+        self.made.clear();
+    }
+
+    /// How many whole rounds of `period` calls stand before this call, each like the last, of which it would be the next.
+    fn rounds_before(&self, call: blake3::Hash, period: usize) -> usize {
+        let newest =
+            |back: usize| self.made.len().checked_sub(back + 1).and_then(|place| self.made.get(place));
+        // The call continues the circle only if it is what was called a period ago.
+        if newest(period - 1).is_none_or(|made| made.call != call) {
+            return 0;
+        }
+        let same = (0..self.made.len())
+            .take_while(|back| newest(*back).is_some() && newest(*back) == newest(back + period))
+            .count();
+        // Of a longer circle all parts must differ, or it is a shorter one.
+        let parts: Vec<_> = (0..period).filter_map(newest).collect();
+        let is_shorter = period > 1 && parts.windows(2).all(|pair| pair.first() == pair.last());
+        if is_shorter { 0 } else { (same + period) / period }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn after(calls: &[(&str, &str)], next: &str) -> CircleAdvice {
+        let mut circles = CallCircles::new();
+        for (command, result) in calls {
+            circles.record("bash", &json!({ "command": command }), result);
+        }
+        circles.advise("bash", &json!({ "command": next }))
+    }
+
+    fn times(count: usize, calls: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
+        calls.iter().copied().cycle().take(count * calls.len()).collect()
+    }
+
+    #[test]
+    fn the_same_call_is_warned_about_then_asked_about_then_refused() {
+        let advice = |count| after(&times(count, &[("make", "error")]), " make ");
+        assert_eq!(advice(2), CircleAdvice::Go);
+        let said = "bash was called with the same arguments 3 times in a row, with the same results; try something else";
+        assert_eq!(advice(3), CircleAdvice::Warn(said.into()));
+        assert!(matches!(advice(5), CircleAdvice::Ask(_)));
+        assert!(matches!(advice(8), CircleAdvice::Block(_)));
+        assert!(matches!(advice(500), CircleAdvice::Block(_)));
+    }
+
+    #[test]
+    fn calls_in_turn_are_a_circle_too() {
+        let calls = times(3, &[("a", "1"), ("b", "2")]);
+        let said = "the same 2 calls were made in turn 3 times, with the same results; try something else";
+        assert_eq!(after(&calls, "a"), CircleAdvice::Warn(said.into()));
+        assert_eq!(after(&calls, "b"), CircleAdvice::Go);
+        assert_eq!(after(&calls, "c"), CircleAdvice::Go);
+        assert!(matches!(after(&times(8, &[("a", ""), ("b", ""), ("c", "")]), "a"), CircleAdvice::Block(_)));
+    }
+
+    #[test]
+    fn a_call_whose_result_changes_makes_progress() {
+        let polls =
+            [("tail log", "1"), ("tail log", "2"), ("tail log", "3"), ("tail log", "4"), ("tail log", "5")];
+        assert_eq!(after(&polls, "tail log"), CircleAdvice::Go);
+    }
+
+    #[test]
+    fn what_the_user_says_begins_anew() {
+        let mut circles = CallCircles::new();
+        for _ in 0..9 {
+            circles.record("bash", &json!({"command": "x"}), "");
+        }
+        circles.reset();
+        assert_eq!(circles.advise("bash", &json!({"command": "x"})), CircleAdvice::Go);
+    }
+}

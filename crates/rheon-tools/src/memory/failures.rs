@@ -1,0 +1,267 @@
+//! Failures that are not mended yet: what failed, how often, and what may help. Each is told once, not in every turn.
+
+use std::collections::VecDeque;
+
+use rheon_types::ToolError;
+use serde_json::Value;
+
+use super::normal::normal_form;
+
+/// How many failures are remembered.
+const FAILURES_MAX: usize = 16;
+/// How much of an action and of a message is kept.
+const ACTION_CHARS_MAX: usize = 200;
+const MESSAGE_CHARS_MAX: usize = 400;
+
+/// Something that failed and has not succeeded since.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The call, in a normal form.
+    pub action: String,
+    /// What kind of failure.
+    pub kind: FailureKind,
+    /// The beginning of what was said.
+    pub message: String,
+    /// How often it failed in the same way.
+    pub count: usize,
+}
+
+/// What kind of failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureKind {
+    /// A file, a command or a tool that does not exist.
+    NotFound,
+    /// The system or a rule forbids it.
+    Forbidden,
+    /// The arguments or the text do not fit.
+    Malformed,
+    /// It took too long.
+    TimedOut,
+    /// The network cannot be reached.
+    Network,
+    /// The file is not as it was thought to be.
+    Stale,
+    /// A command that ended with an error.
+    Exit,
+    /// Anything else.
+    Other,
+}
+
+/// Words by which kinds are told apart where the error itself does not say.
+const WORDS: [(FailureKind, &[&str]); 6] = [
+    (
+        FailureKind::Forbidden,
+        &["permission denied", "operation not permitted", "read-only file system", "eacces"],
+    ),
+    (FailureKind::TimedOut, &["timed out", "timeout", "deadline exceeded"]),
+    (
+        FailureKind::Network,
+        &["could not resolve", "network is unreachable", "connection refused", "connection reset"],
+    ),
+    (FailureKind::NotFound, &["no such file", "not found", "cannot find", "does not exist", "enoent"]),
+    (FailureKind::Stale, &["changed since", "not been read", "occurs more than once", "is not in the file"]),
+    (
+        FailureKind::Malformed,
+        &["syntax error", "parse error", "invalid argument", "unexpected token", "usage:"],
+    ),
+];
+
+impl FailureKind {
+    /// What may help.
+    pub fn suggestion(self) -> &'static str {
+        match self {
+            Self::NotFound => "look at what is there before you name it",
+            Self::Forbidden => "do it another way, or tell the user what permission is missing",
+            Self::Malformed => "read the message, mend the arguments and try once more",
+            Self::TimedOut => "do less at once, or run it in the background",
+            Self::Network => "there may be no network; do without it or tell the user",
+            Self::Stale => "read the file again before you change it",
+            Self::Exit => "read its output, mend the cause, then run it again",
+            Self::Other => "try something else, or tell the user",
+        }
+    }
+
+    fn of(error: &ToolError) -> Self {
+        match error {
+            ToolError::NotFound(_) => Self::NotFound,
+            ToolError::Denied(_) => Self::Forbidden,
+            ToolError::InvalidArgs(_) => Self::Malformed,
+            ToolError::TimedOut(_) => Self::TimedOut,
+            ToolError::Failed(message) => Self::in_words(message).unwrap_or(Self::Other),
+            ToolError::Cancelled(_) | ToolError::Panicked(_) | ToolError::Fatal(_) => Self::Other,
+        }
+    }
+
+    fn in_words(message: &str) -> Option<Self> {
+        let said = message.to_lowercase();
+        WORDS.iter().find(|(_, words)| words.iter().any(|word| said.contains(word))).map(|(kind, _)| *kind)
+    }
+}
+
+/// What failed lately.
+#[derive(Debug, Clone, Default)]
+pub struct Failures {
+    open: VecDeque<Failure>,
+    /// How many of them the model has been told of.
+    told: Vec<String>,
+}
+
+impl Failures {
+    /// Nothing failed so far.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A call failed with an error. What was cancelled did not fail.
+    pub fn failed(&mut self, tool: &str, arguments: &Value, error: &ToolError) {
+        match error {
+            ToolError::Cancelled(_) => {}
+            ToolError::Failed(message)
+            | ToolError::NotFound(message)
+            | ToolError::InvalidArgs(message)
+            | ToolError::Denied(message)
+            | ToolError::TimedOut(message)
+            | ToolError::Panicked(message)
+            | ToolError::Fatal(message) => self.add(tool, arguments, FailureKind::of(error), message),
+        }
+    }
+
+    /// A command ended with an error, though the tool that ran it did its work.
+    pub fn exited(&mut self, tool: &str, arguments: &Value, output: &str) {
+        self.add(tool, arguments, FailureKind::in_words(output).unwrap_or(FailureKind::Exit), output);
+    }
+
+    /// A call succeeded: what it failed at before is mended.
+    pub fn succeeded(&mut self, tool: &str, arguments: &Value) {
+        let action = action(tool, arguments);
+        self.open.retain(|failure| failure.action != action);
+        self.told.retain(|told| *told != action);
+    }
+
+    /// What is not mended, oldest first.
+    pub fn open(&self) -> impl Iterator<Item = &Failure> {
+        self.open.iter()
+    }
+
+    /// What the model has not been told yet, as a note; none if there is nothing new. Only what failed more than once is
+    /// worth a note: the first time the model reads the result itself.
+    pub fn note(&mut self) -> Option<String> {
+        let news =
+            self.open.iter().filter(|failure| failure.count > 1 && !self.told.contains(&failure.action));
+        let news: Vec<&Failure> = news.collect();
+        if news.is_empty() {
+            return None;
+        }
+        let lines = news.iter().map(|Failure { action, kind, message, count }| {
+            format!("- {action} (failed {count} times: {message}); {}", kind.suggestion())
+        });
+        let note = format!("These calls keep failing:\n{}", lines.collect::<Vec<_>>().join("\n"));
+        let told: Vec<String> = news.iter().map(|failure| failure.action.clone()).collect();
+        self.told.extend(told);
+        Some(note)
+    }
+
+    fn add(&mut self, tool: &str, arguments: &Value, kind: FailureKind, message: &str) {
+        let action = action(tool, arguments);
+        let message = beginning(message.lines().next().unwrap_or_default(), MESSAGE_CHARS_MAX);
+        if let Some(known) = self.open.iter_mut().find(|failure| failure.action == action) {
+            let count = if known.kind == kind { known.count + 1 } else { 1 };
+            *known = Failure { action, kind, message, count };
+            return;
+        }
+        if self.open.len() == FAILURES_MAX
+            && let Some(oldest) = self.open.pop_front()
+        {
+            self.told.retain(|told| *told != oldest.action);
+        }
+        self.open.push_back(Failure { action, kind, message, count: 1 });
+    }
+}
+
+fn action(tool: &str, arguments: &Value) -> String {
+    beginning(&normal_form(tool, arguments), ACTION_CHARS_MAX)
+}
+
+fn beginning(text: &str, chars_max: usize) -> String {
+    match text.char_indices().nth(chars_max) {
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn kinds_are_told_apart_by_the_error_or_by_its_words() {
+        let mut failures = Failures::new();
+        let errors = [
+            ToolError::Failed("bash: foo: command not found".into()),
+            ToolError::Failed("open /x: Permission denied".into()),
+            ToolError::Failed("curl: (6) Could not resolve host".into()),
+            ToolError::Failed("the file has changed since it was read".into()),
+            ToolError::InvalidArgs("no path".into()),
+            ToolError::Denied("no".into()),
+            ToolError::TimedOut("120 s".into()),
+            ToolError::Cancelled("stop".into()),
+            ToolError::Failed("odd".into()),
+        ];
+        for (place, error) in errors.iter().enumerate() {
+            failures.failed("t", &json!({ "n": place }), error);
+        }
+        failures.exited("bash", &json!({"command": "make"}), "make: *** [all] Error 2\nmore");
+        let lines: Vec<String> = failures
+            .open()
+            .map(|failure| format!("{} {:?} {}", failure.action, failure.kind, failure.message))
+            .collect();
+        expect![[r#"
+            t n=0 NotFound bash: foo: command not found
+            t n=1 Forbidden open /x: Permission denied
+            t n=2 Network curl: (6) Could not resolve host
+            t n=3 Stale the file has changed since it was read
+            t n=4 Malformed no path
+            t n=5 Forbidden no
+            t n=6 TimedOut 120 s
+            t n=8 Other odd
+            bash command=make Exit make: *** [all] Error 2"#]]
+        .assert_eq(&lines.join("\n"));
+    }
+
+    #[test]
+    fn a_failure_is_told_once_and_forgotten_when_it_is_mended() {
+        let mut failures = Failures::new();
+        let call = json!({"command": "cargo test"});
+        failures.exited("bash", &call, "error[E0425]");
+        assert_eq!(failures.note(), None);
+        failures.exited("bash", &call, "error[E0425]");
+        expect![[r#"
+            These calls keep failing:
+            - bash command=cargo test (failed 2 times: error[E0425]); read its output, mend the cause, then run it again"#]].assert_eq(&failures.note().unwrap_or_default());
+        failures.exited("bash", &call, "error[E0425]");
+        assert_eq!(failures.note(), None);
+        failures.succeeded("bash", &call);
+        assert_eq!(failures.open().count(), 0);
+        failures.exited("bash", &call, "again");
+        failures.exited("bash", &call, "again");
+        assert!(failures.note().is_some());
+    }
+
+    #[test]
+    fn only_the_latest_are_kept_and_long_ones_are_cut() {
+        let mut failures = Failures::new();
+        for place in 0..40 {
+            failures.exited(
+                "bash",
+                &json!({"command": format!("{place} {}", "ü".repeat(1_000))}),
+                &"ä".repeat(5_000),
+            );
+        }
+        assert_eq!(failures.open().count(), FAILURES_MAX);
+        assert!(failures.open().all(|failure| failure.action.chars().count() <= ACTION_CHARS_MAX + 3));
+        assert!(failures.open().all(|failure| failure.message.chars().count() <= MESSAGE_CHARS_MAX + 3));
+    }
+}

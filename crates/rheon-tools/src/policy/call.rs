@@ -1,0 +1,296 @@
+//! A call taken apart into what it would do: commands, paths, addresses, names.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use url::Url;
+
+use crate::policy::names::{HARMLESS_VARIABLES, Kind, NAME_KEYS, PATH_KEYS, TRANSPARENT, kind_of};
+use crate::policy::paths::NamedPath;
+use crate::policy::shell_seam::Shell;
+use crate::shell::{Redirection, SimpleCommand};
+use crate::workspace::{Access, PathError, Workspace};
+
+/// The most words of a line that are looked at as paths; a line with more is asked about.
+pub(crate) const PATHS_MAX: usize = 2_000;
+
+/// One thing, as rules see it.
+pub(crate) enum Action<'a> {
+    Command(&'a Words),
+    Path(&'a NamedPath),
+    Fetch { host: &'a str },
+    Named { tool: &'a str, name: &'a str },
+    Tool { name: &'a str, arguments: &'a Value },
+}
+
+/// One thing that a call would do.
+#[derive(Debug)]
+pub(crate) enum Item {
+    Command(CommandItem),
+    Path {
+        path: NamedPath,
+        origin: Origin,
+    },
+    /// Something that cannot be known.
+    Unknown(String),
+    /// Something that cannot be done.
+    Impossible(String),
+    Fetch {
+        host: String,
+    },
+    Named {
+        name: String,
+    },
+    /// The call as a whole.
+    Call,
+}
+
+/// Where a path stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// Among the arguments of a tool of files.
+    Tool,
+    /// In a redirection.
+    Redirection,
+    /// Among the words of a command.
+    Word,
+}
+
+/// A simple command.
+#[derive(Debug)]
+pub(crate) struct CommandItem {
+    pub(crate) command: SimpleCommand,
+    pub(crate) words: Words,
+    /// Whether it only runs the command after it.
+    pub(crate) transparent: bool,
+    /// What its words may mean as paths, and the folder it runs in.
+    pub(crate) paths: Vec<WordPath>,
+}
+
+/// A word of a command that may be a path.
+#[derive(Debug)]
+pub(crate) struct WordPath {
+    /// Which word; absent for the folder that the command runs in.
+    pub(crate) index: Option<usize>,
+    /// Made out as far as can be known; a home that is not known is left as it stands.
+    pub(crate) path: String,
+    folder: PathBuf,
+}
+
+/// A command as text, in the ways in which a rule may mean it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Words {
+    /// The words with one space between them; absent where a word is unknown or a variable changes what they mean.
+    pub(crate) plain: Option<String>,
+    /// The text as it stands in the line.
+    pub(crate) text: String,
+    /// All ways in which a rule that forbids may name it.
+    pub(crate) readings: Vec<String>,
+}
+
+impl Words {
+    pub(crate) fn of(command: &SimpleCommand) -> Self {
+        let known: Option<Vec<&str>> = command.words.iter().map(Option::as_deref).collect();
+        let is_plain = |words: &Vec<&str>| {
+            words.first().is_some_and(|name| !name.is_empty() && !name.contains(char::is_whitespace))
+                && command.assignments.iter().all(is_harmless)
+        };
+        let plain = known.filter(is_plain).map(|words| words.join(" "));
+        let shown: Vec<&str> =
+            command.words.iter().map(|word| word.as_deref().unwrap_or("\u{fffd}")).collect();
+        let text = command.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let mut readings = vec![shown.join(" "), text.clone()];
+        if let Some((name, rest)) = shown.split_first()
+            && let Some((_, base)) = name.rsplit_once('/')
+        {
+            readings.push([&[base], rest].concat().join(" "));
+        }
+        Self { plain, text, readings }
+    }
+}
+
+fn is_harmless((name, value): &(String, Option<String>)) -> bool {
+    value.is_some()
+        && HARMLESS_VARIABLES
+            .iter()
+            .any(|known| if known.ends_with('_') { name.starts_with(known) } else { name == known })
+}
+
+/// Where a call is taken apart.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) workspace: &'a Workspace,
+    pub(crate) shell: Shell,
+    /// Where a line of bash would begin.
+    pub(crate) shell_folder: &'a Path,
+    pub(crate) home: Option<&'a Path>,
+}
+
+impl Surroundings<'_> {
+    /// What a call would do. Never empty.
+    pub(crate) fn take_apart(&self, tool_name: &str, arguments: &Value) -> Vec<Item> {
+        match kind_of(tool_name) {
+            Kind::Shell => match arguments.get("command").and_then(Value::as_str) {
+                Some(line) => self.line(line),
+                None => vec![Item::Impossible("the call names no command".into())],
+            },
+            Kind::Read => self.files(arguments, Access::Read, tool_name),
+            Kind::Edit => self.files(arguments, Access::Write, tool_name),
+            Kind::Fetch => {
+                let url = arguments.get("url").and_then(Value::as_str).unwrap_or_default();
+                match Url::parse(url).ok().as_ref().and_then(host_of) {
+                    Some(host) => vec![Item::Fetch { host }],
+                    None => vec![Item::Impossible(format!("{url:?} is not an address with a host"))],
+                }
+            }
+            Kind::Named => match first_text(arguments, &NAME_KEYS) {
+                Some(name) => vec![Item::Named { name: name.to_owned() }],
+                None => vec![Item::Call],
+            },
+            Kind::Internal | Kind::Mcp | Kind::Other => vec![Item::Call],
+        }
+    }
+
+    fn files(&self, arguments: &Value, access: Access, tool_name: &str) -> Vec<Item> {
+        let needs_path = access == Access::Write || tool_name == "read";
+        let mut written: Vec<String> = Vec::new();
+        match first_text(arguments, &PATH_KEYS) {
+            Some(path) => written.push(path.to_owned()),
+            None if needs_path => return vec![Item::Impossible("the call names no path".into())],
+            None => written.push(".".to_owned()),
+        }
+        if tool_name == "glob"
+            && let Some(pattern) = arguments.get("pattern").and_then(Value::as_str)
+        {
+            written.extend(folder_of_pattern(pattern));
+        }
+        let root = self.workspace.root();
+        let item = |path: String| match NamedPath::new(self.workspace, root, &path, access) {
+            Ok(path) => Item::Path { path, origin: Origin::Tool },
+            Err(error) => Item::Impossible(error.to_string()),
+        };
+        written.into_iter().map(item).collect()
+    }
+
+    fn line(&self, line: &str) -> Vec<Item> {
+        let analysis = (self.shell.analyse)(line);
+        let mut items: Vec<Item> = Vec::new();
+        let mut paths_left = PATHS_MAX;
+        for (index, command) in analysis.commands.iter().enumerate() {
+            let next = analysis.commands.get(index + 1);
+            let folder = self.folder(command.folder.as_deref());
+            if folder.is_none() {
+                items.push(Item::Unknown(format!("where {:?} would run", command.text)));
+            }
+            let mut paths = folder.map(|folder| self.words_as_paths(command, &folder)).unwrap_or_default();
+            if paths.len() > paths_left {
+                paths.truncate(paths_left);
+                items.push(Item::Unknown(format!("what more than {PATHS_MAX} words of a line lead to")));
+            }
+            paths_left -= paths.len();
+            items.push(Item::Command(CommandItem {
+                words: Words::of(command),
+                transparent: next.is_some_and(|next| is_transparent(command, next)),
+                paths,
+                command: command.clone(),
+            }));
+        }
+        items.extend(analysis.redirections.iter().map(|redirection| self.redirection(redirection)));
+        items.extend(analysis.unknown.into_iter().map(Item::Unknown));
+        if items.is_empty() {
+            items.push(Item::Unknown("the line holds no command".into()));
+        }
+        items
+    }
+
+    fn redirection(&self, redirection: &Redirection) -> Item {
+        let access = if redirection.writes { Access::Write } else { Access::Read };
+        let (Some(target), Some(folder)) =
+            (redirection.target.as_deref(), self.folder(redirection.folder.as_deref()))
+        else {
+            return Item::Unknown("which file a redirection means".into());
+        };
+        let Some(target) = self.expand(target) else {
+            return Item::Unknown(format!("whose home {target:?} means"));
+        };
+        match NamedPath::new(self.workspace, &folder, &target, access) {
+            Ok(path) => Item::Path { path, origin: Origin::Redirection },
+            Err(error) => Item::Impossible(error.to_string()),
+        }
+    }
+
+    /// The folder that `folder` means, counted from where the line begins.
+    fn folder(&self, folder: Option<&str>) -> Option<PathBuf> {
+        let begin = self.workspace.root().join(self.shell_folder);
+        match folder? {
+            "" | "." => Some(begin),
+            folder => Some(begin.join(self.expand(folder)?)),
+        }
+    }
+
+    /// The words of a command that may be paths. A word that is none leads into the workspace and harms nothing.
+    fn words_as_paths(&self, command: &SimpleCommand, folder: &Path) -> Vec<WordPath> {
+        let named = |index, path: &str| WordPath { index, path: path.to_owned(), folder: folder.to_owned() };
+        let mut paths = vec![named(None, ".")];
+        let name = command.words.first().and_then(Option::as_deref).unwrap_or_default();
+        if matches!(name, "echo" | "printf" | "true" | "false" | ":") {
+            return paths;
+        }
+        for (index, word) in command.words.iter().enumerate().skip(1) {
+            let Some(word) = word.as_deref() else { continue };
+            let mut meanings = vec![word];
+            if word.starts_with('-') || word.contains('=') {
+                meanings.extend(word.split_once('=').map(|(_, value)| value));
+            }
+            if word.starts_with('-') {
+                meanings.extend(word.find(['/', '~', '.']).and_then(|at| word.get(at..)));
+            }
+            for meaning in meanings {
+                let path = self.expand(meaning).unwrap_or_else(|| meaning.to_owned());
+                paths.push(named(Some(index), &path));
+            }
+        }
+        paths
+    }
+
+    /// `word` with the home in front of it made out; nothing for the homes of others.
+    fn expand(&self, word: &str) -> Option<String> {
+        let Some(rest) = word.strip_prefix('~') else { return Some(word.to_owned()) };
+        if !rest.is_empty() && !rest.starts_with('/') {
+            return None;
+        }
+        self.home?.to_str().map(|home| format!("{home}{rest}"))
+    }
+
+    /// The path that a word of a command means, if it is one.
+    pub(crate) fn word_path(&self, word: &WordPath, access: Access) -> Option<Result<NamedPath, PathError>> {
+        match NamedPath::new(self.workspace, &word.folder, &word.path, access) {
+            Err(PathError::Malformed { .. }) => None,
+            other => Some(other),
+        }
+    }
+}
+
+/// The host of an address as rules compare it.
+pub(crate) fn host_of(url: &Url) -> Option<String> {
+    let host = url.host_str()?.trim_end_matches('.').to_lowercase();
+    (!host.is_empty()).then_some(host)
+}
+
+fn first_text<'a>(arguments: &'a Value, keys: &[&str]) -> Option<&'a str> {
+    keys.iter().find_map(|key| arguments.get(*key).and_then(Value::as_str))
+}
+
+/// The folder that a pattern of names leads to, where it leads anywhere but down.
+fn folder_of_pattern(pattern: &str) -> Option<String> {
+    let leads_away = pattern.starts_with(['/', '~']) || pattern.split('/').any(|part| part == "..");
+    let literal = pattern.split(['*', '?', '[', '{']).next().unwrap_or_default();
+    (leads_away && !literal.is_empty()).then(|| literal.to_owned())
+}
+
+/// Whether `command` does nothing but run `next`.
+fn is_transparent(command: &SimpleCommand, next: &SimpleCommand) -> bool {
+    let Some(Some(name)) = command.words.first() else { return false };
+    let wraps = command.words.len() > next.words.len() && command.words.ends_with(&next.words);
+    let bare = name != "xargs" || command.words.len() == next.words.len() + 1;
+    TRANSPARENT.contains(&name.as_str()) && wraps && bare && command.assignments.iter().all(is_harmless)
+}

@@ -1,0 +1,198 @@
+//! `PolicyGate`: the gate that follows a policy.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rheon_types::event::{
+    ApprovalRequest, PermissionDecision, PermissionMode, PermissionResponse, QueuedChange, Scope,
+};
+use rheon_types::{Answer, Effect, Gate, GateRequest, ToolCall, Verdict};
+
+use crate::policy::call::Surroundings;
+use crate::policy::explanation::{Decision, Explanation};
+use crate::policy::judge::{Judge, Judged};
+use crate::policy::policy_set::{BoundRule, Policy, PolicyError};
+use crate::policy::rule::{List, Rule};
+use crate::policy::shell_seam::Shell;
+use crate::policy::{subject, suggestion};
+use crate::workspace::Workspace;
+
+/// Where rules go that hold for all sessions of the user. Never into the repository.
+pub trait RuleSink: Send + Sync {
+    /// Saves rules for `list`, and tells the user itself if that fails: in this session they hold either way.
+    fn save(&self, list: List, rules: &[Rule]);
+}
+
+/// The most rules that answers of one session leave behind; after that, questions are asked again.
+pub(crate) const SESSION_RULES_MAX: usize = 1_000;
+
+type ShellFolder = dyn Fn() -> PathBuf + Send + Sync;
+
+/// The gate that follows a policy.
+pub struct PolicyGate {
+    policy: Policy,
+    workspace: Arc<Workspace>,
+    shell: Shell,
+    shell_folder: Option<Box<ShellFolder>>,
+    sink: Option<Arc<dyn RuleSink>>,
+    state: Mutex<State>,
+}
+
+/// What changes while a session runs.
+struct State {
+    mode: PermissionMode,
+    rules: Vec<BoundRule>,
+}
+
+impl PolicyGate {
+    /// A gate for tools that work in `workspace`, which [`Policy::workspace`] makes.
+    pub fn new(policy: Policy, workspace: Arc<Workspace>) -> Self {
+        let state = Mutex::new(State { mode: policy.default_mode(), rules: Vec::new() });
+        Self { policy, workspace, shell: Shell::default(), shell_folder: None, sink: None, state }
+    }
+
+    /// The same, with another understanding of bash.
+    pub fn with_shell(mut self, shell: Shell) -> Self {
+        self.shell = shell;
+        self
+    }
+
+    /// The same, for a shell that remembers its folder: `folder` says where the next line would begin.
+    pub fn with_shell_folder(mut self, folder: impl Fn() -> PathBuf + Send + Sync + 'static) -> Self {
+        self.shell_folder = Some(Box::new(folder));
+        self
+    }
+
+    /// The same, saving the rules that hold for all sessions.
+    pub fn with_sink(mut self, sink: Arc<dyn RuleSink>) -> Self {
+        self.sink = Some(sink);
+        self
+    }
+
+    /// The policy.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The mode of the session.
+    pub fn mode(&self) -> PermissionMode {
+        self.state().mode
+    }
+
+    /// Changes the mode of the session.
+    pub fn set_mode(&self, mode: PermissionMode) -> Result<(), PolicyError> {
+        self.policy.permits(mode)?;
+        self.state().mode = mode;
+        Ok(())
+    }
+
+    /// What is decided about a call, and why. The gate answers with nothing else.
+    pub fn explain(&self, call: &ToolCall, effect: Effect) -> Explanation {
+        self.explain_in(&self.begin_folder(), call, effect)
+    }
+
+    fn explain_in(&self, shell_folder: &Path, call: &ToolCall, effect: Effect) -> Explanation {
+        let state = self.state();
+        let judge = Judge {
+            policy: &self.policy,
+            session: &state.rules,
+            mode: state.mode,
+            surroundings: Surroundings {
+                workspace: &self.workspace,
+                shell: self.shell,
+                shell_folder,
+                home: self.policy.places().home.as_deref(),
+            },
+        };
+        judge.judge(Judged { tool_name: call.name.as_str(), arguments: &call.arguments, effect })
+    }
+
+    /// Where the next line of bash would begin. Asked once a call, so that what is shown is what was judged.
+    fn begin_folder(&self) -> PathBuf {
+        self.shell_folder.as_ref().map_or_else(|| self.workspace.root().to_owned(), |folder| folder())
+    }
+
+    fn verdict(&self, call: &ToolCall, effect: Effect) -> Verdict {
+        let shell_folder = self.begin_folder();
+        let explanation = self.explain_in(&shell_folder, call, effect);
+        match explanation.decision {
+            Decision::Allow => Verdict::Allow,
+            Decision::Deny => Verdict::Deny { reason: denial(&explanation) },
+            Decision::Ask => Verdict::Ask {
+                subject: subject::of(call, &self.workspace, &shell_folder),
+                reason: explanation.reason(),
+                danger: explanation.danger(),
+                suggested_rule: suggestion::of(&explanation),
+            },
+            Decision::Queue => Verdict::Queue {
+                change: QueuedChange {
+                    call_id: call.id.clone(),
+                    tool_name: call.name.clone(),
+                    arguments: Arc::clone(&call.arguments),
+                    summary: summary(&explanation),
+                },
+            },
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing panics while it holds the lock, and a mode or a list of rules is never half written.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Gate for PolicyGate {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Verdict> {
+        Answer::Now(self.verdict(request.call, request.effect))
+    }
+
+    fn resolved(&self, request: &ApprovalRequest, response: &PermissionResponse) {
+        // Without a rule that was shown, an answer reaches no further than its call.
+        let Some(shown) = request.suggested_rule.as_deref() else { return };
+        let list = match response.decision {
+            PermissionDecision::Allow => List::Allow,
+            PermissionDecision::Deny => List::Deny,
+        };
+        let bound: Option<Vec<BoundRule>> =
+            shown.lines().map(|line| suggestion::bound_in(line, list, self.policy.places())).collect();
+        let Some(bound) = bound else { return };
+        match response.scope {
+            Scope::Once => return,
+            Scope::Session => {}
+            Scope::Always => {
+                if let Some(sink) = &self.sink {
+                    let rules: Vec<Rule> = bound.iter().map(|bound| bound.rule.clone()).collect();
+                    sink.save(list, &rules);
+                }
+            }
+        }
+        let mut state = self.state();
+        for bound in bound {
+            let known = state.rules.iter().any(|rule| rule.rule == bound.rule);
+            if !known && state.rules.len() < SESSION_RULES_MAX {
+                state.rules.push(bound);
+            }
+        }
+    }
+}
+
+impl fmt::Debug for PolicyGate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PolicyGate").field("policy", &self.policy).finish_non_exhaustive()
+    }
+}
+
+/// What the model is told.
+fn denial(explanation: &Explanation) -> String {
+    if explanation.by_rules == Decision::Deny {
+        format!("denied: {}", explanation.reason())
+    } else {
+        format!("denied: nobody is asked in this session, and it needs approval: {}", explanation.reason())
+    }
+}
+
+fn summary(explanation: &Explanation) -> String {
+    let changes: Vec<&str> = explanation.parts.iter().map(|part| part.what.as_str()).collect();
+    changes.join(", ")
+}

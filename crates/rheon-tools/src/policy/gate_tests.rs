@@ -1,0 +1,281 @@
+//! The gate at work: questions, answers and what they leave behind (E1, E2, E7).
+
+use std::sync::{Arc, Mutex};
+
+use expect_test::{expect, expect_file};
+use rheon_types::event::{PermissionDecision, Scope, Subject};
+use rheon_types::{
+    Answer, BoxFuture, Effect, Gate, GateRequest, Tool, ToolCall, ToolContext, ToolError, ToolResult, Verdict,
+};
+use serde_json::{Value, json};
+
+use crate::policy::fixtures::{World, answer, bash, call, effect, read, request, write};
+use crate::policy::gate::SESSION_RULES_MAX;
+use crate::policy::{List, PolicyGate, ReadOnly, Rule, RuleSink};
+
+/// A tool that is never run.
+struct Unused;
+
+impl Tool for Unused {
+    fn name(&self) -> &str {
+        "unused"
+    }
+    fn description(&self) -> &str {
+        ""
+    }
+    fn parameters_schema(&self) -> Value {
+        json!({})
+    }
+    fn execute<'a>(&'a self, _: Arc<Value>, _: ToolContext) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async { Ok(ToolResult::text("")) })
+    }
+}
+
+fn check_as(gate: &dyn Gate, call: &ToolCall, effect: Effect) -> Verdict {
+    match gate.check(GateRequest { call, tool: &Unused, effect }) {
+        Answer::Now(verdict) => verdict,
+        Answer::Later(_) => panic!("the gate has to wait"),
+    }
+}
+
+fn check(gate: &PolicyGate, call: &ToolCall) -> Verdict {
+    check_as(gate, call, effect(call))
+}
+
+fn suggested(gate: &PolicyGate, call: &ToolCall) -> Option<String> {
+    request(call, &check(gate, call)).suggested_rule
+}
+
+#[test]
+fn a_question_carries_the_exact_command_and_where_it_runs() {
+    let world = World::new();
+    let src = world.path().join("work/src");
+    let gate = world.gate("{}").with_shell_folder({
+        let src = src.clone();
+        move || src.clone()
+    });
+    let command = format!("npm test {}\u{1b}[2K\u{202e}; npm run lint", " ".repeat(10_000));
+    let Verdict::Ask { subject, .. } = check(&gate, &bash(&command)) else { panic!("it is not asked about") };
+    assert_eq!(subject, Subject::Command { command, cwd: src.display().to_string() });
+}
+
+#[test]
+fn a_question_about_a_file_shows_the_difference() {
+    let world = World::new();
+    let gate = world.gate("{}");
+    let edit = |arguments: Value| call("edit", arguments);
+    let calls = [
+        write("src/main.rs"),
+        write("src/new.rs"),
+        edit(json!({"path": "src/main.rs", "old_string": "two", "new_string": "2"})),
+        edit(json!({"path": "src/main.rs", "old_string": "none", "new_string": "2"})),
+        edit(json!({"path": "src/main.rs", "old_string": "o", "new_string": "0", "replace_all": true})),
+        write("src"),
+    ];
+    let mut text = String::new();
+    for call in &calls {
+        match request(call, &check(&gate, call)).subject {
+            Subject::Diff { path, diff } => text.push_str(&format!("{path}\n{diff}")),
+            other => text.push_str(&format!("{other:?}\n")),
+        }
+    }
+    expect![[r#"
+        src/main.rs
+        --- a/src/main.rs
+        +++ b/src/main.rs
+        @@ -1,2 +1 @@
+        -one
+        -two
+        +new
+        src/new.rs
+        --- a/src/new.rs
+        +++ b/src/new.rs
+        @@ -0,0 +1 @@
+        +new
+        src/main.rs
+        --- a/src/main.rs
+        +++ b/src/main.rs
+        @@ -1,2 +1,2 @@
+         one
+        -two
+        +2
+        Arguments { arguments: Object {"new_string": String("2"), "old_string": String("none"), "path": String("src/main.rs")} }
+        src/main.rs
+        --- a/src/main.rs
+        +++ b/src/main.rs
+        @@ -1,2 +1,2 @@
+        -one
+        -two
+        +0ne
+        +tw0
+        Arguments { arguments: Object {"content": String("new\n"), "path": String("src")} }
+    "#]].assert_eq(&text);
+}
+
+#[test]
+fn rules_are_offered_for_each_command_and_never_for_what_is_dangerous() {
+    let world = World::new();
+    let gate = world.gate(r#"{"ask":["Bash(npm publish *)"]}"#);
+    let calls = [
+        bash("npm test -- --watch"),
+        bash("npm run build"),
+        bash("npm exec x"),
+        bash("cargo test && mkdir -p a/b && ls"),
+        bash("mkdir *"),
+        bash("git commit -m x > log"),
+        bash("npm a; npm b; npm c; npm d; npm e"),
+        bash("npm a; npm b; npm c; npm d; npm e; npm f"),
+        bash("npm test $X"),
+        bash("npm test; mytool"),
+        bash("rm -rf x"),
+        bash("npm publish"),
+        bash("X=1 npm test"),
+        write("src/a[1].rs"),
+        write(".git/config"),
+        write("../a"),
+        read("../secret"),
+        call("web_fetch", json!({"url": "https://example.com/x"})),
+        call("web_fetch", json!({"url": "https://*/x"})),
+        call("agent", json!({"agent": "*"})),
+        call("deploy", json!({})),
+        call("Read", json!({})),
+    ];
+    let mut text = String::new();
+    for call in &calls {
+        text.push_str(&format!("{} {} -> {:?}\n", call.name, call.arguments, suggested(&gate, call)));
+    }
+    expect![[r#"
+        bash {"command":"npm test -- --watch"} -> Some("Bash(npm test *)")
+        bash {"command":"npm run build"} -> Some("Bash(npm run build *)")
+        bash {"command":"npm exec x"} -> Some("Bash(npm exec x)")
+        bash {"command":"cargo test && mkdir -p a/b && ls"} -> Some("Bash(cargo test *)\nBash(mkdir -p a/b)")
+        bash {"command":"mkdir *"} -> None
+        bash {"command":"git commit -m x > log"} -> Some("Bash(git commit *)\nEdit(//T/work/log)")
+        bash {"command":"npm a; npm b; npm c; npm d; npm e"} -> Some("Bash(npm a *)\nBash(npm b *)\nBash(npm c *)\nBash(npm d *)\nBash(npm e *)")
+        bash {"command":"npm a; npm b; npm c; npm d; npm e; npm f"} -> None
+        bash {"command":"npm test $X"} -> None
+        bash {"command":"npm test; mytool"} -> None
+        bash {"command":"rm -rf x"} -> None
+        bash {"command":"npm publish"} -> None
+        bash {"command":"X=1 npm test"} -> None
+        write {"content":"new\n","path":"src/a[1].rs"} -> Some("Edit(//T/work/src/a\\[1\\].rs)")
+        write {"content":"new\n","path":".git/config"} -> None
+        write {"content":"new\n","path":"../a"} -> None
+        read {"path":"../secret"} -> Some("Read(//T/secret)")
+        web_fetch {"url":"https://example.com/x"} -> Some("WebFetch(domain:example.com)")
+        web_fetch {"url":"https://*/x"} -> None
+        agent {"agent":"*"} -> None
+        deploy {} -> Some("deploy")
+        Read {} -> None
+    "#]].assert_eq(&world.clean(&text));
+}
+
+#[derive(Default)]
+struct Saved(Mutex<Vec<String>>);
+
+impl RuleSink for Saved {
+    fn save(&self, list: List, rules: &[Rule]) {
+        let mut saved = self.0.lock().unwrap();
+        saved.extend(rules.iter().map(|rule| format!("{list} {rule}")));
+    }
+}
+
+#[test]
+fn answers_reach_as_far_as_they_say_and_only_for_the_rule_that_was_shown() {
+    let world = World::new();
+    let mut text = String::new();
+    for (decision, scope) in [
+        (PermissionDecision::Allow, Scope::Once),
+        (PermissionDecision::Allow, Scope::Session),
+        (PermissionDecision::Allow, Scope::Always),
+        (PermissionDecision::Deny, Scope::Once),
+        (PermissionDecision::Deny, Scope::Session),
+    ] {
+        let saved = Arc::new(Saved::default());
+        let gate = world.gate("{}").with_sink(Arc::clone(&saved) as Arc<dyn RuleSink>);
+        for asked in [bash("npm test a && mkdir x"), bash("rm -rf x"), write("src/a[1].rs")] {
+            gate.resolved(&request(&asked, &check(&gate, &asked)), &answer(decision, scope));
+        }
+        text.push_str(&format!("{decision:?} {scope:?}\n"));
+        for call in [
+            bash("npm test b"),
+            bash("npm install"),
+            bash("mkdir x"),
+            bash("mkdir y"),
+            bash("rm -rf x"),
+            write("src/a[1].rs"),
+            write("src/a1.rs"),
+        ] {
+            text.push_str(&format!("  {} {}\n", gate.explain(&call, effect(&call)).decision, call.arguments));
+        }
+        text.push_str(&format!("  saved {:?}\n", saved.0.lock().unwrap()));
+    }
+    expect_file!["expected/answers_reach_as_far_as_they_say_and_only_for_the_rule_that_was_shown.txt"]
+        .assert_eq(&world.clean(&text));
+}
+
+#[test]
+fn an_answer_to_a_question_without_a_rule_leaves_nothing_behind() {
+    let world = World::new();
+    let gate = world.gate("{}");
+    let asked = bash("mytool x");
+    gate.resolved(&request(&asked, &check(&gate, &asked)), &answer(PermissionDecision::Allow, Scope::Always));
+    assert!(matches!(check(&gate, &asked), Verdict::Ask { .. }));
+}
+
+#[test]
+fn a_session_keeps_so_many_rules_and_asks_again_after_that() {
+    let world = World::new();
+    let gate = world.gate("{}");
+    let approve = |call: &ToolCall| {
+        gate.resolved(
+            &request(call, &check(&gate, call)),
+            &answer(PermissionDecision::Allow, Scope::Session),
+        );
+    };
+    for number in 0..SESSION_RULES_MAX {
+        approve(&bash(&format!("mkdir d{number}")));
+    }
+    assert_eq!(check(&gate, &bash("mkdir d999")), Verdict::Allow);
+    approve(&bash("mkdir late"));
+    assert!(matches!(check(&gate, &bash("mkdir late")), Verdict::Ask { .. }));
+}
+
+#[test]
+fn verdicts_say_why() {
+    let world = World::new();
+    let mut text = String::new();
+    for mode in ["default", "plan", "dontAsk"] {
+        let gate = world
+            .gate(&format!(r#"{{"defaultMode":"{mode}","deny":["Bash(curl *)"],"ask":["Bash(npm *)"]}}"#));
+        for call in [bash("curl x"), bash("npm test"), write("src/a.rs"), bash("mkdir a > b")] {
+            text.push_str(&match check(&gate, &call) {
+                Verdict::Allow => "allow\n".to_owned(),
+                Verdict::Deny { reason } => format!("{reason}\n"),
+                Verdict::Ask { reason, danger, .. } => format!("ask {danger:?}: {reason}\n"),
+                Verdict::Queue { change } => format!("queue {} {}\n", change.tool_name, change.summary),
+            });
+        }
+    }
+    expect![[r#"
+        denied: run `curl x`: rule Bash(curl *) in deny of user settings
+        ask Moderate: run `npm test`: rule Bash(npm *) in ask of user settings
+        ask Moderate: change src/a.rs: no rule allows it; edits are asked about
+        ask Moderate: run `mkdir a > b`: no rule allows it; changes files; change b: no rule allows it; edits are asked about
+        denied: run `curl x`: rule Bash(curl *) in deny of user settings
+        queue bash run `npm test`
+        queue write change src/a.rs
+        queue bash run `mkdir a > b`, change b
+        denied: run `curl x`: rule Bash(curl *) in deny of user settings
+        denied: nobody is asked in this session, and it needs approval: run `npm test`: rule Bash(npm *) in ask of user settings
+        denied: nobody is asked in this session, and it needs approval: change src/a.rs: no rule allows it; edits are asked about
+        denied: nobody is asked in this session, and it needs approval: run `mkdir a > b`: no rule allows it; changes files; change b: no rule allows it; edits are asked about
+    "#]].assert_eq(&text);
+}
+
+#[test]
+fn a_gate_that_only_looks_denies_every_change() {
+    assert_eq!(check_as(&ReadOnly, &read("x"), Effect::Pure), Verdict::Allow);
+    assert!(matches!(check_as(&ReadOnly, &write("x"), Effect::Idempotent), Verdict::Deny { .. }));
+    assert!(matches!(check_as(&ReadOnly, &bash("ls"), Effect::Unsafe), Verdict::Deny { .. }));
+}

@@ -1,0 +1,140 @@
+//! Paths as rules see them: patterns like those of `.gitignore`, and what a call names.
+
+use std::path::{Component, Path, PathBuf};
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use crate::policy::places::Places;
+use crate::workspace::{Access, PathError, Workspace};
+
+/// A pattern of `Read(...)` or `Edit(...)`, not yet bound to folders.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PathPattern {
+    anchor: Anchor,
+    /// As `.gitignore` would have it.
+    line: String,
+}
+
+/// The folder from which a pattern counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Anchor {
+    FileSystem,
+    Home,
+    Source,
+    WorkingFolder,
+}
+
+impl PathPattern {
+    pub(crate) fn parse(spec: &str) -> Result<Self, String> {
+        let (anchor, line) = if let Some(rest) = spec.strip_prefix("//") {
+            (Anchor::FileSystem, format!("/{rest}"))
+        } else if spec == "~" {
+            (Anchor::Home, "/**".to_owned())
+        } else if let Some(rest) = spec.strip_prefix("~/") {
+            (Anchor::Home, format!("/{rest}"))
+        } else if spec.starts_with('/') {
+            (Anchor::Source, spec.to_owned())
+        } else if let Some(rest) = spec.strip_prefix("./") {
+            (Anchor::WorkingFolder, format!("/{rest}"))
+        } else if spec.starts_with('!') {
+            return Err("a path rule cannot take back another; write the opposite list".into());
+        } else if let Some(rest) = spec.strip_prefix('#') {
+            (Anchor::WorkingFolder, format!("\\#{rest}"))
+        } else {
+            (Anchor::WorkingFolder, spec.to_owned())
+        };
+        if spec.starts_with('~') && !matches!(anchor, Anchor::Home) {
+            return Err("homes of other users have no name here; write //home/user/...".into());
+        }
+        if line.split('/').any(|part| part == "..") {
+            return Err("a path rule cannot lead upwards; write the absolute path, //...".into());
+        }
+        compile(Path::new("/"), &line)?;
+        Ok(Self { anchor, line })
+    }
+
+    /// The pattern in the folders it means; each folder also by its real path. Empty where there is no such folder.
+    pub(crate) fn bind(&self, places: &Places, source_folder: &Path) -> Result<Vec<Gitignore>, String> {
+        let folder = match self.anchor {
+            Anchor::FileSystem => Some(Path::new("/")),
+            Anchor::Home => places.home.as_deref(),
+            Anchor::Source => Some(source_folder),
+            Anchor::WorkingFolder => Some(places.working_folder.as_path()),
+        };
+        let Some(folder) = folder else {
+            return Err("no home folder is known; write the absolute path, //...".into());
+        };
+        let mut bound = vec![compile(folder, &self.line)?];
+        if let Ok(real) = folder.canonicalize()
+            && real != folder
+        {
+            bound.push(compile(&real, &self.line)?);
+        }
+        Ok(bound)
+    }
+}
+
+fn compile(folder: &Path, line: &str) -> Result<Gitignore, String> {
+    let mut builder = GitignoreBuilder::new(folder);
+    builder.add_line(None, line).map_err(|error| error.to_string())?;
+    let built = builder.build().map_err(|error| error.to_string())?;
+    if built.is_empty() { Err("the pattern is empty".into()) } else { Ok(built) }
+}
+
+/// Whether a path, or a folder it is in, fits one of the bound patterns.
+pub(crate) fn fits(patterns: &[Gitignore], path: &Path) -> bool {
+    patterns.iter().any(|pattern| {
+        // The matcher insists on paths below its folder.
+        path.strip_prefix(pattern.path())
+            .is_ok_and(|rest| pattern.matched_path_or_any_parents(rest, path.is_dir()).is_ignore())
+    })
+}
+
+/// A path that a call names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NamedPath {
+    pub(crate) access: Access,
+    /// As it is written, made absolute, links not followed.
+    pub(crate) written: PathBuf,
+    /// Where it leads.
+    pub(crate) real: PathBuf,
+    pub(crate) inside: bool,
+    pub(crate) protected: bool,
+}
+
+impl NamedPath {
+    /// The path `path`, which counts from `folder`.
+    pub(crate) fn new(
+        workspace: &Workspace,
+        folder: &Path,
+        path: &str,
+        access: Access,
+    ) -> Result<Self, PathError> {
+        // The workspace refuses what is no path before anything is joined to it.
+        if path.is_empty() || path.contains('\0') {
+            workspace.resolve(path)?;
+        }
+        let joined = folder.join(path);
+        let Some(text) = joined.to_str() else {
+            return Err(PathError::Malformed { path: path.to_owned(), problem: "it is not Unicode" });
+        };
+        let found = workspace.resolve(text)?;
+        let written = lexical(&workspace.root().join(&joined));
+        Ok(Self { access, written, real: found.path, inside: found.inside, protected: found.protected })
+    }
+}
+
+/// `path` without `.` and `..`, links not followed.
+fn lexical(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => {
+                clean.pop();
+            }
+            Component::CurDir => {}
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => clean.push(component),
+        }
+    }
+    clean
+}

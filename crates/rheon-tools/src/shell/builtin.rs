@@ -1,0 +1,153 @@
+//! Commands of the shell itself that change what the rest of the line means, and variables that do.
+
+use super::table::is_in;
+use super::wrapper::base_name;
+
+/// Why the rest of the line cannot be known once this command ran; nothing for most commands.
+pub(super) fn obscures(words: &[Option<&str>]) -> Option<&'static str> {
+    let Some(Some(name)) = words.first() else { return None };
+    let rest = words.get(1..).unwrap_or_default();
+    match *name {
+        "eval" => Some("eval runs a text"),
+        "source" | "." => Some("a file of commands is read"),
+        "alias" | "enable" | "hash" | "shopt" | "fc" | "bind" | "complete" | "compgen" | "let" => {
+            Some("a builtin that changes what names mean or runs more")
+        }
+        "set" if !rest.iter().all(|word| word.is_some_and(harmless_set)) => Some("settings of the shell"),
+        "exec" if rest.is_empty() => Some("the shell redirects itself"),
+        "mapfile" | "readarray" if super::options::has(rest, "-C", "dnOsu") => Some("a callback"),
+        "export" | "declare" | "typeset" | "local" | "readonly" => declares(rest),
+        "unset" | "read" | "mapfile" | "readarray" | "printf" | "test" | "[" | "[[" | "wait" | "getopts" => {
+            evaluates(name, rest)
+        }
+        _ => reads_program(name, rest),
+    }
+}
+
+fn harmless_set(word: &str) -> bool {
+    match word.strip_prefix(['-', '+']) {
+        Some(letters) if !letters.is_empty() => letters.bytes().all(|letter| b"euxovEC".contains(&letter)),
+        Some(_) => false,
+        None => matches!(
+            word,
+            "pipefail" | "errexit" | "nounset" | "xtrace" | "verbose" | "noclobber" | "errtrace"
+        ),
+    }
+}
+
+fn declares(rest: &[Option<&str>]) -> Option<&'static str> {
+    for word in rest {
+        let word = (*word)?;
+        let name = word.split(['=', '+']).next().unwrap_or_default();
+        if word.starts_with('-') && word.contains(['f', 'n', 'i', 'F']) {
+            return Some("a declaration of more than a value");
+        }
+        if name.contains('[') {
+            return Some("an index that is evaluated");
+        }
+        if is_influential(name) {
+            return Some("a variable that changes what commands do");
+        }
+    }
+    None
+}
+
+/// Builtins evaluate the index in the name of a variable, commands in it included.
+fn evaluates(name: &str, rest: &[Option<&str>]) -> Option<&'static str> {
+    let indexed = rest.iter().flatten().any(|word| {
+        let head = word.split('[').next().unwrap_or_default();
+        head.len() < word.len()
+            && !head.is_empty()
+            && head.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    });
+    let compares =
+        |word: &&str| matches!(*word, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v" | "-R" | "=~");
+    let numbers = || {
+        rest.iter().flatten().any(|word| {
+            !word.starts_with('-')
+                && *word != "]]"
+                && !word.bytes().all(|byte| byte.is_ascii_digit() || b"!()&|".contains(&byte))
+        })
+    };
+    match name {
+        "[[" if rest.iter().flatten().any(compares) && numbers() => Some("an expression that is evaluated"),
+        "[[" => None,
+        "read" | "mapfile" | "readarray" | "unset" | "getopts" | "printf" | "wait"
+            if rest.iter().flatten().any(|word| is_influential(word)) =>
+        {
+            Some("a variable that changes what commands do")
+        }
+        _ if indexed => Some("an index that is evaluated"),
+        _ => None,
+    }
+}
+
+/// Interpreters without a program take it from their input.
+fn reads_program(name: &str, rest: &[Option<&str>]) -> Option<&'static str> {
+    let interpreter = is_interpreter(name);
+    let empty = rest.iter().all(|word| word.is_some_and(|word| word == "-" || word == "/dev/stdin"));
+    if interpreter && empty {
+        return Some("an interpreter runs what it is fed");
+    }
+    None
+}
+
+/// Whether a command runs programs of its own language.
+pub(super) fn is_interpreter(name: &str) -> bool {
+    let name = base_name(name);
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    matches!(
+        stem,
+        "python"
+            | "pypy"
+            | "perl"
+            | "ruby"
+            | "node"
+            | "nodejs"
+            | "deno"
+            | "bun"
+            | "php"
+            | "lua"
+            | "luajit"
+            | "tclsh"
+            | "wish"
+            | "Rscript"
+            | "R"
+            | "julia"
+            | "guile"
+            | "racket"
+            | "osascript"
+            | "ipython"
+            | "irb"
+            | "ghci"
+            | "runghc"
+            | "scala"
+            | "groovy"
+            | "elixir"
+            | "iex"
+            | "erl"
+            | "escript"
+            | "swift"
+            | "ts-node"
+            | "tsx"
+    )
+}
+
+/// Whether a variable changes which programs run, or what they do.
+pub(super) fn is_influential(name: &str) -> bool {
+    const PREFIXES: &str = "LD_ DYLD_ BASH_ PYTHON PERL5 RUBY npm_config_ NPM_CONFIG_ GIT_ CARGO_TARGET_ CARGO_BUILD_ \
+     CARGO_HOME RUSTC RUSTUP_ DOCKER_ SSL_CERT LESS MAKE SSH_ SUDO_ MALLOC_";
+    const NAMES: &str = "PATH IFS ENV CDPATH HOME SHELL SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND GLOBIGNORE PAGER \
+     MANPAGER EDITOR VISUAL BROWSER FCEDIT NODE_OPTIONS NODE_PATH JAVA_TOOL_OPTIONS \
+     _JAVA_OPTIONS JDK_JAVA_OPTIONS CLASSPATH RUSTFLAGS RUSTDOCFLAGS CC CXX LD AR CFLAGS \
+     CXXFLAGS LDFLAGS GREP_OPTIONS TAR_OPTIONS RIPGREP_CONFIG_PATH POSIXLY_CORRECT LOCPATH \
+     GCONV_PATH HOSTALIASES KUBECONFIG http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY \
+     all_proxy GOFLAGS GOPROXY GOROOT PHPRC LUA_INIT XDG_CONFIG_HOME GNUPGHOME EXINIT VIMINIT \
+     OPENSSL_CONF CURL_HOME WGETRC INPUTRC FPATH ZDOTDIR TMPDIR OPTIND histchars";
+    const HARMLESS: &str = "GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL \
+     GIT_COMMITTER_DATE GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS PYTHONUNBUFFERED \
+     PYTHONDONTWRITEBYTECODE CARGO_BUILD_JOBS LESSCHARSET";
+    let name = name.trim_end_matches('+');
+    !is_in(HARMLESS, name)
+        && (is_in(NAMES, name) || PREFIXES.split(' ').any(|prefix| name.starts_with(prefix)))
+}

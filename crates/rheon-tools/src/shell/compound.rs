@@ -1,0 +1,267 @@
+//! Compound commands: loops, conditions, groups.
+
+use super::lexer::Globs;
+use super::parser::{Item, Parser};
+use super::types::SimpleCommand;
+use super::wrapper::Dialect;
+
+impl Parser<'_, '_> {
+    /// Reads a compound command if one starts here.
+    pub(super) fn compound(&mut self) -> bool {
+        if self.lexer.peek(0) == Some(b'(') {
+            self.subshell();
+            return true;
+        }
+        let word = self.reserved();
+        if self.context.dialect == Dialect::Posix && matches!(word, "[[" | "function" | "select" | "coproc") {
+            self.report.unknown("a word that not every shell knows");
+        }
+        match word {
+            "{" => self.branches(word, |parser| {
+                parser.list(&["}"]);
+                parser.expect("}");
+            }),
+            "if" => self.branches(word, Self::conditions),
+            "while" | "until" => self.repeated(word, |parser| {
+                parser.list(&["do"]);
+                parser.body();
+            }),
+            "for" | "select" => self.repeated(word, |parser| {
+                parser.loop_header();
+                parser.body();
+            }),
+            "case" => self.branches(word, Self::cases),
+            "function" => {
+                self.lexer.at += word.len();
+                self.blanks();
+                let name = self.name();
+                self.blanks();
+                if self.lexer.sees("(") {
+                    self.lexer.at += 1;
+                    self.expect(")");
+                }
+                self.skip_lines();
+                self.function(name.as_deref());
+            }
+            "coproc" => {
+                self.report.excuse(self.lexer.at);
+                self.lexer.at += word.len();
+                self.blanks();
+                self.report.excuse(self.lexer.at);
+                let (folder, moved) = (self.context.folder.clone(), self.moved);
+                self.command();
+                self.context.folder = folder;
+                self.moved = moved;
+            }
+            "[[" => self.test(),
+            _ => return false,
+        }
+        true
+    }
+
+    fn subshell(&mut self) {
+        if self.lexer.peek(1) == Some(b'(') {
+            self.report.unknown("an arithmetic command");
+        }
+        self.lexer.at += 1;
+        let (folder, moved) = (self.context.folder.clone(), self.moved);
+        self.list(&[")"]);
+        self.expect(")");
+        self.context.folder = folder;
+        self.moved = moved;
+    }
+
+    /// Runs through parts of which not all may run: a change of folder in one leaves the folder unknown.
+    fn branches(&mut self, word: &str, read: impl FnOnce(&mut Self)) {
+        self.lexer.at += word.len();
+        let folder = self.context.folder.clone();
+        let moved = std::mem::take(&mut self.moved);
+        read(self);
+        if self.context.folder != folder {
+            self.context.folder = None;
+        }
+        self.moved = moved;
+    }
+
+    /// Runs through parts that may run again: a change of folder leaves the folder of all of them unknown.
+    fn repeated(&mut self, word: &str, read: impl FnOnce(&mut Self)) {
+        let mark = self.report.mark();
+        let folder = self.context.folder.clone();
+        self.branches(word, read);
+        if self.context.folder != folder {
+            self.report.forget_folders_from(mark);
+        }
+    }
+
+    fn conditions(&mut self) {
+        let folder = self.context.folder.clone();
+        let mut moved = false;
+        loop {
+            self.list(&["then"]);
+            moved |= self.context.folder != folder;
+            self.expect("then");
+            self.list(&["elif", "else", "fi"]);
+            moved |= self.context.folder != folder;
+            if moved {
+                self.context.folder = None;
+            }
+            match self.reserved() {
+                "elif" => self.lexer.at += 4,
+                "else" => {
+                    self.lexer.at += 4;
+                    self.list(&["fi"]);
+                    self.expect("fi");
+                    return;
+                }
+                _ => {
+                    self.expect("fi");
+                    return;
+                }
+            }
+        }
+    }
+
+    fn body(&mut self) {
+        self.skip_lines();
+        if self.reserved() == "{" {
+            self.lexer.at += 1;
+            self.list(&["}"]);
+            self.expect("}");
+            return;
+        }
+        self.expect("do");
+        self.list(&["done"]);
+        self.expect("done");
+    }
+
+    fn name(&mut self) -> Option<String> {
+        let mut word = self.lexer.word(Globs::Stay);
+        self.absorb(&mut word);
+        word.value.filter(|value| !value.is_empty())
+    }
+
+    fn loop_header(&mut self) {
+        self.blanks();
+        if self.lexer.peek(0) == Some(b'(') {
+            self.report.unknown("an arithmetic command");
+            // The header holds signs that are no operators; the words after it are read as usual.
+            while self.lexer.peek(0).is_some() && !self.lexer.sees("))") {
+                self.lexer.at += 1;
+            }
+            self.lexer.at += 2;
+        } else {
+            match self.name() {
+                Some(name) if super::builtin::is_influential(&name) => {
+                    self.report.unknown("a variable that changes what commands do");
+                }
+                Some(_) => {}
+                None => self.broken(),
+            }
+            self.skip_lines();
+            if self.reserved() == "in" {
+                self.lexer.at += 2;
+                loop {
+                    self.blanks();
+                    let mut word = self.lexer.word(Globs::Expand);
+                    if word.start == word.end {
+                        break;
+                    }
+                    self.absorb(&mut word);
+                }
+            }
+        }
+        self.blanks();
+        if self.lexer.sees(";") {
+            self.lexer.at += 1;
+        }
+    }
+
+    fn cases(&mut self) {
+        self.blanks();
+        let mut value = self.lexer.word(Globs::Stay);
+        self.absorb(&mut value);
+        self.skip_lines();
+        self.expect("in");
+        let folder = self.context.folder.clone();
+        let mut moved = false;
+        loop {
+            self.skip_lines();
+            if self.reserved() == "esac" || self.lexer.peek(0).is_none() {
+                break;
+            }
+            if self.lexer.sees("(") {
+                self.lexer.at += 1;
+            }
+            loop {
+                self.blanks();
+                let mut pattern = self.lexer.word(Globs::Stay);
+                if pattern.start == pattern.end {
+                    self.broken();
+                }
+                self.absorb(&mut pattern);
+                self.blanks();
+                if !self.lexer.sees("|") {
+                    break;
+                }
+                self.lexer.at += 1;
+            }
+            if !self.lexer.sees(")") {
+                self.broken();
+                return;
+            }
+            self.lexer.at += 1;
+            self.context.folder = if moved { None } else { folder.clone() };
+            self.list(&[";;", "esac"]);
+            moved |= self.context.folder != folder;
+            for end in [";;&", ";;", ";&"] {
+                if self.lexer.sees(end) {
+                    self.lexer.at += end.len();
+                    break;
+                }
+            }
+        }
+        self.expect("esac");
+        if moved {
+            self.context.folder = None;
+        }
+    }
+
+    /// `[[ ... ]]`, listed like the command `[`.
+    fn test(&mut self) {
+        let start = self.lexer.at;
+        self.report.starts_at(start);
+        self.lexer.at += 2;
+        let mut words = vec![Item { value: Some("[[".into()), part: start..start + 2 }];
+        loop {
+            self.skip_lines();
+            let at = self.lexer.at;
+            match self.lexer.peek(0) {
+                None => {
+                    self.broken();
+                    break;
+                }
+                Some(b';') => {
+                    self.broken();
+                    return;
+                }
+                Some(b'&' | b'|' | b'<' | b'>' | b'(' | b')') => {
+                    self.lexer.at += if self.lexer.sees("&&") || self.lexer.sees("||") { 2 } else { 1 };
+                    let part = at..self.lexer.at;
+                    words.push(Item { value: Some(self.lexer.slice(part.clone()).into()), part });
+                    continue;
+                }
+                Some(_) => {}
+            }
+            let mut word = self.lexer.word(Globs::Stay);
+            self.absorb(&mut word);
+            let closes = self.lexer.slice(word.start..word.end) == "]]";
+            words.push(Item { value: word.value, part: word.start..word.end });
+            if closes {
+                break;
+            }
+        }
+        let text = self.lexer.slice(start..self.lexer.at).to_owned();
+        let folder = self.context.folder.clone();
+        self.emit(&words, SimpleCommand { words: Vec::new(), text, assignments: Vec::new(), folder });
+    }
+}

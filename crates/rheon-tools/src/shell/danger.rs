@@ -1,0 +1,376 @@
+//! How much harm a command could do, from the table and a few commands whose arguments decide.
+
+use rheon_types::event::Danger;
+use rheon_types::event::Danger::{Critical, Dangerous, Moderate, Safe};
+
+use super::builtin::{is_influential, is_interpreter, obscures};
+use super::options::has;
+use super::report::CALLS_ITSELF;
+use super::table::{CREDENTIALS, GIT_RAISES, Raise, Row, SYSTEM_FOLDERS, find, is_in};
+use super::types::{Analysis, Redirection, SimpleCommand};
+use super::wrapper::base_name;
+
+/// Options before a sub-command that change nothing about it.
+const PLAIN_OPTIONS: &str = "-q --quiet -v --verbose -s --silent --offline --locked --frozen --no-color --no-pager -p -P \
+     --no-optional-locks --literal-pathspecs --bare";
+
+type Verdict = (Danger, &'static str);
+
+/// How much harm a command could do, and why.
+pub fn danger(command: &SimpleCommand) -> (Danger, &'static str) {
+    let words: Vec<Option<&str>> = command.words.iter().map(Option::as_deref).collect();
+    let mut worst = match words.split_first() {
+        None => (Safe, "sets variables"),
+        Some((None, _)) => (Dangerous, "a command whose name cannot be known"),
+        Some((Some(name), rest)) => by_name(name, rest),
+    };
+    if let Some(reason) = obscures(&words) {
+        raise(&mut worst, (Dangerous, reason));
+    }
+    if command.assignments.iter().any(|(name, _)| is_influential(name)) {
+        raise(&mut worst, (Dangerous, "sets a variable that changes what commands do"));
+    }
+    let secret = |word: &&str| is_secret(word) || *word == "~/.ssh";
+    if words.iter().skip(1).flatten().any(secret) {
+        raise(&mut worst, (Critical, "touches keys or passwords"));
+    }
+    worst
+}
+
+/// How much harm it could do that the shell opens a file, and why.
+pub fn redirection_danger(redirection: &Redirection) -> (Danger, &'static str) {
+    let Some(target) = redirection.target.as_deref() else {
+        return (Dangerous, "opens a file that cannot be known");
+    };
+    if matches!(target, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/tty") {
+        return (Safe, "opens no file");
+    }
+    if target.starts_with("/dev/tcp/") || target.starts_with("/dev/udp/") {
+        return (Dangerous, "reaches the network");
+    }
+    if is_secret(target) {
+        return (Critical, "touches keys or passwords");
+    }
+    match (redirection.writes, is_system(target)) {
+        (true, true) => (Critical, "writes to the system"),
+        (true, false) => (Moderate, "writes a file"),
+        (false, _) => (Safe, "reads a file"),
+    }
+}
+
+/// The worst of everything a line would do. What cannot be known counts as dangerous.
+pub fn highest_danger(analysis: &Analysis) -> (Danger, &'static str) {
+    let mut worst = (Safe, "does nothing");
+    for verdict in analysis.commands.iter().map(danger) {
+        raise(&mut worst, verdict);
+    }
+    for verdict in analysis.redirections.iter().map(redirection_danger) {
+        raise(&mut worst, verdict);
+    }
+    if analysis.unknown.iter().any(|reason| reason == CALLS_ITSELF) {
+        raise(&mut worst, (Critical, "a function that calls itself without end"));
+    }
+    if !analysis.unknown.is_empty() {
+        raise(&mut worst, (Dangerous, "parts of it cannot be known"));
+    }
+    worst
+}
+
+fn raise(worst: &mut Verdict, other: Verdict) {
+    if other.0 > worst.0 {
+        *worst = other;
+    }
+}
+
+fn by_name(name: &str, rest: &[Option<&str>]) -> Verdict {
+    let base = base_name(name);
+    if base != name
+        && !["/bin/", "/usr/bin/", "/usr/local/bin/"].iter().any(|folder| *name == format!("{folder}{base}"))
+    {
+        return (Dangerous, "runs a program by its path");
+    }
+    if base.starts_with("mkfs") {
+        return (Critical, "destroys disks");
+    }
+    if is_interpreter(base) && base != "bun" {
+        return interpreter(rest);
+    }
+    match base {
+        "rm" | "unlink" => rm(rest),
+        "dd" => dd(rest),
+        "chmod" => chmod(rest),
+        "sed" | "gsed" => sed(rest),
+        "awk" | "gawk" | "mawk" | "nawk" => awk(rest),
+        "git" => git(rest),
+        "sh" | "bash" | "dash" | "ash" | "zsh" | "ksh" | "mksh" | "fish" | "csh" | "tcsh" => shell(rest),
+        "cp" | "mv" | "tee" | "ln" | "install" | "truncate" | "touch" | "mkdir" => {
+            let system = rest.last().copied().flatten().is_some_and(is_system)
+                || (base != "cp" && rest.iter().flatten().any(|word| is_system(word)));
+            if system { (Critical, "writes to the system") } else { from_table(base, rest) }
+        }
+        "make" | "gmake"
+            if rest.iter().flatten().any(|word| word.contains('$') || word.starts_with("SHELL=")) =>
+        {
+            (Dangerous, "runs other programs")
+        }
+        // The first word of tar may hold options without a dash.
+        "tar"
+            if rest
+                .first()
+                .copied()
+                .flatten()
+                .is_some_and(|word| !word.starts_with('-') && word.contains(['I', 'F', 'P'])) =>
+        {
+            (Dangerous, "runs other programs")
+        }
+        "uniq" if operands(rest).count() > 1 => (Moderate, "changes files"),
+        "env" | "printenv" if rest.is_empty() => (Moderate, "shows the environment"),
+        "command" if has(rest, "-v", "") || has(rest, "-V", "") => (Safe, "only reads"),
+        _ => from_table(base, rest),
+    }
+}
+
+fn from_table(name: &str, rest: &[Option<&str>]) -> Verdict {
+    match find(name) {
+        Some(row) => from_row(row, rest),
+        None => (Dangerous, "an unknown command"),
+    }
+}
+
+fn from_row(row: &Row, rest: &[Option<&str>]) -> Verdict {
+    if !row.subcommands.is_empty() {
+        let found = rest.iter().position(|word| !word.is_some_and(|word| word.starts_with(['-', '+'])));
+        let sub = found.and_then(|at| rest.get(at)).copied().flatten();
+        let sub = sub.and_then(|sub| row.subcommands.iter().find(|row| row.is(sub)));
+        let before = rest.get(..found.unwrap_or_default()).unwrap_or_default();
+        let plain = |word: &Option<&str>| {
+            word.is_some_and(|word| word.starts_with('+') || is_in(PLAIN_OPTIONS, word))
+        };
+        if !before.iter().all(plain) {
+            return (row.danger, row.reason);
+        }
+        return match (sub, found) {
+            (Some(sub), Some(at)) => from_row(sub, rest.get(at + 1..).unwrap_or_default()),
+            (None, None) if matches!(rest, [Some("--version" | "--help" | "-V" | "-h")]) => {
+                (Safe, "only reads")
+            }
+            _ => (row.danger, row.reason),
+        };
+    }
+    let mut worst = (row.danger, row.reason);
+    raised(row.raises, rest, row.letters_with_value, &mut worst);
+    worst
+}
+
+fn raised(raises: &[Raise], rest: &[Option<&str>], letters_with_value: &str, worst: &mut Verdict) {
+    for (option, danger, reason) in raises {
+        let given = match *option {
+            "--" | "." => rest.contains(&Some(option)),
+            _ => has(rest, option, letters_with_value),
+        };
+        if given {
+            raise(worst, (*danger, reason));
+        }
+    }
+    if !raises.is_empty() && rest.contains(&None) {
+        raise(worst, (Dangerous, "an argument that cannot be known may be an option"));
+    }
+}
+
+fn operands<'a>(rest: &'a [Option<&'a str>]) -> impl Iterator<Item = Option<&'a str>> {
+    rest.iter().copied().filter(|word| !word.is_some_and(|word| word.starts_with('-')))
+}
+
+fn rm(rest: &[Option<&str>]) -> Verdict {
+    let recursive = has(rest, "-r", "") || has(rest, "-R", "") || has(rest, "--recursive", "");
+    if has(rest, "--no-preserve-root", "") {
+        return (Critical, "deletes the whole disk");
+    }
+    let vast = |word: Option<&str>| match word {
+        // `rm -rf "$UNSET/"` is `rm -rf /`.
+        None => recursive,
+        Some(word) => {
+            let trimmed = word.trim_end_matches(['/', '*', '.']);
+            let home = trimmed == "~" || trimmed.starts_with("/home") && trimmed.matches('/').count() < 3;
+            (trimmed.is_empty() && word.starts_with('/')) || home || is_system(word)
+        }
+    };
+    if operands(rest).any(vast) {
+        return (Critical, "deletes what belongs to the system or the user");
+    }
+    if recursive { (Dangerous, "deletes folders") } else { (Dangerous, "deletes files") }
+}
+
+fn dd(rest: &[Option<&str>]) -> Verdict {
+    let out = rest.iter().flatten().find_map(|word| word.strip_prefix("of="));
+    match out {
+        Some("/dev/null" | "/dev/stdout") => (Moderate, "copies bytes"),
+        Some(out) if is_system(out) => (Critical, "overwrites a device or the system"),
+        Some(_) | None => (Dangerous, "overwrites files"),
+    }
+}
+
+fn chmod(rest: &[Option<&str>]) -> Verdict {
+    let recursive = has(rest, "-R", "") || has(rest, "--recursive", "");
+    let vast = |word: &&str| *word == "/" || *word == "~" || *word == "~/" || is_system(word);
+    let open =
+        |word: &&str| matches!(*word, "777" | "0777" | "a+rwx" | "a=rwx" | "ugo+rwx" | "+s" | "u+s" | "4755");
+    if rest.iter().flatten().any(vast) {
+        (Critical, "changes rights of the system")
+    } else if recursive || rest.iter().flatten().any(open) {
+        (Dangerous, "opens files to everybody")
+    } else {
+        (Moderate, "changes rights of files")
+    }
+}
+
+const SED_OPTIONS: &str =
+    "-- --quiet --silent --regexp-extended --null-data --separate --unbuffered --posix --debug --sandbox";
+
+/// Only scripts made of printing, deleting and plain substitution are safe; everything else may run or write.
+fn sed(rest: &[Option<&str>]) -> Verdict {
+    if has(rest, "-i", "ef") || has(rest, "--in-place", "") {
+        return (Dangerous, "changes files in place");
+    }
+    if has(rest, "-f", "e") || has(rest, "--file", "") || rest.contains(&None) {
+        return (Dangerous, "runs a script that cannot be known");
+    }
+    let mut scripts: Vec<&str> = Vec::new();
+    let mut words = rest.iter().flatten().copied();
+    let mut first = None;
+    while let Some(word) = words.next() {
+        match word {
+            "-e" | "--expression" => scripts.extend(words.next()),
+            _ if word.starts_with("--expression=") => {
+                scripts.extend(word.split_once('=').map(|(_, script)| script))
+            }
+            _ if is_in(SED_OPTIONS, word) => {}
+            _ if word.starts_with("--") => return (Dangerous, "an option of sed that is not known"),
+            _ if word.starts_with('-') => match word.split_once('e') {
+                Some((_, "")) => scripts.extend(words.next()),
+                Some((_, script)) => scripts.push(script),
+                None => {}
+            },
+            _ => first = first.or(Some(word)),
+        }
+    }
+    if scripts.is_empty() {
+        scripts.extend(first);
+    }
+    if scripts.iter().all(|script| is_plain_sed(script)) {
+        (Safe, "only reads")
+    } else {
+        (Dangerous, "a script that may run programs or write files")
+    }
+}
+
+fn is_plain_sed(script: &str) -> bool {
+    let commands = script
+        .trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ',' | '$' | ' ' | '!' | '+' | '~'));
+    if matches!(commands, "p" | "d" | "q" | "=" | "pq" | "p;q" | "") {
+        return true;
+    }
+    // `s/a/b/` with nothing after it but harmless flags.
+    let Some(separator) = commands.strip_prefix('s').and_then(|rest| rest.chars().next()) else {
+        let pattern = commands.strip_prefix('/').and_then(|rest| rest.split_once('/'));
+        return pattern.is_some_and(|(pattern, after)| {
+            !pattern.contains('\\') && matches!(after, "p" | "d" | "!d" | "!p" | "=" | "q")
+        });
+    };
+    let parts: Vec<&str> = commands.split(separator).collect();
+    !script.contains('\n')
+        && !separator.is_alphanumeric()
+        && !matches!(separator, '\\' | ';')
+        && matches!(parts.as_slice(), ["s", pattern, replacement, flags]
+            if !pattern.ends_with('\\') && !replacement.ends_with('\\')
+                && flags.chars().all(|flag| flag.is_ascii_digit() || matches!(flag, 'g' | 'p' | 'i' | 'I')))
+}
+
+fn awk(rest: &[Option<&str>]) -> Verdict {
+    let option = |word: &&str| word.len() > 1 && word.starts_with('-');
+    let plain = |word: &&str| *word == "--" || word.starts_with("-F") || word.starts_with("-v");
+    let extended = rest.iter().flatten().any(|word| option(word) && !plain(word));
+    // Pipes, redirections, `system` and indirect calls all need one of these.
+    let acts = |word: &&str| {
+        word.contains(['|', '>', '@', '<']) || word.contains("system") || word.contains("getline")
+    };
+    if extended || rest.contains(&None) || rest.iter().flatten().any(acts) {
+        return (Dangerous, "a script that may run programs or write files");
+    }
+    (Safe, "only reads")
+}
+
+fn git(rest: &[Option<&str>]) -> Verdict {
+    let mut worst = (Safe, "only reads");
+    let mut at = 0;
+    while let Some(Some(word)) = rest.get(at) {
+        let takes_value = matches!(
+            *word,
+            "-C" | "-c"
+                | "--git-dir"
+                | "--work-tree"
+                | "--namespace"
+                | "--super-prefix"
+                | "--config-env"
+                | "--attr-source"
+        );
+        if !word.starts_with('-') {
+            break;
+        }
+        raised(GIT_RAISES, &[Some(word)], "", &mut worst);
+        at += if takes_value { 2 } else { 1 };
+    }
+    let rest = rest.get(at..).unwrap_or_default();
+    let mut verdict = match rest {
+        []
+        | [Some("remote" | "branch" | "tag")]
+        | [Some("remote"), Some("-v" | "--verbose")]
+        | [Some("branch"), Some("--show-current" | "-a" | "-r" | "-v" | "-vv" | "--list" | "--all")]
+        | [Some("tag"), Some("-l" | "--list"), ..]
+        | [Some("worktree" | "stash"), Some("list")]
+        | [Some("config"), Some("--get" | "--list" | "-l" | "get"), ..] => (Safe, "only reads"),
+        _ => from_table("git", rest),
+    };
+    let programs = ["--upload-pack", "--receive-pack", "--exec"];
+    if rest.iter().flatten().any(|word| programs.iter().any(|option| word.starts_with(option))) {
+        raise(&mut verdict, (Dangerous, "runs other programs"));
+    }
+    raise(&mut worst, verdict);
+    worst
+}
+
+fn shell(rest: &[Option<&str>]) -> Verdict {
+    match rest {
+        [Some("--version" | "--help")] => (Safe, "only reads"),
+        // `curl ... | sh`: nobody has seen what it is fed.
+        _ if !rest.iter().any(|word| !word.is_some_and(|word| word.starts_with('-'))) => {
+            (Critical, "runs whatever it is fed")
+        }
+        _ => (Dangerous, "runs a script"),
+    }
+}
+
+fn interpreter(rest: &[Option<&str>]) -> Verdict {
+    match rest {
+        [Some("--version" | "-V" | "-v" | "--help" | "-h")] => (Safe, "only reads"),
+        [] | [Some("-" | "/dev/stdin")] => (Critical, "runs whatever it is fed"),
+        _ => (Dangerous, "runs a program"),
+    }
+}
+
+/// Whether a path leads to keys or passwords.
+fn is_secret(path: &str) -> bool {
+    // Every entry of the list has one of these, most words have none.
+    path.contains(['.', '/', '_']) && CREDENTIALS.split(' ').any(|part| path.contains(part))
+}
+
+/// Whether a path lies in a folder of the system, or is the root.
+fn is_system(path: &str) -> bool {
+    if matches!(path, "/dev/null" | "/dev/stdout" | "/dev/stderr") {
+        return false;
+    }
+    SYSTEM_FOLDERS
+        .split(' ')
+        .any(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+        && !path.starts_with("/var/tmp/")
+}

@@ -1,0 +1,576 @@
+//! Words of bash: where each ends, and what the shell makes of its quotes.
+//!
+//! What only the running shell can know (a variable, a pattern, a substitution) leaves a word without a value and gives
+//! a reason. From there on the reading is a best effort: the line as a whole already counts as unknown.
+
+use std::ops::Range;
+
+/// Substitutions within substitutions that are followed; deeper ones are unknown.
+pub(super) const NESTING_MAX: usize = 24;
+
+/// A word as it stands, and as the command would see it.
+#[derive(Debug, Default)]
+pub(super) struct Word {
+    /// Where it starts in the text.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// Its value, quotes taken off; absent where only the running shell knows.
+    pub value: Option<String>,
+    /// Text within it that the shell would run first.
+    pub substitutions: Vec<Substitution>,
+    /// Why parts of it cannot be known.
+    pub reasons: Vec<&'static str>,
+}
+
+/// Text within a word that the shell would run.
+#[derive(Debug)]
+pub(super) enum Substitution {
+    /// A part of the same text.
+    Span(Range<usize>),
+    /// Text of its own: between backticks, where backslashes are taken off once more.
+    Backticks(String),
+}
+
+/// What becomes of unquoted pattern characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Globs {
+    /// They are replaced by the names of files.
+    Expand,
+    /// They stay, as in the patterns of `case`.
+    Stay,
+}
+
+/// Whether text stands between double quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Quoted {
+    /// It does.
+    Yes,
+    /// It does not.
+    No,
+}
+
+/// Reads words from a text.
+#[derive(Debug, Clone)]
+pub(super) struct Lexer<'a> {
+    /// The whole text.
+    pub text: &'a str,
+    /// Where the next byte is.
+    pub at: usize,
+    /// Where reading stops.
+    pub end: usize,
+    depth: usize,
+}
+
+/// A word while it is being read.
+#[derive(Default)]
+struct Draft {
+    value: Vec<u8>,
+    substitutions: Vec<Substitution>,
+    reasons: Vec<&'static str>,
+    marks: Marks,
+}
+
+/// Unquoted characters that may mean more than themselves once the whole word is seen.
+#[derive(Default)]
+struct Marks {
+    wildcard: bool,
+    bracket_open: bool,
+    bracket: bool,
+    brace_open: bool,
+    brace_choice: bool,
+    brace: bool,
+}
+
+impl Draft {
+    fn reason(&mut self, reason: &'static str) {
+        if !self.reasons.contains(&reason) {
+            self.reasons.push(reason);
+        }
+    }
+
+    fn push(&mut self, byte: u8) {
+        self.value.push(byte);
+        match byte {
+            b',' if self.marks.brace_open => self.marks.brace_choice = true,
+            b'.' if self.marks.brace_open && self.value.ends_with(b"..") => self.marks.brace_choice = true,
+            b'}' if self.marks.brace_choice => self.marks.brace = true,
+            b']' if self.marks.bracket_open => self.marks.bracket = true,
+            _ => {}
+        }
+    }
+
+    fn push_unquoted(&mut self, byte: u8) {
+        match byte {
+            b'*' | b'?' => self.marks.wildcard = true,
+            b'[' => self.marks.bracket_open = true,
+            b'{' => self.marks.brace_open = true,
+            _ => {}
+        }
+        self.push(byte);
+    }
+}
+
+impl<'a> Lexer<'a> {
+    /// Reads a part of a text.
+    pub(super) fn new(text: &'a str, part: Range<usize>) -> Self {
+        Self { text, at: part.start, end: part.end.min(text.len()), depth: 0 }
+    }
+
+    /// The byte that many bytes ahead.
+    pub(super) fn peek(&self, ahead: usize) -> Option<u8> {
+        let at = self.at.checked_add(ahead)?;
+        if at >= self.end { None } else { self.text.as_bytes().get(at).copied() }
+    }
+
+    /// Whether the rest starts with this.
+    pub(super) fn sees(&self, prefix: &str) -> bool {
+        self.rest().starts_with(prefix.as_bytes())
+    }
+
+    /// The bytes not yet read.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.text.as_bytes().get(self.at..self.end).unwrap_or_default()
+    }
+
+    /// The text between two places.
+    pub(super) fn slice(&self, part: Range<usize>) -> &'a str {
+        self.text.get(part).unwrap_or_default()
+    }
+
+    /// Steps over blanks, joined lines and a comment. Joined lines within an operator give a reason.
+    pub(super) fn skip_blanks(&mut self) -> Option<&'static str> {
+        let mut reason = None;
+        let mut blank = self.at == 0 || self.before().is_none_or(|byte| is_delimiter(byte) || byte == b'`');
+        loop {
+            match self.peek(0) {
+                Some(b' ' | b'\t') => self.at += 1,
+                Some(b'\\') if self.peek(1) == Some(b'\n') => {
+                    let joins =
+                        self.before().is_some_and(is_operator) && self.peek(2).is_some_and(is_operator);
+                    if joins {
+                        reason = Some("a line is continued within an operator");
+                    }
+                    self.at += 2;
+                }
+                Some(b'#') if blank => {
+                    let length = self.rest().iter().position(|byte| *byte == b'\n');
+                    self.at = length.map_or(self.end, |length| self.at + length);
+                }
+                _ => return reason,
+            }
+            blank = true;
+        }
+    }
+
+    fn before(&self) -> Option<u8> {
+        self.at.checked_sub(1).and_then(|at| self.text.as_bytes().get(at)).copied()
+    }
+
+    /// Reads a word; empty (`start == end`) where none starts here.
+    pub(super) fn word(&mut self, globs: Globs) -> Word {
+        let start = self.at;
+        let mut draft = Draft { value: Vec::with_capacity(24), ..Draft::default() };
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b'<' | b'>' if self.peek(1) == Some(b'(') => {
+                    draft.reason("a process substitution");
+                    self.at += 1;
+                    self.parentheses(&mut draft);
+                }
+                _ if is_delimiter(byte) => break,
+                b'\'' => self.single_quotes(&mut draft),
+                b'"' => self.double_quotes(&mut draft),
+                b'\\' => self.backslash(&mut draft),
+                b'$' => self.dollar(&mut draft, Quoted::No),
+                b'`' => self.backticks(&mut draft, Quoted::No),
+                b'~' => self.tilde(&mut draft, start),
+                _ => {
+                    draft.push_unquoted(byte);
+                    self.at += 1;
+                }
+            }
+        }
+        finish(draft, start..self.at, globs)
+    }
+
+    /// Reads a text in which only expansions count: a here-document.
+    pub(super) fn document(&mut self) -> Word {
+        let start = self.at;
+        let mut draft = Draft::default();
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b'\\' => {
+                    if self.peek(1) == Some(b'\n') {
+                        draft.reason("a line is continued within a here-document");
+                    }
+                    self.at += 2;
+                }
+                b'$' => self.dollar(&mut draft, Quoted::Yes),
+                b'`' => self.backticks(&mut draft, Quoted::No),
+                _ => self.at += 1,
+            }
+        }
+        finish(draft, start..self.at, Globs::Stay)
+    }
+
+    fn single_quotes(&mut self, draft: &mut Draft) {
+        self.at += 1;
+        while let Some(byte) = self.peek(0) {
+            self.at += 1;
+            if byte == b'\'' {
+                return;
+            }
+            draft.push(byte);
+        }
+        draft.reason("a quote without end");
+    }
+
+    fn double_quotes(&mut self, draft: &mut Draft) {
+        self.at += 1;
+        while let Some(byte) = self.peek(0) {
+            match byte {
+                b'"' => {
+                    self.at += 1;
+                    return;
+                }
+                b'\\' => match self.peek(1) {
+                    Some(next @ (b'$' | b'`' | b'"' | b'\\')) => {
+                        draft.push(next);
+                        self.at += 2;
+                    }
+                    Some(b'\n') => self.at += 2,
+                    _ => {
+                        draft.push(byte);
+                        self.at += 1;
+                    }
+                },
+                b'$' => self.dollar(draft, Quoted::Yes),
+                b'`' => self.backticks(draft, Quoted::Yes),
+                _ => {
+                    draft.push(byte);
+                    self.at += 1;
+                }
+            }
+        }
+        draft.reason("a quote without end");
+    }
+
+    fn backslash(&mut self, draft: &mut Draft) {
+        match self.peek(1) {
+            Some(b'\n') => {
+                // A name, a number of a descriptor or a reserved word may be put together this way.
+                if self.peek(2).is_some_and(|byte| !matches!(byte, b' ' | b'\t' | b'\n')) {
+                    draft.reason("a line is continued within a word");
+                }
+                self.at += 2;
+            }
+            Some(next) => {
+                draft.push(next);
+                self.at += 2;
+            }
+            None => {
+                draft.reason("a backslash at the end");
+                self.at += 1;
+            }
+        }
+    }
+
+    /// A home folder: `~/` stays as it is, that of a named user cannot be known.
+    fn tilde(&mut self, draft: &mut Draft, start: usize) {
+        let leads = self.at == start || matches!(self.before(), Some(b'=' | b':'));
+        let named = self
+            .peek(1)
+            .is_some_and(|byte| !is_delimiter(byte) && !matches!(byte, b'/' | b':' | b'\'' | b'"' | b'\\'));
+        if leads && named {
+            draft.reason("a home folder");
+        }
+        draft.push(b'~');
+        self.at += 1;
+    }
+
+    fn dollar(&mut self, draft: &mut Draft, quoted: Quoted) {
+        let Some(next) = self.peek(1) else {
+            draft.push(b'$');
+            self.at += 1;
+            return;
+        };
+        match next {
+            b'(' if self.peek(2) == Some(b'(') => {
+                draft.reason("an arithmetic expansion");
+                self.at += 1;
+                self.nested(draft, b'(', b')');
+            }
+            b'(' => {
+                self.at += 1;
+                match self.cat_document() {
+                    Some((body, inner)) if quoted == Quoted::Yes => {
+                        body.bytes().for_each(|byte| draft.push(byte));
+                        draft.substitutions.push(Substitution::Span(inner));
+                    }
+                    _ => {
+                        draft.reason("a command substitution");
+                        self.parentheses(draft);
+                    }
+                }
+            }
+            b'{' | b'[' => {
+                draft.reason("an expansion");
+                self.at += 1;
+                self.nested(draft, next, if next == b'{' { b'}' } else { b']' });
+            }
+            b'\'' if quoted == Quoted::No => self.ansi_quotes(draft),
+            b'"' if quoted == Quoted::No => {
+                draft.reason("a translated string");
+                self.at += 1;
+            }
+            b'*' | b'@' | b'#' | b'?' | b'-' | b'$' | b'!' | b'0'..=b'9' => {
+                draft.reason("an expansion");
+                self.at += 2;
+            }
+            b'A'..=b'Z' | b'a'..=b'z' | b'_' => {
+                draft.reason("an expansion");
+                self.at += 1;
+                while self.peek(0).is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+                    self.at += 1;
+                }
+            }
+            b'\\' if self.peek(2) == Some(b'\n') => {
+                draft.reason("a line is continued within an expansion");
+                self.at += 1;
+            }
+            _ => {
+                draft.push(b'$');
+                self.at += 1;
+            }
+        }
+    }
+
+    /// Steps over an expansion up to the bracket that closes it, taking note of what it would run.
+    fn nested(&mut self, draft: &mut Draft, open: u8, close: u8) {
+        let mut depth = 0_usize;
+        self.depth += 1;
+        while let Some(byte) = self.peek(0) {
+            if self.depth > NESTING_MAX {
+                draft.reason("it is nested too deeply");
+                self.at = self.end;
+                break;
+            }
+            match byte {
+                b'\\' => self.at += 2,
+                b'$' => self.dollar(draft, Quoted::Yes),
+                b'`' => self.backticks(draft, Quoted::Yes),
+                b'"' => self.double_quotes(draft),
+                _ => {
+                    self.at += 1;
+                    if byte == open {
+                        depth += 1;
+                    } else if byte == close {
+                        depth = depth.saturating_sub(1);
+                        if depth == 0 {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        self.depth -= 1;
+    }
+
+    /// Steps over `( ... )` and takes note of what is within.
+    fn parentheses(&mut self, draft: &mut Draft) {
+        let inner = self.at + 1;
+        let mut scratch = Draft::default();
+        let mut depth = 0_usize;
+        self.depth += 1;
+        while let Some(byte) = self.peek(0) {
+            if self.depth > NESTING_MAX {
+                draft.reason("it is nested too deeply");
+                self.at = self.end;
+                break;
+            }
+            match byte {
+                b'\'' => self.single_quotes(&mut scratch),
+                b'"' => self.double_quotes(&mut scratch),
+                b'\\' => self.at += 2,
+                b'$' => self.dollar(&mut scratch, Quoted::No),
+                b'`' => self.backticks(&mut scratch, Quoted::No),
+                b' ' | b'\t' | b'\n' | b';' => {
+                    self.at += 1;
+                    if self.peek(0) == Some(b'#') {
+                        self.skip_blanks();
+                    }
+                }
+                b'(' => {
+                    depth += 1;
+                    self.at += 1;
+                }
+                b')' => {
+                    depth -= 1;
+                    self.at += 1;
+                    if depth == 0 {
+                        break;
+                    }
+                }
+                _ => self.at += 1,
+            }
+        }
+        self.at = self.at.min(self.end);
+        self.depth -= 1;
+        let closed = if depth == 0 { self.at.saturating_sub(1) } else { self.at };
+        draft.substitutions.push(Substitution::Span(inner..closed.max(inner)));
+    }
+
+    /// `(cat <<'END' ... END)`: the one substitution whose output is known, and the usual way to write long messages.
+    fn cat_document(&mut self) -> Option<(&'a str, Range<usize>)> {
+        let inner = self.at + 1;
+        let rest = self.slice(inner..self.end);
+        let delimiter = rest.strip_prefix("cat <<'")?;
+        let (delimiter, after) = delimiter.split_once("'\n")?;
+        if delimiter.is_empty() || !delimiter.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        {
+            return None;
+        }
+        let body_at = rest.len() - after.len();
+        let mut length = 0;
+        for line in after.split_inclusive('\n') {
+            if line.strip_suffix('\n') == Some(delimiter) {
+                let body = after.get(..length)?;
+                let tail = after.get(length + line.len()..)?;
+                let blanks = tail.len() - tail.trim_start_matches([' ', '\t', '\n']).len();
+                let close = body_at + length + line.len() + blanks;
+                if !rest.get(close..)?.starts_with(')') {
+                    return None;
+                }
+                self.at = inner + close + 1;
+                return Some((body.trim_end_matches('\n'), inner..inner + close));
+            }
+            length += line.len();
+        }
+        None
+    }
+
+    fn backticks(&mut self, draft: &mut Draft, quoted: Quoted) {
+        draft.reason("a command substitution");
+        self.at += 1;
+        let mut inner = Vec::new();
+        while let Some(byte) = self.peek(0) {
+            self.at += 1;
+            match byte {
+                b'`' => {
+                    draft.substitutions.push(Substitution::Backticks(lossy(inner)));
+                    return;
+                }
+                b'\\' => match self.peek(0) {
+                    Some(next @ (b'$' | b'`' | b'\\')) => {
+                        inner.push(next);
+                        self.at += 1;
+                    }
+                    Some(b'"') if quoted == Quoted::Yes => {
+                        inner.push(b'"');
+                        self.at += 1;
+                    }
+                    _ => inner.push(byte),
+                },
+                _ => inner.push(byte),
+            }
+        }
+        draft.reason("a quote without end");
+        draft.substitutions.push(Substitution::Backticks(lossy(inner)));
+    }
+
+    fn ansi_quotes(&mut self, draft: &mut Draft) {
+        self.at += 2;
+        while let Some(byte) = self.peek(0) {
+            self.at += 1;
+            match byte {
+                b'\'' => return,
+                b'\\' => self.ansi_escape(draft),
+                _ => draft.push(byte),
+            }
+        }
+        draft.reason("a quote without end");
+    }
+
+    fn ansi_escape(&mut self, draft: &mut Draft) {
+        let Some(byte) = self.peek(0) else { return };
+        self.at += 1;
+        let value = match byte {
+            b'a' => Some(7),
+            b'b' => Some(8),
+            b'e' | b'E' => Some(27),
+            b'f' => Some(12),
+            b'n' => Some(b'\n'),
+            b'r' => Some(b'\r'),
+            b't' => Some(b'\t'),
+            b'v' => Some(11),
+            b'\\' | b'\'' | b'"' | b'?' => Some(byte),
+            b'0'..=b'7' => {
+                self.at -= 1;
+                self.digits(8, 3).and_then(|value| u8::try_from(value & 0xff).ok())
+            }
+            b'x' => self.digits(16, 2).and_then(|value| u8::try_from(value).ok()),
+            // The bytes of other characters depend on the locale of the shell.
+            b'u' => self.digits(16, 4).and_then(|value| u8::try_from(value).ok()).filter(u8::is_ascii),
+            b'U' => self.digits(16, 8).and_then(|value| u8::try_from(value).ok()).filter(u8::is_ascii),
+            b'c' => None,
+            _ => {
+                draft.push(b'\\');
+                Some(byte)
+            }
+        };
+        match value {
+            None | Some(0) => draft.reason("an escape whose meaning depends on the shell"),
+            Some(value) => draft.push(value),
+        }
+    }
+
+    /// At most that many digits, at least one.
+    fn digits(&mut self, base: u32, count_max: usize) -> Option<u32> {
+        let mut value = None;
+        for _ in 0..count_max {
+            let Some(digit) = self.peek(0).and_then(|byte| char::from(byte).to_digit(base)) else { break };
+            self.at += 1;
+            value = Some(value.unwrap_or(0_u32).wrapping_mul(base).wrapping_add(digit));
+        }
+        value
+    }
+}
+
+fn finish(mut draft: Draft, part: Range<usize>, globs: Globs) -> Word {
+    // A lone `[` is the command of that name.
+    if globs == Globs::Expand && (draft.marks.wildcard || draft.marks.bracket) {
+        draft.reason("a pattern of file names");
+    }
+    if draft.marks.brace {
+        draft.reason("a brace expansion");
+    }
+    let value = match String::from_utf8(draft.value) {
+        Ok(value) if draft.reasons.is_empty() => Some(value),
+        Ok(_) => None,
+        Err(_) => {
+            draft.reasons.push("bytes that are no text");
+            None
+        }
+    };
+    Word {
+        start: part.start,
+        end: part.end,
+        value,
+        substitutions: draft.substitutions,
+        reasons: draft.reasons,
+    }
+}
+
+fn lossy(bytes: Vec<u8>) -> String {
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Whether a byte ends a word.
+pub(super) fn is_delimiter(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
+}
+
+fn is_operator(byte: u8) -> bool {
+    matches!(byte, b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
+}

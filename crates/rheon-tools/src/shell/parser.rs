@@ -1,0 +1,560 @@
+//! The structure of a line of bash: lists, pipelines, compound commands, and the simple commands within.
+//!
+//! The parser accepts more than bash does, never less without saying so: what bash refuses is not run.
+
+use std::ops::Range;
+
+use super::builtin::is_influential;
+use super::folder;
+use super::lexer::{Globs, Lexer, NESTING_MAX, Substitution, Word, is_delimiter};
+use super::report::{CALLS_ITSELF, Report};
+use super::types::{Redirection, SimpleCommand};
+use super::wrapper::Dialect;
+
+/// Where a text is run.
+#[derive(Debug, Clone)]
+pub(super) struct Context {
+    /// The folder.
+    pub folder: Option<String>,
+    /// How many texts it is nested in.
+    pub depth: usize,
+    /// How the shell reads it.
+    pub dialect: Dialect,
+}
+
+/// Reads one text.
+pub(super) struct Parser<'a, 'r> {
+    pub(super) lexer: Lexer<'a>,
+    pub(super) report: &'r mut Report,
+    pub(super) context: Context,
+    /// A change of folder that took place only if the command before succeeded.
+    pub(super) moved: bool,
+    documents: Vec<Document>,
+}
+
+/// A here-document whose text is still to come.
+struct Document {
+    delimiter: String,
+    quoted: bool,
+    tabs: bool,
+}
+
+/// A word of a command, with its place.
+#[derive(Debug, Clone)]
+pub(super) struct Item {
+    pub(super) value: Option<String>,
+    pub(super) part: Range<usize>,
+}
+
+impl<'a, 'r> Parser<'a, 'r> {
+    /// Reads a part of a text.
+    pub(super) fn new(text: &'a str, part: Range<usize>, context: Context, report: &'r mut Report) -> Self {
+        Self { lexer: Lexer::new(text, part), report, context, moved: false, documents: Vec::new() }
+    }
+
+    /// Reads all of it.
+    pub(super) fn run(&mut self) {
+        self.list(&[]);
+        if !self.documents.is_empty() {
+            self.report.unknown("a here-document without end");
+        }
+    }
+
+    pub(super) fn broken(&mut self) {
+        self.report.unknown("it cannot be parsed");
+    }
+
+    /// Statements up to one of these words or signs, which is left.
+    pub(super) fn list(&mut self, closers: &[&str]) {
+        loop {
+            self.skip_lines();
+            if self.lexer.peek(0).is_none() || self.report.is_full() || self.at_any(closers) {
+                return;
+            }
+            let before = self.lexer.at;
+            self.chain();
+            self.blanks();
+            match self.lexer.peek(0) {
+                None | Some(b'\n') => {}
+                Some(b';') if matches!(self.lexer.peek(1), Some(b';' | b'&')) => {
+                    if closers.contains(&";;") {
+                        return;
+                    }
+                    self.broken();
+                    self.lexer.at += 2;
+                }
+                Some(b';' | b'&') => self.lexer.at += 1,
+                Some(b')') if closers.contains(&")") => return,
+                Some(_) if self.lexer.at == before => {
+                    self.broken();
+                    self.lexer.at += 1;
+                }
+                Some(_) => self.broken(),
+            }
+        }
+    }
+
+    /// Pipelines joined by `&&` and `||`.
+    fn chain(&mut self) {
+        let saved = self.context.folder.clone();
+        let before = self.lexer.at;
+        loop {
+            self.pipeline();
+            self.blanks();
+            if self.lexer.sees("&&") {
+                self.lexer.at += 2;
+            } else if self.lexer.sees("||") {
+                self.lexer.at += 2;
+                if std::mem::take(&mut self.moved) {
+                    self.context.folder = None;
+                }
+            } else {
+                break;
+            }
+            self.skip_lines();
+        }
+        if self.lexer.at == before && self.lexer.peek(0).is_some() {
+            self.broken();
+        }
+        if std::mem::take(&mut self.moved) {
+            // In the background the shell itself stays; otherwise the change may have failed.
+            self.context.folder = if self.lexer.peek(0) == Some(b'&') { saved } else { None };
+        } else if self.lexer.peek(0) == Some(b'&') {
+            self.context.folder = saved;
+        }
+    }
+
+    fn pipeline(&mut self) {
+        let mut negated = false;
+        loop {
+            self.blanks();
+            match self.reserved() {
+                "!" => {
+                    negated = true;
+                    self.lexer.at += 1;
+                }
+                "time" => {
+                    self.report.excuse(self.lexer.at);
+                    self.lexer.at += 4;
+                    self.blanks();
+                    while matches!(self.reserved(), "-p" | "--") {
+                        self.lexer.at += 2;
+                        self.blanks();
+                    }
+                    self.report.excuse(self.lexer.at);
+                }
+                _ => break,
+            }
+        }
+        let (folder, moved) = (self.context.folder.clone(), self.moved);
+        self.command();
+        self.blanks();
+        let mut piped = false;
+        while self.lexer.peek(0) == Some(b'|') && self.lexer.peek(1) != Some(b'|') {
+            piped = true;
+            self.lexer.at += if self.lexer.peek(1) == Some(b'&') { 2 } else { 1 };
+            self.skip_lines();
+            self.context.folder.clone_from(&folder);
+            self.command();
+            self.blanks();
+        }
+        if piped {
+            // Every part of a pipeline is a shell of its own.
+            self.context.folder = folder;
+            self.moved = moved;
+        } else if negated && self.moved {
+            // What follows runs where the change of folder failed.
+            self.context.folder = None;
+        }
+    }
+
+    /// Any command, compound or simple, with its redirections.
+    pub(super) fn command(&mut self) {
+        self.blanks();
+        self.context.depth += 1;
+        if self.context.depth > NESTING_MAX {
+            self.report.unknown("it is nested too deeply");
+            self.lexer.at = self.lexer.end;
+        } else if self.compound() {
+            self.report.intricate = true;
+            self.redirections();
+        } else {
+            self.simple();
+        }
+        self.context.depth -= 1;
+    }
+
+    pub(super) fn redirections(&mut self) {
+        loop {
+            self.blanks();
+            let digits = self.lexer.rest().iter().take_while(|byte| byte.is_ascii_digit()).count();
+            if matches!(self.lexer.peek(digits), Some(b'<' | b'>')) {
+                self.lexer.at += digits;
+            } else if digits > 0 {
+                return;
+            }
+            if !self.redirection() {
+                return;
+            }
+        }
+    }
+
+    /// Assignments, words and redirections up to the end of a simple command.
+    fn simple(&mut self) {
+        let start = self.lexer.at;
+        let mut end = start;
+        let mut words: Vec<Item> = Vec::new();
+        let mut assignments = Vec::new();
+        loop {
+            self.blanks();
+            if self.redirection() {
+                end = self.lexer.at;
+                continue;
+            }
+            let mut word = self.lexer.word(Globs::Expand);
+            if word.start == word.end {
+                break;
+            }
+            end = word.end;
+            if self.is_descriptor(&word) {
+                continue;
+            }
+            self.absorb(&mut word);
+            let raw = self.lexer.slice(word.start..word.end);
+            if raw.ends_with('=') && self.lexer.peek(0) == Some(b'(') {
+                self.array();
+                word.value = None;
+                end = self.lexer.at;
+            }
+            // Bash reads such a name up to its closing bracket, blanks and operators included.
+            if is_element(raw) && words.first().is_none_or(is_declaration) {
+                self.report.unknown("an element of an array");
+            }
+            match assigned_name(raw) {
+                Some(name) if words.is_empty() => {
+                    let value = word
+                        .value
+                        .map(|value| value.split_once('=').map_or(String::new(), |(_, v)| v.into()));
+                    if self.context.dialect == Dialect::Posix && raw.starts_with(&format!("{name}+")) {
+                        self.report.unknown("an assignment that not every shell knows");
+                    }
+                    if is_influential(name) {
+                        self.report.unknown("a variable that changes what commands do");
+                    }
+                    assignments.push((name.to_owned(), value));
+                }
+                _ => words.push(Item { value: word.value, part: word.start..word.end }),
+            }
+            if words.len() == 1 && assignments.is_empty() && self.function_body(&words) {
+                return;
+            }
+        }
+        if words.is_empty() && assignments.is_empty() {
+            return;
+        }
+        if let Some(first) = words.first() {
+            self.report.starts_at(first.part.start);
+            if is_reserved(self.lexer.slice(first.part.clone()))
+                && assignments.is_empty()
+                && first.part.start == start
+            {
+                self.broken();
+            }
+        }
+        let text = self.lexer.slice(start..end).to_owned();
+        self.emit(
+            &words,
+            SimpleCommand { words: Vec::new(), text, assignments, folder: self.context.folder.clone() },
+        );
+    }
+
+    /// Whether a word is the number of a descriptor in front of a redirection.
+    fn is_descriptor(&mut self, word: &Word) -> bool {
+        let raw = self.lexer.slice(word.start..word.end);
+        let redirected = matches!(self.lexer.peek(0), Some(b'<' | b'>'));
+        if redirected && raw.starts_with('{') {
+            self.report.unknown("a descriptor in a variable");
+        }
+        redirected && raw.bytes().all(|byte| byte.is_ascii_digit())
+    }
+
+    /// `name()` and what follows; the name has been read.
+    fn function_body(&mut self, words: &[Item]) -> bool {
+        self.blanks();
+        if self.lexer.peek(0) != Some(b'(') {
+            return false;
+        }
+        self.lexer.at += 1;
+        self.blanks();
+        if self.lexer.peek(0) != Some(b')') {
+            self.broken();
+            return true;
+        }
+        self.lexer.at += 1;
+        self.skip_lines();
+        self.function(words.first().and_then(|word| word.value.as_deref()));
+        true
+    }
+
+    /// The body of a function, which may run anywhere and as often as it is called.
+    pub(super) fn function(&mut self, name: Option<&str>) {
+        self.report.unknown("a function that takes the place of a command");
+        let mark = self.report.mark();
+        let (folder, moved) = (self.context.folder.take(), self.moved);
+        self.command();
+        if self.report.ran_since(mark, name) {
+            self.report.unknown(CALLS_ITSELF);
+        }
+        // Whoever calls it may end up elsewhere.
+        self.context.folder = folder.filter(|_| !self.report.moved_since(mark));
+        self.moved = moved;
+    }
+
+    fn array(&mut self) {
+        self.report.unknown("an array");
+        self.lexer.at += 1;
+        loop {
+            self.skip_lines();
+            let mut word = self.lexer.word(Globs::Stay);
+            if word.start == word.end {
+                break;
+            }
+            self.absorb(&mut word);
+        }
+        if self.lexer.peek(0) == Some(b')') {
+            self.lexer.at += 1;
+        } else {
+            self.broken();
+        }
+    }
+
+    /// Reads a redirection if one starts here.
+    fn redirection(&mut self) -> bool {
+        const OPERATORS: [(&str, bool); 11] = [
+            ("&>>", true),
+            ("&>", true),
+            ("<<<", false),
+            ("<<-", false),
+            ("<<", false),
+            ("<&", false),
+            ("<>", true),
+            (">&", true),
+            (">>", true),
+            (">|", true),
+            ("<", false),
+        ];
+        if !matches!(self.lexer.peek(0), Some(b'<' | b'>' | b'&')) {
+            return false;
+        }
+        let found = OPERATORS.iter().find(|(operator, _)| self.lexer.sees(operator));
+        let (operator, writes) = match found {
+            Some(found) => *found,
+            None if self.lexer.sees(">") => (">", true),
+            None => return false,
+        };
+        if matches!(operator, "<" | ">") && self.lexer.peek(1) == Some(b'(') {
+            return false;
+        }
+        if self.context.dialect == Dialect::Posix && operator.starts_with('&') {
+            self.report.unknown("an operator that not every shell knows");
+        }
+        self.lexer.at += operator.len();
+        self.blanks();
+        let mut word = self.lexer.word(Globs::Expand);
+        if word.start == word.end {
+            self.broken();
+            return true;
+        }
+        match operator {
+            "<<" | "<<-" => {
+                self.report.intricate = true;
+                self.document(&word, operator == "<<-");
+            }
+            "<<<" => self.absorb(&mut word),
+            _ => {
+                self.absorb(&mut word);
+                let duplicates = matches!(operator, "<&" | ">&")
+                    && word.value.as_deref().is_some_and(|value| {
+                        value == "-" || value.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit())
+                    });
+                if !duplicates {
+                    let folder = self.context.folder.clone();
+                    self.report.redirection(Redirection { target: word.value, writes, folder });
+                }
+            }
+        }
+        true
+    }
+
+    fn document(&mut self, word: &Word, tabs: bool) {
+        let raw = self.lexer.slice(word.start..word.end);
+        let quoted = raw.contains(['\'', '"', '\\']);
+        match &word.value {
+            Some(delimiter) if !raw.contains('$') && !delimiter.contains('\n') => {
+                self.documents.push(Document { delimiter: delimiter.clone(), quoted, tabs });
+            }
+            _ => self.report.unknown("where a here-document ends"),
+        }
+    }
+
+    /// Steps over the texts of here-documents that start after this line.
+    fn read_documents(&mut self) {
+        for document in std::mem::take(&mut self.documents) {
+            let start = self.lexer.at;
+            let mut found = None;
+            for line in self.lexer.slice(start..self.lexer.end).split_inclusive('\n') {
+                let at = self.lexer.at;
+                self.lexer.at += line.len();
+                let line = line.strip_suffix('\n').unwrap_or(line);
+                let line = if document.tabs { line.trim_start_matches('\t') } else { line };
+                if line == document.delimiter {
+                    found = Some(at);
+                    break;
+                }
+            }
+            let end = found.unwrap_or(self.lexer.at);
+            if found.is_none() {
+                self.report.unknown("a here-document without end");
+            }
+            if !document.quoted {
+                let mut word = Lexer::new(self.lexer.text, start..end).document();
+                self.absorb(&mut word);
+            }
+        }
+    }
+
+    /// Takes over what a word says about the line, and reads what it would run.
+    pub(super) fn absorb(&mut self, word: &mut Word) {
+        for reason in &word.reasons {
+            self.report.unknown(reason);
+        }
+        if self.context.dialect == Dialect::Posix && self.lexer.slice(word.start..word.end).contains("$'") {
+            self.report.unknown("quotes that not every shell knows");
+            word.value = None;
+        }
+        for substitution in std::mem::take(&mut word.substitutions) {
+            let mut context = self.context.clone();
+            context.depth += 1;
+            if context.depth > NESTING_MAX {
+                self.report.unknown("it is nested too deeply");
+                return;
+            }
+            match substitution {
+                Substitution::Span(part) => Parser::new(self.lexer.text, part, context, self.report).run(),
+                Substitution::Backticks(text) => {
+                    Parser::new(&text, 0..text.len(), context, self.report).run();
+                }
+            }
+        }
+    }
+
+    pub(super) fn blanks(&mut self) {
+        if let Some(reason) = self.lexer.skip_blanks() {
+            self.report.unknown(reason);
+        }
+    }
+
+    /// Blanks, comments and ends of lines, with the here-documents that start there.
+    pub(super) fn skip_lines(&mut self) {
+        loop {
+            self.blanks();
+            if self.lexer.peek(0) != Some(b'\n') {
+                return;
+            }
+            self.lexer.at += 1;
+            if !self.documents.is_empty() {
+                self.read_documents();
+            }
+        }
+    }
+
+    /// The next word as it stands, if it is short enough for a reserved word.
+    pub(super) fn reserved(&self) -> &'a str {
+        let length = self.lexer.rest().iter().take(10).take_while(|byte| !is_delimiter(**byte)).count();
+        self.lexer.slice(self.lexer.at..self.lexer.at + length)
+    }
+
+    fn at_any(&self, closers: &[&str]) -> bool {
+        let next = self.reserved();
+        closers.iter().any(|closer| match *closer {
+            ")" => self.lexer.peek(0) == Some(b')'),
+            ";;" => self.lexer.sees(";;") || self.lexer.sees(";&"),
+            closer => next == closer,
+        })
+    }
+
+    pub(super) fn expect(&mut self, what: &str) {
+        self.blanks();
+        let sees = if what == ")" { self.lexer.sees(what) } else { self.reserved() == what };
+        if sees {
+            self.lexer.at += what.len();
+        } else {
+            self.broken();
+        }
+    }
+
+    /// Enters the folder of `cd`, as long as everything joined by `&&` succeeds.
+    pub(super) fn enter(&mut self, to: Option<&str>) {
+        self.context.folder = to.and_then(|to| folder::enter(self.context.folder.as_deref(), to));
+        self.moved = true;
+    }
+}
+
+fn is_reserved(word: &str) -> bool {
+    matches!(
+        word,
+        "if" | "then"
+            | "elif"
+            | "else"
+            | "fi"
+            | "for"
+            | "while"
+            | "until"
+            | "do"
+            | "done"
+            | "case"
+            | "esac"
+            | "select"
+            | "function"
+            | "{"
+            | "}"
+            | "[["
+            | "!"
+    )
+}
+
+/// Whether a word starts like `NAME[`.
+fn is_element(raw: &str) -> bool {
+    raw.split_once('[').is_some_and(|(name, _)| is_name(name))
+}
+
+fn is_name(name: &str) -> bool {
+    let starts = name.bytes().next().is_some_and(|first| !first.is_ascii_digit());
+    starts && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+fn is_declaration(word: &Item) -> bool {
+    match word.value.as_deref() {
+        Some(name) => matches!(
+            name,
+            "declare"
+                | "typeset"
+                | "export"
+                | "readonly"
+                | "local"
+                | "alias"
+                | "eval"
+                | "let"
+                | "command"
+                | "builtin"
+        ),
+        None => true,
+    }
+}
+
+/// The name that a word like `NAME=value` or `NAME+=value` sets.
+fn assigned_name(raw: &str) -> Option<&str> {
+    let (name, _) = raw.split_once('=')?;
+    let name = name.strip_suffix('+').unwrap_or(name);
+    is_name(name).then_some(name)
+}

@@ -1,0 +1,74 @@
+//! A second reading of the same text by an independent parser. A line counts as known only where both agree.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+
+use tree_sitter::{Node, ParseOptions, Parser};
+
+/// How often the parser may report progress before it is stopped; a text that takes longer is unknown.
+const STEPS_MAX: usize = 4_000;
+
+thread_local! {
+    static PARSER: RefCell<Option<Parser>> = RefCell::new(new_parser());
+}
+
+fn new_parser() -> Option<Parser> {
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+    Some(parser)
+}
+
+/// Whether the second reader finds the text in order, and commands at just these places.
+pub(super) fn agrees(text: &str, starts: &[usize], excused: &[usize]) -> bool {
+    let Some(mut found) = PARSER.with(|parser| commands(parser.borrow_mut().as_mut()?, text)) else {
+        return false;
+    };
+    let mut expected = starts.to_vec();
+    expected.retain(|at| !excused.contains(at));
+    found.retain(|at| !excused.contains(at));
+    expected.sort_unstable();
+    found.sort_unstable();
+    expected == found
+}
+
+fn commands(parser: &mut Parser, text: &str) -> Option<Vec<usize>> {
+    let mut steps = 0;
+    let mut progress = |_: &_| {
+        steps += 1;
+        if steps > STEPS_MAX { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let options = ParseOptions::new().progress_callback(&mut progress);
+    let bytes = text.as_bytes();
+    let tree =
+        parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options));
+    let Some(tree) = tree else {
+        parser.reset();
+        return None;
+    };
+    if tree.root_node().has_error() {
+        return None;
+    }
+    let mut starts = Vec::new();
+    let mut cursor = tree.walk();
+    loop {
+        starts.extend(command_start(cursor.node()));
+        if cursor.goto_first_child() || cursor.goto_next_sibling() {
+            continue;
+        }
+        loop {
+            if !cursor.goto_parent() {
+                return Some(starts);
+            }
+            if cursor.goto_next_sibling() {
+                break;
+            }
+        }
+    }
+}
+
+fn command_start(node: Node<'_>) -> Option<usize> {
+    match node.kind() {
+        "command_name" | "declaration_command" | "unset_command" | "test_command" => Some(node.start_byte()),
+        _ => None,
+    }
+}

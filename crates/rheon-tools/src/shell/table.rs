@@ -1,0 +1,414 @@
+//! How much harm commands can do: one row each.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use rheon_types::event::Danger;
+use rheon_types::event::Danger::{Critical, Dangerous, Moderate, Safe};
+
+/// A command, or a sub-command of one.
+pub(super) struct Row {
+    /// Its names, with blanks between.
+    pub names: &'static str,
+    /// How much harm it can do without any of the options below.
+    pub danger: Danger,
+    /// Why.
+    pub reason: &'static str,
+    /// Letters of options that take a value.
+    pub letters_with_value: &'static str,
+    /// Options that make it worse.
+    pub raises: &'static [Raise],
+    /// What its first word that is no option may be; another one is as bad as the row says.
+    pub subcommands: &'static [Row],
+}
+
+impl Row {
+    /// Whether a command has this name.
+    pub(super) fn is(&self, name: &str) -> bool {
+        is_in(self.names, name)
+    }
+}
+
+/// The row of a command.
+pub(super) fn find(name: &str) -> Option<&'static Row> {
+    static INDEX: LazyLock<HashMap<&str, &Row>> = LazyLock::new(|| {
+        COMMANDS.iter().flat_map(|row| row.names.split(' ').map(move |name| (name, row))).collect()
+    });
+    INDEX.get(name).copied()
+}
+
+/// Whether a list with blanks between holds this word.
+pub(super) fn is_in(list: &str, word: &str) -> bool {
+    list.split(' ').any(|listed| listed == word)
+}
+
+/// An option that makes a command worse: `-r`, `--recursive`, or `-delete` as it stands.
+pub(super) type Raise = (&'static str, Danger, &'static str);
+
+const READS: &str = "only reads";
+const WRITES: &str = "changes files";
+const RUNS: &str = "runs other programs";
+const NETWORK: &str = "reaches the network";
+const INSTALLS: &str = "installs software";
+const LOSES: &str = "can lose work";
+const SYSTEM: &str = "changes the system";
+const PROJECT: &str = "runs code of the project";
+const OTHER: &str = "may run code from elsewhere";
+const FILE_OUT: &str = "writes a file that an option names";
+
+const fn row(names: &'static str, danger: Danger, reason: &'static str, raises: &'static [Raise]) -> Row {
+    Row { names, danger, reason, letters_with_value: "", raises, subcommands: &[] }
+}
+
+const fn family(names: &'static str, danger: Danger, reason: &'static str, subs: &'static [Row]) -> Row {
+    Row { names, danger, reason, letters_with_value: "", raises: &[], subcommands: subs }
+}
+
+/// Git's options before the sub-command that let a repository or a caller run programs.
+pub(super) const GIT_RAISES: &[Raise] = &[
+    ("-c", Dangerous, "sets git settings that can run programs"),
+    ("--config-env", Dangerous, "sets git settings that can run programs"),
+    ("--exec-path", Dangerous, RUNS),
+    ("--git-dir", Dangerous, "uses another repository"),
+    ("--work-tree", Dangerous, "uses another repository"),
+];
+
+const GIT_DIFF: &[Raise] = &[
+    ("--output", Dangerous, FILE_OUT),
+    ("--ext-diff", Dangerous, RUNS),
+    ("--textconv", Dangerous, RUNS),
+    ("--open-files-in-pager", Dangerous, RUNS),
+    ("--filters", Dangerous, RUNS),
+];
+
+const GIT: &[Row] = &[
+    row(
+        "status log diff show shortlog blame annotate describe rev-parse rev-list ls-files \
+         ls-tree cat-file name-rev merge-base whatchanged diff-tree diff-index diff-files \
+         range-diff for-each-ref show-ref count-objects check-ignore var version help cherry \
+         show-branch verify-commit check-attr fsck",
+        Safe,
+        READS,
+        GIT_DIFF,
+    ),
+    Row {
+        names: "grep",
+        danger: Safe,
+        reason: READS,
+        letters_with_value: "eABCm",
+        raises: &[
+            ("-O", Dangerous, RUNS),
+            ("--open-files-in-pager", Dangerous, RUNS),
+            ("--textconv", Dangerous, RUNS),
+        ],
+        subcommands: &[],
+    },
+    row(
+        "add commit mv init notes merge cherry-pick revert apply am tag format-patch",
+        Moderate,
+        "changes the repository",
+        &[
+            ("--no-verify", Dangerous, "skips the checks of the repository"),
+            ("--amend", Dangerous, "rewrites history"),
+            ("--unsafe-paths", Dangerous, "writes outside the repository"),
+        ],
+    ),
+    row("rm", Moderate, WRITES, &[("-f", Dangerous, LOSES), ("--force", Dangerous, LOSES)]),
+    row(
+        "branch worktree",
+        Moderate,
+        "changes the repository",
+        &[
+            ("-D", Dangerous, LOSES),
+            ("-d", Dangerous, LOSES),
+            ("--delete", Dangerous, LOSES),
+            ("-f", Dangerous, LOSES),
+            ("--force", Dangerous, LOSES),
+            ("-M", Dangerous, LOSES),
+            ("-C", Dangerous, LOSES),
+        ],
+    ),
+    row(
+        "checkout switch",
+        Moderate,
+        "changes files to another version",
+        &[
+            ("-f", Dangerous, LOSES),
+            ("--force", Dangerous, LOSES),
+            ("--discard-changes", Dangerous, LOSES),
+            ("-B", Dangerous, LOSES),
+            ("-C", Dangerous, LOSES),
+            ("--", Dangerous, LOSES),
+            (".", Dangerous, LOSES),
+        ],
+    ),
+    row(
+        "reset",
+        Moderate,
+        "changes the repository",
+        &[("--hard", Dangerous, LOSES), ("--merge", Dangerous, LOSES), ("--keep", Dangerous, LOSES)],
+    ),
+    row("clean restore gc prune reflog update-ref filter-branch replace", Dangerous, LOSES, &[]),
+    row("rebase stash bisect", Dangerous, "rewrites history or sets work aside", &[]),
+    row(
+        "push pull fetch clone ls-remote remote submodule archive send-email daemon svn",
+        Dangerous,
+        NETWORK,
+        &[
+            ("-f", Dangerous, "overwrites what others have"),
+            ("--force", Dangerous, "overwrites what others have"),
+        ],
+    ),
+    row("config difftool mergetool hook credential maintenance", Dangerous, RUNS, &[]),
+];
+
+const CARGO: &[Row] = &[
+    row("metadata tree locate-project pkgid version help", Safe, READS, &[]),
+    row(
+        "build b check c test t run r clippy bench doc fmt nextest",
+        Moderate,
+        PROJECT,
+        &[("--config", Dangerous, RUNS), ("--manifest-path", Dangerous, OTHER)],
+    ),
+    row("clean new init generate-lockfile update fetch vendor", Moderate, WRITES, &[]),
+    row("install add remove uninstall", Dangerous, INSTALLS, &[]),
+    row("publish login logout yank owner search", Dangerous, NETWORK, &[]),
+];
+
+const NPM: &[Row] = &[
+    row(
+        "test t run run-script start build lint",
+        Moderate,
+        PROJECT,
+        &[
+            ("--script-shell", Dangerous, RUNS),
+            ("--prefix", Dangerous, OTHER),
+            ("-C", Dangerous, OTHER),
+            ("--dir", Dangerous, OTHER),
+            ("--cwd", Dangerous, OTHER),
+        ],
+    ),
+    row("ls list help why explain", Safe, READS, &[]),
+    row("install i ci add update upgrade uninstall remove link", Dangerous, INSTALLS, &[]),
+    row("publish login adduser exec x dlx create init token", Dangerous, NETWORK, &[]),
+];
+
+const GO: &[Row] = &[
+    row("version list doc help", Safe, READS, &[("-toolexec", Dangerous, RUNS), ("-exec", Dangerous, RUNS)]),
+    row(
+        "build test vet fmt run",
+        Moderate,
+        PROJECT,
+        &[("-toolexec", Dangerous, RUNS), ("-exec", Dangerous, RUNS), ("-vettool", Dangerous, RUNS)],
+    ),
+    row("get install mod work generate env tool clean", Dangerous, INSTALLS, &[]),
+];
+
+/// Every command that is known.
+const COMMANDS: &[Row] = &[
+    row(
+        "ls cat head tail wc echo pwd true false : basename dirname realpath readlink stat file \
+         du df nl tac rev cut tr paste fold fmt expand unexpand column comm cmp join seq expr id \
+         whoami uname nproc arch which whereis type test [ [[ cksum md5sum sha1sum sha256sum \
+         sha512sum b2sum od hexdump strings jq printf sleep printenv groups uptime free ps pgrep \
+         locale tty numfmt tsort zcat zgrep bzcat xzcat tokei read local shift return exit \
+         break continue wait jobs times umask unset cd pushd popd dirs caller getopts mapfile \
+         readarray let sum look cal",
+        Safe,
+        READS,
+        &[],
+    ),
+    row("base64 base32", Safe, READS, &[]),
+    row("date", Safe, READS, &[("-s", Dangerous, SYSTEM), ("--set", Dangerous, SYSTEM)]),
+    row("hostname", Safe, READS, &[("-F", Dangerous, SYSTEM), ("-b", Dangerous, SYSTEM)]),
+    row(
+        "grep egrep fgrep",
+        Safe,
+        READS,
+        &[
+            ("-f", Dangerous, "reads a file that an option names"),
+            ("--file", Dangerous, "reads a file that an option names"),
+        ],
+    ),
+    Row {
+        names: "rg",
+        danger: Safe,
+        reason: READS,
+        letters_with_value: "eABCmgtTjMEr",
+        raises: &[
+            ("--pre", Dangerous, RUNS),
+            ("--hostname-bin", Dangerous, RUNS),
+            ("--search-zip", Dangerous, RUNS),
+            ("-z", Dangerous, RUNS),
+            ("-f", Dangerous, "reads a file that an option names"),
+            ("--file", Dangerous, "reads a file that an option names"),
+        ],
+        subcommands: &[],
+    },
+    row(
+        "find gfind",
+        Safe,
+        READS,
+        &[
+            ("-exec", Dangerous, RUNS),
+            ("-execdir", Dangerous, RUNS),
+            ("-ok", Dangerous, RUNS),
+            ("-okdir", Dangerous, RUNS),
+            ("-delete", Dangerous, "deletes files"),
+            ("-fprint", Dangerous, FILE_OUT),
+            ("-fprint0", Dangerous, FILE_OUT),
+            ("-fprintf", Dangerous, FILE_OUT),
+            ("-fls", Dangerous, FILE_OUT),
+        ],
+    ),
+    row(
+        "fd fdfind",
+        Safe,
+        READS,
+        &[
+            ("-x", Dangerous, RUNS),
+            ("-X", Dangerous, RUNS),
+            ("--exec", Dangerous, RUNS),
+            ("--exec-batch", Dangerous, RUNS),
+        ],
+    ),
+    row("tree", Safe, READS, &[("-o", Dangerous, FILE_OUT), ("-R", Dangerous, FILE_OUT)]),
+    Row {
+        names: "sort",
+        danger: Safe,
+        reason: READS,
+        letters_with_value: "ktST",
+        raises: &[
+            ("-o", Dangerous, FILE_OUT),
+            ("--output", Dangerous, FILE_OUT),
+            ("--compress-program", Dangerous, RUNS),
+        ],
+        subcommands: &[],
+    },
+    row("diff", Safe, READS, &[]),
+    row("uniq", Safe, READS, &[]),
+    row("xxd", Moderate, WRITES, &[]),
+    row(
+        "less more man info bat",
+        Moderate,
+        "can run programs",
+        &[("-P", Dangerous, RUNS), ("--pager", Dangerous, RUNS)],
+    ),
+    row(
+        "mkdir touch ln tee truncate install patch mktemp rmdir split csplit",
+        Moderate,
+        WRITES,
+        &[("--filter", Dangerous, RUNS)],
+    ),
+    row("cp mv", Moderate, WRITES, &[]),
+    row("export declare typeset readonly set trap kill", Moderate, "changes the shell or its processes", &[]),
+    row(
+        "gzip gunzip bzip2 xz zstd unzip zip 7z",
+        Moderate,
+        WRITES,
+        &[("-TT", Dangerous, RUNS), ("--unzip-command", Dangerous, RUNS)],
+    ),
+    row(
+        "tar",
+        Moderate,
+        WRITES,
+        &[
+            ("--to-command", Dangerous, RUNS),
+            ("--checkpoint-action", Dangerous, RUNS),
+            ("-I", Dangerous, RUNS),
+            ("--use-compress-program", Dangerous, RUNS),
+            ("--rsh-command", Dangerous, RUNS),
+            ("-F", Dangerous, RUNS),
+            ("--info-script", Dangerous, RUNS),
+            ("--new-volume-script", Dangerous, RUNS),
+            ("-P", Dangerous, "writes anywhere"),
+            ("--absolute-names", Dangerous, "writes anywhere"),
+        ],
+    ),
+    Row {
+        names: "git",
+        danger: Dangerous,
+        reason: "an unknown git command",
+        letters_with_value: "",
+        raises: &[],
+        subcommands: GIT,
+    },
+    row(
+        "make gmake",
+        Moderate,
+        PROJECT,
+        &[
+            ("--eval", Dangerous, RUNS),
+            ("-E", Dangerous, RUNS),
+            ("-f", Dangerous, OTHER),
+            ("--file", Dangerous, OTHER),
+            ("--makefile", Dangerous, OTHER),
+            ("-C", Dangerous, OTHER),
+            ("--directory", Dangerous, OTHER),
+            ("-I", Dangerous, OTHER),
+            ("--include-dir", Dangerous, OTHER),
+        ],
+    ),
+    family("cargo", Dangerous, "an unknown cargo command", CARGO),
+    family("npm pnpm yarn bun", Dangerous, "an unknown command of a package manager", NPM),
+    family("go", Dangerous, "an unknown go command", GO),
+    row(
+        "ninja cmake ctest meson mvn gradle gradlew pytest tox jest vitest mocha tsc \
+         eslint prettier ruff black mypy pyright rustc rustfmt gcc cc clang g++ clang++ javac \
+         just rspec rake phpunit gofmt shellcheck bazel",
+        Moderate,
+        PROJECT,
+        &[],
+    ),
+    row(
+        "curl wget ssh scp sftp rsync nc ncat netcat socat telnet ftp ping dig nslookup host \
+         traceroute whois aria2c http https gh glab aws gcloud az kubectl helm terraform ansible \
+         docker podman openssl nmap lynx w3m rclone",
+        Dangerous,
+        NETWORK,
+        &[],
+    ),
+    row(
+        "pip pip3 pipx uv uvx npx bunx gem bundle apt apt-get dpkg yum dnf rpm pacman apk brew \
+         snap flatpak conda poetry composer rustup nix nix-env",
+        Dangerous,
+        INSTALLS,
+        &[],
+    ),
+    row("eval source . exec parallel busybox", Dangerous, RUNS, &[]),
+    row(
+        "env timeout nice nohup stdbuf command builtin time setsid ionice xargs watch",
+        Safe,
+        "as safe as what it runs",
+        &[],
+    ),
+    row("sudo doas su pkexec runuser", Dangerous, "runs with more rights", &[]),
+    row("chown chgrp setfacl chattr pkill killall", Dangerous, SYSTEM, &[]),
+    row(
+        "systemctl service mount umount iptables nft ufw sysctl modprobe insmod rmmod useradd \
+         usermod userdel passwd visudo launchctl at batch update-rc.d",
+        Critical,
+        SYSTEM,
+        &[],
+    ),
+    row("crontab chroot", Critical, SYSTEM, &[]),
+    row("shutdown reboot halt poweroff init telinit", Critical, "stops the machine", &[]),
+    row(
+        "mkfs fdisk sfdisk parted wipefs mkswap blkdiscard cryptsetup lvremove vgremove hdparm",
+        Critical,
+        "destroys disks",
+        &[],
+    ),
+    row("shred", Dangerous, LOSES, &[]),
+    row("history fc", Critical, "shows earlier commands and the secrets in them", &[]),
+];
+
+/// Parts of paths behind which keys and passwords lie.
+pub(super) const CREDENTIALS: &str = ".ssh/ .aws/ .gnupg/ .netrc .git-credentials .docker/config.json .kube/config /etc/shadow \
+     /etc/gshadow /etc/sudoers .bash_history .zsh_history .npmrc .pypirc .config/gcloud \
+     .config/gh/ .password-store .local/share/keyrings /proc/self/environ .vault-token id_rsa \
+     id_ed25519";
+
+/// Folders that belong to the system.
+pub(super) const SYSTEM_FOLDERS: &str =
+    "/etc /usr /bin /sbin /lib /lib64 /boot /sys /proc /dev /var /root /opt";

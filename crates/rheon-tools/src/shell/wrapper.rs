@@ -1,0 +1,394 @@
+//! Commands that run other commands: what they would run.
+
+use super::options::{Given, Leading, Options, leading};
+
+/// What a command would run besides itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Inner {
+    /// Some of its own words.
+    Words(InnerWords),
+    /// A text for a shell.
+    Script {
+        /// The text.
+        text: String,
+        /// Whether the shell reads it as bash does.
+        dialect: Dialect,
+    },
+    /// Something that cannot be known, and why.
+    Unknown(&'static str),
+}
+
+/// A command made of words of another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct InnerWords {
+    /// The index of its name.
+    pub from: usize,
+    /// The index after its last word.
+    pub to: usize,
+    /// Variables set for it.
+    pub assignments: Vec<(String, Option<String>)>,
+    /// The folder it is started in, where that is changed; the inner option is absent where it cannot be known.
+    pub folder: Option<Option<String>>,
+    /// Words that are filled in only when it runs.
+    pub holes: Holes,
+}
+
+/// Words that are filled in only when a command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holes {
+    /// None.
+    None,
+    /// Every word with `{}` in it.
+    Braces,
+    /// More words at the end.
+    Tail,
+}
+
+/// How a shell reads a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// As bash.
+    Bash,
+    /// As a plain POSIX shell, which knows fewer kinds of quotes.
+    Posix,
+}
+
+/// A command whose last words are another command.
+struct Wrapper {
+    name: &'static str,
+    options: Options,
+    /// How many words stand between its options and the other command.
+    operands: usize,
+}
+
+const fn wrapper(name: &'static str, letters: &'static str, letters_with_value: &'static str) -> Wrapper {
+    Wrapper {
+        name,
+        options: Options { letters, letters_with_value, names: &[], names_with_value: &[] },
+        operands: 0,
+    }
+}
+
+const WRAPPERS: &[Wrapper] = &[
+    wrapper("builtin", "", ""),
+    wrapper("command", "p", ""),
+    wrapper("doas", "nL", "Cua"),
+    wrapper("exec", "cl", "a"),
+    wrapper("ionice", "t", "cn"),
+    wrapper("nohup", "", ""),
+    wrapper("setsid", "cfw", ""),
+    wrapper("time", "apqv", "fo"),
+    Wrapper {
+        name: "nice",
+        options: Options {
+            letters: "",
+            letters_with_value: "n",
+            names: &[],
+            names_with_value: &["adjustment"],
+        },
+        operands: 0,
+    },
+    Wrapper {
+        name: "stdbuf",
+        options: Options {
+            letters: "",
+            letters_with_value: "ioe",
+            names: &[],
+            names_with_value: &["input", "output", "error"],
+        },
+        operands: 0,
+    },
+    Wrapper {
+        name: "sudo",
+        options: Options {
+            letters: "AbEHnPS",
+            letters_with_value: "CghpTtuU",
+            names: &["non-interactive", "preserve-env", "stdin", "set-home"],
+            names_with_value: &["user", "group", "prompt", "host"],
+        },
+        operands: 0,
+    },
+    Wrapper {
+        name: "timeout",
+        options: Options {
+            letters: "v",
+            letters_with_value: "ks",
+            names: &["foreground", "preserve-status", "verbose"],
+            names_with_value: &["kill-after", "signal"],
+        },
+        operands: 1,
+    },
+    Wrapper {
+        name: "chroot",
+        options: Options {
+            letters: "",
+            letters_with_value: "",
+            names: &["skip-chdir"],
+            names_with_value: &["userspec", "groups"],
+        },
+        operands: 1,
+    },
+];
+
+/// Whether a command runs others in ways that are not followed.
+fn is_opaque(name: &str) -> bool {
+    matches!(
+        name,
+        "at" | "batch"
+            | "bwrap"
+            | "busybox"
+            | "chrt"
+            | "cpulimit"
+            | "daemonize"
+            | "entr"
+            | "expect"
+            | "faketime"
+            | "firejail"
+            | "flock"
+            | "gdb"
+            | "ltrace"
+            | "nsenter"
+            | "osascript"
+            | "parallel"
+            | "pkexec"
+            | "prlimit"
+            | "proot"
+            | "rlwrap"
+            | "runuser"
+            | "screen"
+            | "script"
+            | "setarch"
+            | "setpriv"
+            | "ssh"
+            | "start-stop-daemon"
+            | "strace"
+            | "su"
+            | "systemd-run"
+            | "taskset"
+            | "tmux"
+            | "torsocks"
+            | "toybox"
+            | "unbuffer"
+            | "unshare"
+            | "valgrind"
+            | "xvfb-run"
+    )
+}
+
+const BASH_OPTIONS: Options = Options {
+    letters: "abcefhiklmnprstuvxBCDEHPT",
+    letters_with_value: "oO",
+    names: &["login", "noprofile", "norc", "posix", "restricted", "verbose", "noediting"],
+    names_with_value: &[],
+};
+
+const ENV_OPTIONS: Options = Options {
+    letters: "i0v",
+    letters_with_value: "uC",
+    names: &["ignore-environment", "null", "debug"],
+    names_with_value: &["unset", "chdir"],
+};
+
+const XARGS_OPTIONS: Options = Options {
+    letters: "0rtpxo",
+    letters_with_value: "aEIJLRnPsd",
+    names: &["null", "no-run-if-empty", "verbose", "interactive", "exit", "open-tty", "replace"],
+    names_with_value: &["arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars"],
+};
+
+const WATCH_OPTIONS: Options = Options {
+    letters: "bcdegprtvwxC",
+    letters_with_value: "nq",
+    names: &["beep", "color", "differences", "errexit", "chgexit", "no-title", "exec", "no-wrap", "precise"],
+    names_with_value: &["interval", "equexit"],
+};
+
+/// The name of a command without its folder.
+pub(super) fn base_name(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// What a command would run besides itself.
+pub(super) fn unwrap(words: &[Option<&str>]) -> Vec<Inner> {
+    let Some(Some(name)) = words.first() else { return Vec::new() };
+    let name = base_name(name);
+    match name {
+        "env" => vec_of(env(words)),
+        "xargs" => xargs(words),
+        "find" | "gfind" => find(words),
+        "watch" => vec_of(watch(words)),
+        "sh" | "dash" | "ash" => vec_of(shell(words, Dialect::Posix)),
+        "bash" | "rbash" => vec_of(shell(words, Dialect::Bash)),
+        "zsh" | "ksh" | "mksh" | "fish" | "csh" | "tcsh" | "nu" | "pwsh" | "elvish" | "xonsh" => {
+            vec![Inner::Unknown("a shell that reads lines differently")]
+        }
+        "trap" => vec_of(trap(words)),
+        "fd" | "fdfind"
+            if ["-x", "-X", "--exec", "--exec-batch"].iter().any(|o| super::options::has(words, o, "")) =>
+        {
+            vec![Inner::Unknown("fd runs a command for what it finds")]
+        }
+        _ if is_opaque(name) => vec![Inner::Unknown("a command that runs another one")],
+        _ => match WRAPPERS.iter().find(|wrapper| wrapper.name == name) {
+            Some(wrapper) => vec_of(plain(words, wrapper)),
+            None => Vec::new(),
+        },
+    }
+}
+
+fn vec_of(inner: Option<Inner>) -> Vec<Inner> {
+    inner.into_iter().collect()
+}
+
+fn words_from(from: usize, words: &[Option<&str>]) -> Option<Inner> {
+    if from >= words.len() {
+        return None;
+    }
+    let inner =
+        InnerWords { from, to: words.len(), assignments: Vec::new(), folder: None, holes: Holes::None };
+    Some(Inner::Words(inner))
+}
+
+const NOT_UNWRAPPED: Inner = Inner::Unknown("the options of a command that runs another one");
+
+fn plain(words: &[Option<&str>], wrapper: &Wrapper) -> Option<Inner> {
+    let first = words.get(1).copied().flatten().unwrap_or_default();
+    match wrapper.name {
+        // These only say what would be run.
+        "command" if matches!(first, "-v" | "-V") => return None,
+        "nice"
+            if first
+                .strip_prefix('-')
+                .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit())) =>
+        {
+            return words_from(2, words);
+        }
+        _ => {}
+    }
+    let Some(leading) = leading(words, 1, &wrapper.options) else { return Some(NOT_UNWRAPPED) };
+    let from = leading.next + wrapper.operands;
+    if wrapper.name == "sudo" && words.get(from).copied().flatten().is_some_and(|word| word.contains('=')) {
+        return Some(NOT_UNWRAPPED);
+    }
+    words_from(from, words)
+}
+
+fn env(words: &[Option<&str>]) -> Option<Inner> {
+    let mut start = 1;
+    while words.get(start) == Some(&Some("-")) {
+        start += 1;
+    }
+    let Some(Leading { given, mut next }) = leading(words, start, &ENV_OPTIONS) else {
+        return Some(NOT_UNWRAPPED);
+    };
+    if words.get(next) == Some(&Some("-")) {
+        next += 1;
+    }
+    let folder = given.iter().rfind(|given| matches!(given.name, "C" | "chdir"));
+    let folder = folder.map(|given| given.value.flatten().map(str::to_owned));
+    let mut assignments = Vec::new();
+    while let Some(word) = words.get(next) {
+        let Some(word) = word else { return Some(Inner::Unknown("what env runs")) };
+        let Some((name, value)) = word.split_once('=') else { break };
+        assignments.push((name.to_owned(), Some(value.to_owned())));
+        next += 1;
+    }
+    if next >= words.len() {
+        return None;
+    }
+    Some(Inner::Words(InnerWords { from: next, to: words.len(), assignments, folder, holes: Holes::None }))
+}
+
+fn xargs(words: &[Option<&str>]) -> Vec<Inner> {
+    let Some(Leading { given, next }) = leading(words, 1, &XARGS_OPTIONS) else { return vec![NOT_UNWRAPPED] };
+    let replaces = |given: &Given<'_>| matches!(given.name, "I" | "J" | "R" | "replace");
+    let mut inners = Vec::new();
+    if given.iter().any(replaces) {
+        inners.push(Inner::Unknown("xargs fills in words"));
+    }
+    if next < words.len() {
+        let holes = if inners.is_empty() { Holes::Tail } else { Holes::Braces };
+        let words = InnerWords { from: next, to: words.len(), assignments: Vec::new(), folder: None, holes };
+        inners.push(Inner::Words(words));
+    }
+    inners
+}
+
+fn find(words: &[Option<&str>]) -> Vec<Inner> {
+    let mut inners = Vec::new();
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        at += 1;
+        if !matches!(word, Some("-exec" | "-execdir" | "-ok" | "-okdir")) {
+            continue;
+        }
+        let rest = words.get(at..).unwrap_or_default();
+        let mut ends = rest.iter().enumerate().filter(|(index, word)| {
+            let plus =
+                **word == Some("+") && index.checked_sub(1).and_then(|i| rest.get(i)) == Some(&Some("{}"));
+            **word == Some(";") || plus
+        });
+        let Some((length, _)) = ends.next() else {
+            inners.push(Inner::Unknown("where the command of find ends"));
+            continue;
+        };
+        let folder = matches!(word, Some("-execdir" | "-okdir")).then_some(None);
+        if length > 0 {
+            let to = at + length;
+            let words = InnerWords { from: at, to, assignments: Vec::new(), folder, holes: Holes::Braces };
+            inners.push(Inner::Words(words));
+        }
+        at += length + 1;
+    }
+    inners
+}
+
+fn watch(words: &[Option<&str>]) -> Option<Inner> {
+    let Some(Leading { given, next }) = leading(words, 1, &WATCH_OPTIONS) else { return Some(NOT_UNWRAPPED) };
+    if given.iter().any(|given| matches!(given.name, "x" | "exec")) {
+        return words_from(next, words);
+    }
+    let rest = words.get(next..).unwrap_or_default();
+    let known: Option<Vec<&str>> = rest.iter().copied().collect();
+    match known {
+        Some(known) => Some(Inner::Script { text: known.join(" "), dialect: Dialect::Posix }),
+        None => Some(Inner::Unknown("what watch runs")),
+    }
+}
+
+fn shell(words: &[Option<&str>], dialect: Dialect) -> Option<Inner> {
+    let first = words.get(1).copied().flatten().unwrap_or_default();
+    if words.len() == 2 && matches!(first, "--version" | "--help") {
+        return None;
+    }
+    let Some(Leading { given, next }) = leading(words, 1, &BASH_OPTIONS) else { return Some(NOT_UNWRAPPED) };
+    let reads_settings = given.iter().any(|given| matches!(given.name, "O" | "k"));
+    if reads_settings {
+        return Some(Inner::Unknown("a shell whose options change how it reads"));
+    }
+    if given.iter().any(|given| given.name == "c") {
+        return match words.get(next) {
+            Some(Some(text)) => Some(Inner::Script { text: (*text).to_owned(), dialect }),
+            Some(None) | None => Some(Inner::Unknown("what the shell runs")),
+        };
+    }
+    if next >= words.len()
+        || given.iter().any(|given| given.name == "s")
+        || words.get(next) == Some(&Some("-"))
+    {
+        return Some(Inner::Unknown("a shell runs what it is fed"));
+    }
+    Some(Inner::Unknown("a shell runs a file"))
+}
+
+fn trap(words: &[Option<&str>]) -> Option<Inner> {
+    let from = if words.get(1) == Some(&Some("--")) { 2 } else { 1 };
+    match words.get(from) {
+        None | Some(Some("-" | "" | "-l" | "-p")) => None,
+        Some(Some(text)) if words.len() > from + 1 => {
+            Some(Inner::Script { text: (*text).to_owned(), dialect: Dialect::Bash })
+        }
+        Some(Some(_)) => None,
+        Some(None) => Some(Inner::Unknown("what trap runs")),
+    }
+}
