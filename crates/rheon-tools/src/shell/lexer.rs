@@ -62,6 +62,24 @@ pub(super) struct Lexer<'a> {
     depth: usize,
 }
 
+/// Whether the parenthesis that `text` begins with ends at its very end. Quotes are not read, so a text that holds one is
+/// not known to.
+fn is_one_parenthesis(text: &[u8]) -> bool {
+    let mut depth = 0_usize;
+    for (place, byte) in text.iter().enumerate() {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            b'\'' | b'"' | b'\\' | b'`' => return false,
+            _ => {}
+        }
+        if depth == 0 {
+            return place + 1 == text.len();
+        }
+    }
+    false
+}
+
 /// A word while it is being read.
 #[derive(Default)]
 struct Draft {
@@ -299,7 +317,13 @@ impl<'a> Lexer<'a> {
             b'(' if self.peek(2) == Some(b'(') => {
                 draft.reason("an arithmetic expansion");
                 self.at += 1;
+                let start = self.at + 1;
                 self.nested(draft, b'(', b')');
+                let inner = self.text.as_bytes().get(start..self.at.saturating_sub(1)).unwrap_or_default();
+                if !is_one_parenthesis(inner) {
+                    // The shell takes such a text for commands that begin with a subshell.
+                    draft.reason("two parentheses that do not end together");
+                }
             }
             b'(' => {
                 self.at += 1;

@@ -360,6 +360,11 @@ impl<'a, 'r> Parser<'a, 'r> {
         }
         self.lexer.at += operator.len();
         self.blanks();
+        // A dash closes a file and ends there, whatever follows it.
+        if matches!(operator, "<&" | ">&") && self.lexer.peek(0) == Some(b'-') {
+            self.lexer.at += 1;
+            return true;
+        }
         let mut word = self.lexer.word(Globs::Expand);
         if word.start == word.end {
             self.broken();

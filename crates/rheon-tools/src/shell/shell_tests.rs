@@ -285,3 +285,22 @@ proptest! {
         let _ = highest_danger(&analysis);
     }
 }
+
+#[test]
+fn two_parentheses_that_do_not_end_together_are_no_arithmetic() {
+    let reason = "two parentheses that do not end together".to_owned();
+    for line in ["a $((1+1)&~)", "a $((b) (c))", "a $(('b'))", "a \"$((1) )\""] {
+        assert!(analyse(line).unknown.contains(&reason), "{line}");
+    }
+    for line in ["a $((1+(2*3)))", "a $((x))"] {
+        assert_eq!(analyse(line).unknown, ["an arithmetic expansion"], "{line}");
+    }
+}
+
+#[test]
+fn a_dash_that_closes_a_file_ends_there() {
+    for line in ["<&-x y", "<& -x y", ">&-x y"] {
+        let words: Vec<_> = analyse(line).commands.into_iter().map(|command| command.words).collect();
+        assert_eq!(words, [[Some("x".to_owned()), Some("y".to_owned())]], "{line}");
+    }
+}
