@@ -217,6 +217,11 @@ impl<'a> Fitted<'a> {
         }
     }
 
+    /// How many blocks there are, and how many bytes of text and pictures, arguments left out.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        (self.blocks.len(), self.blocks.iter().map(Block::bytes).sum())
+    }
+
     /// The messages: who speaks, and the blocks, of which there is at least one.
     pub(crate) fn messages(&self) -> impl ExactSizeIterator<Item = (Role, &[Block<'a>])> {
         let mut start = 0;
@@ -225,6 +230,22 @@ impl<'a> Fitted<'a> {
             start = span.end;
             (span.role, blocks)
         })
+    }
+}
+
+impl Block<'_> {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Image { data, .. } => data.len(),
+            Self::Thinking { text, signature } => {
+                text.len() + signature.map_or(0, |signature| signature.data.len())
+            }
+            Self::Call { id, name, .. } => id.len() + name.len(),
+            Self::Result(result) => {
+                result.id.len() + result.content.iter().map(Content::bytes).sum::<usize>()
+            }
+        }
     }
 }
 

@@ -444,3 +444,13 @@ fn ten_thousand_messages_are_borrowed() {
         }
     }
 }
+
+#[test]
+fn the_size_of_a_conversation_is_that_of_its_blocks() {
+    let request = request([
+        say("four"),
+        answer(vec![Content::text("sixsix"), call("id")]),
+        result_of("id", vec![Content::text("ten bytes!"), Content::text("x")]),
+    ]);
+    assert_eq!(Fitted::new(&request, RULES).size(), (4, 4 + 6 + ("id".len() + "read".len()) + (2 + 11)));
+}

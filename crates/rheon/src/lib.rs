@@ -160,6 +160,7 @@ pub use resolved::WithModel;
 #[doc(inline)]
 pub use rheon_agent::*;
 pub use rheon_providers as providers;
+pub use rheon_tools as tools;
 pub use rheon_types as types;
 #[doc(inline)]
 pub use rheon_types::event::*;

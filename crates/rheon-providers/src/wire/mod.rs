@@ -3,6 +3,7 @@
 mod answer_schema;
 mod anthropic;
 mod bedrock;
+mod body;
 mod chat;
 mod claude;
 #[cfg(test)]

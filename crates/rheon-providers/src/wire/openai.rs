@@ -2,9 +2,7 @@
 
 use std::fmt::{self, Display};
 
-use rheon_types::{
-    CacheStrategy, OutputSchema, ProviderError, ProviderErrorKind, Request, SystemPrompt, ThinkingLevel,
-};
+use rheon_types::{CacheStrategy, OutputSchema, Request, SystemPrompt, ThinkingLevel};
 use serde::{Serialize, Serializer};
 
 use super::levels::nearest;
@@ -20,23 +18,8 @@ const SCHEMA_PROMPT: &str = include_str!("schema.md");
 /// How an error is marked in the text of a tool result, as these wires have no field for it.
 const ERROR_MARK: &str = "Error: ";
 
-/// What is written of an answer's body at first; it grows as needed.
-const BODY_BYTES: usize = 4 * 1024;
-
 /// The pictures that these services read.
 pub(super) const PICTURE_TYPES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
-
-/// Writes a request's body.
-pub(super) fn to_bytes(body: &impl Serialize) -> Result<Vec<u8>, ProviderError> {
-    let mut bytes = Vec::with_capacity(BODY_BYTES);
-    serde_json::to_writer(&mut bytes, body).map_err(|error| {
-        ProviderError::new(
-            ProviderErrorKind::InvalidRequest,
-            format!("the request cannot be written as JSON: {error}"),
-        )
-    })?;
-    Ok(bytes)
-}
 
 /// Writes what it shows as one JSON string, without a copy of it.
 pub(super) struct Shown<T>(pub(super) T);

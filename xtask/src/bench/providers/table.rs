@@ -54,7 +54,8 @@ fn line(row: &Row, figures: &Figures) -> String {
         Unit::Rate => known.max_by(f64::total_cmp),
         Unit::Time | Unit::Count | Unit::Mebibytes => known.min_by(f64::total_cmp),
     };
-    let ratio = measured.zip(best).filter(|(_, best)| *best > 0.0).map(|(measured, best)| measured / best);
+    // A ratio to what is shown as nothing says nothing.
+    let ratio = measured.zip(best).filter(|(_, best)| *best >= 0.01).map(|(measured, best)| measured / best);
     let shown = |figure: Option<f64>| figure.map_or_else(|| "-".into(), |figure| show(row.unit, figure));
     let references: Vec<String> =
         references.iter().map(|(title, figure)| format!("{title}: {}", shown(*figure))).collect();
@@ -90,7 +91,7 @@ fn show(unit: Unit, figure: f64) -> String {
         Unit::Rate => format!("{figure:.0} MB/s"),
         Unit::Time if figure < 1e6 => format!("{:.0} µs", figure / 1e3),
         Unit::Time => format!("{:.2} ms", figure / 1e6),
-        Unit::Count if figure.fract() == 0.0 => format!("{figure:.0}"),
+        Unit::Count if figure.fract().abs() < 0.005 => format!("{figure:.0}"),
         Unit::Count => format!("{figure:.2}"),
         Unit::Mebibytes => format!("{figure:.1} MiB"),
     }

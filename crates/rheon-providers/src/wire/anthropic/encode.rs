@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rheon_types::{ProviderError, ProviderErrorKind, Request, ToolChoice};
+use rheon_types::{ProviderError, Request, ToolChoice};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -12,6 +12,7 @@ use crate::cache::CacheMarks;
 use crate::compat::{CacheStyle, StructuredOutput};
 use crate::fit::{CONTINUE, FitRules, FitThinking, Fitted, Pictures, Role};
 use crate::wire::answer_schema;
+use crate::wire::body;
 use crate::wire::claude::{self, Outline, Settings, Thinking};
 use crate::wire::openai::{SchemaText, prompted_schema};
 use crate::wire::seam::Call;
@@ -47,14 +48,7 @@ pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError>
         output_config: OutputConfig::new(call, &settings),
         messages: Messages { fitted: &fitted, marks: &marks, outline, settings: &settings },
     };
-    let mut bytes = Vec::with_capacity(4_096);
-    match serde_json::to_writer(&mut bytes, &body) {
-        Ok(()) => Ok(bytes),
-        Err(error) => {
-            let message = format!("the request cannot be written as JSON: {error}");
-            Err(ProviderError::new(ProviderErrorKind::InvalidRequest, message))
-        }
-    }
+    body::write(&body, &fitted)
 }
 
 #[derive(Serialize)]

@@ -1,6 +1,6 @@
 //! Bedrock ConverseStream: requests. Written straight from the borrowed history into one buffer.
 
-use rheon_types::{OutputSchema, ProviderError, ProviderErrorKind, Request};
+use rheon_types::{OutputSchema, ProviderError, Request};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
@@ -11,6 +11,7 @@ use crate::catalogue::ThinkingStyle;
 use crate::compat::CacheStyle;
 use crate::fit::{CONTINUE, FitRules, FitThinking, Fitted, Pictures, Role};
 use crate::wire::answer_schema;
+use crate::wire::body;
 use crate::wire::claude::{self, Outline, Settings, Thinking};
 use crate::wire::seam::Call;
 use crate::wire::tools::TOOL_NAMES;
@@ -47,14 +48,7 @@ pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError>
         output_config: request.output_schema.as_deref().map(OutputConfig::new),
         messages: Messages { fitted: &fitted, marks: &marks, outline, settings: &settings },
     };
-    let mut bytes = Vec::with_capacity(4_096);
-    match serde_json::to_writer(&mut bytes, &body) {
-        Ok(()) => Ok(bytes),
-        Err(error) => {
-            let message = format!("the request cannot be written as JSON: {error}");
-            Err(ProviderError::new(ProviderErrorKind::InvalidRequest, message))
-        }
-    }
+    body::write(&body, &fitted)
 }
 
 /// Whether a model is Anthropic's. The name of a profile of one's own does not say so; what is known of its thinking

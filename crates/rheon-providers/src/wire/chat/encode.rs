@@ -12,6 +12,7 @@ use crate::cache::CacheMarks;
 use crate::compat::{CacheStyle, StructuredOutput, ThinkingReplay, ThinkingRequest, TokensField, ToolStyle};
 use crate::fit::{FitRules, FitThinking, Fitted, Pictures, Role};
 use crate::wire::answer_schema::{OpenAiSchema, for_openai};
+use crate::wire::body;
 use crate::wire::openai::{self, ThinkingSetting};
 use crate::wire::seam::Call;
 use crate::wire::tools::{self, TOOL_NAMES, Tool, tools};
@@ -37,7 +38,7 @@ pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError>
     fitted.ensure_said()?;
     let marks = marks(call, &fitted);
     let setting = ThinkingSetting::new(call);
-    openai::to_bytes(&Body { call, fitted: &fitted, marks: &marks, setting })
+    body::write(&Body { call, fitted: &fitted, marks: &marks, setting }, &fitted)
 }
 
 fn marks(call: &Call<'_>, fitted: &Fitted<'_>) -> CacheMarks {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use rheon_types::{ProviderError, ProviderErrorKind, Request, ToolChoice};
+use rheon_types::{ProviderError, Request, ToolChoice};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -11,6 +11,7 @@ use super::config::GenerationConfig;
 use super::contents::Contents;
 use super::generation::Generation;
 use crate::fit::{FitRules, FitThinking, Fitted, Pictures};
+use crate::wire::body;
 use crate::wire::seam::Call;
 use crate::wire::tools::{self, TOOL_NAMES, Tool, tools};
 
@@ -46,12 +47,7 @@ pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError>
         tool_config: ToolConfig::of(request),
         generation_config: GenerationConfig::new(call, schema),
     };
-    serde_json::to_vec(&body).map_err(|error| {
-        ProviderError::new(
-            ProviderErrorKind::InvalidRequest,
-            format!("the request cannot be written: {error}"),
-        )
-    })
+    body::write(&body, &fitted)
 }
 
 #[derive(Serialize)]

@@ -12,6 +12,7 @@ use crate::catalogue::ThinkingStyle;
 use crate::compat::{StructuredOutput, ToolStyle};
 use crate::fit::{FitRules, FitThinking, Fitted, Pictures};
 use crate::wire::answer_schema::{OpenAiSchema, for_openai};
+use crate::wire::body;
 use crate::wire::openai::{self, Shown, SystemText, ThinkingSetting};
 use crate::wire::seam::Call;
 use crate::wire::tools::{self, TOOL_NAMES, Tool, tools};
@@ -31,7 +32,7 @@ pub(in crate::wire) fn encode(call: &Call<'_>) -> Result<Vec<u8>, ProviderError>
     };
     let fitted = Fitted::new(call.request, rules);
     fitted.ensure_said()?;
-    openai::to_bytes(&Body { call, fitted: &fitted, setting: ThinkingSetting::new(call) })
+    body::write(&Body { call, fitted: &fitted, setting: ThinkingSetting::new(call) }, &fitted)
 }
 
 struct Body<'a> {
