@@ -57,7 +57,7 @@ pub enum PathError {
 }
 
 /// Names that are protected wherever they stand in the workspace: what changes them can make programs run code.
-const PROTECTED: [&str; 12] = [
+pub(crate) const PROTECTED: [&str; 12] = [
     ".git",
     ".rheon",
     ".claude",

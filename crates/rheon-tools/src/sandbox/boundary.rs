@@ -1,0 +1,140 @@
+//! `Boundary`: what a process may reach.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::workspace::{PROTECTED, Workspace};
+
+/// Whether a process may talk to others over a network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    /// It may not.
+    Blocked,
+    /// It may.
+    Open,
+}
+
+/// What a process may reach.
+#[derive(Debug, Clone)]
+pub struct Boundary {
+    roots: Vec<PathBuf>,
+    nested: Vec<PathBuf>,
+    hidden: Vec<PathBuf>,
+    network: Network,
+}
+
+/// A path in the workspace that must not be changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ProtectedPath {
+    /// There is a file or a folder.
+    Present(PathBuf),
+    /// There is nothing yet, and nothing may come to be.
+    Missing(PathBuf),
+}
+
+/// How deep and how far protected names are looked for below the roots.
+const DEPTH_MAX: usize = 4;
+const ENTRIES_MAX: usize = 5_000;
+
+/// Folders of other people's files, which are large and not looked through.
+const SKIPPED: [&str; 3] = ["node_modules", "target", ".venv"];
+
+impl Boundary {
+    /// Writing in the folders of the workspace, without the network. Protected names further down are looked for now.
+    pub fn new(workspace: &Workspace) -> Self {
+        let roots: Vec<PathBuf> = workspace.roots().map(Path::to_path_buf).collect();
+        let nested = roots.iter().flat_map(|root| nested(root)).collect();
+        Self { roots, nested, hidden: Vec::new(), network: Network::Blocked }
+    }
+
+    /// The same with this use of the network.
+    pub fn with_network(mut self, network: Network) -> Self {
+        self.network = network;
+        self
+    }
+
+    /// The same with a file or folder that cannot be read (folders of keys, sockets of other programs).
+    pub fn with_hidden(mut self, path: impl Into<PathBuf>) -> Self {
+        self.hidden.push(path.into());
+        self
+    }
+
+    /// Where writing is allowed.
+    pub fn roots(&self) -> &[PathBuf] {
+        &self.roots
+    }
+
+    /// What cannot be read.
+    pub fn hidden(&self) -> &[PathBuf] {
+        &self.hidden
+    }
+
+    /// Whether the network can be used.
+    pub fn network(&self) -> Network {
+        self.network
+    }
+
+    /// What must not be changed within the roots, as it is now.
+    pub(super) fn protected(&self) -> Vec<ProtectedPath> {
+        let top = self.roots.iter().flat_map(|root| PROTECTED.map(|name| root.join(name)));
+        let mut found = Vec::new();
+        for path in top {
+            match path.symlink_metadata() {
+                // A link cannot be covered itself; what it leads to can, if it is within a root at all.
+                Ok(entry) if entry.is_symlink() => found.extend(self.inside(path.canonicalize().ok())),
+                Ok(entry) if entry.is_file() => {
+                    found.extend(self.inside(git_folder(&path)));
+                    found.push(ProtectedPath::Present(path));
+                }
+                Ok(_) => found.push(ProtectedPath::Present(path)),
+                Err(_) => found.push(ProtectedPath::Missing(path)),
+            }
+        }
+        let nested =
+            self.nested.iter().filter(|path| path.symlink_metadata().is_ok_and(|it| !it.is_symlink()));
+        found.extend(nested.cloned().map(ProtectedPath::Present));
+        found
+    }
+
+    fn inside(&self, path: Option<PathBuf>) -> Option<ProtectedPath> {
+        path.filter(|path| self.roots.iter().any(|root| path.starts_with(root))).map(ProtectedPath::Present)
+    }
+}
+
+/// Where a `.git` that is a file leads: the repository of a worktree or of a submodule.
+fn git_folder(file: &Path) -> Option<PathBuf> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let folder = text.strip_prefix("gitdir:")?.trim();
+    file.parent()?.join(folder).canonicalize().ok()
+}
+
+/// Protected names below `root`, not those directly in it.
+fn nested(root: &Path) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    let mut waiting = vec![(root.to_path_buf(), 0)];
+    let mut entries_seen = 0;
+    while let Some((folder, depth)) = waiting.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            entries_seen += 1;
+            if entries_seen > ENTRIES_MAX {
+                return found;
+            }
+            let name = entry.file_name();
+            if PROTECTED.iter().any(|protected| name == *protected) {
+                if depth > 0 {
+                    found.insert(entry.path());
+                }
+            } else if depth < DEPTH_MAX
+                && SKIPPED.iter().all(|skipped| name != *skipped)
+                && entry.file_type().is_ok_and(|kind| kind.is_dir())
+            {
+                waiting.push((entry.path(), depth + 1));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+#[path = "boundary_tests.rs"]
+mod tests;
