@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::environment::Environment;
+use super::supervisor::supervised;
 use super::tree::{KillOnDrop, Killer, Tree};
 
 /// A line of bash, and where it runs.
@@ -32,9 +33,10 @@ pub struct ShellLine {
 pub enum Containment {
     /// A PID namespace: when its first process ends, the kernel ends all.
     Namespace,
-    /// A process group, and a variable that tells their environments from others. A process that leaves the group,
-    /// loses its parent and clears its environment is not found.
-    Marker,
+    /// A supervisor: a process that adopts whatever loses its parent, and ends all when the first process or the agent
+    /// ends. A variable tells their environments from others besides, for the case that one of them ends its supervisor.
+    /// On systems other than Linux there is only a process group and the variable.
+    Supervisor,
 }
 
 type Restrict = dyn Fn() -> io::Result<()> + Send + Sync;
@@ -119,10 +121,14 @@ pub fn start(line: &ShellLine, launcher: Launcher) -> Result<Process, ProcessErr
     let (folder, folder_end) = io::pipe().map_err(failed)?;
     let marker = match launcher.containment {
         Containment::Namespace => None,
-        Containment::Marker => Some(next_marker()),
+        Containment::Supervisor => Some(next_marker()),
     };
-    let command = command(line, &launcher, marker.as_deref(), (output_end, folder_end)).map_err(failed)?;
-    let tree = Arc::new(Tree::new(marker.map(|value| format!("{MARKER}={value}"))));
+    let mut command = command(line, &launcher, marker.as_deref(), (output_end, folder_end)).map_err(failed)?;
+    let lifeline = match launcher.containment {
+        Containment::Namespace => None,
+        Containment::Supervisor => supervised(&mut command).map_err(failed)?,
+    };
+    let tree = Arc::new(Tree::new(marker.map(|value| format!("{MARKER}={value}")), lifeline));
     let (exit_sender, exit) = oneshot::channel();
     let began = Instant::now();
     let thread_tree = Arc::clone(&tree);
@@ -161,9 +167,9 @@ fn command(
     command.envs(marker.map(|value| (MARKER, value)));
     command.stdin(folder).stdout(output.try_clone()?).stderr(output);
     #[cfg(unix)]
-    if launcher.containment == Containment::Namespace {
-        // The members of the namespace that have no session of their own yet can be ended as a group. Without a
-        // namespace `setsid` makes both, and a leader of a group could not make a session.
+    if launcher.containment == Containment::Namespace || cfg!(not(target_os = "linux")) {
+        // Those that have no session of their own yet can be ended as a group. A supervisor makes a session, which the
+        // leader of a group could not.
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
     }
     Ok(command)

@@ -5,6 +5,8 @@ mod environment;
 mod launch;
 mod pipe;
 mod run;
+#[cfg_attr(not(target_os = "linux"), path = "supervisor_none.rs")]
+mod supervisor;
 mod tree;
 
 pub use capture::{Capture, Output, OutputLimits, Spill, Spilled};

@@ -150,7 +150,8 @@ async fn told_folder(pipe: &mut Receiver) -> Option<PathBuf> {
     let mut limited = pipe.take(TOLD_BYTES_MAX);
     // What was told before the grace ends is there even if somebody holds the pipe open.
     drop(tokio::time::timeout(GRACE, limited.read_to_end(&mut told)).await);
-    let last = told.rsplit(|byte| *byte == 0).next()?.strip_suffix(b"\n")?;
+    let zero = told.iter().rposition(|byte| *byte == 0)?;
+    let last = told.get(zero + 1..)?.strip_suffix(b"\n")?;
     Some(path(last)).filter(|folder| folder.is_absolute())
 }
 

@@ -2,12 +2,26 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::supervisor::Lifeline;
+
 /// A process and all that came from it.
 #[derive(Debug)]
 pub(super) struct Tree {
     state: Mutex<State>,
     /// A variable that every process of the tree was given, where nothing better holds them together.
     marker: Option<String>,
+    /// Where the first process is a supervisor: it ends the others, and itself last, when this is gone.
+    lifeline: Mutex<Lifelines>,
+}
+
+#[derive(Debug)]
+enum Lifelines {
+    /// The first process is ended by a signal.
+    Unsupervised,
+    /// It ends by itself when this is dropped.
+    Held { _lifeline: Lifeline },
+    /// It is ending.
+    Dropped,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,15 +37,16 @@ enum State {
 }
 
 impl Tree {
-    pub(super) fn new(marker: Option<String>) -> Self {
-        Self { state: Mutex::new(State::Waiting), marker }
+    pub(super) fn new(marker: Option<String>, lifeline: Option<Lifeline>) -> Self {
+        let lifeline = lifeline.map_or(Lifelines::Unsupervised, |it| Lifelines::Held { _lifeline: it });
+        Self { state: Mutex::new(State::Waiting), marker, lifeline: Mutex::new(lifeline) }
     }
 
     /// The process was started; it is ended at once if that was asked for meanwhile.
     pub(super) fn started(&self, process_id: u32) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match *state {
-            State::Killed => signal(process_id),
+            State::Killed => self.end_first(process_id),
             State::Waiting | State::Running(_) | State::Gone => {}
         }
         *state = State::Running(process_id);
@@ -46,8 +61,9 @@ impl Tree {
                 // Those that left the group and the session are found while their parents still live.
                 let descendants =
                     if self.marker.is_some() { system::descendants(process_id) } else { Vec::new() };
-                signal(process_id);
-                descendants.into_iter().for_each(system::kill_process);
+                self.end_first(process_id);
+                let others = descendants.into_iter().filter(|id| *id != process_id);
+                others.for_each(system::kill_process);
             }
             State::Killed | State::Gone => {}
         }
@@ -69,6 +85,18 @@ impl Tree {
         reaped
     }
 
+    /// Ends the first process. A supervisor must not be killed: it would leave those behind that it adopted.
+    fn end_first(&self, process_id: u32) {
+        let mut lifeline = self.lifeline.lock().unwrap_or_else(PoisonError::into_inner);
+        match *lifeline {
+            Lifelines::Held { .. } | Lifelines::Dropped => *lifeline = Lifelines::Dropped,
+            Lifelines::Unsupervised => {
+                system::kill_process(process_id);
+                system::kill_group(process_id);
+            }
+        }
+    }
+
     /// Ends those that bear the marker, again until none is found: new ones may be born meanwhile.
     fn kill_marked(&self) {
         let Some(marker) = &self.marker else { return };
@@ -84,11 +112,6 @@ impl Tree {
 
 /// How often processes are looked for that were born while others were ended.
 const ROUNDS_MAX: usize = 64;
-
-fn signal(process_id: u32) {
-    system::kill_process(process_id);
-    system::kill_group(process_id);
-}
 
 /// Ends a process with all that came from it.
 #[derive(Debug, Clone)]

@@ -131,10 +131,10 @@ async fn startable(wrap: Wrap) -> Result<Wrap, String> {
     }
     // Without a sandbox nothing is to differ from the user's own shell, so there is no user namespace.
     let keepers: &[Keeper] = match (wrap.level, &wrap.programs.unshare) {
-        (_, None) => &[Keeper::Marker],
-        (Level::None, Some(_)) => &[Keeper::PidNamespace, Keeper::Marker],
+        (_, None) => &[Keeper::Supervisor],
+        (Level::None, Some(_)) => &[Keeper::PidNamespace, Keeper::Supervisor],
         (Level::Landlock | Level::Namespaces, Some(_)) => {
-            &[Keeper::PidNamespace, Keeper::UserNamespace, Keeper::Marker]
+            &[Keeper::PidNamespace, Keeper::UserNamespace, Keeper::Supervisor]
         }
     };
     let mut problem = String::new();

@@ -30,8 +30,8 @@ pub(super) enum Keeper {
     PidNamespace,
     /// A PID namespace within a user namespace.
     UserNamespace,
-    /// A process group and a variable.
-    Marker,
+    /// A process that adopts those that lose their parents.
+    Supervisor,
 }
 
 impl Wrap {
@@ -41,7 +41,7 @@ impl Wrap {
             (Level::Namespaces, _) | (_, Keeper::PidNamespace | Keeper::UserNamespace) => {
                 Containment::Namespace
             }
-            (Level::Landlock | Level::None, Keeper::Marker) => Containment::Marker,
+            (Level::Landlock | Level::None, Keeper::Supervisor) => Containment::Supervisor,
         }
     }
 
@@ -111,6 +111,10 @@ impl Wrap {
 
     /// Ends the process with the agent, takes its terminal away and holds it together with its children.
     fn keeper(&self, namespace_arguments: &[&str]) -> Vec<OsString> {
+        if self.keeper == Keeper::Supervisor {
+            // The supervisor does both without other programs.
+            return Vec::new();
+        }
         let Programs { setpriv, setsid, unshare, .. } = &self.programs;
         let mut prefix = Vec::new();
         if let Some(setpriv) = setpriv {
@@ -119,7 +123,7 @@ impl Wrap {
         let namespaces: &[&str] = match self.keeper {
             Keeper::PidNamespace => &["--ipc", "--pid"],
             Keeper::UserNamespace => &["--user", "--map-current-user", "--ipc", "--pid"],
-            Keeper::Marker => &[],
+            Keeper::Supervisor => &[],
         };
         if let (false, Some(unshare)) = (namespaces.is_empty(), unshare) {
             prefix.extend(words(unshare, namespaces));
