@@ -1,6 +1,7 @@
 //! `bash`, `bash_output` and `bash_kill`: command lines, in the foreground and in the background.
 
 mod arguments;
+mod folders;
 mod jobs;
 mod render;
 mod session;
@@ -23,7 +24,8 @@ pub fn bash_tools(session: &Arc<BashSession>) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
-/// Runs a command line.
+/// Runs a command line. Those of one session run one after the other, in the order in which they were called; background
+/// commands begin in that order too.
 pub struct Bash(pub Arc<BashSession>);
 
 /// Reads what a background command has printed.
@@ -38,7 +40,7 @@ impl Tool for Bash {
     }
 
     fn description(&self) -> &str {
-        include_str!("bash.md")
+        self.0.description()
     }
 
     fn parameters_schema(&self) -> Value {
@@ -53,7 +55,7 @@ impl Tool for Bash {
         Box::pin(async move {
             let arguments: arguments::Run = call::arguments(&arguments)?;
             if arguments.background.unwrap_or_default() {
-                self.0.start(arguments)
+                self.0.start(arguments, &context).await
             } else {
                 self.0.run(arguments, &context).await
             }

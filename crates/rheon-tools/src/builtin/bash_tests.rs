@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Bash, BashKill, BashOutput, BashSession, BashSettings};
 use crate::process::{Environment, OutputLimits, Spill};
-use crate::sandbox::{Boundary, Level, Requirement, Sandbox};
+use crate::sandbox::{Boundary, Level, Programs, Requirement, Sandbox};
 use crate::workspace::Workspace;
 
 struct Place {
@@ -31,7 +31,7 @@ async fn place() -> Place {
     fs::create_dir(folder.path().join("saved")).unwrap();
     let workspace = Workspace::new(&root).unwrap();
     let boundary = Boundary::new(&workspace);
-    let sandbox = match Sandbox::choose(Requirement::AtLeast(Level::Landlock), boundary.clone()).await {
+    let sandbox = match Sandbox::choose(Requirement::default(), boundary.clone()).await {
         Ok(sandbox) => sandbox,
         Err(_) => Sandbox::choose(Requirement::NoSandbox, boundary).await.unwrap(),
     };
@@ -87,12 +87,13 @@ async fn details_are_whole() {
         call(&Bash(Arc::clone(&place.session)), json!({ "command": "cd sub; echo hello; exit 4" })).await;
     let mut details = result.unwrap().details;
     assert!(details["duration_ms"].take().is_u64());
+    assert_eq!(details["sandbox"].take(), place.session.sandbox().level().to_string());
     let sub = place.root.join("sub");
     assert_eq!(
         details,
         json!({
             "exit_code": 4, "signal": null, "duration_ms": null, "cwd": sub, "truncated": false, "output_bytes": 6,
-            "output_file": null
+            "output_file": null, "sandbox": null
         })
     );
 }
@@ -301,6 +302,135 @@ async fn the_schema_is_closed_and_says_what_each_field_is() {
     assert_eq!(schema["required"], json!(["command"]));
     let fields: Vec<&str> = schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(fields, ["background", "command", "description", "timeout_ms"]);
+}
+
+async fn call_as(id: &str, tool: &dyn Tool, command: &str) -> Result<ToolResult, ToolError> {
+    let call = (ToolCallId::from(id), ToolName::from("bash"));
+    let run = (SessionId::from("session-1"), LoopId::from("loop-1"));
+    let context = ToolContext::new(call, run, CancellationToken::new(), None);
+    tool.execute(Arc::new(json!({ "command": command })), context).await
+}
+
+#[tokio::test]
+async fn a_command_that_was_judged_for_another_folder_is_not_run() {
+    let place = place().await;
+    let bash = Bash(Arc::clone(&place.session));
+    for name in ["1", "2"] {
+        assert_eq!(place.session.judged_folder(&ToolCallId::from(name)), place.root);
+    }
+    let (first, second) =
+        tokio::join!(call_as("1", &bash, "echo a > sub/file; cd sub"), call_as("2", &bash, "rm -rf *"));
+    assert_eq!(place.text(first), "exit code 0");
+    assert_eq!(
+        place.text(second),
+        "denied: not run: the folder changed from <root> to <root>/sub since this command was checked; call it again"
+    );
+    assert_eq!(fs::read_to_string(place.root.join("sub/file")).unwrap(), "a\n");
+    assert_eq!(place.session.judged_folder(&ToolCallId::from("3")), place.root.join("sub"));
+    assert_eq!(place.text(call_as("3", &bash, "rm -rf *").await), "exit code 0");
+    assert!(!place.root.join("sub/file").exists());
+}
+
+#[tokio::test]
+async fn commands_of_one_session_run_one_after_the_other_in_the_order_of_their_calls() {
+    let place = place().await;
+    let bash = Bash(Arc::clone(&place.session));
+    let enter =
+        |number: u32| format!("mkdir {number}; cd {number}; echo $PWD >> {}/all", place.root.display());
+    let (lines, never) = ((1..=5).map(enter).collect::<Vec<_>>(), CancellationToken::new());
+    never.cancel();
+    let results = tokio::join!(
+        call(&bash, json!({ "command": lines[0] })),
+        call(&bash, json!({ "command": lines[1] })),
+        call(&bash, json!({ "command": lines[2] })),
+        bash.execute(Arc::new(json!({ "command": "cd ..; exit 9" })), context(never, None)),
+        call(&bash, json!({ "command": lines[3] })),
+        call(&bash, json!({ "command": lines[4] })),
+    );
+    assert_eq!(place.text(results.3), "cancelled: not run, because it was cancelled");
+    let all = fs::read_to_string(place.root.join("all")).unwrap();
+    let all = all.replace(&place.root.display().to_string(), "");
+    assert_eq!(all, "/1\n/1/2\n/1/2/3\n/1/2/3/4\n/1/2/3/4/5\n");
+}
+
+/// Makes a file as soon as it is shown what it waits for.
+struct GoOnOutput(PathBuf, Mutex<Vec<String>>);
+
+impl ToolReporter for GoOnOutput {
+    fn update(&self, partial: ToolResult) {
+        if partial.as_text().contains("second") {
+            fs::write(&self.0, "").unwrap();
+        }
+        self.1.lock().unwrap().push(partial.as_text());
+    }
+
+    fn progress(&self, _text: &str) {}
+}
+
+#[tokio::test]
+async fn what_a_command_said_last_is_shown_though_it_says_nothing_more() {
+    let place = place().await;
+    let reporter = Arc::new(GoOnOutput(place.root.join("go"), Mutex::default()));
+    let command = "echo first; echo second; until [ -e go ]; do read -t 0.01 < <(sleep 1); done; echo third";
+    let tool = Bash(Arc::clone(&place.session));
+    let context = context(CancellationToken::new(), Some(reporter.clone()));
+    let result = tool.execute(Arc::new(json!({ "command": command })), context).await;
+    assert_eq!(place.text(result), "first\nsecond\nthird\nexit code 0");
+}
+
+#[tokio::test]
+async fn output_that_never_ends_is_shown_now_and_then_only() {
+    let place = place().await;
+    let reporter = Arc::new(GoOnOutput(place.root.join("go"), Mutex::default()));
+    let command = "head -c 20000000 /dev/zero | tr '\\0' x";
+    let tool = Bash(Arc::clone(&place.session));
+    let context = context(CancellationToken::new(), Some(reporter.clone()));
+    let result = tool.execute(Arc::new(json!({ "command": command })), context).await.unwrap();
+    let shown = reporter.1.lock().unwrap().len() as u64;
+    let duration_ms = result.details["duration_ms"].as_u64().unwrap();
+    assert!(shown <= 2 + duration_ms / 200, "{shown} times in {duration_ms} ms");
+    assert!(result.as_text().ends_with("xxxxxxxxxx\nexit code 0"), "{}", result.as_text());
+}
+
+#[tokio::test]
+async fn the_level_is_told_to_the_model_where_it_is_weak() {
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = Workspace::new(folder.path()).unwrap();
+    let said = async |programs: Programs, requirement: Requirement| {
+        let sandbox = Sandbox::choose_with(programs, requirement, Boundary::new(&workspace)).await.ok()?;
+        let environment = Environment::rebuilt([], &[]);
+        let output = BashSettings::output_in(folder.path());
+        let settings = BashSettings { workspace: workspace.clone(), sandbox, environment, output };
+        let bash = Bash(Arc::new(BashSession::new(settings)));
+        let weakness = bash.description().strip_prefix(include_str!("bash.md").trim_end()).unwrap();
+        Some(weakness.chars().take(60).collect::<String>())
+    };
+    let none = said(Programs::find(), Requirement::NoSandbox).await.unwrap();
+    assert!(none.starts_with("\n- There is no sandbox: commands reach everything"), "{none}");
+    let strong = said(Programs::find(), Requirement::AtLeast(Level::Namespaces)).await;
+    assert!(strong.is_none_or(|said| said.is_empty()));
+    let weak = said(Programs { bwrap: None, ..Programs::find() }, Requirement::default()).await;
+    assert!(weak.is_none_or(|said| said.starts_with("\n- The sandbox of this machine is weaker than")));
+}
+
+#[tokio::test]
+async fn nothing_waits_for_a_person() {
+    let place = place().await;
+    let lines = [
+        "git init -q repo && cd repo && git config user.name a && git config user.email a@b && echo x > f && git add f",
+        "git commit -q -m one && git commit -q --amend && git log | cat | wc -l && git log -p | tail -1",
+        "git commit --allow-empty",
+        "read -s -p password: password; echo \"$?\"",
+        "$EDITOR f; ${VISUAL:-x} f; $PAGER f; more f; less f 2>/dev/null || true",
+        "cat; wc -c; exec 3<>/dev/tty || python3 -c 'input()' 2>&1 | tail -1",
+    ];
+    let mut all = String::new();
+    for line in lines {
+        let text = place.bash(line).await;
+        all.push_str(text.lines().last().unwrap());
+        all.push('\n');
+    }
+    assert_eq!(all, "exit code 0\nexit code 0\nexit code 1\nexit code 0\nexit code 0\nexit code 0\n");
 }
 
 fn left_now(argument: &str) -> usize {

@@ -30,12 +30,13 @@ pub const STANDARD_VARIABLES: [&str; 24] = [
     "NIX_SSL_CERT_FILE",
 ];
 
-/// What every command sees, whatever was handed in: nothing that waits for a person, no colours, no pager.
-const FIXED: [(&str, &str); 16] = [
+/// What every command sees, whatever was handed in: that an agent runs it, nothing that waits for a person, no colours,
+/// no pager, an editor that leaves the text as it is.
+const FIXED: [(&str, &str); 17] = [
     ("CI", "1"),
     ("DEBIAN_FRONTEND", "noninteractive"),
-    ("EDITOR", "false"),
-    ("GIT_EDITOR", "false"),
+    ("EDITOR", "true"),
+    ("GIT_EDITOR", "true"),
     ("GIT_PAGER", "cat"),
     ("GIT_SSH_COMMAND", "ssh -o BatchMode=yes"),
     ("GIT_TERMINAL_PROMPT", "0"),
@@ -44,10 +45,11 @@ const FIXED: [(&str, &str); 16] = [
     ("PAGER", "cat"),
     ("PIP_NO_INPUT", "1"),
     ("PYTHONUNBUFFERED", "1"),
+    ("RHEON", "1"),
     ("SSH_ASKPASS_REQUIRE", "never"),
     ("SYSTEMD_PAGER", "cat"),
     ("TERM", "dumb"),
-    ("VISUAL", "false"),
+    ("VISUAL", "true"),
 ];
 
 /// Parts of names that mean a secret. Such a variable does not pass even if it is on the list.

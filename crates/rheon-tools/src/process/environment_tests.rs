@@ -27,8 +27,8 @@ fn only_named_variables_pass_and_none_that_waits_for_a_person() {
     expect![[r#"
         CI=1
         DEBIAN_FRONTEND=noninteractive
-        EDITOR=false
-        GIT_EDITOR=false
+        EDITOR=true
+        GIT_EDITOR=true
         GIT_PAGER=cat
         GIT_SSH_COMMAND=ssh -o BatchMode=yes
         GIT_TERMINAL_PROMPT=0
@@ -40,10 +40,11 @@ fn only_named_variables_pass_and_none_that_waits_for_a_person() {
         PATH=/usr/bin
         PIP_NO_INPUT=1
         PYTHONUNBUFFERED=1
+        RHEON=1
         SSH_ASKPASS_REQUIRE=never
         SYSTEMD_PAGER=cat
         TERM=dumb
-        VISUAL=false
+        VISUAL=true
     "#]]
     .assert_eq(&shown(&environment));
 }

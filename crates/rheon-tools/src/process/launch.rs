@@ -123,7 +123,8 @@ pub fn start(line: &ShellLine, launcher: Launcher) -> Result<Process, ProcessErr
         Containment::Namespace => None,
         Containment::Supervisor => Some(next_marker()),
     };
-    let mut command = command(line, &launcher, marker.as_deref(), (output_end, folder_end)).map_err(failed)?;
+    let mut command =
+        command(line, &launcher, marker.as_deref(), (output_end, folder_end)).map_err(failed)?;
     let lifeline = match launcher.containment {
         Containment::Namespace => None,
         Containment::Supervisor => supervised(&mut command).map_err(failed)?,

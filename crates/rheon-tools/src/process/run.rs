@@ -52,6 +52,9 @@ pub struct Ended {
 /// How long is waited for the rest of the output once the process has ended: something may hold the pipe open.
 const GRACE: Duration = Duration::from_millis(250);
 
+/// How long after a piece of output the caller is told again.
+const SETTLE: Duration = Duration::from_millis(200);
+
 /// How long is waited for a process that was ended. One that hangs in the kernel does not keep the caller.
 const KILL_WAIT: Duration = Duration::from_secs(5);
 
@@ -61,8 +64,9 @@ const CHUNK_BYTES: usize = 64 * 1024;
 /// The most that is read of what the shell tells: as much as a pipe holds.
 const TOLD_BYTES_MAX: u64 = 64 * 1024;
 
-/// Runs a line to its end. Output goes to `capture` as it arrives, and `arrived` is called after each piece. Everything
-/// that the line started is ended with it, also when the future is dropped.
+/// Runs a line to its end. Output goes to `capture` as it arrives; `arrived` is called after each piece, and again a
+/// moment later, so that a caller that looks only now and then misses nothing. Everything that the line started is ended
+/// with it, also when the future is dropped.
 pub async fn run(
     line: &ShellLine,
     launcher: Launcher,
@@ -92,6 +96,9 @@ pub async fn finish(
         }
     };
     tokio::pin!(deadline);
+    let settled = tokio::time::sleep(Duration::ZERO);
+    tokio::pin!(settled);
+    let mut settling = false;
     let mut chunk = vec![0; CHUNK_BYTES];
     let mut open = true;
     let (end, status) = loop {
@@ -102,6 +109,14 @@ pub async fn finish(
             status = &mut exit => break (End::Finished, Some(received(status)?)),
             read = output.read(&mut chunk), if open => {
                 open = keep(read, &chunk, capture);
+                arrived(capture);
+                if !settling {
+                    settled.as_mut().reset(tokio::time::Instant::now() + SETTLE);
+                    settling = true;
+                }
+            }
+            () = &mut settled, if settling => {
+                settling = false;
                 arrived(capture);
             }
         }

@@ -83,7 +83,7 @@ fn wait_for_news(lifeline: Option<&OwnedFd>, shell_end: Option<&OwnedFd>) -> New
         [PollFd::new(lifeline, PollFlags::IN), PollFd::new(shell_end.unwrap_or(lifeline), PollFlags::IN)];
     let timeout = if shell_end.is_some() { &CLEAR_EVERY } else { &LOOK_EVERY };
     // An interruption is news of nothing.
-    drop(poll(&mut watched, Some(timeout)));
+    poll(&mut watched, Some(timeout)).ok();
     let [agent, _] = &watched;
     if agent.revents().is_empty() { News::Perhaps } else { News::AgentIsGone }
 }
@@ -112,7 +112,7 @@ fn end_all(shell: Pid, status: &mut Option<WaitStatus>) {
         end_children();
         if round > 0 {
             // The kernel may need a moment to end what it was told to end.
-            drop(poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: 1_000_000 })));
+            poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: 1_000_000 })).ok();
         }
     }
 }
@@ -129,7 +129,7 @@ fn end_children() {
             && let Some(pid) = Pid::from_raw(pid)
         {
             // An error means that it is gone already, or another user's.
-            drop(rustix::process::kill_process(pid, Signal::KILL));
+            rustix::process::kill_process(pid, Signal::KILL).ok();
         }
     }
 }
@@ -137,8 +137,7 @@ fn end_children() {
 /// The parent of a process: the second field after its name, which is in parentheses and may hold anything.
 fn parent(processes: BorrowedFd<'_>, name: &std::ffi::CStr) -> Option<i32> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-    let folder =
-        rustix::fs::openat(processes, name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let folder = rustix::fs::openat(processes, name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let file = rustix::fs::openat(&folder, c"stat", flags, Mode::empty()).ok()?;
     let mut buffer = [0; 512];
     let bytes = rustix::io::read(&file, &mut buffer).ok()?;

@@ -1,8 +1,10 @@
 //! `Boundary`: what a process may reach.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
+use super::keys::KEYS;
 use crate::workspace::{PROTECTED, Workspace};
 
 /// Whether a process may talk to others over a network.
@@ -53,6 +55,25 @@ impl Boundary {
         self
     }
 
+    /// The same with another folder in which writing is allowed, and protected names are protected.
+    pub fn with_writable(mut self, folder: &Path) -> io::Result<Self> {
+        let folder = folder.canonicalize()?;
+        if !folder.is_dir() || folder.parent().is_none() {
+            let problem = format!("{} cannot be made writable: name a folder below /", folder.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+        }
+        self.nested.extend(nested(&folder));
+        self.roots.push(folder);
+        Ok(self)
+    }
+
+    /// The same without the usual places of keys in the home folder of the user (`.ssh`, `.aws`, `.netrc`, ...). Only
+    /// [`Level::Namespaces`](super::Level::Namespaces) can hide them.
+    pub fn with_keys_hidden(mut self, home: &Path) -> Self {
+        self.hidden.extend(KEYS.iter().map(|name| home.join(name)));
+        self
+    }
+
     /// The same with a file or folder that cannot be read (folders of keys, sockets of other programs).
     pub fn with_hidden(mut self, path: impl Into<PathBuf>) -> Self {
         self.hidden.push(path.into());
@@ -74,11 +95,15 @@ impl Boundary {
         self.network
     }
 
+    /// The places directly in the roots where something must not be changed or made.
+    pub(super) fn guarded(&self) -> impl Iterator<Item = PathBuf> {
+        self.roots.iter().flat_map(|root| PROTECTED.map(|name| root.join(name)))
+    }
+
     /// What must not be changed within the roots, as it is now.
     pub(super) fn protected(&self) -> Vec<ProtectedPath> {
-        let top = self.roots.iter().flat_map(|root| PROTECTED.map(|name| root.join(name)));
         let mut found = Vec::new();
-        for path in top {
+        for path in self.guarded() {
             match path.symlink_metadata() {
                 // A link cannot be covered itself; what it leads to can, if it is within a root at all.
                 Ok(entry) if entry.is_symlink() => found.extend(self.inside(path.canonicalize().ok())),

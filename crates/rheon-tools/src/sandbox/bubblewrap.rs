@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::boundary::{Boundary, Network, ProtectedPath};
 use super::placeholder::Placeholder;
+use super::sockets::open_sockets;
 
 /// How one path looks from inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +55,9 @@ pub(super) fn arguments(boundary: &Boundary, temporary: &Path) -> (Vec<OsString>
     views.extend(SOCKETS.iter().filter(existing).map(|path| (path.into(), View::Empty)));
     views.extend(NEEDED.iter().filter(existing).map(|path| (path.into(), View::ReadOnly)));
     views.extend(TEMPORARY.iter().filter(existing).map(|path| (path.into(), View::Writable(temporary))));
+    let covered = SOCKETS.iter().chain(&TEMPORARY).map(Path::new);
+    let covered: Vec<&Path> = covered.chain(boundary.roots().iter().map(PathBuf::as_path)).collect();
+    views.extend(open_sockets(&covered).into_iter().map(|path| (path, View::Absent)));
     views.extend(boundary.hidden().iter().filter_map(|path| hidden_view(path)));
     views.extend(boundary.roots().iter().map(|root| (root.clone(), View::Writable(root))));
     views.extend(protected.into_iter().map(|path| (path, View::ReadOnly)));
@@ -90,8 +94,9 @@ fn protected(boundary: &Boundary) -> (Vec<PathBuf>, Vec<Placeholder>) {
                 paths.push(path);
             }
             ProtectedPath::Missing(path) => {
-                if let Some(placeholder) = Placeholder::at(&path) {
-                    placeholders.push(placeholder);
+                placeholders.extend(Placeholder::at(&path));
+                // Something else may have come to be there meanwhile.
+                if path.symlink_metadata().is_ok_and(|found| !found.is_symlink()) {
                     paths.push(path);
                 }
             }

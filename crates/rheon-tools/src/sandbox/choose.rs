@@ -7,13 +7,14 @@ use tempfile::TempDir;
 
 use super::boundary::Boundary;
 use super::level::Level;
+use super::placeholder::Placeholder;
 use super::probe;
 use super::programs::Programs;
 use super::report::Report;
 use super::wrap::{Keeper, Wrap};
 use crate::process::{Containment, Launcher};
 
-/// What the caller insists on.
+/// What the caller insists on: Landlock at least, unless somebody said otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Requirement {
     /// This level, or a higher one.
@@ -22,13 +23,19 @@ pub enum Requirement {
     NoSandbox,
 }
 
+impl Default for Requirement {
+    fn default() -> Self {
+        Self::AtLeast(Level::Landlock)
+    }
+}
+
 /// Why there is no sandbox.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     /// The machine cannot enforce what was asked for.
     #[error(
-        "this machine cannot hold commands at level \"{required}\" ({problems}); install bubblewrap, accept a lower \
-         level, or say explicitly that commands may run without a sandbox"
+        "this machine cannot hold commands at level \"{required}\" ({problems}); install bubblewrap (the program bwrap), \
+         use a kernel with Landlock (5.13 or later), require a lower level, or choose to run without a sandbox"
     )]
     Unavailable {
         /// What was asked for.
@@ -62,6 +69,8 @@ impl Sandbox {
         requirement: Requirement,
         boundary: Boundary,
     ) -> Result<Self, SandboxError> {
+        // Agents that were killed may have left some behind.
+        boundary.guarded().for_each(|path| Placeholder::sweep(&path));
         let temporary = Arc::new(TempDir::with_prefix("rheon-")?);
         let wrap = Wrap {
             level: Level::None,

@@ -12,10 +12,13 @@ use std::sync::Mutex;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{Boundary, Containment, Level, Programs, Requirement, Sandbox};
+use super::{Boundary, Level, Programs, Requirement, Sandbox};
 use crate::process::{Capture, End, Ended, Environment, OutputLimits, ShellLine, Stop, run};
 use crate::sandbox::{Escape, Network, Verdict};
 use crate::workspace::Workspace;
+
+/// A variable that cargo gives to the test program; it stands for the keys of an agent.
+const CANARY: &str = "CARGO_MANIFEST_DIR";
 
 struct Place {
     _folder: TempDir,
@@ -173,7 +176,8 @@ async fn a_level_that_the_machine_does_not_have_is_refused_and_never_replaced_by
     assert_eq!(
         refused.to_string(),
         "this machine cannot hold commands at level \"namespaces\" (namespaces: bubblewrap is not installed); install \
-         bubblewrap, accept a lower level, or say explicitly that commands may run without a sandbox"
+         bubblewrap (the program bwrap), use a kernel with Landlock (5.13 or later), require a lower level, or choose to \
+         run without a sandbox"
     );
     // A program that holds nothing is found out by trying.
     let fake = folder.path().join("bwrap");
@@ -323,6 +327,70 @@ async fn the_network_can_be_allowed() {
 }
 
 #[tokio::test]
+async fn folders_can_be_made_writable_and_their_protected_names_stay_protected() {
+    let open = |boundary: Boundary, outside: &Path| boundary.with_writable(outside).unwrap();
+    for level in [Level::Namespaces, Level::Landlock] {
+        let Some(place) = place_with(level, open).await else { continue };
+        let text = format!("cd {}; echo new > file; mkdir .vscode/x", place.outside.display());
+        let (ended, output) = place.run(&text).await;
+        assert_eq!(fs::read_to_string(place.outside.join("file")).unwrap(), "new\n", "{output}");
+        if level == Level::Namespaces {
+            assert_eq!(
+                (ended.exit_code, place.outside.join(".vscode").exists()),
+                (Some(1), false),
+                "{output}"
+            );
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let boundary = || Boundary::new(&Workspace::new(folder.path()).unwrap());
+    assert!(boundary().with_writable(Path::new("/")).is_err());
+    assert!(boundary().with_writable(Path::new("/nowhere")).is_err());
+    assert!(boundary().with_writable(Path::new("/dev/null")).is_err());
+}
+
+#[tokio::test]
+async fn sockets_of_other_programs_are_hidden_wherever_they_are() {
+    let Ok(folder) = tempfile::tempdir_in("/var") else { return };
+    let path = folder.path().join("docker.sock");
+    let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let Some(place) = place(Level::Namespaces).await else { return };
+    let connect = "socket(S,AF_UNIX,SOCK_STREAM,0) or die; connect(S,sockaddr_un($ARGV[0])) or exit 9";
+    let (ended, output) = place.run(&format!("perl -MSocket -e '{connect}' {}", path.display())).await;
+    assert_eq!((ended.exit_code, listener.accept().is_err()), (Some(9), true), "{output}");
+}
+
+#[tokio::test]
+async fn sockets_without_a_path_are_out_of_reach_even_with_the_network() {
+    let open = |boundary: Boundary, _: &Path| boundary.with_network(Network::Open);
+    let Some(place) = place_with(Level::Namespaces, open).await else { return };
+    let name = format!("rheon-test-open-{}", std::process::id());
+    let address = SocketAddr::from_abstract_name(&name).unwrap();
+    let listener = std::os::unix::net::UnixListener::bind_addr(&address).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let connect = "socket(S,AF_UNIX,SOCK_STREAM,0) or die; connect(S,sockaddr_un(\"\\0$ARGV[0]\")) or exit 9";
+    let (ended, output) = place.run(&format!("perl -MSocket -e '{connect}' {name}")).await;
+    assert_eq!((ended.exit_code, listener.accept().is_err()), (Some(9), true), "{output}");
+}
+
+#[tokio::test]
+async fn keys_in_the_home_folder_cannot_be_read() {
+    let Ok(home) = tempfile::tempdir_in("/var") else { return };
+    for key in [".ssh/id_ed25519", ".aws/credentials", ".netrc", ".config/gh/hosts.yml"] {
+        let path = home.path().join(key);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "canary").unwrap();
+    }
+    fs::write(home.path().join(".gitconfig"), "[user]\n").unwrap();
+    let hide = |boundary: Boundary, _: &Path| boundary.with_keys_hidden(home.path());
+    let Some(place) = place_with(Level::Namespaces, hide).await else { return };
+    let (_, output) =
+        place.run(&format!("cd {}; grep -rs canary .; cat .gitconfig", home.path().display())).await;
+    assert_eq!(output, "[user]\n");
+}
+
+#[tokio::test]
 async fn hidden_folders_and_files_cannot_be_read() {
     let Ok(folder) = tempfile::tempdir_in("/var") else { return };
     fs::write(folder.path().join("key"), "secret").unwrap();
@@ -335,10 +403,16 @@ async fn hidden_folders_and_files_cannot_be_read() {
 #[tokio::test]
 async fn keys_of_the_agent_are_in_no_environment_that_a_command_can_read() {
     for place in places().await {
-        // Cargo gives the test program variables that stand for those of an agent.
-        assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+        assert!(std::env::var_os(CANARY).is_some());
         let (_, output) = place.run("env; cat /proc/self/environ /proc/$$/environ; true").await;
-        assert!(output.contains("TERM=dumb") && !output.contains("CARGO_"), "{output}");
+        assert!(output.contains("RHEON=1") && !output.contains("CARGO_"), "{output}");
+        if place.sandbox.level() > Level::None {
+            // Other processes of the machine can be read; the agent, its threads and what holds the command cannot.
+            let text =
+                "for it in /proc/1 /proc/$PPID /proc/self /proc/[0-9]*; do tr '\\0' '\\n' <$it/environ; done";
+            let (_, output) = place.run(&format!("{{ {text}; }} 2>/dev/null | grep -c {CANARY}")).await;
+            assert_eq!(output, "0\n", "{}", place.described());
+        }
     }
 }
 
@@ -388,6 +462,21 @@ async fn an_agent_that_waits_for_its_command() {
     place.run_until(&format!("{}; wait", stubborn(&name)), ready, CancellationToken::new()).await;
 }
 
+/// The next agent that begins in the workspace of one that was killed clears away what that one left.
+fn nothing_stays_in(root: &Path) {
+    let mine = root.join(".idea");
+    let made = !mine.exists() && fs::create_dir(&mine).is_ok();
+    let boundary = Boundary::new(&Workspace::new(root).unwrap());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(Sandbox::choose(Requirement::NoSandbox, boundary)).unwrap();
+    let found = fs::read_dir(root).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
+    let mut found: Vec<String> = found.collect();
+    found.sort();
+    let expected: &[&str] = if made { &[".git", ".idea"] } else { &[".git"] };
+    assert_eq!(found, expected);
+    fs::remove_dir_all(root.parent().unwrap()).unwrap();
+}
+
 #[test]
 fn commands_die_with_an_agent_that_is_killed() {
     for (level, containment) in [
@@ -412,9 +501,10 @@ fn commands_die_with_an_agent_that_is_killed() {
         let ready = lines.find(|line| line.starts_with("ready "));
         agent.kill().unwrap();
         agent.wait().unwrap();
-        if ready.is_none() {
-            println!("level {level} was not tested");
-        }
         assert_eq!(left(&name), Vec::<String>::new(), "{level} {containment}");
+        match ready.as_deref().and_then(|line| line.strip_prefix("ready in ")) {
+            Some(root) => nothing_stays_in(Path::new(root)),
+            None => println!("level {level} was not tested"),
+        }
     }
 }

@@ -3,12 +3,14 @@
 mod boundary;
 mod bubblewrap;
 mod choose;
+mod keys;
 mod level;
 mod placeholder;
 mod probe;
 mod programs;
 mod report;
 mod restrict;
+mod sockets;
 mod wrap;
 
 pub use boundary::{Boundary, Network};

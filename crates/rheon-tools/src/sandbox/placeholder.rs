@@ -52,7 +52,7 @@ impl Placeholder {
         let all = NEEDED.lock().unwrap_or_else(PoisonError::into_inner);
         if !all.contains_key(path)
             && system::is_ours(path)
-            && let Ok(folder) = File::open(path)
+            && let Some(folder) = system::open(path)
         {
             system::remove_unless_needed(path, &folder);
         }
@@ -79,7 +79,7 @@ mod system {
     use std::path::Path;
     use std::time::{Duration, SystemTime};
 
-    use rustix::fs::{FlockOperation, flock};
+    use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 
     /// The time of change, in seconds; even, because some file systems know no others.
     const MARK_SECONDS: u64 = 86_420;
@@ -100,10 +100,16 @@ mod system {
             && std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
     }
 
+    /// Opens a folder, and neither what a link leads to nor a pipe that would wait for somebody.
+    pub(super) fn open(path: &Path) -> Option<File> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::open(path, flags, Mode::empty()).ok().map(File::from)
+    }
+
     /// Makes the placeholder or opens the one that is there, and locks it against removal.
     pub(super) fn shared(path: &Path) -> Option<File> {
         let made = std::fs::create_dir(path).is_ok();
-        let folder = File::open(path).ok()?;
+        let folder = open(path)?;
         if made {
             // Without the mark it would not be known again; then it is better not to have made it.
             let times = FileTimes::new().set_accessed(mark()).set_modified(mark());
@@ -113,7 +119,7 @@ mod system {
             }
         }
         // Where the file system has no locks, this agent alone takes care.
-        drop(flock(&folder, FlockOperation::NonBlockingLockShared));
+        flock(&folder, FlockOperation::NonBlockingLockShared).ok();
         (is_ours(path) && is_same(path, &folder)).then_some(folder)
     }
 
@@ -142,6 +148,10 @@ mod system {
 
     pub(super) fn is_ours(_path: &Path) -> bool {
         false
+    }
+
+    pub(super) fn open(_path: &Path) -> Option<File> {
+        None
     }
 
     pub(super) fn shared(_path: &Path) -> Option<File> {

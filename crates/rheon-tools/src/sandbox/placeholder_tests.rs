@@ -19,7 +19,9 @@ fn place() -> (tempfile::TempDir, PathBuf) {
 fn left_behind(path: &Path) -> File {
     fs::create_dir(path).unwrap();
     let folder = File::open(path).unwrap();
-    folder.set_times(FileTimes::new().set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(86_420))).unwrap();
+    folder
+        .set_times(FileTimes::new().set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(86_420)))
+        .unwrap();
     folder
 }
 

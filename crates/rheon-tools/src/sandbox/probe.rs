@@ -37,6 +37,7 @@ pub(super) async fn probe(wrap: &Wrap) -> io::Result<Report> {
         Escape::UnixSocket,
         Escape::AgentEnvironment,
         Escape::DetachedProcess,
+        Escape::ReadHidden,
     ] {
         escapes.push((escape, ground.attempt(escape).await?));
     }
@@ -63,7 +64,10 @@ impl Ground {
             std::fs::create_dir(path)?;
         }
         std::fs::write(outside.join("file"), "as it was")?;
-        let boundary = Boundary::new(&Workspace::new(&workspace)?).with_network(wrap.boundary.network());
+        let boundary = Boundary::new(&Workspace::new(&workspace)?)
+            .with_network(wrap.boundary.network())
+            .with_hidden(outside.join("hidden"));
+        std::fs::write(outside.join("hidden"), HIDDEN)?;
         let wrap = Wrap { boundary, temporary, ..wrap.clone() };
         Ok(Self { _folder: folder, wrap, workspace, outside })
     }
@@ -79,6 +83,7 @@ impl Ground {
             Escape::UnixSocket => self.sees_socket().await,
             Escape::AgentEnvironment => self.reads_environment().await,
             Escape::DetachedProcess => self.leaves_process().await,
+            Escape::ReadHidden => self.reads_hidden().await,
         }
     }
 
@@ -135,6 +140,11 @@ impl Ground {
         Ok(open_if(ended.exit_code == Some(0) && !output.is_empty() && !output.contains(PROBE_VARIABLE)))
     }
 
+    async fn reads_hidden(&self) -> io::Result<Verdict> {
+        let (_, output) = self.run(&format!("cat '{}'", self.outside.join("hidden").display())).await?;
+        Ok(open_if(output.contains(HIDDEN)))
+    }
+
     /// The process that is left ends with the folder, so that the probe itself leaves none.
     async fn leaves_process(&self) -> io::Result<Verdict> {
         let name = format!("rheon-probe-{}", self.workspace.display());
@@ -168,6 +178,9 @@ impl Ground {
         Ok((ended, output.head))
     }
 }
+
+/// What a hidden file holds.
+const HIDDEN: &str = "not to be read";
 
 const PROBE_VARIABLE: &str = "RHEON_PROBE";
 

@@ -25,6 +25,8 @@ pub enum Escape {
     AgentEnvironment,
     /// A process that outlives the command.
     DetachedProcess,
+    /// Reading files that are to be hidden, like keys.
+    ReadHidden,
 }
 
 /// What came of trying.
@@ -52,9 +54,11 @@ impl Escape {
     pub fn blocked_from(self) -> Level {
         match self {
             Self::WriteOutside | Self::TcpConnect | Self::UdpSend | Self::AgentEnvironment => Level::Landlock,
-            Self::ChangeModeOutside | Self::WriteProtected | Self::CreateProtected | Self::UnixSocket => {
-                Level::Namespaces
-            }
+            Self::ChangeModeOutside
+            | Self::WriteProtected
+            | Self::CreateProtected
+            | Self::UnixSocket
+            | Self::ReadHidden => Level::Namespaces,
             Self::DetachedProcess => Level::None,
         }
     }
@@ -84,6 +88,7 @@ impl fmt::Display for Escape {
             Self::UnixSocket => "reach sockets of other programs",
             Self::AgentEnvironment => "read the agent's environment",
             Self::DetachedProcess => "leave a process behind",
+            Self::ReadHidden => "read hidden files",
         })
     }
 }

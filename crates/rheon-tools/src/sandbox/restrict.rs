@@ -7,10 +7,19 @@ use std::path::PathBuf;
 /// What is given up.
 #[derive(Debug, Clone)]
 pub(super) struct Restrictions {
-    /// Writing anywhere but here; everywhere if absent.
-    pub(super) writable: Option<Vec<PathBuf>>,
+    /// Which files remain to be written.
+    pub(super) files: Files,
     /// The kinds of sockets that remain; all if absent.
     pub(super) sockets: Option<Sockets>,
+}
+
+/// Which files remain to be written.
+#[derive(Debug, Clone)]
+pub(super) enum Files {
+    /// Those in these folders.
+    OnlyIn(Vec<PathBuf>),
+    /// Mounts decide that. Landlock only keeps signals and sockets without a path within the sandbox, if the kernel can.
+    AsMounted,
 }
 
 /// The kinds of sockets that remain.
@@ -25,8 +34,9 @@ pub(super) enum Sockets {
 /// Gives them up for the calling thread and all that it starts.
 #[cfg(target_os = "linux")]
 pub(super) fn restrict(restrictions: &Restrictions) -> io::Result<()> {
-    if let Some(writable) = &restrictions.writable {
-        linux::write_only_in(writable)?;
+    match &restrictions.files {
+        Files::OnlyIn(folders) => linux::write_only_in(folders)?,
+        Files::AsMounted => linux::stay_among_themselves()?,
     }
     match restrictions.sockets {
         Some(sockets) => linux::sockets_only(sockets),
@@ -47,8 +57,8 @@ mod linux {
     use std::path::PathBuf;
 
     use landlock::{
-        ABI, Access as _, AccessFs, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, RulesetStatus, Scope,
-        path_beneath_rules,
+        ABI, Access as _, AccessFs, Ruleset, RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _,
+        RulesetStatus, Scope, path_beneath_rules,
     };
     use seccompiler::{
         BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -75,6 +85,12 @@ mod linux {
             return Err(io::Error::other("this kernel has no Landlock"));
         }
         Ok(())
+    }
+
+    /// A namespace holds back the same, except for the sockets of a network that is open.
+    pub(super) fn stay_among_themselves() -> io::Result<()> {
+        let ruleset = Ruleset::default().scope(Scope::from_all(ABI::V6)).and_then(Ruleset::create);
+        ruleset.and_then(RulesetCreated::restrict_self).map(|_| ()).map_err(io::Error::other)
     }
 
     /// The numbers of `socket` and `io_uring_setup`, whose rings make sockets too.

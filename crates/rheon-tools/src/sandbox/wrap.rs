@@ -8,7 +8,7 @@ use super::boundary::{Boundary, Network};
 use super::bubblewrap;
 use super::level::Level;
 use super::programs::Programs;
-use super::restrict::{Restrictions, Sockets, restrict};
+use super::restrict::{Files, Restrictions, Sockets, restrict};
 use crate::process::{Containment, Launcher};
 
 /// How a process is started.
@@ -57,7 +57,8 @@ impl Wrap {
     fn namespaces(&self) -> Launcher {
         let (arguments, placeholders) = bubblewrap::arguments(&self.boundary, &self.temporary);
         let bwrap = self.programs.bwrap.clone().unwrap_or_else(|| "bwrap".into());
-        let restrictions = Restrictions { writable: None, sockets: self.sockets(Sockets::Namespaced) };
+        let restrictions =
+            Restrictions { files: Files::AsMounted, sockets: self.sockets(Sockets::Namespaced) };
         Launcher {
             prefix: std::iter::once(bwrap.into()).chain(arguments).collect(),
             bash: self.programs.bash.clone(),
@@ -75,7 +76,8 @@ impl Wrap {
             // A user namespace is set up by writing there. Nobody but root could do harm, and root does not need it.
             writable.push("/proc".into());
         }
-        let restrictions = Restrictions { writable: Some(writable), sockets: self.sockets(Sockets::Local) };
+        let restrictions =
+            Restrictions { files: Files::OnlyIn(writable), sockets: self.sockets(Sockets::Local) };
         let mut prefix = self.keeper(&[]);
         if let Some(setpriv) = &self.programs.setpriv {
             prefix.extend(words(setpriv, &["--bounding-set=-all", "--inh-caps=-all", "--"]));

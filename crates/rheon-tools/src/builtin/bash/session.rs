@@ -1,21 +1,22 @@
 //! `BashSession`: what command lines of one session share: the folder, the background commands, the saved output.
 
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rheon_types::{ToolContext, ToolError, ToolResult};
+use rheon_types::{ToolCallId, ToolContext, ToolError, ToolResult};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::arguments::Run;
+use super::folders::Folders;
 use super::jobs::{Job, Jobs};
 use super::render;
 use crate::process::{
     Capture, End, Ended, Environment, Output, OutputLimits, ShellLine, Spill, Spilled, Stop, run,
 };
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Level, Sandbox};
 use crate::workspace::Workspace;
 
 /// What a session of command lines needs.
@@ -42,7 +43,11 @@ impl BashSettings {
 /// What command lines of one session share. Background commands end when it is dropped.
 pub struct BashSession {
     settings: BashSettings,
-    folder: Mutex<PathBuf>,
+    description: String,
+    folders: Folders,
+    /// Held while a command runs in the foreground, so that each begins where the one before it ended. Those that wait
+    /// get it in the order in which they came.
+    turn: tokio::sync::Mutex<()>,
     jobs: Mutex<Jobs>,
     saved: Mutex<VecDeque<Spilled>>,
 }
@@ -57,24 +62,47 @@ const SHOWN_BYTES_MAX: usize = 4 * 1024;
 impl BashSession {
     /// A session that begins in the root of the workspace.
     pub fn new(settings: BashSettings) -> Self {
-        let folder = Mutex::new(settings.workspace.root().to_path_buf());
-        Self { settings, folder, jobs: Mutex::default(), saved: Mutex::default() }
+        let description = description(settings.sandbox.level());
+        let folders = Folders::new(settings.workspace.clone());
+        let turn = tokio::sync::Mutex::default();
+        Self { settings, description, folders, turn, jobs: Mutex::default(), saved: Mutex::default() }
     }
 
     /// The folder in which the next command begins.
     pub fn folder(&self) -> PathBuf {
-        lock(&self.folder).clone()
+        self.folders.next()
+    }
+
+    /// The folder in which the next command begins, remembered as the one that this call is judged for: if it is another
+    /// one when the call is run, the call is refused. The newest 256 are remembered, each until its call runs. A call
+    /// that was not judged runs wherever the last one ended.
+    pub fn judged_folder(&self, call_id: &ToolCallId) -> PathBuf {
+        self.folders.judged(call_id)
+    }
+
+    /// How far commands reach.
+    pub fn sandbox(&self) -> &Sandbox {
+        &self.settings.sandbox
+    }
+
+    /// What the model reads of `bash`: what is weaker on this machine is said.
+    pub(super) fn description(&self) -> &str {
+        &self.description
     }
 
     pub(super) async fn run(&self, arguments: Run, context: &ToolContext) -> Result<ToolResult, ToolError> {
         let stop = Stop { timeout: Some(arguments.timeout()), cancel: context.cancel.clone() };
-        let (line, note) = self.line(arguments.command);
+        let _turn = self.turn(context).await?;
+        let (line, note) = self.line(arguments.command, &context.call_id)?;
         let capture = Mutex::new(Capture::new(self.settings.output.clone()));
-        let mut shown_at = Instant::now();
+        let mut shown: Option<(Instant, u64)> = None;
         let show = |capture: &Mutex<Capture>| {
-            if shown_at.elapsed() >= SHOW_EVERY {
-                shown_at = Instant::now();
-                context.update(ToolResult::text(lock(capture).latest(SHOWN_BYTES_MAX)));
+            let capture = lock(capture);
+            let is_due =
+                shown.is_none_or(|(at, bytes)| at.elapsed() >= SHOW_EVERY && bytes < capture.bytes());
+            if is_due && capture.bytes() > 0 {
+                shown = Some((Instant::now(), capture.bytes()));
+                context.update(ToolResult::text(capture.latest(SHOWN_BYTES_MAX)));
             }
         };
         let ended = run(&line, self.settings.sandbox.launcher(), stop, &capture, show)
@@ -82,11 +110,11 @@ impl BashSession {
             .map_err(|error| ToolError::Failed(error.to_string()))?;
         let output = capture.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
         let mut text = render::output(&output);
-        for note in note.into_iter().chain(self.carry(ended.folder.as_deref())) {
+        for note in note.into_iter().chain(self.folders.carry(ended.folder.as_deref())) {
             text.push_str(&format!("[{note}]\n"));
         }
         text.push_str(&render::end(&ended));
-        let details = render::details(&ended, &output, &self.folder());
+        let details = self.details(&ended, &output);
         self.save(output);
         match ended.end {
             End::Finished => Ok(ToolResult::text(text).with_details(details)),
@@ -95,8 +123,9 @@ impl BashSession {
         }
     }
 
-    pub(super) fn start(&self, arguments: Run) -> Result<ToolResult, ToolError> {
-        let (line, _) = self.line(arguments.command);
+    pub(super) async fn start(&self, arguments: Run, context: &ToolContext) -> Result<ToolResult, ToolError> {
+        let _turn = self.turn(context).await?;
+        let (line, note) = self.line(arguments.command, &context.call_id)?;
         let capture = Capture::new(self.settings.output.clone());
         let mut jobs = lock(&self.jobs);
         if !jobs.make_room() {
@@ -107,7 +136,9 @@ impl BashSession {
             .map_err(|error| ToolError::Failed(error.to_string()))?;
         let id = jobs.add(job);
         drop(jobs);
-        let text = format!("started in the background as {id}; read with bash_output, end with bash_kill");
+        let note = note.map_or(String::new(), |note| format!("[{note}]\n"));
+        let text =
+            format!("{note}started in the background as {id}; read with bash_output, end with bash_kill");
         Ok(ToolResult::text(text).with_details(json!({ "id": id, "running": true })))
     }
 
@@ -144,7 +175,7 @@ impl BashSession {
 
     fn job_result(&self, id: &str, ended: &Ended, output: Output) -> ToolResult {
         let text = format!("{}{}", render::output(&output), render::end(ended));
-        let mut details = render::details(ended, &output, &self.folder());
+        let mut details = self.details(ended, &output);
         if let Value::Object(fields) = &mut details {
             fields.extend([("id".into(), id.into()), ("running".into(), false.into())]);
         }
@@ -152,35 +183,27 @@ impl BashSession {
         ToolResult::text(text).with_details(details)
     }
 
-    /// The next line, and a note if the folder of the last one is gone.
-    fn line(&self, text: String) -> (ShellLine, Option<String>) {
-        let mut folder = lock(&self.folder);
-        let mut note = None;
-        if !folder.is_dir() {
-            let root = self.settings.workspace.root().to_path_buf();
-            note = Some(format!("{} is gone; the command began in {}", folder.display(), root.display()));
-            *folder = root;
+    /// Waits until the commands that were called before have ended.
+    async fn turn(&self, context: &ToolContext) -> Result<tokio::sync::MutexGuard<'_, ()>, ToolError> {
+        tokio::select! {
+            biased;
+            () = context.cancel.cancelled() => Err(ToolError::Cancelled("not run, because it was cancelled".into())),
+            turn = self.turn.lock() => Ok(turn),
         }
-        (ShellLine { text, folder: folder.clone(), environment: self.settings.environment.clone() }, note)
     }
 
-    /// Keeps the folder for the next line if it is in the workspace; else the root, and a note.
-    fn carry(&self, ended_in: Option<&Path>) -> Option<String> {
-        let ended_in = ended_in?;
-        let workspace = &self.settings.workspace;
-        let resolved = ended_in.to_str().and_then(|path| workspace.resolve(path).ok());
-        let mut folder = lock(&self.folder);
-        match resolved.filter(|resolved| resolved.inside && resolved.path.is_dir()) {
-            Some(resolved) => {
-                *folder = resolved.path;
-                None
-            }
-            None => {
-                *folder = workspace.root().to_path_buf();
-                let (left, root) = (ended_in.display(), workspace.root().display());
-                Some(format!("{left} is outside the workspace; the next command begins in {root}"))
-            }
+    /// The next line, and a note if it does not begin where the last one ended.
+    fn line(&self, text: String, call_id: &ToolCallId) -> Result<(ShellLine, Option<String>), ToolError> {
+        let (folder, note) = self.folders.begin(call_id)?;
+        Ok((ShellLine { text, folder, environment: self.settings.environment.clone() }, note))
+    }
+
+    fn details(&self, ended: &Ended, output: &Output) -> Value {
+        let mut details = render::details(ended, output, &self.folder());
+        if let Value::Object(fields) = &mut details {
+            fields.insert("sandbox".into(), self.settings.sandbox.level().to_string().into());
         }
+        details
     }
 
     /// Keeps the file with the whole output, and removes the oldest if there are too many.
@@ -191,6 +214,15 @@ impl BashSession {
             saved.pop_front();
         }
     }
+}
+
+fn description(level: Level) -> String {
+    let weakness = match level {
+        Level::Namespaces => "",
+        Level::Landlock => include_str!("weak_landlock.md"),
+        Level::None => include_str!("weak_none.md"),
+    };
+    format!("{}{}", include_str!("../bash.md").trim_end(), weakness.trim_end())
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
