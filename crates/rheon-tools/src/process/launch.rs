@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::environment::Environment;
-use super::supervisor::supervised;
+use super::supervisor::{supervised, tied};
 use super::tree::{KillOnDrop, Killer, Tree};
 
 /// A line of bash, and where it runs.
@@ -126,7 +126,10 @@ pub fn start(line: &ShellLine, launcher: Launcher) -> Result<Process, ProcessErr
     let mut command =
         command(line, &launcher, marker.as_deref(), (output_end, folder_end)).map_err(failed)?;
     let lifeline = match launcher.containment {
-        Containment::Namespace => None,
+        Containment::Namespace => {
+            tied(&mut command);
+            None
+        }
         Containment::Supervisor => supervised(&mut command).map_err(failed)?,
     };
     let tree = Arc::new(Tree::new(marker.map(|value| format!("{MARKER}={value}")), lifeline));

@@ -1,3 +1,6 @@
+//! What happens between the fork and the exec of a command. Every one is tied to the agent and is handed none of its
+//! files.
+//!
 //! The supervisor: a process between the agent and the shell, where there is no PID namespace. Whatever loses its parent
 //! is adopted by it, whatever it did with sessions, groups and variables; when the shell or the agent ends, it ends all.
 //!
@@ -17,6 +20,26 @@ use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, Wa
 #[derive(Debug)]
 pub(super) struct Lifeline {
     _agents_end: PipeWriter,
+}
+
+/// Makes `command` end with the agent, and hands none of the agent's files to it.
+pub(super) fn tied(command: &mut Command) {
+    let agent = rustix::process::getpid();
+    #[allow(unsafe_code, reason = "a process can be tied to its parent only by itself")]
+    // SAFETY: the closure calls the kernel and nothing that allocates or locks.
+    unsafe {
+        command.pre_exec(move || tie_to(Some(agent)));
+    }
+}
+
+/// The parent may have ended before it could be asked for.
+fn tie_to(parent: Option<Pid>) -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    if rustix::process::getppid() != parent {
+        return Err(io::ErrorKind::BrokenPipe.into());
+    }
+    close_on_exec();
+    Ok(())
 }
 
 /// Puts a supervisor before `command`. The process that is started is the supervisor; it ends as the shell ends.
@@ -41,11 +64,7 @@ fn split(lifeline: &PipeReader) -> io::Result<()> {
         Some(shell) => supervise(lifeline, shell),
         None => {
             rustix::process::setsid()?;
-            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-            if rustix::process::getppid() != Some(supervisor) {
-                return Err(io::ErrorKind::BrokenPipe.into());
-            }
-            Ok(())
+            tie_to(Some(supervisor))
         }
     }
 }
@@ -188,6 +207,13 @@ mod system {
         }
     }
 
+    /// Marks all descriptors but the first three to be closed when another program is executed. Those that this library
+    /// and the standard library open are marked anyway; those that the agent was started with may not be.
+    pub(super) fn close_on_exec() {
+        // SAFETY: it closes nothing yet. A kernel without this call leaves them as they are.
+        unsafe { libc::syscall(libc::SYS_close_range, 3, i32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
+    }
+
     /// How many descriptors are closed one by one on a kernel that cannot close a range.
     const DESCRIPTORS_MAX: i32 = 65_536;
 
@@ -222,4 +248,4 @@ mod system {
     const KILLED: i32 = 137;
 }
 
-use system::{block_signals, close_range, end_like, fork};
+use system::{block_signals, close_on_exec, close_range, end_like, fork};

@@ -8,6 +8,9 @@ use std::process::Command;
 pub(super) enum Lifeline {}
 
 /// Leaves the command as it is.
+pub(super) fn tied(_command: &mut Command) {}
+
+/// Leaves the command as it is.
 pub(super) fn supervised(_command: &mut Command) -> io::Result<Option<Lifeline>> {
     Ok(None)
 }

@@ -53,6 +53,7 @@ pub enum SandboxError {
 pub struct Sandbox {
     wrap: Wrap,
     report: Report,
+    shortfall: Option<String>,
     _temporary: Arc<TempDir>,
 }
 
@@ -86,7 +87,10 @@ impl Sandbox {
         let mut problems = Vec::new();
         for level in levels.iter().copied().filter(|level| *level >= lowest) {
             match attempt(Wrap { level, ..wrap.clone() }).await {
-                Ok((wrap, report)) => return Ok(Self { wrap, report, _temporary: temporary }),
+                Ok((wrap, report)) => {
+                    let shortfall = (!problems.is_empty()).then(|| problems.join("; "));
+                    return Ok(Self { wrap, report, shortfall, _temporary: temporary });
+                }
                 Err(problem) => problems.push(format!("{level}: {problem}")),
             }
         }
@@ -96,6 +100,11 @@ impl Sandbox {
     /// The level reached.
     pub fn level(&self) -> Level {
         self.wrap.level
+    }
+
+    /// Why a higher level was not reached, if one was tried.
+    pub fn shortfall(&self) -> Option<&str> {
+        self.shortfall.as_deref()
     }
 
     /// What was tried when it was chosen, and what is not protected.

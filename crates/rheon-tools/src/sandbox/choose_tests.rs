@@ -417,6 +417,25 @@ async fn keys_of_the_agent_are_in_no_environment_that_a_command_can_read() {
 }
 
 #[tokio::test]
+async fn files_that_the_agent_has_open_are_not_handed_on() {
+    let secret = tempfile::NamedTempFile::new().unwrap();
+    // As a program that started the agent may have left it: open across executions.
+    rustix::io::fcntl_setfd(secret.as_file(), rustix::io::FdFlags::empty()).unwrap();
+    for place in places().await {
+        let (_, output) = place.run("for it in /proc/self/fd/*; do readlink $it; done; true").await;
+        let name = secret.path().file_name().unwrap().to_str().unwrap();
+        assert!(!output.contains(name), "{}: {output}", place.described());
+    }
+}
+
+#[tokio::test]
+async fn why_a_higher_level_was_not_reached_is_told() {
+    let without = |boundary: Boundary, _: &Path| boundary;
+    let Some(place) = place_of((Level::Landlock, Programs::find()), without).await else { return };
+    assert_eq!(place.sandbox.shortfall(), Some("namespaces: bubblewrap is not installed"));
+}
+
+#[tokio::test]
 async fn cancelling_ends_whatever_was_started_at_every_level() {
     for place in places().await {
         let name = unique("cancelled", &place);
