@@ -327,7 +327,7 @@ fn guarded_by(root: &Path) -> Vec<PathBuf> {
 }
 
 /// The folder that a file names after `prefix`, as git writes it into `.git` and `commondir`.
-fn pointed_to(file: &Path, prefix: &str) -> Option<PathBuf> {
+pub(crate) fn pointed_to(file: &Path, prefix: &str) -> Option<PathBuf> {
     use std::io::Read;
     if !file.metadata().ok()?.is_file() {
         return None;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::keys::KEYS;
-use crate::workspace::{PROTECTED, Workspace};
+use crate::workspace::{PROTECTED, Workspace, pointed_to};
 
 /// Whether a process may talk to others over a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,7 +108,10 @@ impl Boundary {
                 // A link cannot be covered itself; what it leads to can, if it is within a root at all.
                 Ok(entry) if entry.is_symlink() => found.extend(self.inside(path.canonicalize().ok())),
                 Ok(entry) if entry.is_file() => {
-                    found.extend(self.inside(git_folder(&path)));
+                    // A worktree or a submodule: the repository is elsewhere, and may share its settings with another.
+                    let repository = pointed_to(&path, "gitdir:");
+                    let shared = repository.as_ref().and_then(|it| pointed_to(&it.join("commondir"), ""));
+                    found.extend([repository, shared].into_iter().filter_map(|it| self.inside(it)));
                     found.push(ProtectedPath::Present(path));
                 }
                 Ok(_) => found.push(ProtectedPath::Present(path)),
@@ -124,13 +127,6 @@ impl Boundary {
     fn inside(&self, path: Option<PathBuf>) -> Option<ProtectedPath> {
         path.filter(|path| self.roots.iter().any(|root| path.starts_with(root))).map(ProtectedPath::Present)
     }
-}
-
-/// Where a `.git` that is a file leads: the repository of a worktree or of a submodule.
-fn git_folder(file: &Path) -> Option<PathBuf> {
-    let text = std::fs::read_to_string(file).ok()?;
-    let folder = text.strip_prefix("gitdir:")?.trim();
-    file.parent()?.join(folder).canonicalize().ok()
 }
 
 /// Protected names below `root`, not those directly in it.

@@ -13,6 +13,8 @@ fn protected_names_are_found_present_missing_nested_and_behind_a_git_file() {
     {
         fs::create_dir_all(root.join(path)).unwrap();
     }
+    fs::create_dir(root.join("repositories/common")).unwrap();
+    fs::write(root.join("repositories/one/commondir"), "../common\n").unwrap();
     fs::write(root.join(".git"), "gitdir: repositories/one\n").unwrap();
     let boundary = Boundary::new(&Workspace::new(&root).unwrap());
     let present = |path: &str| ProtectedPath::Present(root.join(path));
@@ -21,6 +23,7 @@ fn protected_names_are_found_present_missing_nested_and_behind_a_git_file() {
         boundary.protected(),
         [
             present("repositories/one"),
+            present("repositories/common"),
             present(".git"),
             missing(".rheon"),
             present(".claude"),

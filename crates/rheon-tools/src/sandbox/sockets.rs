@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The most that are hidden.
+#[cfg(target_os = "linux")]
 const SOCKETS_MAX: usize = 256;
 
 /// The sockets that programs of this machine have opened at paths, as they are now, but none of `outside_of`.
