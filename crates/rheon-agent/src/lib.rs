@@ -2,6 +2,7 @@
 
 mod agent;
 mod agent_loop;
+mod approval;
 mod builder;
 mod call_ids;
 mod close;

@@ -52,7 +52,7 @@ fn a_question_carries_the_exact_command_and_where_it_runs() {
     let src = world.path().join("work/src");
     let gate = world.gate("{}").with_shell_folder({
         let src = src.clone();
-        move || src.clone()
+        move |_| src.clone()
     });
     let command = format!("npm test {}\u{1b}[2K\u{202e}; npm run lint", " ".repeat(10_000));
     let Verdict::Ask { subject, .. } = check(&gate, &bash(&command)) else { panic!("it is not asked about") };

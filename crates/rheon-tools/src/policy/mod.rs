@@ -13,6 +13,7 @@ mod judge;
 mod names;
 mod paths;
 mod places;
+mod plan;
 mod policy_set;
 mod read_only;
 mod rule;
