@@ -100,9 +100,27 @@ impl AgentBuilder {
         self
     }
 
+    /// The same, shared with whoever changes it while runs are under way.
+    pub fn shared_permission_policy(mut self, gate: Arc<dyn Gate>) -> Self {
+        self.gate = Some(gate);
+        self
+    }
+
     /// Adds a hook; hooks are asked in the order they were added.
     pub fn hook(mut self, hook: impl Hook + 'static) -> Self {
         self.hooks.push(Arc::new(hook));
+        self
+    }
+
+    /// Adds a hook that is shared with others.
+    pub fn shared_hook(mut self, hook: Arc<dyn Hook>) -> Self {
+        self.hooks.push(hook);
+        self
+    }
+
+    /// Adds an input filter that is shared with others.
+    pub fn shared_input_filter(mut self, filter: Arc<dyn InputFilter>) -> Self {
+        self.filters.push(filter);
         self
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rheon_types::event::{ApprovalRequest, PermissionResponse};
 use rheon_types::{
-    AgentOutput, Amendment, Flow, History, Hook, Opinion, Permit, ToolCall, ToolResult, Usage,
+    AgentOutput, Amendment, Flow, History, Hook, Opinion, Permit, ToolCall, ToolError, ToolResult, Usage,
 };
 
 /// The hooks of a run, in order.
@@ -110,9 +110,9 @@ impl Hooks<'_> {
         joined
     }
 
-    pub(crate) fn tool_blocked(self, call: &ToolCall, reason: &str) {
+    pub(crate) fn tool_blocked(self, call: &ToolCall, error: &ToolError) {
         for hook in self.0 {
-            hook.tool_blocked(call, reason);
+            hook.tool_blocked(call, error);
         }
     }
 

@@ -190,8 +190,8 @@ impl Hook for Helpful {
         Answer::Now(if vetoes < self.goes_on { veto() } else { Flow::Continue })
     }
 
-    fn tool_blocked(&self, call: &ToolCall, reason: &str) {
-        self.blocked.lock().unwrap().push(format!("{} {reason}", call.id));
+    fn tool_blocked(&self, call: &ToolCall, error: &ToolError) {
+        self.blocked.lock().unwrap().push(format!("{} {error}", call.id));
     }
 }
 
