@@ -226,6 +226,29 @@ async fn a_hook_answers_where_nobody_else_is_there() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_callback_answers_every_request() {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&asked);
+    let ran = scripted(one_echo())
+        .tool(echo())
+        .with(|builder| {
+            builder.permission_policy(asks(AskedBy::Rule)).on_approval(move |request| {
+                seen.lock().unwrap().push(format!("{} {:?}", request.tool_name, request.danger));
+                async { PermissionDecision::Allow.into() }
+            })
+        })
+        .run("go")
+        .await;
+    assert_eq!(*asked.lock().unwrap(), ["echo Moderate"]);
+    expect![[r#"
+        approval.required echo {"text":"hi"}
+        approval.resolved allow Once by Hook
+        tool.start echo a {"text":"hi"}
+        tool.end echo a ok "hi"
+        message.end toolResult a "hi""#]].assert_eq(&ran.trace.only(SHOWN));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_person_may_be_faster_than_a_hook() {
     struct Slow;
     impl Hook for Slow {
