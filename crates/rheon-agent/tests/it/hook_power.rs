@@ -245,7 +245,8 @@ async fn a_callback_answers_every_request() {
         approval.resolved allow Once by Hook
         tool.start echo a {"text":"hi"}
         tool.end echo a ok "hi"
-        message.end toolResult a "hi""#]].assert_eq(&ran.trace.only(SHOWN));
+        message.end toolResult a "hi""#]]
+    .assert_eq(&ran.trace.only(SHOWN));
 }
 
 #[tokio::test(start_paused = true)]
