@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use rheon_types::{AgentEvent, AgentOutput, Message, RunEnd, RunFailure, StopReason, ToolError, Usage};
 
+use crate::approval;
 use crate::live::Run;
-use crate::step::{call, execute, gate, intake, settle};
+use crate::step::{call, execute, intake, settle};
 
 /// Ends the turn that is under way, if one is: its answer, its model call, its tool calls, itself. Returns its usage.
 pub(crate) fn close_turn(run: &mut Run, end: &RunEnd) -> Option<Usage> {
@@ -15,7 +16,7 @@ pub(crate) fn close_turn(run: &mut Run, end: &RunEnd) -> Option<Usage> {
         call::end_message(run, StopReason::Aborted, Some(why.clone()));
         call::end_call(run);
     }
-    gate::withdraw_questions(run);
+    approval::withdraw_questions(run);
     execute::refuse_open_calls(run, &ToolError::Cancelled(format!("Not completed: {why}.")));
     settle::enter_results(run);
     settle::end_turn(run)

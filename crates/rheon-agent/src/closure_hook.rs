@@ -1,6 +1,6 @@
 //! `ClosureHook`: a hook made of closures.
 
-use rheon_types::{AgentOutput, Answer, Flow, History, Hook, ToolCall, ToolResult, Usage};
+use rheon_types::{AgentOutput, Amendment, Answer, Flow, History, Hook, ToolCall, ToolResult, Usage};
 use serde_json::Value;
 
 type BeforeLoopFn = Box<dyn Fn(&History, usize) -> bool + Send + Sync>;
@@ -120,9 +120,9 @@ impl Hook for ClosureHook {
         call: &'a ToolCall,
         _result: &'a ToolResult,
         is_error: bool,
-    ) -> Answer<'a, ()> {
+    ) -> Answer<'a, Amendment> {
         self.after_tool.iter().for_each(|hook| hook(call.name.as_str(), call.id.as_str(), is_error));
-        Answer::Now(())
+        Answer::Now(Amendment::default())
     }
 
     fn before_tool_update(&self, call: &ToolCall, text: &str) -> Flow {

@@ -104,6 +104,16 @@ impl Control {
         self.lock().follow_ups.messages.pop_front()
     }
 
+    /// Gives a message back that was taken and could not be said.
+    pub(crate) fn return_steering(&self, message: AgentMessage) {
+        self.lock().steering.messages.push_front(message);
+    }
+
+    /// Gives a message back that was taken and could not be said.
+    pub(crate) fn return_follow_up(&self, message: AgentMessage) {
+        self.lock().follow_ups.messages.push_front(message);
+    }
+
     /// Opens a question, if somebody is there to answer it.
     pub(crate) fn ask(&self, id: ApprovalId) -> Option<Question> {
         let mut shared = self.lock();

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use rheon_types::{AgentOutput, Flow, History, Hook, ToolCall, ToolResult, Usage};
+use rheon_types::event::{ApprovalRequest, PermissionResponse};
+use rheon_types::{
+    AgentOutput, Amendment, Flow, History, Hook, Opinion, Permit, ToolCall, ToolError, ToolResult, Usage,
+};
 
 /// The hooks of a run, in order.
 #[derive(Clone, Copy)]
@@ -51,9 +54,65 @@ impl Hooks<'_> {
         Flow::Continue
     }
 
-    pub(crate) async fn after_tool(self, call: &ToolCall, result: &ToolResult, is_error: bool) {
+    /// What all say of a call: the strictest opinion, the last arguments, every word for the model. With it, who said
+    /// anything, and what they refuse.
+    pub(crate) async fn permit_tool(self, call: &ToolCall) -> (Permit, Vec<(String, Option<String>)>) {
+        let (mut joined, mut spoke) = (Permit::default(), Vec::new());
         for hook in self.0 {
-            hook.after_tool(call, result, is_error).get().await;
+            let permit = hook.permit_tool(call).get().await;
+            if permit == Permit::default() {
+                continue;
+            }
+            let veto = match &permit.opinion {
+                Some(Opinion::Deny(reason)) => Some(reason.clone()),
+                Some(Opinion::Allow | Opinion::Ask(_)) | None => None,
+            };
+            spoke.push((hook.name().to_owned(), veto));
+            joined.opinion = joined.opinion.max(permit.opinion);
+            joined.arguments = permit.arguments.or(joined.arguments);
+            joined.context.extend(permit.context);
+        }
+        (joined, spoke)
+    }
+
+    pub(crate) async fn answer_approval(
+        self,
+        call: &ToolCall,
+        request: &ApprovalRequest,
+    ) -> Option<PermissionResponse> {
+        for hook in self.0 {
+            let response = hook.answer_approval(call, request).get().await;
+            if response.is_some() {
+                return response;
+            }
+        }
+        None
+    }
+
+    pub(crate) async fn before_stop(self, history: &History, vetoes: u32) -> Flow {
+        for hook in self.0 {
+            let flow = hook.before_stop(history, vetoes).get().await;
+            if flow != Flow::Continue {
+                return flow;
+            }
+        }
+        Flow::Continue
+    }
+
+    /// What all change of a result: the last content, every word besides.
+    pub(crate) async fn after_tool(self, call: &ToolCall, result: &ToolResult, is_error: bool) -> Amendment {
+        let mut joined = Amendment::default();
+        for hook in self.0 {
+            let amendment = hook.after_tool(call, result, is_error).get().await;
+            joined.content = amendment.content.or(joined.content);
+            joined.context.extend(amendment.context);
+        }
+        joined
+    }
+
+    pub(crate) fn tool_blocked(self, call: &ToolCall, error: &ToolError) {
+        for hook in self.0 {
+            hook.tool_blocked(call, error);
         }
     }
 

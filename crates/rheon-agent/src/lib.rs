@@ -2,6 +2,7 @@
 
 mod agent;
 mod agent_loop;
+mod approval;
 mod builder;
 mod call_ids;
 mod close;
@@ -14,6 +15,7 @@ mod halt;
 mod hooks;
 mod live;
 mod log;
+mod on_approval;
 mod panics;
 mod prompt;
 mod report;

@@ -171,7 +171,7 @@ impl Run {
             elapsed_ms: self.clock_ms().saturating_sub(self.state.started_ms),
             expects_answer: self.state.expects_answer,
             queued: steering + follow_ups,
-            last_stop: self.state.last_stop,
+            last_stop: self.state.stops.last,
         }
     }
 

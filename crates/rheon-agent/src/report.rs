@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rheon_types::{AgentEvent, Flow, ToolCall, ToolReporter, ToolResult};
+use rheon_types::event::{ApprovalRequest, Danger, PermissionResponse, Responder, Subject};
+use rheon_types::{AgentEvent, Answer, ApprovalId, Flow, ToolCall, ToolNews, ToolReporter, ToolResult};
 
+use crate::approval::{digest, fitting, nobody_there, resolved, withdrawn};
 use crate::config::LoopConfig;
 use crate::hooks::Hooks;
 use crate::live::RunLog;
@@ -14,31 +16,78 @@ pub(crate) struct CallReporter {
     log: RunLog,
     config: Arc<LoopConfig>,
     call: ToolCall,
-    open: Mutex<bool>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    is_closed: bool,
+    /// The questions that wait for an answer.
+    questions: Vec<ApprovalId>,
+    /// How many were asked.
+    asked: u32,
 }
 
 impl CallReporter {
     pub(crate) fn new(log: &RunLog, config: &Arc<LoopConfig>, call: ToolCall) -> Arc<Self> {
-        Arc::new(Self { log: log.clone(), config: Arc::clone(config), call, open: Mutex::new(true) })
+        Arc::new(Self { log: log.clone(), config: Arc::clone(config), call, state: Mutex::default() })
     }
 
-    /// Returns once no report is on its way any more; none comes later.
+    /// Returns once no report is on its way any more; none comes later. What the tool still asks is withdrawn.
     pub(crate) fn close(&self) {
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.is_closed = true;
+        for id in state.questions.drain(..) {
+            self.log.emit(resolved(&id, &withdrawn(), Responder::Cancelled));
+        }
     }
 
-    fn while_open(&self, emit: impl FnOnce()) {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if *open {
-            emit();
-        }
+    fn while_open<T>(&self, emit: impl FnOnce(&mut State) -> T) -> Option<T> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.is_closed { None } else { Some(emit(&mut state)) }
+    }
+
+    async fn question(&self, subject: Subject, reason: String) -> Option<PermissionResponse> {
+        let (request, question) = self.while_open(|state| {
+            state.asked += 1;
+            let id = format!("{}/{}/{}", self.log.loop_id, self.call.id, state.asked);
+            let request = ApprovalRequest {
+                id: id.into(),
+                call_id: self.call.id.clone(),
+                tool_name: self.call.name.clone(),
+                digest: digest(&self.call, &subject),
+                subject,
+                reason,
+                danger: Danger::Safe,
+                suggested_rule: None,
+            };
+            let question = self.config.control.ask(request.id.clone());
+            let request = Arc::new(request);
+            state.questions.push(request.id.clone());
+            self.log.emit(AgentEvent::ApprovalRequired { request: Arc::clone(&request) });
+            (request, question)
+        })?;
+        let answer = match question {
+            Some(mut question) => question.answer().await,
+            None => None,
+        };
+        self.while_open(|state| {
+            state.questions.retain(|open| *open != request.id);
+            let Some(answer) = answer else {
+                self.log.emit(resolved(&request.id, &nobody_there(&request), Responder::Nobody));
+                return None;
+            };
+            let answer = fitting(&request, answer);
+            self.log.emit(resolved(&request.id, &answer, Responder::User));
+            Some(answer)
+        })?
     }
 }
 
 impl ToolReporter for CallReporter {
     fn update(&self, partial: ToolResult) {
         let hooks = Hooks(&self.config.hooks);
-        self.while_open(|| {
+        self.while_open(|_| {
             let text = if self.config.hooks.is_empty() { String::new() } else { partial.as_text() };
             if hooks.before_tool_update(&self.call, &text) != Flow::Continue {
                 return;
@@ -50,9 +99,25 @@ impl ToolReporter for CallReporter {
     }
 
     fn progress(&self, text: &str) {
-        self.while_open(|| {
+        self.while_open(|_| {
             let (call_id, name) = (self.call.id.clone(), self.call.name.clone());
             self.log.emit(AgentEvent::ToolProgress { call_id, name, text: text.to_owned() });
         });
+    }
+
+    fn news(&self, news: ToolNews) {
+        self.while_open(|_| {
+            self.log.emit(match news {
+                ToolNews::Tasks(items) => AgentEvent::TaskUpdate { items },
+                ToolNews::Mode(mode) => AgentEvent::ModeChanged { mode },
+                ToolNews::PlanResolved { call_id, decision } => {
+                    AgentEvent::PlanResolved { call_id, decision }
+                }
+            });
+        });
+    }
+
+    fn ask<'a>(&'a self, subject: Subject, reason: String) -> Answer<'a, Option<PermissionResponse>> {
+        Answer::later(self.question(subject, reason))
     }
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use rheon_types::{
-    AgentEvent, AgentMessage, AgentOutput, Flow, HookPoint, Message, RunEnd, RunFailure, TurnTrigger,
+    AgentEvent, AgentMessage, AgentOutput, Flow, HookPoint, LlmMessage, Message, RunEnd, RunFailure,
+    TurnTrigger,
 };
 
 use crate::close::{close_turn, end_run};
@@ -40,7 +41,7 @@ async fn begin(run: &mut Run, start: Start) -> Result<(), RunEnd> {
     run.open();
     match start {
         Start::Prompt(messages) => {
-            run.state.prompts = intake::admit_prompts(run, messages)?;
+            run.state.prompts = intake::admit_prompts(run, messages).await?;
             run.state.expects_answer = true;
         }
         Start::Continue => run.state.expects_answer = continuable(run)?,
@@ -63,7 +64,11 @@ fn continuable(run: &Run) -> Result<bool, RunEnd> {
 async fn turns(run: &mut Run) -> RunEnd {
     loop {
         match decide::decide(&run.progress(), &run.config.settings.limits) {
-            decide::Next::Stop(end) => return end,
+            decide::Next::Stop(end) => match held_back(run, &end).await {
+                Ok(Flow::Continue) => return end,
+                Ok(Flow::Veto(reason)) => go_on(run, reason),
+                Err(halt) => return halt.into(),
+            },
             decide::Next::Turn => {}
         }
         if let Err(halt) = turn(run).await {
@@ -72,9 +77,30 @@ async fn turns(run: &mut Run) -> RunEnd {
     }
 }
 
+/// How often in a row hooks may keep a run from stopping.
+const STOP_VETOES_MAX: u32 = 8;
+
+/// Whether a hook wants the model to do more before the run stops.
+async fn held_back(run: &Run, end: &RunEnd) -> Result<Flow, Halt> {
+    let vetoes = run.state.stops.vetoes;
+    let is_asked = *end == RunEnd::Completed && run.state.turns > 0 && vetoes < STOP_VETOES_MAX;
+    if !is_asked || run.config.hooks.is_empty() {
+        return Ok(Flow::Continue);
+    }
+    run.stop.or(Hooks(&run.config.hooks).before_stop(run.history(), vetoes)).await
+}
+
+/// Says to the model why it is not done.
+fn go_on(run: &mut Run, reason: String) {
+    run.state.stops.vetoes += 1;
+    run.state.expects_answer = true;
+    let message = Message::note(reason, run.now());
+    run.state.prompts.push(Arc::new(AgentMessage::Llm(LlmMessage { message, turn_id: None })));
+}
+
 async fn turn(run: &mut Run) -> Result<(), Halt> {
     open_turn(run).await?;
-    match intake::enter(run) {
+    match intake::enter(run).await? {
         // What the user said is safe before the model is paid to read it.
         intake::Entered::Something => run.commit().await?,
         // Tool results may reach the disk while the model already reads them.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rheon_types::event::ApprovalRequest;
 use rheon_types::{
     AgentMessage, ApprovalId, AssistantMessage, ContinuationKind, Draft, History, MicroUsd, StopReason,
     ToolCall, ToolCallId, ToolResult, TurnTrigger, Usage,
@@ -32,12 +33,21 @@ pub(crate) struct RunState {
     pub(crate) call_ids: CallIds,
     /// Tokens that count against the limit: as reported, or estimated where nothing is reported.
     pub(crate) tokens_spent: u64,
-    /// Why the model ended its last message.
-    pub(crate) last_stop: Option<StopReason>,
+    /// What is known of ends.
+    pub(crate) stops: Stops,
     /// Whether the conversation ends with something the model has to answer.
     pub(crate) expects_answer: bool,
     /// The turn that is under way.
     pub(crate) turn: Option<OpenTurn>,
+}
+
+/// How the model ended, and what came of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stops {
+    /// Why the model ended its last message.
+    pub(crate) last: Option<StopReason>,
+    /// How often in a row hooks have kept the run from stopping.
+    pub(crate) vetoes: u32,
 }
 
 /// What model calls cost together.
@@ -152,6 +162,16 @@ pub(crate) struct OpenCall {
     pub(crate) call: ToolCall,
     /// How far it is.
     pub(crate) stage: CallStage,
+    /// The question that was answered with yes, if one was asked.
+    pub(crate) approved: Option<Arc<ApprovalRequest>>,
+    /// What hooks tell the model with the result.
+    pub(crate) context: Vec<String>,
+}
+
+impl From<ToolCall> for OpenCall {
+    fn from(call: ToolCall) -> Self {
+        Self { call, stage: CallStage::Waiting, approved: None, context: Vec::new() }
+    }
 }
 
 /// How far a tool call is.

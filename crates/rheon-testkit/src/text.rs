@@ -42,6 +42,10 @@ pub fn event_line(event: &AgentEvent) -> String {
                 Subject::Command { command, .. } => command.clone(),
                 Subject::Diff { path, .. } => path.clone(),
                 Subject::Arguments { arguments } => arguments.to_string(),
+                Subject::Questions { questions } => {
+                    questions.iter().map(|question| question.text.as_str()).collect::<Vec<_>>().join(" / ")
+                }
+                Subject::Plan { plan, changes } => format!("{plan:?} with {} changes", changes.len()),
             };
             format!("{} {subject}", request.tool_name)
         }

@@ -15,14 +15,22 @@ pub enum HookPoint {
     BeforeTurn,
     /// After `turn.end`.
     AfterTurn,
+    /// Before anybody is asked about a tool call.
+    PermitTool,
+    /// When somebody has to decide about a tool call.
+    AnswerApproval,
     /// Before `tool.start`.
     BeforeTool,
     /// After `tool.end`.
     AfterTool,
+    /// After `tool.blocked`.
+    ToolBlocked,
     /// Before `tool.update`.
     BeforeToolUpdate,
     /// After `tool.update`.
     AfterToolUpdate,
+    /// When the model has nothing more to do.
+    BeforeStop,
     /// When a run fails.
     OnError,
 }

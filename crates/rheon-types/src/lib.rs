@@ -42,13 +42,14 @@ pub use request::{
     ToolDefinition,
 };
 pub use seam::{
-    AllowAll, AskFirst, ChunkStream, Client, Clock, DenyAll, EventStream, FilterVerdict, Flow, Gate,
-    GateRequest, Hook, InputFilter, Provider, Random, Store, Task, Tool, Verdict, Worker,
+    AllowAll, Amendment, AskFirst, AskedBy, ChunkStream, Client, Clock, DenyAll, EventStream, FilterVerdict,
+    Flow, Gate, GateRequest, Hook, InputFilter, Interactive, Opinion, Permit, Provider, Random, Store, Task,
+    Tool, Verdict, Worker,
 };
 pub use stop::StopReason;
 pub use system_prompt::{SystemPrompt, SystemSection};
 pub use time::Timestamp;
-pub use tool::{Effect, ToolContext, ToolError, ToolReporter, ToolResult};
+pub use tool::{Effect, Hold, ToolContext, ToolError, ToolNews, ToolReporter, ToolResult};
 pub use usage::{MicroUsd, Usage};
 
 #[cfg(test)]

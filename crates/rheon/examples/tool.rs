@@ -5,9 +5,9 @@
 use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rheon::Subject;
 use rheon::prelude::*;
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
-use rheon::{Scope, Subject};
 
 /// A light that the model can set.
 #[derive(Clone, Default)]
@@ -61,11 +61,12 @@ impl Tool for Light {
 fn decide(request: &ApprovalRequest) -> PermissionResponse {
     let bright = match &request.subject {
         Subject::Arguments { arguments } => arguments.get("percent").and_then(Value::as_u64) > Some(80),
-        Subject::Command { .. } | Subject::Diff { .. } => true,
+        Subject::Command { .. } | Subject::Diff { .. } | Subject::Questions { .. } | Subject::Plan { .. } => {
+            true
+        }
     };
     if bright {
-        let message = Some("not so bright, somebody is asleep".into());
-        PermissionResponse { decision: PermissionDecision::Deny, scope: Scope::Once, message }
+        PermissionResponse::denied("not so bright, somebody is asleep")
     } else {
         PermissionDecision::Allow.into()
     }

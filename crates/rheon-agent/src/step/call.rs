@@ -13,7 +13,7 @@ use tokio::task::coop::consume_budget;
 use crate::context::estimate_block;
 use crate::halt::Halt;
 use crate::live::Run;
-use crate::state::{CallStage, OpenCall, OpenModelCall};
+use crate::state::{OpenCall, OpenModelCall};
 
 /// Asks the model until it has answered. Its answer is then part of the conversation.
 pub(crate) async fn call(run: &mut Run, request: Request) -> Result<(), Halt> {
@@ -234,7 +234,7 @@ pub(crate) fn end_message(run: &mut Run, cut: StopReason, problem: Option<String
     if let Some(provider) = finished.provider {
         answer.provider = provider.to_string();
     }
-    run.state.last_stop = Some(stop_reason);
+    run.state.stops.last = Some(stop_reason);
     if finished.usage.total() == 0 {
         // A service that reports nothing is not free.
         let read = run.state.conversation.tokens_estimate;
@@ -242,10 +242,7 @@ pub(crate) fn end_message(run: &mut Run, cut: StopReason, problem: Option<String
         run.state.tokens_spent = run.state.tokens_spent.saturating_add(read).saturating_add(written);
     }
     if stop_reason != StopReason::Error {
-        run.turn().calls = answer
-            .tool_calls()
-            .map(|call| OpenCall { call: call.clone(), stage: CallStage::Waiting })
-            .collect();
+        run.turn().calls = answer.tool_calls().map(|call| OpenCall::from(call.clone())).collect();
     }
     let message = run.tag(Message::Assistant(answer));
     run.turn().answer = Some(Arc::clone(&message));
@@ -259,7 +256,7 @@ pub(crate) fn end_call(run: &mut Run) {
     let Some(call) = run.turn().model_call.take() else { return };
     run.emit(AgentEvent::LlmEnd {
         usage,
-        stop_reason: run.state.last_stop.unwrap_or(StopReason::Error),
+        stop_reason: run.state.stops.last.unwrap_or(StopReason::Error),
         cost,
         first_token_ms: call.first_token_ms.map(|first| first.saturating_sub(call.started_ms)),
         duration_ms: now_ms.saturating_sub(call.started_ms),

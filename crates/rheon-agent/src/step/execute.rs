@@ -6,11 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rheon_types::{
-    AgentEvent, Effect, Flow, RunFailure, ToolCall, ToolContext, ToolError, ToolReporter, ToolResult,
+    AgentEvent, Amendment, Effect, Flow, Hold, RunFailure, Tool, ToolCall, ToolContext, ToolError,
+    ToolReporter, ToolResult,
 };
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use crate::approval::is_what_was_shown;
 use crate::halt::Halt;
 use crate::hooks::Hooks;
 use crate::live::Run;
@@ -55,6 +57,15 @@ struct Running {
     call: ToolCall,
     reporter: Arc<CallReporter>,
     cancel: CancellationToken,
+    /// What the call has to itself until it has ended.
+    _hold: Hold,
+}
+
+/// A call that may run now.
+struct Announced {
+    running: Running,
+    tool: Arc<dyn Tool>,
+    context: ToolContext,
 }
 
 impl Started {
@@ -77,44 +88,64 @@ async fn start(run: &mut Run, batch: &[usize]) -> Result<Started, Halt> {
     let mut announced = Vec::with_capacity(batch.len());
     let mut changes_something = false;
     for &slot in batch {
-        let Some(call) = run.turn().calls.get(slot).map(|open| open.call.clone()) else { continue };
-        let Some(found) = run.config.tools.get(&call.name) else {
-            refuse(run, slot, &ToolError::NotFound(format!("there is no tool named {:?}", call.name)));
-            continue;
-        };
-        let asked = Hooks(&run.config.hooks).before_tool(&call);
-        if let Flow::Veto(reason) = run.stop.or(asked).await? {
-            refuse(run, slot, &ToolError::Denied(format!("Skipped: {reason}")));
-            continue;
+        match announce(run, slot).await? {
+            Ok((call, effect)) => {
+                changes_something |= effect != Effect::Pure;
+                announced.push(call);
+            }
+            Err(error) => refuse(run, slot, &error),
         }
-        run.emit(AgentEvent::ToolStart {
-            call_id: call.id.clone(),
-            name: call.name.clone(),
-            args: Arc::clone(&call.arguments),
-        });
-        let since_ms = run.clock_ms();
-        set_stage(run, slot, CallStage::Running { since_ms });
-        changes_something |= found.effect != Effect::Pure;
-        announced.push((slot, call, found.tool));
     }
     if changes_something {
         run.commit().await?;
     }
     let mut started = Started::default();
-    for (slot, call, tool) in announced {
-        let reporter = CallReporter::new(&run.log, &run.config, call.clone());
-        let cancel = run.stop.token().child_token();
-        let context = ToolContext::new(
-            (call.id.clone(), call.name.clone()),
-            (run.log.log.session_id().clone(), run.identity.loop_id.clone()),
-            cancel.clone(),
-            Some(Arc::clone(&reporter) as Arc<dyn ToolReporter>),
-        );
-        let arguments = Arc::clone(&call.arguments);
+    for Announced { running, tool, context } in announced {
+        let arguments = Arc::clone(&running.call.arguments);
         let task = started.tasks.spawn(async move { tool.execute(arguments, context).await });
-        started.calls.insert(task.id(), Running { slot, call, reporter, cancel });
+        started.calls.insert(task.id(), running);
     }
     Ok(started)
+}
+
+/// The last looks at a call, and `tool.start`: hooks, whether it is what was approved, what it must have to itself.
+async fn announce(run: &mut Run, slot: usize) -> Result<Result<(Announced, Effect), ToolError>, Halt> {
+    let open = run.turn().calls.get(slot).map(|open| (open.call.clone(), open.approved.clone()));
+    let Some((call, approved)) = open else {
+        return Ok(Err(ToolError::NotFound("there is no such call in this turn".into())));
+    };
+    let Some(found) = run.config.tools.get(&call.name) else {
+        return Ok(Err(ToolError::NotFound(format!("there is no tool named {:?}", call.name))));
+    };
+    let asked = Hooks(&run.config.hooks).before_tool(&call);
+    if let Flow::Veto(reason) = run.stop.or(asked).await? {
+        return Ok(Err(ToolError::Denied(format!("Skipped: {reason}"))));
+    }
+    if approved.is_some_and(|shown| !is_what_was_shown(&call, &shown)) {
+        let said = "not run: the call is not the one that was approved; call it again";
+        return Ok(Err(ToolError::Denied(said.into())));
+    }
+    let reporter = CallReporter::new(&run.log, &run.config, call.clone());
+    let cancel = run.stop.token().child_token();
+    let context = ToolContext::new(
+        (call.id.clone(), call.name.clone()),
+        (run.log.log.session_id().clone(), run.identity.loop_id.clone()),
+        cancel.clone(),
+        Some(Arc::clone(&reporter) as Arc<dyn ToolReporter>),
+    );
+    let hold = match found.tool.claim(&call.arguments, &context) {
+        Ok(hold) => hold,
+        Err(error) => return Ok(Err(error)),
+    };
+    run.emit(AgentEvent::ToolStart {
+        call_id: call.id.clone(),
+        name: call.name.clone(),
+        args: Arc::clone(&call.arguments),
+    });
+    let since_ms = run.clock_ms();
+    set_stage(run, slot, CallStage::Running { since_ms });
+    let running = Running { slot, call, reporter, cancel, _hold: hold };
+    Ok(Ok((Announced { running, tool: found.tool, context }, found.effect)))
 }
 
 /// Waits for a batch. A run that has to stop gives its tools a moment to clean up, and so does a batch that takes too
@@ -198,7 +229,20 @@ async fn finish(run: &mut Run, running: &Running, outcome: Outcome) {
     let result = Arc::new(result);
     end(run, running.slot, &running.call, Arc::clone(&result), is_error);
     let told = Hooks(&run.config.hooks).after_tool(&running.call, &result, is_error);
-    run.stop.or_grace(told, run.config.settings.cancel_grace).await;
+    let amendment = run.stop.or_grace(told, run.config.settings.cancel_grace).await;
+    if let Some(amendment) = amendment {
+        amend(run, running.slot, &result, amendment);
+    }
+}
+
+/// Changes what the model will read of a result; the log has it as it was.
+fn amend(run: &mut Run, slot: usize, result: &ToolResult, amendment: Amendment) {
+    let Some(open) = run.turn().calls.get_mut(slot) else { return };
+    open.context.extend(amendment.context);
+    if let (Some(content), CallStage::Answered { result: answer, .. }) = (amendment.content, &mut open.stage)
+    {
+        *answer = Arc::new(bounded(ToolResult { content, ..result.clone() }));
+    }
 }
 
 /// Emits `tool.end` and keeps the answer.
@@ -222,8 +266,10 @@ fn end(run: &mut Run, slot: usize, call: &ToolCall, result: Arc<ToolResult>, is_
 /// Answers a call that will not run.
 pub(crate) fn refuse(run: &mut Run, slot: usize, error: &ToolError) {
     let Some(call) = run.turn().calls.get(slot).map(|open| open.call.clone()) else { return };
-    run.emit(AgentEvent::ToolBlocked { call_id: call.id, name: call.name, reason: error.to_string() });
+    let (call_id, name, reason) = (call.id.clone(), call.name.clone(), error.to_string());
+    run.emit(AgentEvent::ToolBlocked { call_id, name, reason });
     set_stage(run, slot, CallStage::Answered { result: Arc::new(error.into()), is_error: true });
+    Hooks(&run.config.hooks).tool_blocked(&call, error);
 }
 
 /// Answers every call of the turn that has no answer yet: those that run are ended, the others refused.

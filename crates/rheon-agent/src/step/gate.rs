@@ -1,12 +1,15 @@
-//! Step 4: which tool calls may run: known tool, fitting arguments, policy, approval.
+//! Step 4: which tool calls may run: known tool, fitting arguments, policy, hooks, approval.
 
 use std::sync::Arc;
 
-use rheon_types::event::{ApprovalRequest, PermissionDecision, PermissionResponse, Responder, Scope};
-use rheon_types::{AgentEvent, ApprovalId, GateRequest, ToolCall, ToolError, Verdict};
+use rheon_types::event::{ApprovalRequest, Danger, PermissionDecision, Subject};
+use rheon_types::{
+    AgentEvent, ApprovalId, AskedBy, GateRequest, HookPoint, Opinion, Permit, ToolCall, ToolError, Verdict,
+};
 
-use crate::control::Question;
+use crate::approval::{self, digest};
 use crate::halt::Halt;
+use crate::hooks::Hooks;
 use crate::live::Run;
 use crate::step::execute::refuse;
 
@@ -16,112 +19,118 @@ use crate::step::execute::refuse;
 pub(crate) async fn gate(run: &mut Run) -> Result<(), Halt> {
     let calls: Vec<ToolCall> = run.turn().calls.iter().map(|open| open.call.clone()).collect();
     let mut questions = Vec::new();
-    for (slot, call) in calls.iter().enumerate() {
-        match judge(run, slot, call).await? {
-            Judged::Allowed => {}
-            Judged::Refused(error) => refuse(run, slot, &error),
-            Judged::Asked(request, question) => questions.push((slot, request, question)),
+    for (slot, call) in calls.into_iter().enumerate() {
+        let (call, verdict) = judge(run, slot, call).await?;
+        match verdict {
+            Ok(Verdict::Allow) => {}
+            Ok(Verdict::Deny { reason }) => refuse(run, slot, &ToolError::Denied(reason)),
+            Ok(Verdict::Queue { change }) => {
+                let summary = change.summary.clone();
+                run.emit(AgentEvent::PlanQueued { change: Arc::new(change) });
+                let said = format!("not run: queued for the plan: {summary}");
+                refuse(run, slot, &ToolError::Denied(said));
+            }
+            Ok(Verdict::Ask { subject, reason, danger, suggested_rule, by: _ }) => {
+                let request = ApprovalRequest {
+                    id: ApprovalId::from(format!("{}/{}", run.identity.loop_id, call.id)),
+                    call_id: call.id.clone(),
+                    tool_name: call.name.clone(),
+                    digest: digest(&call, &subject),
+                    subject,
+                    reason,
+                    danger,
+                    suggested_rule,
+                };
+                questions.push(approval::ask(run, slot, call, request));
+            }
+            Err(error) => refuse(run, slot, &error),
         }
     }
-    for (slot, request, question) in questions {
-        let response = await_answer(run, &request, question).await?;
-        if response.decision == PermissionDecision::Deny {
-            let said = response.message.unwrap_or_else(|| "permission denied".into());
-            refuse(run, slot, &ToolError::Denied(said));
+    for asked in questions {
+        let (slot, request) = (asked.slot, Arc::clone(&asked.request));
+        let response = approval::answer(run, asked).await?;
+        match response.decision {
+            PermissionDecision::Allow => {
+                if let Some(open) = run.turn().calls.get_mut(slot) {
+                    open.approved = Some(request);
+                }
+            }
+            PermissionDecision::Deny => {
+                let said = response.message.unwrap_or_else(|| "permission denied".into());
+                refuse(run, slot, &ToolError::Denied(said));
+            }
         }
     }
     Ok(())
 }
 
-enum Judged {
-    Allowed,
-    Refused(ToolError),
-    Asked(Arc<ApprovalRequest>, Option<Question>),
+type Judged = Result<Verdict, ToolError>;
+
+/// What becomes of one call, with the arguments that count.
+async fn judge(run: &mut Run, slot: usize, call: ToolCall) -> Result<(ToolCall, Judged), Halt> {
+    let verdict = check(run, slot, &call).await?;
+    let is_open = matches!(verdict, Ok(Verdict::Allow | Verdict::Ask { .. }));
+    if !is_open || run.config.hooks.is_empty() {
+        return Ok((call, verdict));
+    }
+    let Permit { opinion, arguments, context } = permit(run, &call).await?;
+    let Some(open) = run.turn().calls.get_mut(slot) else { return Ok((call, verdict)) };
+    open.context.extend(context);
+    let Some(arguments) = arguments else {
+        let verdict = verdict.map(|verdict| heed(verdict, opinion, &call));
+        return Ok((call, verdict));
+    };
+    // What a hook wrote passes everything that the model's own words pass.
+    open.call.arguments = arguments;
+    let call = open.call.clone();
+    let verdict = check(run, slot, &call).await?;
+    let verdict = verdict.map(|verdict| heed(verdict, opinion, &call));
+    Ok((call, verdict))
 }
 
-async fn judge(run: &mut Run, slot: usize, call: &ToolCall) -> Result<Judged, Halt> {
+/// Known tool, fitting arguments, and what the gate says.
+async fn check(run: &mut Run, slot: usize, call: &ToolCall) -> Result<Judged, Halt> {
     let calls_max = run.config.settings.tool_calls_max;
     if slot >= calls_max {
         let text =
             format!("not run: at most {calls_max} tool calls run in one turn; call it again in the next");
-        return Ok(Judged::Refused(ToolError::Denied(text)));
+        return Ok(Err(ToolError::Denied(text)));
     }
     if let Some(problem) = &call.malformed {
-        return Ok(Judged::Refused(ToolError::InvalidArgs(problem.clone())));
+        return Ok(Err(ToolError::InvalidArgs(problem.clone())));
     }
     let found = match run.config.tools.find(&call.name, &call.arguments) {
         Ok(found) => found,
-        Err(error) => return Ok(Judged::Refused(error)),
+        Err(error) => return Ok(Err(error)),
     };
     let asked = run.config.gate.check(GateRequest { call, tool: &*found.tool, effect: found.effect });
-    Ok(match run.stop.or(asked.get()).await? {
-        Verdict::Allow => Judged::Allowed,
-        Verdict::Deny { reason } => Judged::Refused(ToolError::Denied(reason)),
-        Verdict::Queue { change } => {
-            let summary = change.summary.clone();
-            run.emit(AgentEvent::PlanQueued { change: Arc::new(change) });
-            Judged::Refused(ToolError::Denied(format!("not run: queued for the plan: {summary}")))
-        }
-        Verdict::Ask { subject, reason, danger, suggested_rule } => {
-            let id = ApprovalId::from(format!("{}/{}", run.identity.loop_id, call.id));
-            // The question is open before it is seen, so that an answer cannot come too early.
-            let question = run.config.control.ask(id.clone());
-            let request = Arc::new(ApprovalRequest {
-                id,
-                call_id: call.id.clone(),
-                tool_name: call.name.clone(),
-                subject,
-                reason,
-                danger,
-                suggested_rule,
-            });
-            run.turn().questions.push(request.id.clone());
-            run.emit(AgentEvent::ApprovalRequired { request: Arc::clone(&request) });
-            Judged::Asked(request, question)
-        }
-    })
+    Ok(Ok(run.stop.or(asked.get()).await?))
 }
 
-async fn await_answer(
-    run: &mut Run,
-    request: &ApprovalRequest,
-    question: Option<Question>,
-) -> Result<PermissionResponse, Halt> {
-    let answered = match question {
-        None => None,
-        Some(mut question) => run.stop.or(question.answer()).await?,
-    };
-    let (response, by) = match answered {
-        Some(response) => (response, Responder::User),
-        None => (nobody_there(request), Responder::Nobody),
-    };
-    resolve(run, &request.id, &response, by);
-    run.config.gate.resolved(request, &response);
-    Ok(response)
-}
-
-/// Emits `approval.resolved` and closes the question.
-fn resolve(run: &mut Run, id: &ApprovalId, response: &PermissionResponse, by: Responder) {
-    run.turn().questions.retain(|open| open != id);
-    run.emit(AgentEvent::ApprovalResolved {
-        request_id: id.clone(),
-        decision: response.decision,
-        scope: response.scope,
-        by,
-    });
-}
-
-/// Closes the questions of a turn that ends before they are answered.
-pub(crate) fn withdraw_questions(run: &mut Run) {
-    for id in std::mem::take(&mut run.turn().questions) {
-        resolve(run, &id, &PermissionDecision::Deny.into(), Responder::Cancelled);
+/// What the hooks say, told by an event where they say anything.
+async fn permit(run: &mut Run, call: &ToolCall) -> Result<Permit, Halt> {
+    let since_ms = run.clock_ms();
+    let (permit, spoke) = run.stop.or(Hooks(&run.config.hooks).permit_tool(call)).await?;
+    let duration_ms = run.clock_ms().saturating_sub(since_ms);
+    for (hook, veto) in spoke {
+        run.emit(AgentEvent::HookRun { hook, point: HookPoint::PermitTool, veto, duration_ms });
     }
+    Ok(permit)
 }
 
-fn nobody_there(request: &ApprovalRequest) -> PermissionResponse {
-    let message = format!(
-        "permission denied: {} needs approval ({}) and nobody is there to give it",
-        request.tool_name, request.reason
-    );
-    PermissionResponse { decision: PermissionDecision::Deny, scope: Scope::Once, message: Some(message) }
+/// The gate's verdict and the hooks' opinion together. Hooks make it stricter; they spare a question only where no rule
+/// asks it.
+fn heed(verdict: Verdict, opinion: Option<Opinion>, call: &ToolCall) -> Verdict {
+    match (verdict, opinion) {
+        (Verdict::Allow | Verdict::Ask { .. }, Some(Opinion::Deny(reason))) => Verdict::Deny { reason },
+        (Verdict::Ask { by: AskedBy::Default, .. }, Some(Opinion::Allow)) => Verdict::Allow,
+        (Verdict::Allow, Some(Opinion::Ask(reason))) => Verdict::Ask {
+            subject: Subject::Arguments { arguments: Arc::clone(&call.arguments) },
+            reason,
+            danger: Danger::Moderate,
+            suggested_rule: None,
+            by: AskedBy::Rule,
+        },
+        (verdict, Some(Opinion::Allow | Opinion::Ask(_) | Opinion::Deny(_)) | None) => verdict,
+    }
 }

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use rheon_types::{AgentEvent, AgentMessage, Content, FilterVerdict, Message, RunEnd};
 
+use crate::control::Control;
+use crate::halt::Halt;
 use crate::live::Run;
 use crate::prompt::is_blank;
 
@@ -11,13 +13,13 @@ use crate::prompt::is_blank;
 const NOT_A_USER_MESSAGE: &str = "only the user's words can be said to a run; give earlier answers and tool results as the agent's history";
 
 /// The prompts of a run, if no filter refuses one; a refusal ends the run before its first turn.
-pub(crate) fn admit_prompts(
+pub(crate) async fn admit_prompts(
     run: &Run,
     messages: Vec<AgentMessage>,
 ) -> Result<Vec<Arc<AgentMessage>>, RunEnd> {
     let mut admitted = Vec::with_capacity(messages.len());
     for message in messages {
-        match filter(run, message) {
+        match run.stop.or(filter(run, message)).await? {
             Ok(message) => admitted.push(message),
             Err(reason) => {
                 run.emit(AgentEvent::InputRejected { reason: reason.clone() });
@@ -37,33 +39,61 @@ pub(crate) enum Entered {
 
 /// Puts what is said into the conversation: prompts first, then what was queued meanwhile. Follow-ups wait until the
 /// model has nothing else to answer.
-pub(crate) fn enter(run: &mut Run) -> Entered {
+pub(crate) async fn enter(run: &mut Run) -> Result<Entered, Halt> {
     let control = run.config.control.clone();
     let before = run.state.produced.len();
     enter_prompts(run);
     // One at a time, so that whatever goes wrong with one leaves the others in their queue.
     let (steering, follow_ups) = control.due();
     for message in (0..steering).map_while(|_| control.next_steering()) {
-        enter_queued(run, message);
+        enter_queued(run, message, Control::return_steering).await?;
     }
     if steering == 0 && !run.state.expects_answer {
         for message in (0..follow_ups).map_while(|_| control.next_follow_up()) {
-            enter_queued(run, message);
+            enter_queued(run, message, Control::return_follow_up).await?;
         }
     }
-    if run.state.produced.len() == before { Entered::Nothing } else { Entered::Something }
+    Ok(if run.state.produced.len() == before { Entered::Nothing } else { Entered::Something })
 }
 
-fn enter_queued(run: &mut Run, message: AgentMessage) {
+/// Says what waited. A run that is stopped before the filters are done gives it back to its queue.
+async fn enter_queued(
+    run: &mut Run,
+    message: AgentMessage,
+    give_back: fn(&Control, AgentMessage),
+) -> Result<(), Halt> {
     if is_blank(&message) {
-        return;
+        return Ok(());
     }
-    match filter(run, message) {
+    let mut taken = Taken { message: Some(message.clone()), control: run.config.control.clone(), give_back };
+    let filtered = run.stop.or(filter(run, message)).await?;
+    taken.message = None;
+    match filtered {
         Ok(message) => {
             run.state.expects_answer |= message.as_llm().is_some();
+            // The user has spoken, so whatever hooks want may be said again.
+            run.state.stops.vetoes = 0;
             enter_one(run, message);
         }
         Err(reason) => run.emit(AgentEvent::InputRejected { reason }),
+    }
+    Ok(())
+}
+
+/// A message on its way from its queue into the conversation; goes back if it is dropped there.
+struct Taken {
+    message: Option<AgentMessage>,
+    control: Control,
+    give_back: fn(&Control, AgentMessage),
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        // What makes a filter panic would do so again.
+        let message = if std::thread::panicking() { None } else { self.message.take() };
+        if let Some(message) = message {
+            (self.give_back)(&self.control, message);
+        }
     }
 }
 
@@ -83,7 +113,7 @@ fn enter_one(run: &mut Run, message: Arc<AgentMessage>) {
 }
 
 /// The message as it may go on, with the warnings it drew; or why it may not.
-fn filter(run: &Run, message: AgentMessage) -> Result<Arc<AgentMessage>, String> {
+async fn filter(run: &Run, message: AgentMessage) -> Result<Arc<AgentMessage>, String> {
     let mut llm = match message {
         AgentMessage::Llm(llm) => llm,
         AgentMessage::Extension(_) => return Ok(Arc::new(message)),
@@ -93,14 +123,15 @@ fn filter(run: &Run, message: AgentMessage) -> Result<Arc<AgentMessage>, String>
         Message::Assistant(_) | Message::ToolResult(_) => return Err(NOT_A_USER_MESSAGE.into()),
     }
     for filter in &run.config.filters {
-        match filter.check(&llm.message) {
-            FilterVerdict::Pass => {}
-            FilterVerdict::Warn(warning) => {
-                if let Message::User(user) = &mut llm.message {
-                    user.content.push(Content::text(format!("[Warning: {warning}]")));
-                }
-            }
+        let verdict = filter.check(&llm.message).get().await;
+        let added = match verdict {
+            FilterVerdict::Pass => continue,
+            FilterVerdict::Warn(warning) => format!("[Warning: {warning}]"),
+            FilterVerdict::Add(text) => text,
             FilterVerdict::Reject(reason) => return Err(reason),
+        };
+        if let Message::User(user) = &mut llm.message {
+            user.content.push(Content::text(added));
         }
     }
     Ok(Arc::new(AgentMessage::Llm(llm)))

@@ -1,6 +1,6 @@
 //! Step 6: results enter the conversation and the turn ends.
 
-use rheon_types::{AgentEvent, Message, RunFailure, ToolResultMessage, Usage};
+use rheon_types::{AgentEvent, Content, Message, RunFailure, ToolResultMessage, Usage};
 
 use crate::halt::Halt;
 use crate::hooks::Hooks;
@@ -24,10 +24,12 @@ pub(crate) async fn settle(run: &mut Run) -> Result<(), Halt> {
 pub(crate) fn enter_results(run: &mut Run) {
     for open in std::mem::take(&mut run.turn().calls) {
         let CallStage::Answered { result, is_error } = open.stage else { continue };
+        let mut content = result.content.clone();
+        content.extend(open.context.into_iter().map(Content::text));
         let message = run.tag(Message::ToolResult(ToolResultMessage {
             tool_call_id: open.call.id,
             tool_name: open.call.name,
-            content: result.content.clone(),
+            content,
             is_error,
             timestamp: run.now(),
         }));

@@ -15,8 +15,8 @@ use rheon_testkit::{
 };
 use rheon_types::event::PermissionDecision;
 use rheon_types::{
-    AgentEvent, AgentMessage, AgentOutput, AllowAll, Answer, AskFirst, Clock, Effect, Event, Flow, Gate,
-    GateRequest, History, Hook, ProviderError, ProviderErrorKind, Store, StoreError, Timestamp, Tool,
+    AgentEvent, AgentMessage, AgentOutput, AllowAll, Amendment, Answer, AskFirst, Clock, Effect, Event, Flow,
+    Gate, GateRequest, History, Hook, ProviderError, ProviderErrorKind, Store, StoreError, Timestamp, Tool,
     ToolCall, ToolResult, Usage, Verdict, unanswered_calls,
 };
 use serde_json::json;
@@ -90,8 +90,11 @@ impl Hook for SlowHook {
         go_on_later()
     }
 
-    fn after_tool<'a>(&'a self, _: &'a ToolCall, _: &'a ToolResult, _: bool) -> Answer<'a, ()> {
-        Answer::later(twice())
+    fn after_tool<'a>(&'a self, _: &'a ToolCall, _: &'a ToolResult, _: bool) -> Answer<'a, Amendment> {
+        Answer::later(async {
+            twice().await;
+            Amendment::default()
+        })
     }
 }
 

@@ -8,8 +8,8 @@ use rheon_agent::{Agent, AgentError, QueueMode};
 use rheon_testkit::{FnTool, MemoryStore, Scenario, Scripted, Trace, Turn, echo, scripted};
 use rheon_types::event::{ApprovalRequest, PermissionResponse};
 use rheon_types::{
-    AgentEvent, AgentMessage, AgentOutput, Answer, AskFirst, Effect, Event, FilterVerdict, Flow, Gate,
-    GateRequest, History, Hook, HookPoint, Message, ProviderError, ProviderErrorKind, RunEnd, Store,
+    AgentEvent, AgentMessage, AgentOutput, Amendment, Answer, AskFirst, Effect, Event, FilterVerdict, Flow,
+    Gate, GateRequest, History, Hook, HookPoint, Message, ProviderError, ProviderErrorKind, RunEnd, Store,
     StoreError, ToolCall, ToolResult, Usage, Verdict,
 };
 use serde_json::json;
@@ -74,8 +74,8 @@ impl Hook for OddHook {
         self.at(HookPoint::BeforeTool, Flow::Continue)
     }
 
-    fn after_tool<'a>(&'a self, _: &'a ToolCall, _: &'a ToolResult, _: bool) -> Answer<'a, ()> {
-        self.at(HookPoint::AfterTool, ())
+    fn after_tool<'a>(&'a self, _: &'a ToolCall, _: &'a ToolResult, _: bool) -> Answer<'a, Amendment> {
+        self.at(HookPoint::AfterTool, Amendment::default())
     }
 
     fn before_tool_update(&self, _: &ToolCall, _: &str) -> Flow {

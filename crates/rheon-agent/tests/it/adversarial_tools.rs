@@ -8,8 +8,8 @@ use std::time::Duration;
 use rheon_agent::{Agent, ClosureHook, Toolbox};
 use rheon_testkit::{FnTool, Scenario, TestClock, Trace, Turn, echo, fatal, scripted};
 use rheon_types::{
-    AgentEvent, Answer, BoxFuture, Clock, Effect, Hook, RunEnd, Tool, ToolCall, ToolContext, ToolError,
-    ToolResult,
+    AgentEvent, Amendment, Answer, BoxFuture, Clock, Effect, Hook, RunEnd, Tool, ToolCall, ToolContext,
+    ToolError, ToolResult,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -262,7 +262,7 @@ fn a_tool_that_blocks_its_thread_meets_its_time_limit() {
 struct Stuck;
 
 impl Hook for Stuck {
-    fn after_tool<'a>(&'a self, _: &'a ToolCall, _: &'a ToolResult, _: bool) -> Answer<'a, ()> {
+    fn after_tool<'a>(&'a self, _: &'a ToolCall, _: &'a ToolResult, _: bool) -> Answer<'a, Amendment> {
         Answer::later(std::future::pending())
     }
 }

@@ -45,11 +45,7 @@ async fn answers_come_in_any_order_and_each_counts_once() {
         }
         if asked.len() == 2 {
             let (staging, production) = (&asked[0].id, &asked[1].id);
-            let no = PermissionResponse {
-                decision: PermissionDecision::Deny,
-                scope: Scope::Session,
-                message: Some("not on a Friday".into()),
-            };
+            let no = PermissionResponse::denied("not on a Friday").with_scope(Scope::Session);
             stream.respond_permission(production, no).unwrap();
             stream.respond_permission(staging, PermissionDecision::Allow).unwrap();
             let late = stream.respond_permission(production, PermissionDecision::Allow).unwrap_err();
@@ -207,6 +203,7 @@ impl Gate for Memory {
                 reason: "to be sure".into(),
                 danger: Danger::Dangerous,
                 suggested_rule: Some("deploy(*)".into()),
+                by: rheon_types::AskedBy::Default,
             }
         })
     }
@@ -238,11 +235,7 @@ async fn a_gate_learns_how_its_questions_were_answered() {
     let mut stream = agent.run_stream("ship it").unwrap();
     while let Some(event) = stream.next().await {
         if let AgentEvent::ApprovalRequired { request } = &event.kind {
-            let always = PermissionResponse {
-                decision: PermissionDecision::Allow,
-                scope: Scope::Always,
-                message: None,
-            };
+            let always = PermissionResponse::from(PermissionDecision::Allow).with_scope(Scope::Always);
             stream.respond_permission(&request.id, always).unwrap();
         }
     }

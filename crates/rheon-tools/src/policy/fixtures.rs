@@ -172,7 +172,7 @@ pub(super) fn effect(call: &ToolCall) -> Effect {
 
 /// The request that a loop would make of a verdict.
 pub(super) fn request(call: &ToolCall, verdict: &Verdict) -> ApprovalRequest {
-    let Verdict::Ask { subject, reason, danger, suggested_rule } = verdict.clone() else {
+    let Verdict::Ask { subject, reason, danger, suggested_rule, by: _ } = verdict.clone() else {
         panic!("{verdict:?} asks nothing")
     };
     ApprovalRequest {
@@ -183,9 +183,10 @@ pub(super) fn request(call: &ToolCall, verdict: &Verdict) -> ApprovalRequest {
         reason,
         danger,
         suggested_rule,
+        digest: String::new(),
     }
 }
 
 pub(super) fn answer(decision: PermissionDecision, scope: Scope) -> PermissionResponse {
-    PermissionResponse { decision, scope, message: None }
+    PermissionResponse::from(decision).with_scope(scope)
 }

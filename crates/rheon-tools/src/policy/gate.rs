@@ -7,11 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rheon_types::event::{
     ApprovalRequest, PermissionDecision, PermissionMode, PermissionResponse, QueuedChange, Scope,
 };
-use rheon_types::{Answer, Effect, Gate, GateRequest, ToolCall, Verdict};
+use rheon_types::{Answer, AskedBy, Effect, Gate, GateRequest, ToolCall, ToolCallId, Verdict};
 
 use crate::policy::call::Surroundings;
-use crate::policy::explanation::{Decision, Explanation};
+use crate::policy::explanation::{Because, Decision, Explanation};
+use crate::policy::held::HeldCommands;
 use crate::policy::judge::{Judge, Judged};
+use crate::policy::plan::Plan;
 use crate::policy::policy_set::{BoundRule, Policy, PolicyError};
 use crate::policy::rule::{List, Rule};
 use crate::policy::shell_seam::Shell;
@@ -27,7 +29,7 @@ pub trait RuleSink: Send + Sync {
 /// The most rules that answers of one session leave behind; after that, questions are asked again.
 pub(crate) const SESSION_RULES_MAX: usize = 1_000;
 
-type ShellFolder = dyn Fn() -> PathBuf + Send + Sync;
+type ShellFolder = dyn Fn(Option<&ToolCallId>) -> PathBuf + Send + Sync;
 
 /// The gate that follows a policy.
 pub struct PolicyGate {
@@ -36,6 +38,7 @@ pub struct PolicyGate {
     shell: Shell,
     shell_folder: Option<Box<ShellFolder>>,
     sink: Option<Arc<dyn RuleSink>>,
+    held: HeldCommands,
     state: Mutex<State>,
 }
 
@@ -43,13 +46,23 @@ pub struct PolicyGate {
 struct State {
     mode: PermissionMode,
     rules: Vec<BoundRule>,
+    plan: Plan,
 }
 
 impl PolicyGate {
     /// A gate for tools that work in `workspace`, which [`Policy::workspace`] makes.
     pub fn new(policy: Policy, workspace: Arc<Workspace>) -> Self {
-        let state = Mutex::new(State { mode: policy.default_mode(), rules: Vec::new() });
-        Self { policy, workspace, shell: Shell::default(), shell_folder: None, sink: None, state }
+        let state =
+            Mutex::new(State { mode: policy.default_mode(), rules: Vec::new(), plan: Plan::default() });
+        Self {
+            policy,
+            workspace,
+            shell: Shell::default(),
+            shell_folder: None,
+            sink: None,
+            held: HeldCommands::Ask,
+            state,
+        }
     }
 
     /// The same, with another understanding of bash.
@@ -58,9 +71,19 @@ impl PolicyGate {
         self
     }
 
-    /// The same, for a shell that remembers its folder: `folder` says where the next line would begin.
-    pub fn with_shell_folder(mut self, folder: impl Fn() -> PathBuf + Send + Sync + 'static) -> Self {
+    /// The same, for a shell that remembers its folder: `folder` says where the next line would begin. It is told which
+    /// call is judged, so that the shell can refuse to run it anywhere else; none where somebody only wants to know.
+    pub fn with_shell_folder(
+        mut self,
+        folder: impl Fn(Option<&ToolCallId>) -> PathBuf + Send + Sync + 'static,
+    ) -> Self {
         self.shell_folder = Some(Box::new(folder));
+        self
+    }
+
+    /// The same, for a shell whose commands are held in a sandbox.
+    pub fn with_held_commands(mut self, held: HeldCommands) -> Self {
+        self.held = held;
         self
     }
 
@@ -83,13 +106,39 @@ impl PolicyGate {
     /// Changes the mode of the session.
     pub fn set_mode(&self, mode: PermissionMode) -> Result<(), PolicyError> {
         self.policy.permits(mode)?;
-        self.state().mode = mode;
+        let mut state = self.state();
+        if mode == PermissionMode::Plan && state.mode != PermissionMode::Plan {
+            let before = state.mode;
+            state.plan.begin(before);
+        }
+        state.mode = mode;
         Ok(())
+    }
+
+    /// The changes that wait in the plan, oldest first.
+    pub fn queued_changes(&self) -> Vec<QueuedChange> {
+        self.state().plan.queued().to_vec()
+    }
+
+    /// Ends plan mode and goes back to the mode before it. Each of the changes that waited may then be made once without a
+    /// question, unless a rule denies it. Returns them, with the mode that holds now.
+    pub fn approve_plan(&self) -> (PermissionMode, Vec<QueuedChange>) {
+        let mut state = self.state();
+        let (before, changes) = state.plan.approve();
+        if state.mode == PermissionMode::Plan {
+            state.mode = before;
+        }
+        (state.mode, changes)
+    }
+
+    /// Drops the changes that wait; plan mode goes on. Returns them.
+    pub fn reject_plan(&self) -> Vec<QueuedChange> {
+        self.state().plan.reject()
     }
 
     /// What is decided about a call, and why. The gate answers with nothing else.
     pub fn explain(&self, call: &ToolCall, effect: Effect) -> Explanation {
-        self.explain_in(&self.begin_folder(), call, effect)
+        self.explain_in(&self.begin_folder(None), call, effect)
     }
 
     fn explain_in(&self, shell_folder: &Path, call: &ToolCall, effect: Effect) -> Explanation {
@@ -98,6 +147,7 @@ impl PolicyGate {
             policy: &self.policy,
             session: &state.rules,
             mode: state.mode,
+            held: self.held,
             surroundings: Surroundings {
                 workspace: &self.workspace,
                 shell: self.shell,
@@ -109,30 +159,39 @@ impl PolicyGate {
     }
 
     /// Where the next line of bash would begin. Asked once a call, so that what is shown is what was judged.
-    fn begin_folder(&self) -> PathBuf {
-        self.shell_folder.as_ref().map_or_else(|| self.workspace.root().to_owned(), |folder| folder())
+    fn begin_folder(&self, judged: Option<&ToolCallId>) -> PathBuf {
+        self.shell_folder.as_ref().map_or_else(|| self.workspace.root().to_owned(), |folder| folder(judged))
     }
 
     fn verdict(&self, call: &ToolCall, effect: Effect) -> Verdict {
-        let shell_folder = self.begin_folder();
+        let shell_folder = self.begin_folder(Some(&call.id));
         let explanation = self.explain_in(&shell_folder, call, effect);
         match explanation.decision {
             Decision::Allow => Verdict::Allow,
             Decision::Deny => Verdict::Deny { reason: denial(&explanation) },
+            // The user has seen exactly this call in the plan.
+            Decision::Ask if self.state().plan.take_grant(call) => Verdict::Allow,
             Decision::Ask => Verdict::Ask {
                 subject: subject::of(call, &self.workspace, &shell_folder),
                 reason: explanation.reason(),
                 danger: explanation.danger(),
                 suggested_rule: suggestion::of(&explanation),
+                by: asked_by(&explanation),
             },
-            Decision::Queue => Verdict::Queue {
-                change: QueuedChange {
-                    call_id: call.id.clone(),
-                    tool_name: call.name.clone(),
-                    arguments: Arc::clone(&call.arguments),
-                    summary: summary(&explanation),
-                },
-            },
+            Decision::Queue => self.queue(call, &explanation),
+        }
+    }
+
+    fn queue(&self, call: &ToolCall, explanation: &Explanation) -> Verdict {
+        let change = QueuedChange {
+            call_id: call.id.clone(),
+            tool_name: call.name.clone(),
+            arguments: Arc::clone(&call.arguments),
+            summary: summary(explanation),
+        };
+        match self.state().plan.queue(change.clone()) {
+            Ok(()) => Verdict::Queue { change },
+            Err(full) => Verdict::Deny { reason: full.to_string() },
         }
     }
 
@@ -181,6 +240,15 @@ impl fmt::Debug for PolicyGate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PolicyGate").field("policy", &self.policy).finish_non_exhaustive()
     }
+}
+
+/// A question that a rule demands stays one, whatever hooks say.
+fn asked_by(explanation: &Explanation) -> AskedBy {
+    let is_by_rule = explanation.parts.iter().any(|part| match part.because {
+        Because::Rule { .. } => part.decision == Decision::Ask,
+        Because::NotCovered { .. } | Because::Default(_) => false,
+    });
+    if is_by_rule { AskedBy::Rule } else { AskedBy::Default }
 }
 
 /// What the model is told.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::part::QueuedChange;
 use crate::id::{ApprovalId, ToolCallId, ToolName};
 
 /// A question to the user: may this tool call run?
@@ -26,6 +27,10 @@ pub struct ApprovalRequest {
     /// The rule that "always" would save.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggested_rule: Option<String>,
+    /// Stands for the call and the subject together. What runs has this digest, or it does not run; an answer may name
+    /// it to say what it is an answer to.
+    #[serde(default)]
+    pub digest: String,
 }
 
 /// Exactly what would happen if a call were allowed: whole, never shortened.
@@ -53,6 +58,58 @@ pub enum Subject {
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::shared_json()"))]
         arguments: Arc<Value>,
     },
+    /// Nothing would happen: the model wants to know something. Answered by [`PermissionResponse::answers`].
+    Questions {
+        /// What it wants to know.
+        #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+        questions: Vec<UserQuestion>,
+    },
+    /// The model would leave plan mode and make these changes.
+    Plan {
+        /// The plan, in Markdown.
+        plan: String,
+        /// The changes that wait; they need no further question.
+        #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+        changes: Vec<QueuedChange>,
+    },
+}
+
+/// Something the model wants to know from the user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct UserQuestion {
+    /// The question.
+    pub text: String,
+    /// What may be chosen from; the user may always say something else.
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+    #[serde(default)]
+    pub choices: Vec<Choice>,
+    /// How many may be chosen.
+    #[serde(default)]
+    pub selection: Selection,
+}
+
+/// One thing that may be chosen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct Choice {
+    /// A few words.
+    pub label: String,
+    /// What it would mean.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+}
+
+/// How many choices may be made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(rename_all = "camelCase")]
+pub enum Selection {
+    /// One of them.
+    #[default]
+    One,
+    /// Any of them.
+    Many,
 }
 
 /// How much harm a call could do.
@@ -102,6 +159,8 @@ pub enum Scope {
 pub enum Responder {
     /// A person or program that answered the request.
     User,
+    /// A hook.
+    Hook,
     /// Nobody was there to ask.
     Nobody,
     /// The run was cancelled before an answer came.
@@ -120,10 +179,30 @@ pub struct PermissionResponse {
     /// Told to the model when the answer is no.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// What was chosen or said, question by question.
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<Vec<String>>,
+    /// The digest of what it is an answer to; one that does not fit is a no.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+}
+
+impl PermissionResponse {
+    /// No, and why.
+    pub fn denied(message: impl Into<String>) -> Self {
+        Self { message: Some(message.into()), ..PermissionDecision::Deny.into() }
+    }
+
+    /// The same, reaching as far as `scope`.
+    pub fn with_scope(mut self, scope: Scope) -> Self {
+        self.scope = scope;
+        self
+    }
 }
 
 impl From<PermissionDecision> for PermissionResponse {
     fn from(decision: PermissionDecision) -> Self {
-        Self { decision, scope: Scope::Once, message: None }
+        Self { decision, scope: Scope::Once, message: None, answers: Vec::new(), digest: None }
     }
 }

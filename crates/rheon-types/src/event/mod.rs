@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use approval::{
-    ApprovalRequest, Danger, PermissionDecision, PermissionResponse, Responder, Scope, Subject,
+    ApprovalRequest, Choice, Danger, PermissionDecision, PermissionResponse, Responder, Scope, Selection,
+    Subject, UserQuestion,
 };
 pub use order::{OrderChecker, OrderViolation};
 pub use part::{

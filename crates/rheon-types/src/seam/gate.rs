@@ -38,12 +38,23 @@ pub enum Verdict {
         danger: Danger,
         /// The rule that "always" would save.
         suggested_rule: Option<String>,
+        /// What makes it a question.
+        by: AskedBy,
     },
     /// The change waits in the plan; the model is told so.
     Queue {
         /// The change.
         change: QueuedChange,
     },
+}
+
+/// What makes a call a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AskedBy {
+    /// Nothing says that it may run. A hook may say so.
+    Default,
+    /// Something says that it is to be asked, whatever a hook says.
+    Rule,
 }
 
 /// Decides which tool calls may run.
@@ -98,6 +109,7 @@ impl Gate for AskFirst {
                 reason: "the tool changes something".into(),
                 danger: Danger::Moderate,
                 suggested_rule: None,
+                by: AskedBy::Default,
             },
         })
     }

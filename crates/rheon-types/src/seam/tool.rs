@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::answer::BoxFuture;
-use crate::tool::{Effect, ToolContext, ToolError, ToolResult};
+use crate::tool::{Effect, Hold, ToolContext, ToolError, ToolResult};
 
 /// Something the model can do.
 pub trait Tool: Send + Sync {
@@ -26,6 +26,12 @@ pub trait Tool: Send + Sync {
     /// What a run of it does to the world. Unsafe unless it says otherwise. Asked for once, when an agent is built.
     fn effect(&self) -> Effect {
         Effect::Unsafe
+    }
+
+    /// Takes what a call must have to itself, for instance a file, from before `tool.start` until it has ended. An error
+    /// blocks the call. Does not wait.
+    fn claim(&self, _arguments: &Value, _context: &ToolContext) -> Result<Hold, ToolError> {
+        Ok(Hold::default())
     }
 
     /// Runs it. `arguments` fit the schema. The future is dropped if the run is cancelled and the tool does not return
