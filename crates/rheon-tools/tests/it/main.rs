@@ -2,4 +2,5 @@
 
 #![cfg(test)]
 
+mod judged_folder;
 mod ways_out;
