@@ -1,3 +1,5 @@
+//! The watch in scripted runs.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
