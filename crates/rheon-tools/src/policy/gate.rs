@@ -39,6 +39,7 @@ pub struct PolicyGate {
     shell_folder: Option<Box<ShellFolder>>,
     sink: Option<Arc<dyn RuleSink>>,
     held: HeldCommands,
+    readable: Vec<PathBuf>,
     state: Mutex<State>,
 }
 
@@ -61,6 +62,7 @@ impl PolicyGate {
             shell_folder: None,
             sink: None,
             held: HeldCommands::Ask,
+            readable: Vec::new(),
             state,
         }
     }
@@ -84,6 +86,12 @@ impl PolicyGate {
     /// The same, for a shell whose commands are held in a sandbox.
     pub fn with_held_commands(mut self, held: HeldCommands) -> Self {
         self.held = held;
+        self
+    }
+
+    /// The same, with a folder outside the workspace that may be looked at: where tools put what is too long to show.
+    pub fn with_readable(mut self, folder: PathBuf) -> Self {
+        self.readable.push(folder.canonicalize().unwrap_or(folder));
         self
     }
 
@@ -148,6 +156,7 @@ impl PolicyGate {
             session: &state.rules,
             mode: state.mode,
             held: self.held,
+            readable: &self.readable,
             surroundings: Surroundings {
                 workspace: &self.workspace,
                 shell: self.shell,
