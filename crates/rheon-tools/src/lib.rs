@@ -8,6 +8,7 @@ pub mod files;
 pub mod memory;
 pub mod policy;
 pub mod shell;
+pub mod skills;
 mod workspace;
 
 pub use workspace::{Access, PathError, ResolvedPath, Shown, Workspace};
