@@ -10,6 +10,7 @@ pub mod policy;
 pub mod process;
 pub mod sandbox;
 pub mod shell;
+pub mod skills;
 mod workspace;
 
 pub use workspace::{Access, PathError, ResolvedPath, Shown, Workspace};

@@ -16,6 +16,7 @@ pub use claims::{Claim, ClaimConflict, Claims};
 pub use diff::{Change, DIFF_BYTES_MAX};
 pub use error::FileError;
 pub use fingerprint::{Fingerprint, Stamp};
+pub(crate) use folder::{Entry, Folder, Missing};
 pub use loaded::{FILE_BYTES_MAX, Loaded};
 pub use read_files::{ReadFiles, Staleness};
 pub use text::{Encoding, LineEnding};

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rheon_types::{Clock, ToolContext, ToolError};
+use rheon_types::{Clock, Hold, ToolContext, ToolError};
 
 use crate::files::cache::FileCache;
-use crate::files::claims::{ClaimConflict, Claims};
+use crate::files::claims::{Claim, ClaimConflict, Claims};
 use crate::files::diff::Change;
 use crate::files::error::FileError;
 use crate::files::fingerprint::{Fingerprint, Stamp};
@@ -174,6 +174,17 @@ impl Workshop {
         self.read_files.record(&spot.path, fingerprint);
     }
 
+    /// Keeps the file at `path` for the run of this call until the hold is dropped. Does not wait for others who hold it.
+    pub fn claim(&self, path: &str, context: &ToolContext) -> Result<Hold, ToolError> {
+        let spot = self.locate(path, Access::Write)?;
+        Ok(Hold::new(self.claim_spot(&spot, context)?))
+    }
+
+    fn claim_spot(&self, spot: &Spot, context: &ToolContext) -> Result<Claim, FileError> {
+        let claim = self.shared.claims.claim(&spot.path, &format!("run {}", context.loop_id), CLAIM_TTL);
+        claim.map_err(|conflict| FileError::from(ClaimConflict { path: spot.shown.clone(), ..conflict }))
+    }
+
     /// What `plan` would make of the file at `path`. Nothing is changed.
     pub(crate) fn preview<T>(
         &self,
@@ -194,10 +205,8 @@ impl Workshop {
         plan: impl FnOnce(&Spot, Option<&Loaded>) -> Result<(Vec<u8>, T), ToolError>,
     ) -> Result<(Change, T), ToolError> {
         let spot = self.locate(path, Access::Write)?;
-        let owner = format!("run {}", context.loop_id);
-        let claim = self.shared.claims.claim(&spot.path, &owner, CLAIM_TTL);
-        let _claim = claim
-            .map_err(|conflict| FileError::from(ClaimConflict { path: spot.shown.clone(), ..conflict }))?;
+        // The call holds the file already if the loop asked for that; its run may hold it twice.
+        let _claim = self.claim_spot(&spot, context)?;
         let _changing = self.shared.changing.lock().unwrap_or_else(PoisonError::into_inner);
         let loaded = self.known(&spot)?;
         let (after, extra) = plan(&spot, loaded.as_ref())?;

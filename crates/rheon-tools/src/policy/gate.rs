@@ -139,6 +139,18 @@ impl PolicyGate {
         (state.mode, changes)
     }
 
+    /// The same for a user who has seen these changes. Nothing, and nothing happens, if others wait by now or plan mode
+    /// is over: what was not shown is not approved.
+    pub fn approve_shown_plan(&self, shown: &[QueuedChange]) -> Option<(PermissionMode, Vec<QueuedChange>)> {
+        let mut state = self.state();
+        if state.mode != PermissionMode::Plan || state.plan.queued() != shown {
+            return None;
+        }
+        let (before, changes) = state.plan.approve();
+        state.mode = before;
+        Some((before, changes))
+    }
+
     /// Drops the changes that wait; plan mode goes on. Returns them.
     pub fn reject_plan(&self) -> Vec<QueuedChange> {
         self.state().plan.reject()
