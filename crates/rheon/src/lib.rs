@@ -155,6 +155,7 @@
 pub mod guide;
 pub mod prelude;
 mod resolved;
+mod toolkit;
 
 pub use resolved::WithModel;
 #[doc(inline)]
@@ -166,6 +167,7 @@ pub use rheon_types as types;
 pub use rheon_types::event::*;
 #[doc(inline)]
 pub use rheon_types::*;
+pub use toolkit::{WithToolkit, default_tools};
 
 /// What traits and types of this crate are made of.
 pub use serde_json::{Value, json};
