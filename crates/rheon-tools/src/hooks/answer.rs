@@ -68,7 +68,7 @@ pub(crate) fn hear(event: HookEvent, ended: &Ended, on_failure: OnFailure) -> He
 pub(crate) fn failed(problem: String, on_failure: OnFailure) -> Heard {
     let reply = match on_failure {
         OnFailure::Allow => HookReply::default(),
-        OnFailure::Block => HookReply::block(format!("blocked: a hook that must agree {problem}")),
+        OnFailure::Block => HookReply::block(format!("a hook that must agree {problem}")),
     };
     Heard { reply, messages: vec![(MessageKind::Failed, problem)], start: Start::Ran }
 }

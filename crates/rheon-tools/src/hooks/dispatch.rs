@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::hooks::answer::{Heard, Start, failed, hear};
-use crate::hooks::context::{HookContext, mode_name};
+use crate::hooks::context::{HookContext, HookEnvironment, mode_name};
 use crate::hooks::event::HookEvent;
 use crate::hooks::message::{HookMessage, MessageKind, Reporter};
 use crate::hooks::reply::HookReply;
@@ -61,7 +61,7 @@ pub(crate) struct Dispatcher {
 struct Surroundings {
     cwd: PathBuf,
     project: String,
-    variables: Vec<(String, String)>,
+    environment: HookEnvironment,
     reporter: Reporter,
 }
 
@@ -70,7 +70,7 @@ impl Dispatcher {
         let project = context.project.to_string_lossy().into_owned();
         let surroundings = Arc::new(Surroundings {
             cwd: context.cwd.clone(),
-            variables: context.environment.for_project(&project),
+            environment: context.environment.clone(),
             project,
             reporter,
         });
@@ -227,24 +227,28 @@ impl Surroundings {
     async fn run(&self, event: HookEvent, hook: &CommandHook, input: &[u8]) -> HookReply {
         let heard = match broken_seal(hook).await {
             Some(problem) => failed(problem, OnFailure::Block),
-            None => hear(event, &run(&self.job(event, hook), &self.cwd, input).await, hook.on_failure),
+            None => hear(event, &run(&self.job(event, hook), input).await, hook.on_failure),
         };
         self.report(event, hook, &heard);
         heard.reply
     }
 
     fn job(&self, event: HookEvent, hook: &CommandHook) -> Job {
+        // What the hook of a project names counts from the folder that was looked at, wherever the session works.
+        let (folder, project) = match &hook.seal {
+            Some(seal) => (seal.root.clone(), seal.root.to_string_lossy().into_owned()),
+            None => (self.cwd.clone(), self.project.clone()),
+        };
         let program = match &hook.args {
             // The shell knows the project's folder by its variable.
             None => Program::Line(hook.command.clone()),
             Some(arguments) => {
-                let arguments =
-                    arguments.iter().map(|argument| with_project(argument, &self.project)).collect();
-                Program::Exact(with_project(&hook.command, &self.project), arguments)
+                let arguments = arguments.iter().map(|argument| with_project(argument, &project)).collect();
+                Program::Exact(with_project(&hook.command, &project), arguments)
             }
         };
         let timeout = hook.timeout.unwrap_or_else(|| event.timeout());
-        Job { program, variables: self.variables.clone(), timeout }
+        Job { program, folder, variables: self.environment.for_project(&project), timeout }
     }
 
     fn report(&self, event: HookEvent, hook: &CommandHook, heard: &Heard) {

@@ -66,7 +66,8 @@ async fn a_hook_before_a_call_allows_asks_defers_or_denies_it() {
         deny: Some(Deny("so it is"))
         approve: Some(Allow)
         block: Some(Deny("as before"))
-    "#]].assert_eq(&rows);
+    "#]]
+    .assert_eq(&rows);
 }
 
 #[tokio::test]

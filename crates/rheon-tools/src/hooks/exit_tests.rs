@@ -40,7 +40,8 @@ async fn exit_code_0_agrees_and_plain_text_is_context_where_a_conversation_begin
         SubagentStop: nothing
         Stop: Continue
         Notification: nothing
-    "#]].assert_eq(&table("echo said", json!({})).await);
+    "#]]
+    .assert_eq(&table("echo said", json!({})).await);
 }
 
 #[tokio::test]
@@ -68,7 +69,7 @@ async fn exit_code_2_blocks_where_something_can_still_be_kept_from_happening() {
         Notification: nothing
             told: Notification hook: no
     "#]]
-        .assert_eq(&table("echo '{\"decision\":\"approve\"}'; echo no >&2; exit 2", json!({})).await);
+    .assert_eq(&table("echo '{\"decision\":\"approve\"}'; echo no >&2; exit 2", json!({})).await);
 }
 
 #[tokio::test]
@@ -102,39 +103,40 @@ async fn any_other_exit_code_is_told_and_lets_things_happen() {
             told: the Stop hook "echo broken >&2; exit 1" failed with exit code 1: broken
         Notification: nothing
             told: the Notification hook "echo broken >&2; exit 1" failed with exit code 1: broken
-    "#]].assert_eq(&table("echo broken >&2; exit 1", json!({})).await);
+    "#]]
+    .assert_eq(&table("echo broken >&2; exit 1", json!({})).await);
 }
 
 #[tokio::test]
 async fn a_hook_that_must_agree_blocks_when_it_fails() {
     expect![[r#"
-        SessionStart: Block("blocked: a hook that must agree failed with exit code 1: broken")
+        SessionStart: Block("a hook that must agree failed with exit code 1: broken")
             told: the SessionStart hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        SessionEnd: Block("blocked: a hook that must agree failed with exit code 1: broken")
+        SessionEnd: Block("a hook that must agree failed with exit code 1: broken")
             told: the SessionEnd hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        UserPromptSubmit: Reject("blocked: a hook that must agree failed with exit code 1: broken")
+        UserPromptSubmit: Reject("a hook that must agree failed with exit code 1: broken")
             told: the UserPromptSubmit hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        PreToolUse: Some(Deny("blocked: a hook that must agree failed with exit code 1: broken"))
+        PreToolUse: Some(Deny("a hook that must agree failed with exit code 1: broken"))
             told: the PreToolUse hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        PermissionRequest: Some((Deny, Some("blocked: a hook that must agree failed with exit code 1: broken")))
+        PermissionRequest: Some((Deny, Some("a hook that must agree failed with exit code 1: broken")))
             told: the PermissionRequest hook "echo broken >&2; exit 1" failed with exit code 1: broken
         PermissionDenied: told
             told: the PermissionDenied hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        PostToolUse: ["A PostToolUse hook objects: blocked: a hook that must agree failed with exit code 1: broken"]
+        PostToolUse: ["A PostToolUse hook objects: a hook that must agree failed with exit code 1: broken"]
             told: the PostToolUse hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        PostToolUseFailure: ["A PostToolUseFailure hook objects: blocked: a hook that must agree failed with exit code 1: broken"]
+        PostToolUseFailure: ["A PostToolUseFailure hook objects: a hook that must agree failed with exit code 1: broken"]
             told: the PostToolUseFailure hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        PreCompact: Block("blocked: a hook that must agree failed with exit code 1: broken")
+        PreCompact: Block("a hook that must agree failed with exit code 1: broken")
             told: the PreCompact hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        PostCompact: Block("blocked: a hook that must agree failed with exit code 1: broken")
+        PostCompact: Block("a hook that must agree failed with exit code 1: broken")
             told: the PostCompact hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        SubagentStart: Block("blocked: a hook that must agree failed with exit code 1: broken")
+        SubagentStart: Block("a hook that must agree failed with exit code 1: broken")
             told: the SubagentStart hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        SubagentStop: Block("blocked: a hook that must agree failed with exit code 1: broken")
+        SubagentStop: Block("a hook that must agree failed with exit code 1: broken")
             told: the SubagentStop hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        Stop: Veto("blocked: a hook that must agree failed with exit code 1: broken")
+        Stop: Veto("a hook that must agree failed with exit code 1: broken")
             told: the Stop hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        Notification: Block("blocked: a hook that must agree failed with exit code 1: broken")
+        Notification: Block("a hook that must agree failed with exit code 1: broken")
             told: the Notification hook "echo broken >&2; exit 1" failed with exit code 1: broken
     "#]].assert_eq(&table("echo broken >&2; exit 1", json!({ "onFailure": "block" })).await);
 }
@@ -171,7 +173,8 @@ async fn the_decision_block_blocks_and_its_reason_is_passed_on() {
             told: Stop hook: look here
         Notification: Block("tests fail")
             told: Notification hook: look here
-    "#]].assert_eq(&table(line, json!({})).await);
+    "#]]
+    .assert_eq(&table(line, json!({})).await);
 }
 
 #[tokio::test]
@@ -197,27 +200,27 @@ async fn what_is_no_json_or_says_nonsense_is_a_failure() {
     expect![[r#"
         { allow: None
             told: the PreToolUse hook "cat output" printed what cannot be read: EOF while parsing an object at line 1 column 1
-        { block: Some(Deny("blocked: a hook that must agree printed what cannot be read: EOF while parsing an object at line 1 column 1"))
+        { block: Some(Deny("a hook that must agree printed what cannot be read: EOF while parsing an object at line 1 column 1"))
             told: the PreToolUse hook "cat output" printed what cannot be read: EOF while parsing an object at line 1 column 1
         {"decision":"perhaps"} allow: None
             told: the PreToolUse hook "cat output" printed what cannot be read: "decision" is "perhaps" instead of "block"
-        {"decision":"perhaps"} block: Some(Deny("blocked: a hook that must agree printed what cannot be read: \"decision\" is \"perhaps\" instead of \"block\""))
+        {"decision":"perhaps"} block: Some(Deny("a hook that must agree printed what cannot be read: \"decision\" is \"perhaps\" instead of \"block\""))
             told: the PreToolUse hook "cat output" printed what cannot be read: "decision" is "perhaps" instead of "block"
         {"continue":"no"} allow: None
             told: the PreToolUse hook "cat output" printed what cannot be read: "continue" is neither true nor false
-        {"continue":"no"} block: Some(Deny("blocked: a hook that must agree printed what cannot be read: \"continue\" is neither true nor false"))
+        {"continue":"no"} block: Some(Deny("a hook that must agree printed what cannot be read: \"continue\" is neither true nor false"))
             told: the PreToolUse hook "cat output" printed what cannot be read: "continue" is neither true nor false
         {"hookSpecificOutput":{"hookEventName":"Stop"}} allow: None
             told: the PreToolUse hook "cat output" printed what cannot be read: "hookEventName" is "Stop" instead of "PreToolUse"
-        {"hookSpecificOutput":{"hookEventName":"Stop"}} block: Some(Deny("blocked: a hook that must agree printed what cannot be read: \"hookEventName\" is \"Stop\" instead of \"PreToolUse\""))
+        {"hookSpecificOutput":{"hookEventName":"Stop"}} block: Some(Deny("a hook that must agree printed what cannot be read: \"hookEventName\" is \"Stop\" instead of \"PreToolUse\""))
             told: the PreToolUse hook "cat output" printed what cannot be read: "hookEventName" is "Stop" instead of "PreToolUse"
         {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"dney"}} allow: None
             told: the PreToolUse hook "cat output" printed what cannot be read: "permissionDecision" cannot be "dney"
-        {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"dney"}} block: Some(Deny("blocked: a hook that must agree printed what cannot be read: \"permissionDecision\" cannot be \"dney\""))
+        {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"dney"}} block: Some(Deny("a hook that must agree printed what cannot be read: \"permissionDecision\" cannot be \"dney\""))
             told: the PreToolUse hook "cat output" printed what cannot be read: "permissionDecision" cannot be "dney"
         {"hookSpecificOutput":[]} allow: None
             told: the PreToolUse hook "cat output" printed what cannot be read: "hookSpecificOutput" is not an object
-        {"hookSpecificOutput":[]} block: Some(Deny("blocked: a hook that must agree printed what cannot be read: \"hookSpecificOutput\" is not an object"))
+        {"hookSpecificOutput":[]} block: Some(Deny("a hook that must agree printed what cannot be read: \"hookSpecificOutput\" is not an object"))
             told: the PreToolUse hook "cat output" printed what cannot be read: "hookSpecificOutput" is not an object
     "#]].assert_eq(&rows);
 }

@@ -51,7 +51,8 @@ fn matchers_match_as_in_claude_code() {
         "^Edit$": edit
         "Notebook.*|Bash": bash notebook_edit
         ".*": bash edit notebook_edit write todo search mcp__github__search
-    "#]].assert_eq(&rows);
+    "#]]
+    .assert_eq(&rows);
 }
 
 #[test]

@@ -89,12 +89,13 @@ async fn a_condition_names_the_calls_that_a_hook_is_for() {
         bash {"command":"ls && rm -rf x"}: Bash(rm *)
         bash {"command":"ls"}: 
         bash {"command":"ls > src/a.rs"}: Edit(src/**)
-        bash {"command":"$(cat x)"}: Bash(rm *), Edit(src/**), WebFetch(domain:example.com)
+        bash {"command":"$(cat x)"}: Bash(rm *), Edit(src/**)
         write {"content":"","path":"src/a.rs"}: Edit(src/**)
         read {"path":"src/a.rs"}: 
         web_fetch {"url":"https://example.com/x"}: WebFetch(domain:example.com)
         mcp__github__delete {}: mcp__github
-    "#]].assert_eq(&rows);
+    "#]]
+    .assert_eq(&rows);
 }
 
 /// A fifo, opened by a grandchild of the hook for writing, ends when the grandchild does.
@@ -120,8 +121,10 @@ async fn a_hook_that_takes_too_long_is_killed_with_all_that_it_started() {
     let opinion = hooks.permit_tool(&bash("ls")).get().await.opinion;
     assert_eq!(
         opinion,
-        Some(Opinion::Deny("blocked: a hook that must agree took longer than 3 s and was stopped".into()))
+        Some(Opinion::Deny("a hook that must agree took longer than 3 s and was stopped".into()))
     );
+    // On a machine so slow that the grandchild never came to open it, nothing is there to wait for.
+    drop(std::fs::File::options().read(true).write(true).open(stage.path("fifo")).unwrap());
     tokio::task::spawn_blocking(|| grandchild.join().unwrap()).await.unwrap();
 }
 
@@ -152,7 +155,7 @@ async fn ten_megabytes_of_output_and_of_input_are_neither_kept_nor_waited_for() 
     let hooks = stage.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
     // Nor is more read of the input than the hook wants.
     let opinion = hooks.permit_tool(&bash(&"y".repeat(10_000_000))).get().await.opinion;
-    let said = "blocked: a hook that must agree printed more than 1048576 bytes";
+    let said = "a hook that must agree printed more than 1048576 bytes";
     assert_eq!(opinion, Some(Opinion::Deny(said.into())));
 }
 

@@ -1,7 +1,7 @@
 //! One process: given its stdin, read to its end, and killed with its whole group when it takes too long or nobody waits.
 
 use std::io;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -27,6 +27,7 @@ pub(crate) enum Program {
 #[derive(Debug, Clone)]
 pub(crate) struct Job {
     pub(crate) program: Program,
+    pub(crate) folder: PathBuf,
     pub(crate) variables: Vec<(String, String)>,
     pub(crate) timeout: Duration,
 }
@@ -56,9 +57,9 @@ impl Kept {
     }
 }
 
-/// Runs `job` in `folder`, gives it `input` and waits for its end.
-pub(crate) async fn run(job: &Job, folder: &Path, input: &[u8]) -> Ended {
-    let mut child = match command(job, folder).spawn() {
+/// Runs `job`, gives it `input` and waits for its end.
+pub(crate) async fn run(job: &Job, input: &[u8]) -> Ended {
+    let mut child = match command(job).spawn() {
         Ok(child) => child,
         Err(error) => return Ended::NotRun(format!("cannot be started: {error}")),
     };
@@ -80,7 +81,7 @@ pub(crate) async fn run(job: &Job, folder: &Path, input: &[u8]) -> Ended {
     }
 }
 
-fn command(job: &Job, folder: &Path) -> Command {
+fn command(job: &Job) -> Command {
     let mut command = match &job.program {
         Program::Line(line) => shell(line),
         Program::Exact(program, arguments) => {
@@ -90,7 +91,7 @@ fn command(job: &Job, folder: &Path) -> Command {
         }
     };
     command.env_clear().envs(job.variables.iter().map(|(name, value)| (name, value)));
-    command.current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.current_dir(&job.folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.kill_on_drop(true);
     #[cfg(unix)]
     command.process_group(0);

@@ -86,7 +86,8 @@ fn results_are_shown_as_hooks_know_them() {
         {"details":{"exitCode":0},"interrupted":false,"isImage":false,"stderr":"","stdout":"fine"}
         {"content":"fine","details":{"exitCode":0},"filePath":"/project/a","success":true}
         {"content":[{"text":"fine","type":"text"}],"details":{"exitCode":0}}
-        {"content":[{"text":"fine","type":"text"}],"details":{"exitCode":0}}"#]].assert_eq(&["bash", "write", "read", "mcp__a__b"].map(show).join("\n"));
+        {"content":[{"text":"fine","type":"text"}],"details":{"exitCode":0}}"#]]
+    .assert_eq(&["bash", "write", "read", "mcp__a__b"].map(show).join("\n"));
 }
 
 #[test]
@@ -111,5 +112,6 @@ fn an_updated_output_may_have_any_shape() {
         {"content":[{"text":"a","type":"text"},{"text":"b","type":"text"}]}: "a\nb"
         {"other":1}: "{\"other\":1}"
         [1,2]: "[1,2]"
-    "#]].assert_eq(&rows);
+    "#]]
+    .assert_eq(&rows);
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::policy::call::{Action, Item, Surroundings};
+use crate::policy::names::{Kind, kind_of};
 use crate::policy::places::Places;
 use crate::policy::policy_set::{BoundRule, PolicyError, Source};
 use crate::policy::rule::{Pattern, Rule};
@@ -35,24 +36,31 @@ impl Condition {
         };
         let tool = Action::Tool { name: tool_name, arguments };
         let names = |action: &Action<'_>| self.bound.matches(action);
-        let is_about_parts = !matches!(self.bound.rule.pattern(), Pattern::Tool(_) | Pattern::Server(_));
         names(&tool)
             || surroundings.take_apart(tool_name, arguments).iter().any(|item| match item {
                 Item::Command(item) => names(&Action::Command(&item.words)),
                 Item::Path { path, .. } => names(&Action::Path(path)),
                 Item::Fetch { host } => names(&Action::Fetch { host }),
                 Item::Named { name } => names(&Action::Named { tool: tool_name, name }),
-                Item::Unknown(_) | Item::Impossible(_) => is_about_parts && self.is_about(tool_name),
+                Item::Unknown(_) | Item::Impossible(_) => self.is_about(tool_name),
                 Item::Call => false,
             })
     }
 
-    /// Whether the rule says anything about the tool at all.
+    /// Whether the rule says anything about what calls of the tool do.
     fn is_about(&self, tool_name: &str) -> bool {
-        let written = self.bound.rule.text();
-        let name = written.split_once('(').map_or(written, |(name, _)| name);
-        name == tool_name
-            || crate::policy::names::known(name).is_some_and(|tool| tool.name == tool_name)
-            || crate::policy::names::kind_of(tool_name) == crate::policy::names::Kind::Shell
+        match (self.bound.rule.pattern(), kind_of(tool_name)) {
+            (Pattern::Command(_), kind) => kind == Kind::Shell,
+            (Pattern::Path { .. }, kind) => matches!(kind, Kind::Shell | Kind::Read | Kind::Edit),
+            (Pattern::Domain(_), kind) => kind == Kind::Fetch,
+            (
+                Pattern::Tool(_)
+                | Pattern::Server(_)
+                | Pattern::Named { .. }
+                | Pattern::Argument { .. }
+                | Pattern::Nothing,
+                _,
+            ) => false,
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use blake3::Hash;
 
-use crate::hooks::{CommandHook, HookSettings, HookSettingsError};
+use crate::hooks::{CommandHook, HookEvent, HookSettings, HookSettingsError};
 use crate::policy::visible;
 use crate::trust::named::named_paths;
 use crate::trust::seal::Seal;
@@ -44,6 +44,17 @@ impl ProjectContent {
     /// All items, by path.
     pub fn items(&self) -> impl Iterator<Item = &TrustItem> {
         self.items.values()
+    }
+
+    /// The commands that its hooks would run, each with its event and its file, for whoever is asked about them.
+    pub fn commands(&self) -> Vec<String> {
+        let groups = self.settings.iter().flatten().flat_map(|settings| &settings.groups);
+        let command = |event: HookEvent, hook: &CommandHook| {
+            let args = hook.args.iter().flatten().map(String::as_str);
+            let words: Vec<&str> = std::iter::once(hook.command.as_str()).chain(args).collect();
+            format!("{event} ({}): {}", hook.source, visible(&words.join(" ")))
+        };
+        groups.flat_map(|group| group.hooks.iter().map(move |hook| command(group.event, hook))).collect()
     }
 
     /// What must hold before `hook` runs.

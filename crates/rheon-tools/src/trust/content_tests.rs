@@ -59,7 +59,8 @@ fn all_that_could_be_run_or_obeyed_is_gathered_and_nothing_else() {
         .rheon/commands/c.md
         .rheon/hooks/a.sh
         .rheon/settings.local.json
-        .rheon/skills/x/SKILL.md"#]].assert_eq(&paths(root.path()));
+        .rheon/skills/x/SKILL.md"#]]
+    .assert_eq(&paths(root.path()));
 }
 
 #[test]
@@ -93,7 +94,8 @@ fn every_file_that_a_hook_names_is_gathered() {
         in args
         tools/deep/x.sh
         tools/lint.py
-        with space.sh"#]].assert_eq(&paths(root.path()));
+        with space.sh"#]]
+    .assert_eq(&paths(root.path()));
 }
 
 #[test]

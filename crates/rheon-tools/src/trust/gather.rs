@@ -37,7 +37,7 @@ impl ProjectContent {
         for file in settings_files() {
             settings.extend(gathering.settings(&file)?);
         }
-        gathering.add(Path::new(SERVERS))?;
+        gathering.servers()?;
         for folder in HOOK_FOLDERS.iter().chain(&FOLDERS) {
             gathering.folder(Path::new(folder))?;
         }
@@ -66,7 +66,7 @@ impl Gathering<'_> {
         let found = look(self.root, path)?;
         let settings = match &found {
             Found::Nothing | Found::Folder(_) => return Ok(None),
-            Found::Outside(_) => return Err(TrustError::untrustable(path, "leads out of the project")),
+            Found::Outside(_) => return Err(leads_out(path)),
             Found::File { bytes, .. } => {
                 let file = path.to_string_lossy().into_owned();
                 match std::str::from_utf8(bytes) {
@@ -82,16 +82,29 @@ impl Gathering<'_> {
         Ok(Some(settings))
     }
 
+    /// Takes in the file of MCP servers.
+    fn servers(&mut self) -> Result<(), TrustError> {
+        let path = Path::new(SERVERS);
+        match look(self.root, path)? {
+            Found::Outside(_) => Err(leads_out(path)),
+            Found::Nothing | Found::Folder(_) => Ok(()),
+            found @ Found::File { .. } => self.take(path, &found),
+        }
+    }
+
     /// Takes in a file, if it is one.
     fn add(&mut self, path: &Path) -> Result<(), TrustError> {
         if path.to_str().is_some_and(|path| self.items.contains_key(path)) {
             return Ok(());
         }
-        let found = look(self.root, path)?;
-        self.take(path, &found)
+        match look(self.root, path)? {
+            Found::Nothing | Found::Folder(_) => Ok(()),
+            found @ (Found::File { .. } | Found::Outside(_)) => self.take(path, &found),
+        }
     }
 
-    /// Takes in everything below a folder. A folder that is reached a second time, by a link, was taken in already.
+    /// Takes in everything below a folder, with the links that lead to other folders of the project. A folder that is
+    /// reached a second time was taken in already.
     fn folder(&mut self, path: &Path) -> Result<(), TrustError> {
         let mut seen: BTreeSet<PathBuf> = BTreeSet::new();
         let mut open = vec![path.to_owned()];
@@ -99,14 +112,18 @@ impl Gathering<'_> {
             if path.components().count() > DEPTH_MAX {
                 return Err(TrustError::untrustable(path, format!("lies deeper than {DEPTH_MAX} folders")));
             }
-            match look(self.root, &path)? {
-                Found::Folder(real) if seen.insert(real.clone()) => {
-                    for name in self.names_in(&real)? {
-                        open.push(path.join(name));
+            let found = look(self.root, &path)?;
+            match &found {
+                Found::Nothing => {}
+                Found::File { .. } | Found::Outside(_) => self.take(&path, &found)?,
+                Found::Folder(real) => {
+                    if self.root.join(&path).is_symlink() {
+                        self.take(&path, &found)?;
+                    }
+                    if seen.insert(real.clone()) {
+                        open.extend(self.names_in(real)?.into_iter().map(|name| path.join(name)));
                     }
                 }
-                Found::Folder(_) | Found::Nothing => {}
-                found @ (Found::File { .. } | Found::Outside(_)) => self.take(&path, &found)?,
             }
             if open.len() > ITEMS_MAX {
                 return Err(TrustError::untrustable(path, format!("holds more than {ITEMS_MAX} files")));
@@ -156,4 +173,8 @@ impl Gathering<'_> {
         }
         Ok(())
     }
+}
+
+fn leads_out(path: &Path) -> TrustError {
+    TrustError::untrustable(path, "leads out of the project")
 }

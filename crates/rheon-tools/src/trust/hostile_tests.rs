@@ -48,7 +48,8 @@ impl Stage {
         let context = HookContext {
             session_id: "s".into(),
             transcript_path: None,
-            cwd: root.clone(),
+            // Wherever a session works, what a project's hooks name counts from the project.
+            cwd: root.join(".claude"),
             project: root,
             home: None,
             source: SessionSource::Startup,
@@ -89,6 +90,9 @@ async fn before_trust_nothing_of_a_repository_runs_and_no_setting_counts() {
         hooks.session_start().await;
         assert_eq!((Stage::opinion(&hooks).await, stage.has_run()), (None, false));
         stage.trust();
+        let shown = load_project_hooks(stage.root.path(), &stage.store()).unwrap().content.commands();
+        let line = |event: &str| format!("{event} ({file}): touch ran; exit 2");
+        assert_eq!(shown, [line("PreToolUse"), line("SessionStart")]);
         let (trust, hooks) = stage.loaded();
         assert_eq!(trust, Trust::Trusted);
         hooks.session_start().await;
@@ -122,7 +126,7 @@ async fn a_script_that_changes_during_a_session_does_not_run_and_the_call_is_den
         assert_eq!(Stage::opinion(&hooks).await, None);
         stage.write(changed, "touch ran");
         let said = format!(
-            "blocked: a hook that must agree was not run: {changed:?} is not what was trusted; look at it and trust the \
+            "a hook that must agree was not run: {changed:?} is not what was trusted; look at it and trust the \
              project again"
         );
         assert_eq!(Stage::opinion(&hooks).await, Some(Opinion::Deny(said)));
@@ -142,7 +146,7 @@ fn links_are_followed_inside_the_project_only() {
     symlink(outside.path(), root.join(".agents/skills/away")).unwrap();
     symlink("..", root.join(".agents/skills/circle")).unwrap();
     symlink("missing", root.join(".agents/skills/nowhere")).unwrap();
-    symlink(outside.path().join("secret"), root.join(".mcp.json")).unwrap();
+    symlink(outside.path().join("secret"), root.join(".agents/skills/secret")).unwrap();
     let content = ProjectContent::gather(root).unwrap();
     let place = outside.path().canonicalize().unwrap();
     let rows: Vec<String> = content
@@ -151,10 +155,15 @@ fn links_are_followed_inside_the_project_only() {
         .collect();
     expect![[r#"
         .agents/skills/away -> OUTSIDE (outside the project, not looked at)
+        .agents/skills/circle
+        .agents/skills/secret -> OUTSIDE/secret (outside the project, not looked at)
         .agents/skills/x/SKILL.md
+        .claude/skills
         .claude/skills/away -> OUTSIDE (outside the project, not looked at)
-        .claude/skills/x/SKILL.md
-        .mcp.json -> OUTSIDE/secret (outside the project, not looked at)"#]].assert_eq(&rows.join("\n"));
+        .claude/skills/circle
+        .claude/skills/secret -> OUTSIDE/secret (outside the project, not looked at)
+        .claude/skills/x/SKILL.md"#]]
+    .assert_eq(&rows.join("\n"));
 }
 
 #[test]
@@ -163,13 +172,16 @@ fn settings_that_lead_out_and_things_that_are_no_files_cannot_be_trusted() {
     let away = Stage::new();
     std::fs::create_dir(away.root.path().join(".claude")).unwrap();
     symlink("/etc/passwd", away.root.path().join(".claude/settings.json")).unwrap();
+    let servers = Stage::new();
+    symlink("/etc/passwd", servers.root.path().join(".mcp.json")).unwrap();
     let pipe = Stage::new();
     std::fs::create_dir_all(pipe.root.path().join(".claude/hooks")).unwrap();
     let made = std::process::Command::new("mkfifo").arg(pipe.root.path().join(".claude/hooks/pipe")).status();
     assert!(made.unwrap().success());
     expect![[r#"
         the project cannot be trusted: ".claude/settings.json" leads out of the project; remove it or leave the project untrusted
-        the project cannot be trusted: ".claude/hooks/pipe" is a pipe; remove it or leave the project untrusted"#]].assert_eq(&[away, pipe].each_ref().map(problem).join("\n"));
+        the project cannot be trusted: ".mcp.json" leads out of the project; remove it or leave the project untrusted
+        the project cannot be trusted: ".claude/hooks/pipe" is a pipe; remove it or leave the project untrusted"#]].assert_eq(&[away, servers, pipe].each_ref().map(problem).join("\n"));
 }
 
 #[test]

@@ -21,13 +21,12 @@ pub struct ProjectHooks {
 
 /// The hooks of the project in `root`, if `store` says that the user trusts all that it brings along. Reads only.
 pub fn load_project_hooks(root: &Path, store: &TrustStore) -> Result<ProjectHooks, TrustError> {
-    let mut content = ProjectContent::gather(root)?;
+    let content = ProjectContent::gather(root)?;
     let trust = store.check(&content)?;
     if !trust.is_trusted() {
         return Ok(ProjectHooks { trust, settings: HookSettings::default(), content });
     }
-    let files: Vec<HookSettings> =
-        std::mem::take(&mut content.settings).into_iter().collect::<Result<_, _>>()?;
+    let files: Vec<HookSettings> = content.settings.iter().cloned().collect::<Result<_, _>>()?;
     let settings = HookSettings::merged(files).sealed(|hook| content.seal_of(hook));
     Ok(ProjectHooks { trust, settings, content })
 }

@@ -53,7 +53,8 @@ impl Found {
     /// Stands for the place and the content together.
     pub(crate) fn hash(&self) -> Option<Hash> {
         let (kind, place, bytes) = match self {
-            Self::Nothing | Self::Folder(_) => return None,
+            Self::Nothing => return None,
+            Self::Folder(real) => (b"fold", real, [].as_slice()),
             Self::File { real, bytes } => (b"file", real, bytes.as_slice()),
             Self::Outside(target) => (b"link", target, [].as_slice()),
         };

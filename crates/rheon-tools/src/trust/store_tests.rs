@@ -66,7 +66,8 @@ fn the_user_is_asked_at_first_and_again_after_every_change() {
           3cd96623f3c5 .claude/hooks/a.sh
           7e0b5643e371 .claude/hooks/b.sh
           658b99cc99dc .claude/hooks/odd\u{1b}[2J\n.sh
-        Do you trust them?"#]].assert_eq(&rows.join("\n\n"));
+        Do you trust them?"#]]
+    .assert_eq(&rows.join("\n\n"));
 }
 
 #[test]
