@@ -137,6 +137,26 @@ impl HookEvent {
         }
     }
 
+    /// Whether it is about a call of a tool, which a rule can name.
+    pub(crate) fn is_about_call(self) -> bool {
+        match self {
+            Self::PreToolUse
+            | Self::PermissionRequest
+            | Self::PermissionDenied
+            | Self::PostToolUse
+            | Self::PostToolUseFailure => true,
+            Self::SessionStart
+            | Self::SessionEnd
+            | Self::UserPromptSubmit
+            | Self::PreCompact
+            | Self::PostCompact
+            | Self::SubagentStart
+            | Self::SubagentStop
+            | Self::Stop
+            | Self::Notification => false,
+        }
+    }
+
     /// Whether what a hook prints is said to the model, though it is no JSON.
     pub(crate) fn takes_plain_text(self) -> bool {
         matches!(self, Self::SessionStart | Self::UserPromptSubmit)

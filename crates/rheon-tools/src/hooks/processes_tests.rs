@@ -194,6 +194,20 @@ async fn a_hook_that_cannot_be_started_is_told_once_and_blocks_only_if_it_must_a
 }
 
 #[tokio::test]
+async fn a_hook_that_crashes_has_failed() {
+    for (on_failure, opinion) in [
+        ("allow", None),
+        ("block", Some(Opinion::Deny("a hook that must agree was ended by a signal".into()))),
+    ] {
+        let stage = Stage::new();
+        let hook = json!({ "type": "command", "command": "kill -9 $$", "onFailure": on_failure });
+        let hooks = stage.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
+        assert_eq!(hooks.permit_tool(&bash("ls")).get().await.opinion, opinion);
+        assert_eq!(stage.told(), [r#"the PreToolUse hook "kill -9 $$" was ended by a signal"#]);
+    }
+}
+
+#[tokio::test]
 async fn with_arguments_there_is_no_shell_and_the_environment_is_rebuilt() {
     let stage = Stage::new();
     let script = "printf '%s|' \"$@\" > seen; env | sort >> seen";

@@ -73,6 +73,7 @@ fn what_cannot_be_understood_is_an_error_with_its_place() {
         hook("{\"type\": \"command\", \"command\": \"x\", \"timeout\": 0}"),
         hook("{\"type\": \"command\", \"command\": \"x\", \"timeout\": 1e99}"),
         hook("{\"type\": \"command\", \"command\": \"x\", \"if\": \"Bash(\"}"),
+        hook("{\"type\": \"command\", \"command\": \"x\", \"if\": \"Bash(rm *)\"}"),
         hook("{\"type\": \"command\", \"command\": \"x\", \"onFailure\": \"blok\"}"),
         hook("{\"type\": \"command\", \"command\": \"x\", \"onFailure\": \"block\", \"async\": true}"),
     ];
@@ -101,6 +102,7 @@ fn what_cannot_be_understood_is_an_error_with_its_place() {
         cannot read the hooks of s.json: line 3, column 53: the timeout 0 is not between 0 and 86400 seconds
         cannot read the hooks of s.json: line 3, column 56: the timeout 1000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000 is not between 0 and 86400 seconds
         cannot read the hooks of s.json: line 3, column 54: cannot read the rule "Bash(": character 6: the parenthesis is not closed; write Bash()
+        cannot read the hooks of s.json: line 3, column 63: "if" names calls of tools, and Stop is none; leave it out
         cannot read the hooks of s.json: line 3, column 60: unknown "onFailure" "blok"; did you mean "block"?
         cannot read the hooks of s.json: line 3, column 76: nobody waits for a hook with "async", so "onFailure" cannot block
     "#]].assert_eq(&texts.iter().map(problem).collect::<String>());

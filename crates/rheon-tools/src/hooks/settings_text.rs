@@ -160,6 +160,12 @@ impl Keyed for Events {
                 let warnings =
                     hook.left_out.iter().map(|key| format!("{key:?} of a hook for {event} is left out"));
                 self.warnings.extend(warnings);
+                if hook.condition.is_some() && !event.is_about_call() {
+                    // No rule names such an event, so the hook would never run.
+                    return Err(A::Error::custom(format!(
+                        "\"if\" names calls of tools, and {event} is none; leave it out"
+                    )));
+                }
                 commands.extend(hook.into_command());
             }
             self.groups.push(HookGroup { event, matcher, hooks: commands });

@@ -4,7 +4,7 @@
 //! [`load_project_hooks`] gives out hooks only where both are the same. The settings in use are made of the very bytes that
 //! were compared. The files that a hook names, and those beside it in a folder of hooks, are compared again right before each
 //! run; between that look and the moment the system opens the file a change is still possible, and what a script calls in its
-//! turn elsewhere is not looked at.
+//! turn elsewhere is not looked at. Hooks of a project run in its folder, from which the names in their commands count.
 
 mod content;
 mod error;
