@@ -5,7 +5,7 @@ mod claims;
 mod diff;
 mod error;
 mod fingerprint;
-mod folder;
+pub(crate) mod folder;
 mod loaded;
 mod read_files;
 mod text;
