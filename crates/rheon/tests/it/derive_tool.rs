@@ -60,7 +60,7 @@ struct Hygienic {
 }
 
 impl Hygienic {
-    async fn run(self, names: &Vec<String>, context: ToolContext) -> Result<ToolResult, Broken> {
+    async fn run(self, names: &[String], context: ToolContext) -> Result<ToolResult, Broken> {
         tokio::task::yield_now().await;
         context.progress("greeting");
         names.get(self.index).map(|name| ToolResult::text(format!("hello {name}"))).ok_or(Broken)
