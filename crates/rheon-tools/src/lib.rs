@@ -7,10 +7,14 @@ pub mod builtin;
 pub mod files;
 pub mod memory;
 pub mod policy;
+pub mod process;
+pub mod sandbox;
 pub mod shell;
 pub mod skills;
+mod toolkit;
 mod workspace;
 
+pub use toolkit::{Toolkit, ToolkitError, ToolkitSettings, file_tools};
 pub use workspace::{Access, PathError, ResolvedPath, Shown, Workspace};
 
 #[cfg(test)]

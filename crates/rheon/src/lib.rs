@@ -156,6 +156,7 @@ mod derived;
 pub mod guide;
 pub mod prelude;
 mod resolved;
+mod toolkit;
 
 pub use derived::{DerivedTool, IntoToolOutput, ToolArguments};
 pub use resolved::WithModel;
@@ -170,6 +171,7 @@ pub use rheon_types as types;
 pub use rheon_types::event::*;
 #[doc(inline)]
 pub use rheon_types::*;
+pub use toolkit::{WithToolkit, default_tools};
 
 /// What `#[derive(JsonSchema)]` comes from; `#[schemars(crate = "rheon::schemars")]` where it is no dependency of its own.
 pub use schemars;

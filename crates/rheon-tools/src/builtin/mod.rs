@@ -2,6 +2,7 @@
 
 mod address;
 mod ask_user;
+pub mod bash;
 pub(crate) mod call;
 mod edit;
 mod glob;

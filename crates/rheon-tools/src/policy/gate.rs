@@ -11,6 +11,7 @@ use rheon_types::{Answer, AskedBy, Effect, Gate, GateRequest, ToolCall, ToolCall
 
 use crate::policy::call::Surroundings;
 use crate::policy::explanation::{Because, Decision, Explanation};
+use crate::policy::held::HeldCommands;
 use crate::policy::judge::{Judge, Judged};
 use crate::policy::plan::Plan;
 use crate::policy::policy_set::{BoundRule, Policy, PolicyError};
@@ -37,6 +38,8 @@ pub struct PolicyGate {
     shell: Shell,
     shell_folder: Option<Box<ShellFolder>>,
     sink: Option<Arc<dyn RuleSink>>,
+    held: HeldCommands,
+    readable: Vec<PathBuf>,
     state: Mutex<State>,
 }
 
@@ -52,7 +55,16 @@ impl PolicyGate {
     pub fn new(policy: Policy, workspace: Arc<Workspace>) -> Self {
         let state =
             Mutex::new(State { mode: policy.default_mode(), rules: Vec::new(), plan: Plan::default() });
-        Self { policy, workspace, shell: Shell::default(), shell_folder: None, sink: None, state }
+        Self {
+            policy,
+            workspace,
+            shell: Shell::default(),
+            shell_folder: None,
+            sink: None,
+            held: HeldCommands::Ask,
+            readable: Vec::new(),
+            state,
+        }
     }
 
     /// The same, with another understanding of bash.
@@ -68,6 +80,18 @@ impl PolicyGate {
         folder: impl Fn(Option<&ToolCallId>) -> PathBuf + Send + Sync + 'static,
     ) -> Self {
         self.shell_folder = Some(Box::new(folder));
+        self
+    }
+
+    /// The same, for a shell whose commands are held in a sandbox.
+    pub fn with_held_commands(mut self, held: HeldCommands) -> Self {
+        self.held = held;
+        self
+    }
+
+    /// The same, with a folder outside the workspace that may be looked at: where tools put what is too long to show.
+    pub fn with_readable(mut self, folder: PathBuf) -> Self {
+        self.readable.push(folder.canonicalize().unwrap_or(folder));
         self
     }
 
@@ -143,6 +167,8 @@ impl PolicyGate {
             policy: &self.policy,
             session: &state.rules,
             mode: state.mode,
+            held: self.held,
+            readable: &self.readable,
             surroundings: Surroundings {
                 workspace: &self.workspace,
                 shell: self.shell,

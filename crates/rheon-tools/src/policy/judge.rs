@@ -1,11 +1,14 @@
 //! Judging a call: every part by rules, then by defaults; the strictest part wins; the mode has the last word.
 
+use std::path::PathBuf;
+
 use rheon_types::Effect;
 use rheon_types::event::{Danger, PermissionMode};
 use serde_json::Value;
 
 use crate::policy::call::{Action, CommandItem, Item, Origin, Surroundings, WordPath};
 use crate::policy::explanation::{Because, Decision, Explanation, Part};
+use crate::policy::held::HeldCommands;
 use crate::policy::names::{Kind, kind_of};
 use crate::policy::paths::NamedPath;
 use crate::policy::policy_set::{BoundRule, Policy};
@@ -25,6 +28,9 @@ pub(crate) struct Judge<'a> {
     /// Rules that were answered in this session.
     pub(crate) session: &'a [BoundRule],
     pub(crate) mode: PermissionMode,
+    pub(crate) held: HeldCommands,
+    /// Folders outside the workspace that may be looked at all the same.
+    pub(crate) readable: &'a [PathBuf],
     pub(crate) surroundings: Surroundings<'a>,
 }
 
@@ -213,9 +219,13 @@ impl Judge<'_> {
             }
         }
         let is_plain = item.words.plain.is_some();
-        if danger == Danger::Safe && is_plain {
-            let because = Because::Default("it only looks".into());
-            return (part(what, Decision::Allow, because, danger), Seen::Words(0));
+        let harmless = match (danger, self.held) {
+            (Danger::Safe, _) => Some("it only looks"),
+            (Danger::Moderate, HeldCommands::Run) => Some("it runs in the sandbox"),
+            (Danger::Moderate, HeldCommands::Ask) | (Danger::Dangerous | Danger::Critical, _) => None,
+        };
+        if let (Some(why), true) = (harmless, is_plain) {
+            return (part(what, Decision::Allow, Because::Default(why.into()), danger), Seen::Words(0));
         }
         let because = match fitting.first() {
             Some(bound) => Because::NotCovered {
@@ -305,6 +315,9 @@ impl Judge<'_> {
     fn path_default(&self, path: &NamedPath, origin: Origin) -> (Decision, &'static str) {
         match (path.access, path.inside, origin) {
             (Access::Read, true, _) => (Decision::Allow, "it is in the workspace"),
+            (Access::Read, false, _) if self.readable.iter().any(|folder| path.real.starts_with(folder)) => {
+                (Decision::Allow, "it is what tools have put there to be read")
+            }
             (_, false, Origin::Word) if !is_there(path) => (Decision::Allow, "there is no such path"),
             (Access::Read | Access::Write, false, _) => (Decision::Ask, "it is outside the workspace"),
             (Access::Write, true, Origin::Word) => (Decision::Allow, "it is in the workspace"),

@@ -3,3 +3,4 @@
 
 mod derive_tool;
 mod examples;
+mod pipeline;
