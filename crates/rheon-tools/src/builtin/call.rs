@@ -18,8 +18,8 @@ pub(crate) fn path_of(arguments: &Value) -> Result<&str, ToolError> {
     path.ok_or_else(|| ToolError::InvalidArgs("the arguments do not fit: missing field `path`".into()))
 }
 
-/// The schema of the arguments, without what only names the Rust type.
-pub(crate) fn schema<T: JsonSchema>() -> Value {
+/// The schema of a tool's arguments, without what only names the Rust type.
+pub fn schema<T: JsonSchema>() -> Value {
     let mut schema = schemars::generate::SchemaSettings::draft2020_12()
         .with(|settings| settings.inline_subschemas = true)
         .into_generator()

@@ -14,11 +14,29 @@ fn frontmatter_ends_at_the_second_line_of_dashes() {
     }
 }
 
+/// What is made of each.
+fn told(all: &[&str]) -> String {
+    let mut text = String::new();
+    for yaml in all {
+        match read(yaml, "pdf") {
+            Ok((said, odd)) => {
+                let odd: String = odd.iter().map(|problem| format!("\n  {problem}")).collect();
+                let length = said.description.chars().count();
+                let description: String = said.description.chars().take(40).collect();
+                text.push_str(&format!(
+                    "{} ({length}) {description:?} {:?}{odd}\n",
+                    said.name, said.invocation
+                ));
+            }
+            Err(problem) => text.push_str(&format!("left out: {problem}\n")),
+        }
+    }
+    text
+}
+
 #[test]
 fn what_can_be_understood_is_used_and_what_is_odd_is_said() {
-    let long = "\u{e9}".repeat(1_025);
-    let mut all = String::new();
-    for yaml in [
+    let all = told(&[
         "name: pdf\ndescription: Reads PDFs.",
         "name: pdf\ndescription: Reads PDFs.\nlicense: MIT\nmetadata: {author: x, version: \"1.0\"}\nallowed-tools: Bash(git:*) Read\nhooks: [1]\n",
         "name: pdf\r\ndescription: Use this: when \"asked\" # really\r\n",
@@ -30,32 +48,7 @@ fn what_can_be_understood_is_used_and_what_is_odd_is_said() {
         "name: [a]\ndescription: x",
         "description: x",
         "name: 7\ndescription: true",
-        "name: pdf",
-        "name: pdf\ndescription: \"\"",
-        "name: pdf\ndescription: [a]",
-        "",
-        "- a",
-        "just words",
-        "name: pdf\ndescription: [a: b: c\n",
-        "name: a\nname: b\ndescription: x\n",
-        "name: pdf\ndescription: x\ndisable-model-invocation: true",
-        "name: pdf\ndescription: x\ndisable-model-invocation: \"false\"",
-        "name: pdf\ndescription: x\ndisable-model-invocation: maybe",
-        "name: pdf\ndescription: x\ndisable-model-invocation:",
-        &format!("name: pdf\ndescription: {long}"),
-    ] {
-        let shown = match read(yaml, "pdf") {
-            Ok((said, odd)) => {
-                let odd: String = odd.iter().map(|problem| format!("\n  {problem}")).collect();
-                let length = said.description.chars().count();
-                let description: String = said.description.chars().take(40).collect();
-                format!("{} ({length}) {description:?} {:?}{odd}", said.name, said.invocation)
-            }
-            Err(problem) => format!("left out: {problem}"),
-        };
-        all.push_str(&shown);
-        all.push('\n');
-    }
+    ]);
     expect![[r#"
         pdf (11) "Reads PDFs." Anyone
         pdf (11) "Reads PDFs." Anyone
@@ -79,6 +72,22 @@ fn what_can_be_understood_is_used_and_what_is_odd_is_said() {
           it has no usable `name`, so it is called "pdf" like its folder
         7 (4) "true" Anyone
           its name is "7", but its folder is called "pdf"
+    "#]].assert_eq(&all);
+}
+
+#[test]
+fn what_cannot_be_understood_is_left_out() {
+    let all = told(&[
+        "name: pdf",
+        "name: pdf\ndescription: \"\"",
+        "name: pdf\ndescription: [a]",
+        "",
+        "- a",
+        "just words",
+        "name: pdf\ndescription: [a: b: c\n",
+        "name: a\nname: b\ndescription: x\n",
+    ]);
+    expect![[r#"
         left out: it has no `description`, so the model could not know when to use it
         left out: it has no `description`, so the model could not know when to use it
         left out: it has no `description`, so the model could not know when to use it
@@ -87,6 +96,20 @@ fn what_can_be_understood_is_used_and_what_is_odd_is_said() {
         left out: its frontmatter cannot be read: it holds no `key: value` lines
         left out: its frontmatter cannot be read: line 2 column 19: while parsing a flow mapping, did not find expected ',' or '}'
         left out: its frontmatter cannot be read: line 2 column 1: duplicate mapping key: name
+    "#]].assert_eq(&all);
+}
+
+#[test]
+fn a_skill_for_the_user_stays_one_where_that_is_unclear_and_long_texts_are_cut() {
+    let long = format!("name: pdf\ndescription: {}", "\u{e9}".repeat(1_025));
+    let all = told(&[
+        "name: pdf\ndescription: x\ndisable-model-invocation: true",
+        "name: pdf\ndescription: x\ndisable-model-invocation: \"false\"",
+        "name: pdf\ndescription: x\ndisable-model-invocation: maybe",
+        "name: pdf\ndescription: x\ndisable-model-invocation:",
+        &long,
+    ]);
+    expect![[r#"
         pdf (1) "x" UserOnly
         pdf (1) "x" Anyone
         pdf (1) "x" UserOnly
@@ -95,7 +118,8 @@ fn what_can_be_understood_is_used_and_what_is_odd_is_said() {
           `disable-model-invocation` is neither true nor false; it is taken for true
         pdf (1024) "éééééééééééééééééééééééééééééééééééééééé" Anyone
           its description was cut after 1024 characters
-    "#]].assert_eq(&all);
+    "#]]
+    .assert_eq(&all);
 }
 
 #[test]

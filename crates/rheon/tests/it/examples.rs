@@ -68,6 +68,41 @@ fn tool() {
 }
 
 #[test]
+fn derive_tool() {
+    check(
+        "derive_tool",
+        &expect![[r#"
+        {
+          "properties": {
+            "city": {
+              "description": "The city, in English.",
+              "type": "string"
+            },
+            "unit": {
+              "description": "In which unit; Celsius unless given.",
+              "enum": [
+                "celsius",
+                "fahrenheit"
+              ],
+              "type": "string"
+            }
+          },
+          "required": [
+            "city"
+          ],
+          "type": "object"
+        }
+        not run: invalid arguments for weather: the arguments: "city" is a required property
+        weather: no weather is known for "Atlantis"; try Oslo or Cairo
+        weather: 39 degrees Fahrenheit in Oslo
+        note: line 1 is written
+        I wrote it down: line 1 is written.
+        ["Oslo: 39 F"]
+    "#]],
+    );
+}
+
+#[test]
 fn steer() {
     check(
         "steer",
