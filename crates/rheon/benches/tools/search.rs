@@ -53,7 +53,7 @@ pub(crate) fn measure() {
     }
 }
 
-fn questions(folder: &Path) -> [Question; 6] {
+fn questions(folder: &Path) -> [Question; 7] {
     let workshop = workshop(folder);
     let search = || Box::new(Search::new(workshop.clone()));
     let glob = || Box::new(Glob::new(workshop.clone()));
@@ -90,20 +90,30 @@ fn questions(folder: &Path) -> [Question; 6] {
             ripgrep: &["--count", "--ignore-case", "--glob", "*.rs", "--regexp", "ERROR_CODE"],
             count: sum,
         },
-        Question {
-            name: "glob/some",
-            tool: glob(),
-            arguments: json!({ "pattern": "**/module3/*.rs" }),
-            detail: "files",
-            ripgrep: &["--files", "--glob", "**/module3/*.rs"],
-            count: lines,
-        },
+        // A type is asked about after ignore files, as our pattern is.
         Question {
             name: "glob/many",
             tool: glob(),
             arguments: json!({ "pattern": "*.rs" }),
             detail: "files",
-            ripgrep: &["--files", "--glob", "*.rs"],
+            ripgrep: &["--files", "--type-add", "wanted:*.rs", "--type", "wanted"],
+            count: lines,
+        },
+        Question {
+            name: "glob/some",
+            tool: glob(),
+            arguments: json!({ "pattern": "file1?.toml" }),
+            detail: "files",
+            ripgrep: &["--files", "--type-add", "wanted:file1?.toml", "--type", "wanted"],
+            count: lines,
+        },
+        // A glob overrules ignore files, so that ripgrep has much less to do; in these folders no file is ignored by its name.
+        Question {
+            name: "glob/path",
+            tool: glob(),
+            arguments: json!({ "pattern": "**/module3/*.rs" }),
+            detail: "files",
+            ripgrep: &["--files", "--glob", "**/module3/*.rs"],
             count: lines,
         },
     ]

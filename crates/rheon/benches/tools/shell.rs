@@ -18,11 +18,13 @@ enum Outcome {
 }
 
 /// Kinds of lines: a name, what is repeated, what stands between, and whether all of it can be known.
-const KINDS: [(&str, &str, &str, Outcome); 12] = [
+const KINDS: [(&str, &str, &str, Outcome); 14] = [
     ("pipeline", "sort -u -k 2 input.txt", " | ", Outcome::Known),
     ("list", "cargo test --workspace -p rheon-tools", " && ", Outcome::Known),
     ("redirections", "make -j2 all > build.log 2>&1", "; ", Outcome::Known),
     ("single_quotes", "grep -rn 'some text; with | signs' src", " | ", Outcome::Known),
+    ("quoted_program", "awk '{ print $1, ($2 + 1) }' data.txt", " | ", Outcome::Known),
+    ("quoted_escapes", "git commit -m \"say \\\"no\\\" (twice)\"", " && ", Outcome::Known),
     ("double_quotes", "git commit -m \"it's done & tested\"", " && ", Outcome::Known),
     ("wrappers", "timeout 10 nice -n 5 env A=b cargo check", " ; ", Outcome::Known),
     ("scripts", "bash -c 'cd src && ls -la | wc -l'", " ; ", Outcome::Known),
