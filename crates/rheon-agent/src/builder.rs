@@ -1,9 +1,11 @@
 //! `AgentBuilder`: an agent, one word at a time.
 
+use std::future::Future;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rheon_types::event::{ApprovalRequest, PermissionResponse};
 use rheon_types::{
     AgentId, CacheConfig, Clock, Event, Gate, History, Hook, InputFilter, OutputSchema, Provider, Random,
     SessionId, Store, SystemPrompt, ThinkingLevel, Tool,
@@ -14,6 +16,7 @@ use crate::config::{ExecutionLimits, LoopConfig, Settings, ToolExecution};
 use crate::control::{Control, QueueMode};
 use crate::error::{BROADCAST_EVENTS_MAX, BuildError};
 use crate::log::Observers;
+use crate::on_approval::OnApproval;
 use crate::retry::RetryConfig;
 use crate::toolbox::Toolbox;
 
@@ -100,9 +103,36 @@ impl AgentBuilder {
         self
     }
 
+    /// The same, shared with whoever changes it while runs are under way.
+    pub fn shared_permission_policy(mut self, gate: Arc<dyn Gate>) -> Self {
+        self.gate = Some(gate);
+        self
+    }
+
+    /// Answers approval requests by `answer`; whoever reads the stream of a run may still be faster.
+    pub fn on_approval<F, A>(self, answer: F) -> Self
+    where
+        F: Fn(ApprovalRequest) -> A + Send + Sync + 'static,
+        A: Future<Output = PermissionResponse> + Send + 'static,
+    {
+        self.hook(OnApproval(answer))
+    }
+
     /// Adds a hook; hooks are asked in the order they were added.
     pub fn hook(mut self, hook: impl Hook + 'static) -> Self {
         self.hooks.push(Arc::new(hook));
+        self
+    }
+
+    /// Adds a hook that is shared with others.
+    pub fn shared_hook(mut self, hook: Arc<dyn Hook>) -> Self {
+        self.hooks.push(hook);
+        self
+    }
+
+    /// Adds an input filter that is shared with others.
+    pub fn shared_input_filter(mut self, filter: Arc<dyn InputFilter>) -> Self {
+        self.filters.push(filter);
         self
     }
 

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use rheon_types::event::{ApprovalRequest, PermissionResponse};
-use rheon_types::{AgentOutput, Amendment, Flow, History, Hook, Permit, ToolCall, ToolResult, Usage};
+use rheon_types::{
+    AgentOutput, Amendment, Flow, History, Hook, Opinion, Permit, ToolCall, ToolError, ToolResult, Usage,
+};
 
 /// The hooks of a run, in order.
 #[derive(Clone, Copy)]
@@ -52,15 +54,20 @@ impl Hooks<'_> {
         Flow::Continue
     }
 
-    /// What all say of a call: the strictest opinion, the last arguments, every word for the model.
-    pub(crate) async fn permit_tool(self, call: &ToolCall) -> (Permit, Vec<String>) {
+    /// What all say of a call: the strictest opinion, the last arguments, every word for the model. With it, who said
+    /// anything, and what they refuse.
+    pub(crate) async fn permit_tool(self, call: &ToolCall) -> (Permit, Vec<(String, Option<String>)>) {
         let (mut joined, mut spoke) = (Permit::default(), Vec::new());
         for hook in self.0 {
             let permit = hook.permit_tool(call).get().await;
             if permit == Permit::default() {
                 continue;
             }
-            spoke.push(hook.name().to_owned());
+            let veto = match &permit.opinion {
+                Some(Opinion::Deny(reason)) => Some(reason.clone()),
+                Some(Opinion::Allow | Opinion::Ask(_)) | None => None,
+            };
+            spoke.push((hook.name().to_owned(), veto));
             joined.opinion = joined.opinion.max(permit.opinion);
             joined.arguments = permit.arguments.or(joined.arguments);
             joined.context.extend(permit.context);
@@ -103,9 +110,9 @@ impl Hooks<'_> {
         joined
     }
 
-    pub(crate) fn tool_blocked(self, call: &ToolCall, reason: &str) {
+    pub(crate) fn tool_blocked(self, call: &ToolCall, error: &ToolError) {
         for hook in self.0 {
-            hook.tool_blocked(call, reason);
+            hook.tool_blocked(call, error);
         }
     }
 

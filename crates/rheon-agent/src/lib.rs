@@ -15,6 +15,7 @@ mod halt;
 mod hooks;
 mod live;
 mod log;
+mod on_approval;
 mod panics;
 mod prompt;
 mod report;

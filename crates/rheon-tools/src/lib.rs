@@ -7,6 +7,8 @@ pub mod builtin;
 pub mod files;
 pub mod memory;
 pub mod policy;
+pub mod process;
+pub mod sandbox;
 pub mod shell;
 mod workspace;
 

@@ -57,7 +57,7 @@ pub enum PathError {
 }
 
 /// Names that are protected wherever they stand in the workspace: what changes them can make programs run code.
-const PROTECTED: [&str; 12] = [
+pub(crate) const PROTECTED: [&str; 12] = [
     ".git",
     ".rheon",
     ".claude",
@@ -327,7 +327,7 @@ fn guarded_by(root: &Path) -> Vec<PathBuf> {
 }
 
 /// The folder that a file names after `prefix`, as git writes it into `.git` and `commondir`.
-fn pointed_to(file: &Path, prefix: &str) -> Option<PathBuf> {
+pub(crate) fn pointed_to(file: &Path, prefix: &str) -> Option<PathBuf> {
     use std::io::Read;
     if !file.metadata().ok()?.is_file() {
         return None;

@@ -267,9 +267,9 @@ fn end(run: &mut Run, slot: usize, call: &ToolCall, result: Arc<ToolResult>, is_
 pub(crate) fn refuse(run: &mut Run, slot: usize, error: &ToolError) {
     let Some(call) = run.turn().calls.get(slot).map(|open| open.call.clone()) else { return };
     let (call_id, name, reason) = (call.id.clone(), call.name.clone(), error.to_string());
-    run.emit(AgentEvent::ToolBlocked { call_id, name, reason: reason.clone() });
+    run.emit(AgentEvent::ToolBlocked { call_id, name, reason });
     set_stage(run, slot, CallStage::Answered { result: Arc::new(error.into()), is_error: true });
-    Hooks(&run.config.hooks).tool_blocked(&call, &reason);
+    Hooks(&run.config.hooks).tool_blocked(&call, error);
 }
 
 /// Answers every call of the turn that has no answer yet: those that run are ended, the others refused.

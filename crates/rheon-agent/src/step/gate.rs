@@ -112,11 +112,7 @@ async fn permit(run: &mut Run, call: &ToolCall) -> Result<Permit, Halt> {
     let since_ms = run.clock_ms();
     let (permit, spoke) = run.stop.or(Hooks(&run.config.hooks).permit_tool(call)).await?;
     let duration_ms = run.clock_ms().saturating_sub(since_ms);
-    for hook in spoke {
-        let veto = match &permit.opinion {
-            Some(Opinion::Deny(reason)) => Some(reason.clone()),
-            Some(Opinion::Allow | Opinion::Ask(_)) | None => None,
-        };
+    for (hook, veto) in spoke {
         run.emit(AgentEvent::HookRun { hook, point: HookPoint::PermitTool, veto, duration_ms });
     }
     Ok(permit)

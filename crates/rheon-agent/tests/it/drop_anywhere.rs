@@ -10,8 +10,10 @@ use rheon_agent::{
     agent_loop,
 };
 use rheon_testkit::{Dice, FnTool, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, scripted};
+use rheon_types::event::{PermissionDecision, Subject};
 use rheon_types::{
-    AgentMessage, AllowAll, Effect, Hook, ProviderError, ProviderErrorKind, Timestamp, ToolResult,
+    AgentEvent, AgentMessage, AllowAll, Amendment, Answer, Effect, FilterVerdict, Flow, History, Hook,
+    InputFilter, Message, Permit, ProviderError, ProviderErrorKind, Timestamp, ToolCall, ToolResult,
     unanswered_calls,
 };
 use serde_json::json;
@@ -31,9 +33,11 @@ fn scenario() -> Scenario {
                 .tool_call_with_id("a", "slow", json!({}))
                 .delay(pause)
                 .tool_call_with_id("b", "slow", json!({}))
-                .tool_call_with_id("c", "echo", json!({ "text": "hi" })),
+                .tool_call_with_id("c", "echo", json!({ "text": "hi" }))
+                .tool_call_with_id("d", "asks", json!({})),
         )
         .turn(Turn::new().delay(pause).text("done"))
+        .turn("really done")
 }
 
 fn slow() -> FnTool {
@@ -45,6 +49,44 @@ fn slow() -> FnTool {
         Ok(ToolResult::text("slowly"))
     })
     .effect(Effect::Unsafe)
+}
+
+/// A tool that asks the user.
+fn asks() -> FnTool {
+    FnTool::new("asks", |_, context| async move {
+        let answer = context.ask(Subject::Questions { questions: Vec::new() }, "it wants to know").await;
+        Ok(ToolResult::text(if answer.is_some() { "answered" } else { "nobody" }))
+    })
+}
+
+/// Takes a moment wherever it is asked, and keeps the run from stopping once.
+struct Late;
+
+fn late<'a, T: Send + 'a>(value: T) -> Answer<'a, T> {
+    Answer::later(async move {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        value
+    })
+}
+
+impl Hook for Late {
+    fn permit_tool<'a>(&'a self, _: &'a ToolCall) -> Answer<'a, Permit> {
+        late(Permit { context: vec!["mind the gap".into()], ..Permit::default() })
+    }
+
+    fn after_tool<'a>(&'a self, _: &'a ToolCall, _: &'a ToolResult, _: bool) -> Answer<'a, Amendment> {
+        late(Amendment { context: vec!["and the step".into()], ..Amendment::default() })
+    }
+
+    fn before_stop<'a>(&'a self, _: &'a History, vetoes: u32) -> Answer<'a, Flow> {
+        late(if vetoes == 0 { Flow::Veto("look again".into()) } else { Flow::Continue })
+    }
+}
+
+impl InputFilter for Late {
+    fn check<'a>(&'a self, _: &'a Message) -> Answer<'a, FilterVerdict> {
+        late(FilterVerdict::Add("said late".into()))
+    }
 }
 
 struct Parts {
@@ -61,9 +103,9 @@ fn parts(execution: ToolExecution) -> Parts {
     let config = Arc::new(LoopConfig {
         provider: Arc::new(ScriptedProvider::new(scenario())),
         gate: Arc::new(AllowAll),
-        hooks: vec![hook],
-        filters: Vec::new(),
-        tools: Toolbox::new(vec![Arc::new(slow()), Arc::new(echo())]).unwrap(),
+        hooks: vec![hook, Arc::new(Late)],
+        filters: vec![Arc::new(Late)],
+        tools: Toolbox::new(vec![Arc::new(slow()), Arc::new(echo()), Arc::new(asks())]).unwrap(),
         control: Control::default(),
         clock: Arc::clone(&clock) as Arc<dyn rheon_types::Clock>,
         random: Arc::new(Dice::default()),
@@ -117,13 +159,18 @@ async fn a_run_cancelled_after_any_event_ends_in_order_and_the_next_one_works() 
         let (agent, trace, _) = scripted(scenario().turn("next").turn("next").turn("next").turn("next"))
             .tool(slow())
             .tool(echo())
+            .tool(asks())
+            .with(|builder| builder.hook(Late).input_filter(Late))
             .build();
         let mut stream = agent.run_stream("go").unwrap();
         let mut seen = 0;
-        while stream.next().await.is_some() {
+        while let Some(event) = stream.next().await {
             seen += 1;
             if seen == events {
                 stream.cancel();
+            } else if let AgentEvent::ApprovalRequired { request } = &event.kind {
+                // A run that was cancelled just before has withdrawn its question.
+                stream.respond_permission(&request.id, PermissionDecision::Allow).ok();
             }
         }
         trace.assert_order();

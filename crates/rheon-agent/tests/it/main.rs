@@ -14,6 +14,7 @@ mod continuation;
 mod cost;
 mod decisions;
 mod drop_anywhere;
+mod hook_power;
 mod hooks;
 mod limits;
 mod observe;

@@ -1,6 +1,7 @@
 //! Built-in tools: one file each, with the text that the model reads beside it.
 
 mod address;
+pub mod bash;
 pub(crate) mod call;
 mod edit;
 mod glob;

@@ -68,11 +68,23 @@ impl CallCircles {
 
     /// Remembers a call that was made and what came of it.
     pub fn record(&mut self, tool: &str, arguments: &Value, result: &str) {
+        let call = blake3::hash(normal_form(tool, arguments).as_bytes());
+        self.push(Made { call, result: blake3::hash(result.as_bytes()) });
+    }
+
+    /// Remembers a call that was not made, for this reason. It is one more round of the circle it belongs to: a refusal is
+    /// no new result.
+    pub fn record_refused(&mut self, tool: &str, arguments: &Value, reason: &str) {
+        let call = blake3::hash(normal_form(tool, arguments).as_bytes());
+        let last = self.made.iter().rev().find(|made| made.call == call).map(|made| made.result);
+        self.push(Made { call, result: last.unwrap_or_else(|| blake3::hash(reason.as_bytes())) });
+    }
+
+    fn push(&mut self, made: Made) {
         if self.made.len() == CALLS_MAX {
             self.made.pop_front();
         }
-        let call = blake3::hash(normal_form(tool, arguments).as_bytes());
-        self.made.push_back(Made { call, result: blake3::hash(result.as_bytes()) });
+        self.made.push_back(made);
     }
 
     /// Forgets all calls: the user has said something, so the situation is another.

@@ -11,6 +11,7 @@ use rheon_types::{Answer, AskedBy, Effect, Gate, GateRequest, ToolCall, ToolCall
 
 use crate::policy::call::Surroundings;
 use crate::policy::explanation::{Because, Decision, Explanation};
+use crate::policy::held::HeldCommands;
 use crate::policy::judge::{Judge, Judged};
 use crate::policy::plan::Plan;
 use crate::policy::policy_set::{BoundRule, Policy, PolicyError};
@@ -37,6 +38,7 @@ pub struct PolicyGate {
     shell: Shell,
     shell_folder: Option<Box<ShellFolder>>,
     sink: Option<Arc<dyn RuleSink>>,
+    held: HeldCommands,
     state: Mutex<State>,
 }
 
@@ -52,7 +54,15 @@ impl PolicyGate {
     pub fn new(policy: Policy, workspace: Arc<Workspace>) -> Self {
         let state =
             Mutex::new(State { mode: policy.default_mode(), rules: Vec::new(), plan: Plan::default() });
-        Self { policy, workspace, shell: Shell::default(), shell_folder: None, sink: None, state }
+        Self {
+            policy,
+            workspace,
+            shell: Shell::default(),
+            shell_folder: None,
+            sink: None,
+            held: HeldCommands::Ask,
+            state,
+        }
     }
 
     /// The same, with another understanding of bash.
@@ -68,6 +78,12 @@ impl PolicyGate {
         folder: impl Fn(Option<&ToolCallId>) -> PathBuf + Send + Sync + 'static,
     ) -> Self {
         self.shell_folder = Some(Box::new(folder));
+        self
+    }
+
+    /// The same, for a shell whose commands are held in a sandbox.
+    pub fn with_held_commands(mut self, held: HeldCommands) -> Self {
+        self.held = held;
         self
     }
 
@@ -131,6 +147,7 @@ impl PolicyGate {
             policy: &self.policy,
             session: &state.rules,
             mode: state.mode,
+            held: self.held,
             surroundings: Surroundings {
                 workspace: &self.workspace,
                 shell: self.shell,

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use expect_test::{expect, expect_file};
-use rheon_types::event::{PermissionDecision, Scope, Subject};
+use rheon_types::event::{PermissionDecision, PermissionMode, Scope, Subject};
 use rheon_types::{
     Answer, BoxFuture, Effect, Gate, GateRequest, Tool, ToolCall, ToolContext, ToolError, ToolResult, Verdict,
 };
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::policy::fixtures::{World, answer, bash, call, effect, read, request, write};
 use crate::policy::gate::SESSION_RULES_MAX;
-use crate::policy::{List, PolicyGate, ReadOnly, Rule, RuleSink};
+use crate::policy::{Decision, HeldCommands, List, PolicyGate, ReadOnly, Rule, RuleSink};
 
 /// A tool that is never run.
 struct Unused;
@@ -278,4 +278,76 @@ fn a_gate_that_only_looks_denies_every_change() {
     assert_eq!(check_as(&ReadOnly, &read("x"), Effect::Pure), Verdict::Allow);
     assert!(matches!(check_as(&ReadOnly, &write("x"), Effect::Idempotent), Verdict::Deny { .. }));
     assert!(matches!(check_as(&ReadOnly, &bash("ls"), Effect::Unsafe), Verdict::Deny { .. }));
+}
+
+#[test]
+fn a_sandbox_spares_questions_about_what_it_holds() {
+    let world = World::new();
+    let gate = world.gate(r#"{"ask": ["Bash(cargo publish *)"]}"#).with_held_commands(HeldCommands::Run);
+    let lines =
+        ["cargo test", "cargo publish -q", "rm -rf src", "git push", "mkdir ../elsewhere", "cargo $x"];
+    let decided: Vec<String> = lines
+        .iter()
+        .map(|line| format!("{line}: {}", gate.explain(&bash(line), Effect::Unsafe).decision))
+        .collect();
+    expect![[r#"
+        cargo test: allow
+        cargo publish -q: ask
+        rm -rf src: ask
+        git push: ask
+        mkdir ../elsewhere: ask
+        cargo $x: ask"#]]
+    .assert_eq(&decided.join("\n"));
+    gate.set_mode(PermissionMode::Plan).unwrap();
+    assert_eq!(gate.explain(&bash("cargo test"), Effect::Unsafe).decision, Decision::Queue);
+}
+
+#[test]
+fn what_the_user_agreed_to_in_the_plan_runs_once_and_exactly_so() {
+    let world = World::new();
+    let gate = world.gate(r#"{"deny": ["Edit(/secret)"]}"#);
+    gate.set_mode(PermissionMode::Plan).unwrap();
+    let queued = [bash("cargo build"), bash("cargo build"), bash("npm install")];
+    for call in &queued {
+        assert!(matches!(check(&gate, call), Verdict::Queue { .. }));
+    }
+    assert_eq!(gate.queued_changes().len(), 3);
+    let (mode, changes) = gate.approve_plan();
+    assert_eq!((mode, changes.len(), gate.mode()), (PermissionMode::Default, 3, PermissionMode::Default));
+    let mut told = String::new();
+    for line in ["cargo build", "npm install x", "cargo build", "cargo build", "npm install", "npm install"] {
+        let verdict = match check(&gate, &bash(line)) {
+            Verdict::Allow => "allow",
+            Verdict::Ask { .. } => "ask",
+            Verdict::Deny { .. } => "deny",
+            Verdict::Queue { .. } => "queue",
+        };
+        told += &format!("{line}: {verdict}\n");
+    }
+    expect![[r#"
+        cargo build: allow
+        npm install x: ask
+        cargo build: allow
+        cargo build: ask
+        npm install: allow
+        npm install: ask
+    "#]]
+    .assert_eq(&told);
+    // A plan that is turned down leaves nothing behind, and plan mode goes on.
+    gate.set_mode(PermissionMode::Plan).unwrap();
+    check(&gate, &bash("cargo build"));
+    assert_eq!(gate.reject_plan().len(), 1);
+    assert_eq!((gate.mode(), gate.queued_changes().len()), (PermissionMode::Plan, 0));
+}
+
+#[test]
+fn a_plan_holds_so_many_changes_and_no_more() {
+    let world = World::new();
+    let gate = world.gate("{}");
+    gate.set_mode(PermissionMode::Plan).unwrap();
+    for _ in 0..crate::policy::plan::CHANGES_MAX {
+        assert!(matches!(check(&gate, &bash("cargo build")), Verdict::Queue { .. }));
+    }
+    let Verdict::Deny { reason } = check(&gate, &bash("cargo build")) else { panic!("it is queued") };
+    expect!["the plan holds 256 changes already; show it to the user before you add more"].assert_eq(&reason);
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::policy::call::{Action, CommandItem, Item, Origin, Surroundings, WordPath};
 use crate::policy::explanation::{Because, Decision, Explanation, Part};
+use crate::policy::held::HeldCommands;
 use crate::policy::names::{Kind, kind_of};
 use crate::policy::paths::NamedPath;
 use crate::policy::policy_set::{BoundRule, Policy};
@@ -25,6 +26,7 @@ pub(crate) struct Judge<'a> {
     /// Rules that were answered in this session.
     pub(crate) session: &'a [BoundRule],
     pub(crate) mode: PermissionMode,
+    pub(crate) held: HeldCommands,
     pub(crate) surroundings: Surroundings<'a>,
 }
 
@@ -213,9 +215,13 @@ impl Judge<'_> {
             }
         }
         let is_plain = item.words.plain.is_some();
-        if danger == Danger::Safe && is_plain {
-            let because = Because::Default("it only looks".into());
-            return (part(what, Decision::Allow, because, danger), Seen::Words(0));
+        let harmless = match (danger, self.held) {
+            (Danger::Safe, _) => Some("it only looks"),
+            (Danger::Moderate, HeldCommands::Run) => Some("it runs in the sandbox"),
+            (Danger::Moderate, HeldCommands::Ask) | (Danger::Dangerous | Danger::Critical, _) => None,
+        };
+        if let (Some(why), true) = (harmless, is_plain) {
+            return (part(what, Decision::Allow, Because::Default(why.into()), danger), Seen::Words(0));
         }
         let because = match fitting.first() {
             Some(bound) => Because::NotCovered {

@@ -9,7 +9,7 @@ use crate::content::{Content, ToolCall};
 use crate::event::{ApprovalRequest, PermissionResponse};
 use crate::history::History;
 use crate::outcome::AgentOutput;
-use crate::tool::ToolResult;
+use crate::tool::{ToolError, ToolResult};
 use crate::usage::Usage;
 
 /// Whether to go on.
@@ -124,7 +124,7 @@ pub trait Hook: Send + Sync {
     }
 
     /// After `tool.blocked`: a call will not run.
-    fn tool_blocked(&self, _call: &ToolCall, _reason: &str) {}
+    fn tool_blocked(&self, _call: &ToolCall, _error: &ToolError) {}
 
     /// Before `tool.update`. A veto suppresses the event; the tool goes on and its result stands.
     fn before_tool_update(&self, _call: &ToolCall, _text: &str) -> Flow {

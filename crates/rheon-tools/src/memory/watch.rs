@@ -1,0 +1,101 @@
+//! `Watch`: the memory at work in a run. It warns of calls in circles, then asks, then refuses; and it reminds the model of
+//! what keeps failing.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rheon_types::{Amendment, Answer, Flow, History, Hook, Opinion, Permit, ToolCall, ToolError, ToolResult};
+use serde_json::{Value, json};
+
+use super::circles::{CallCircles, CircleAdvice};
+use super::failures::{Failure, Failures};
+
+/// A hook that remembers what was called and what came of it.
+#[derive(Default)]
+pub struct Watch {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    circles: CallCircles,
+    failures: Failures,
+}
+
+impl Watch {
+    /// A watch that has seen nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What failed and is not mended, oldest first.
+    pub fn open_failures(&self) -> Vec<Failure> {
+        self.state().failures.open().cloned().collect()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Hook for Watch {
+    fn name(&self) -> &str {
+        "watch"
+    }
+
+    fn before_loop<'a>(&'a self, _history: &'a History, _loop_index: usize) -> Answer<'a, Flow> {
+        // A run begins with something new, so that what looked like a circle may be meant.
+        self.state().circles.reset();
+        Answer::Now(Flow::Continue)
+    }
+
+    fn permit_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Permit> {
+        let permit = Permit::default();
+        Answer::Now(match self.state().circles.advise(call.name.as_str(), &call.arguments) {
+            CircleAdvice::Go => permit,
+            CircleAdvice::Warn(said) => Permit { context: vec![said], ..permit },
+            CircleAdvice::Ask(why) => Permit { opinion: Some(Opinion::Ask(why)), ..permit },
+            CircleAdvice::Block(why) => Permit { opinion: Some(Opinion::Deny(why)), ..permit },
+        })
+    }
+
+    fn after_tool<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        result: &'a ToolResult,
+        is_error: bool,
+    ) -> Answer<'a, Amendment> {
+        let (name, arguments, text) = (call.name.as_str(), &*call.arguments, result.as_text());
+        let mut state = self.state();
+        state.circles.record(name, arguments, &text);
+        match (is_error, exit_code(result)) {
+            (_, Some(code)) if code != 0 => state.failures.exited(name, arguments, &text),
+            (true, _) => state.failures.failed(name, arguments, &error_of(result, text)),
+            (false, _) => state.failures.succeeded(name, arguments),
+        }
+        Answer::Now(Amendment { context: state.failures.note().into_iter().collect(), content: None })
+    }
+
+    fn tool_blocked(&self, call: &ToolCall, error: &ToolError) {
+        let mut state = self.state();
+        state.circles.record_refused(call.name.as_str(), &call.arguments, &error.to_string());
+        state.failures.failed(call.name.as_str(), &call.arguments, error);
+    }
+}
+
+/// How a command ended, where the tool ran one. One that was stopped has no code, which is no success either.
+fn exit_code(result: &ToolResult) -> Option<i64> {
+    match result.details.get("exit_code")? {
+        Value::Null => Some(-1),
+        code => code.as_i64(),
+    }
+}
+
+/// The error that a result tells of.
+fn error_of(result: &ToolResult, text: String) -> ToolError {
+    let kind = result.details.get("error").and_then(Value::as_str).unwrap_or("failed");
+    serde_json::from_value(json!({ "kind": kind, "message": text })).unwrap_or(ToolError::Failed(text))
+}
+
+#[cfg(test)]
+#[path = "watch_tests.rs"]
+mod tests;

@@ -1,0 +1,150 @@
+//! `Environment`: the variables a command sees. Built from a list of names, never inherited.
+
+use std::collections::BTreeMap;
+
+/// Names that commands need to find programs, the home folder and the language. A star stands for any ending.
+pub const STANDARD_VARIABLES: [&str; 24] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "TZ",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "GOPATH",
+    "GOROOT",
+    "JAVA_HOME",
+    "NVM_DIR",
+    "PYENV_ROOT",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "PNPM_HOME",
+    "BUN_INSTALL",
+    "DENO_DIR",
+    "NIX_PATH",
+    "NIX_SSL_CERT_FILE",
+];
+
+/// What every command sees, whatever was handed in: that an agent runs it, nothing that waits for a person, no colours,
+/// no pager, an editor that leaves the text as it is.
+const FIXED: [(&str, &str); 17] = [
+    ("CI", "1"),
+    ("DEBIAN_FRONTEND", "noninteractive"),
+    ("EDITOR", "true"),
+    ("GIT_EDITOR", "true"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_SSH_COMMAND", "ssh -o BatchMode=yes"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("MANPAGER", "cat"),
+    ("NO_COLOR", "1"),
+    ("PAGER", "cat"),
+    ("PIP_NO_INPUT", "1"),
+    ("PYTHONUNBUFFERED", "1"),
+    ("RHEON", "1"),
+    ("SSH_ASKPASS_REQUIRE", "never"),
+    ("SYSTEMD_PAGER", "cat"),
+    ("TERM", "dumb"),
+    ("VISUAL", "true"),
+];
+
+/// Parts of names that mean a secret. Such a variable does not pass even if it is on the list.
+const SECRET_PARTS: [&str; 8] =
+    ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "COOKIE"];
+
+/// How values begin that are secrets whatever their name.
+const SECRET_BEGINNINGS: [&str; 16] = [
+    "sk-",
+    "sk_",
+    "pk_",
+    "rk_",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "github_pat_",
+    "glpat-",
+    "xox",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "hf_",
+    "eyJ",
+];
+
+/// Names that make programs run something else, or that lead to helpers which hold keys.
+const DANGEROUS: [&str; 14] = [
+    "BASH_ENV",
+    "ENV",
+    "BASH_FUNC_*",
+    "BASHOPTS",
+    "SHELLOPTS",
+    "PROMPT_COMMAND",
+    "PS4",
+    "LD_*",
+    "DYLD_*",
+    "NODE_OPTIONS",
+    "PYTHONSTARTUP",
+    "PERL5OPT",
+    "SSH_AUTH_SOCK",
+    "DOCKER_HOST",
+];
+
+/// The longest value that passes.
+const VALUE_BYTES_MAX: usize = 32 * 1024;
+
+/// The variables a command sees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Environment {
+    variables: BTreeMap<String, String>,
+}
+
+impl Environment {
+    /// The variables of `source` whose names are `allowed` (a star at the end stands for any ending), without secrets
+    /// and without those that make programs run something else; then the ones that keep commands from waiting.
+    pub fn rebuilt(source: impl IntoIterator<Item = (String, String)>, allowed: &[&str]) -> Self {
+        let mut variables: BTreeMap<String, String> = source
+            .into_iter()
+            .filter(|(name, value)| passes(name, value) && is_named(name, allowed))
+            .collect();
+        variables.extend(FIXED.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        Self { variables }
+    }
+
+    /// The same with one more variable, which the caller answers for.
+    pub fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.variables.insert(name.into(), value.into());
+        self
+    }
+
+    /// All variables, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+}
+
+/// Whether a variable may be seen by a command at all.
+fn passes(name: &str, value: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    let secret = SECRET_PARTS.iter().any(|part| upper.contains(part))
+        || SECRET_BEGINNINGS.iter().any(|beginning| value.starts_with(beginning))
+        || (value.contains("://") && value.contains('@'));
+    let malformed = name.is_empty() || name.contains(['=', '\0']) || value.contains('\0');
+    !secret && !malformed && !is_named(name, &DANGEROUS) && value.len() <= VALUE_BYTES_MAX
+}
+
+/// Whether `name` is on the list.
+fn is_named(name: &str, list: &[&str]) -> bool {
+    list.iter().any(|entry| match entry.strip_suffix('*') {
+        Some(beginning) => name.starts_with(beginning),
+        None => name == *entry,
+    })
+}
+
+#[cfg(test)]
+#[path = "environment_tests.rs"]
+mod tests;

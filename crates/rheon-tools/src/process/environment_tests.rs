@@ -1,0 +1,79 @@
+//! Tests of what commands see.
+
+use expect_test::expect;
+
+use super::{Environment, STANDARD_VARIABLES};
+
+fn variables(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+fn shown(environment: &Environment) -> String {
+    environment.iter().map(|(name, value)| format!("{name}={value}\n")).collect()
+}
+
+#[test]
+fn only_named_variables_pass_and_none_that_waits_for_a_person() {
+    let source = variables(&[
+        ("PATH", "/usr/bin"),
+        ("HOME", "/home/me"),
+        ("LC_ALL", "C.UTF-8"),
+        ("PAGER", "less"),
+        ("TERM", "xterm-256color"),
+        ("EDITOR", "vim"),
+        ("FAVOURITE_COLOUR", "blue"),
+    ]);
+    let environment = Environment::rebuilt(source, &STANDARD_VARIABLES);
+    expect![[r#"
+        CI=1
+        DEBIAN_FRONTEND=noninteractive
+        EDITOR=true
+        GIT_EDITOR=true
+        GIT_PAGER=cat
+        GIT_SSH_COMMAND=ssh -o BatchMode=yes
+        GIT_TERMINAL_PROMPT=0
+        HOME=/home/me
+        LC_ALL=C.UTF-8
+        MANPAGER=cat
+        NO_COLOR=1
+        PAGER=cat
+        PATH=/usr/bin
+        PIP_NO_INPUT=1
+        PYTHONUNBUFFERED=1
+        RHEON=1
+        SSH_ASKPASS_REQUIRE=never
+        SYSTEMD_PAGER=cat
+        TERM=dumb
+        VISUAL=true
+    "#]]
+    .assert_eq(&shown(&environment));
+}
+
+#[test]
+fn keys_do_not_pass_even_if_everything_is_allowed() {
+    let source = variables(&[
+        ("ANTHROPIC_API_KEY", "canary"),
+        ("OPENAI_API_KEY", "canary"),
+        ("GITHUB_TOKEN", "canary"),
+        ("AWS_SECRET_ACCESS_KEY", "canary"),
+        ("DB_PASSWORD", "canary"),
+        ("npm_config__authToken", "canary"),
+        ("GOOGLE_APPLICATION_CREDENTIALS", "canary"),
+        ("HARMLESS", "sk-canary"),
+        ("HARMLESS_TOO", "ghp_canary"),
+        ("HTTPS_PROXY", "http://me:canary@proxy:80"),
+        ("LD_PRELOAD", "canary.so"),
+        ("BASH_ENV", "canary.sh"),
+        ("BASH_FUNC_ls%%", "() { canary; }"),
+        ("SSH_AUTH_SOCK", "canary.sock"),
+        ("KEPT", "yes"),
+    ]);
+    let all = shown(&Environment::rebuilt(source, &["*"]));
+    assert_eq!((all.contains("canary"), all.contains("KEPT=yes")), (false, true), "{all}");
+}
+
+#[test]
+fn an_empty_list_allows_nothing() {
+    let environment = Environment::rebuilt(variables(&[("PATH", "/usr/bin"), ("HOME", "/")]), &[]);
+    assert_eq!(environment, Environment::rebuilt([], &[]));
+}

@@ -1,0 +1,220 @@
+//! `Launcher`: how a line of bash becomes a process. The process is started and awaited by a thread of its own: the
+//! thread may give up rights that the process then inherits, and it lives as long as the process, because the kernel
+//! takes the end of the thread that started a process for the end of its parent.
+
+use std::any::Any;
+use std::ffi::OsString;
+use std::io::{self, PipeReader, PipeWriter};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use super::environment::Environment;
+use super::supervisor::{supervised, tied};
+use super::tree::{KillOnDrop, Killer, Tree};
+
+/// A line of bash, and where it runs.
+#[derive(Debug, Clone)]
+pub struct ShellLine {
+    /// What bash is to do; any number of lines.
+    pub text: String,
+    /// The folder in which it begins.
+    pub folder: PathBuf,
+    /// The variables it sees; there are no others.
+    pub environment: Environment,
+}
+
+/// What holds the processes of one line together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Containment {
+    /// A PID namespace: when its first process ends, the kernel ends all.
+    Namespace,
+    /// A supervisor: a process that adopts whatever loses its parent, and ends all when the first process or the agent
+    /// ends. A variable tells their environments from others besides, for the case that one of them ends its supervisor.
+    /// On systems other than Linux there is only a process group and the variable.
+    Supervisor,
+}
+
+type Restrict = dyn Fn() -> io::Result<()> + Send + Sync;
+
+/// How a line of bash becomes a process.
+pub struct Launcher {
+    /// The program and the arguments before bash's own.
+    pub prefix: Vec<OsString>,
+    /// The shell.
+    pub bash: PathBuf,
+    /// Variables that the launcher needs the line to see.
+    pub variables: Vec<(String, String)>,
+    /// What holds the processes together.
+    pub containment: Containment,
+    /// Gives up rights of the thread that starts the process.
+    pub restrict: Option<Arc<Restrict>>,
+    /// Lives as long as the process.
+    pub guard: Option<Box<dyn Any + Send>>,
+}
+
+/// Why a line was not run.
+#[derive(Debug, thiserror::Error)]
+pub enum ProcessError {
+    /// It is too long for the kernel.
+    #[error("the command has {bytes} bytes, {bytes_max} are possible; write it to a file and run that")]
+    TooLong {
+        /// Its length.
+        bytes: usize,
+        /// The most that is possible.
+        bytes_max: usize,
+    },
+    /// It holds what no argument can hold.
+    #[error("the command holds a zero byte; leave it out")]
+    ZeroByte,
+    /// The thread could not give up its rights, so nothing was started.
+    #[error("cannot restrict the command, so it was not run: {0}")]
+    Restrict(#[source] io::Error),
+    /// The system refused.
+    #[error("cannot start {program}: {source}")]
+    Start {
+        /// What was to be started.
+        program: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The thread that waited is gone.
+    #[error("the end of the command was not seen")]
+    Lost,
+}
+
+/// The longest line: one argument of a program has at most 128 KiB on Linux, quotes included.
+const LINE_BYTES_MAX: usize = 100_000;
+
+/// A line that was started. It is ended with all that it started when this is dropped.
+pub struct Process {
+    pub(super) killer: KillOnDrop,
+    pub(super) output: PipeReader,
+    /// Where bash tells the folder in which it ended.
+    pub(super) folder: PipeReader,
+    pub(super) exit: oneshot::Receiver<Result<ExitStatus, ProcessError>>,
+    pub(super) began: Instant,
+}
+
+impl Process {
+    /// Ends it from elsewhere.
+    pub fn killer(&self) -> Killer {
+        self.killer.0.clone()
+    }
+}
+
+/// Starts a line.
+pub fn start(line: &ShellLine, launcher: Launcher) -> Result<Process, ProcessError> {
+    if line.text.len() > LINE_BYTES_MAX {
+        return Err(ProcessError::TooLong { bytes: line.text.len(), bytes_max: LINE_BYTES_MAX });
+    }
+    if line.text.contains('\0') {
+        return Err(ProcessError::ZeroByte);
+    }
+    let program = launcher.prefix.first().cloned().unwrap_or_else(|| launcher.bash.clone().into());
+    let failed = |source| ProcessError::Start { program: program.to_string_lossy().into_owned(), source };
+    let (output, output_end) = io::pipe().map_err(failed)?;
+    let (folder, folder_end) = io::pipe().map_err(failed)?;
+    let marker = match launcher.containment {
+        Containment::Namespace => None,
+        Containment::Supervisor => Some(next_marker()),
+    };
+    let mut command =
+        command(line, &launcher, marker.as_deref(), (output_end, folder_end)).map_err(failed)?;
+    let lifeline = match launcher.containment {
+        Containment::Namespace => {
+            tied(&mut command);
+            None
+        }
+        Containment::Supervisor => supervised(&mut command).map_err(failed)?,
+    };
+    let tree = Arc::new(Tree::new(marker.map(|value| format!("{MARKER}={value}")), lifeline));
+    let (exit_sender, exit) = oneshot::channel();
+    let began = Instant::now();
+    let thread_tree = Arc::clone(&tree);
+    std::thread::Builder::new()
+        .name("rheon-process".into())
+        .stack_size(256 * 1024)
+        .spawn(move || {
+            let result = run_to_end(command, &launcher, &thread_tree);
+            drop(launcher);
+            // Nobody listens any more if the caller gave up; the tree has been ended then.
+            drop(exit_sender.send(result));
+        })
+        .map_err(failed)?;
+    Ok(Process { killer: KillOnDrop(Killer(tree)), output, folder, exit, began })
+}
+
+const MARKER: &str = "RHEON_COMMAND";
+
+/// Differs between all commands of all agents on the machine.
+fn next_marker() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+fn command(
+    line: &ShellLine,
+    launcher: &Launcher,
+    marker: Option<&str>,
+    (output, folder): (PipeWriter, PipeWriter),
+) -> io::Result<Command> {
+    let mut words = launcher.prefix.iter().cloned().chain([launcher.bash.clone().into()]);
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words).args(["--noprofile", "--norc", "-c"]).arg(script(&line.text));
+    command.current_dir(&line.folder).env_clear().envs(line.environment.iter());
+    command.envs(launcher.variables.iter().map(|(name, value)| (name, value)));
+    command.envs(marker.map(|value| (MARKER, value)));
+    command.stdin(folder).stdout(output.try_clone()?).stderr(output);
+    #[cfg(unix)]
+    if launcher.containment == Containment::Namespace || cfg!(not(target_os = "linux")) {
+        // Those that have no session of their own yet can be ended as a group. A supervisor makes a session, which the
+        // leader of a group could not.
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    }
+    Ok(command)
+}
+
+/// Runs the line with nothing to read. While `eval` runs, bash keeps its own standard input, which is the writing end
+/// of a pipe, aside and closed to programs: only the shell itself can tell the folder in which it ended.
+fn script(line: &str) -> String {
+    let line = line.replace('\'', r"'\''");
+    format!("trap 'builtin printf \"\\0\" >&0; builtin pwd -P >&0' EXIT\neval '{line}' </dev/null")
+}
+
+fn run_to_end(mut command: Command, launcher: &Launcher, tree: &Tree) -> Result<ExitStatus, ProcessError> {
+    if let Some(restrict) = &launcher.restrict {
+        restrict().map_err(ProcessError::Restrict)?;
+    }
+    let spawned = command.spawn();
+    let program = command.get_program().to_string_lossy().into_owned();
+    // The command holds the writing ends of the pipes, which would never close.
+    drop(command);
+    let failed = |source| ProcessError::Start { program, source };
+    let mut child = match spawned {
+        Ok(child) => child,
+        Err(source) => return Err(failed(source)),
+    };
+    tree.started(child.id());
+    wait(&mut child);
+    tree.ended(|| child.wait()).map_err(failed)
+}
+
+/// Waits until the process has ended and keeps its number reserved. An error is met again by the real wait.
+#[cfg(unix)]
+fn wait(child: &mut Child) {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    while matches!(waitid(WaitId::Pid(pid), options), Err(rustix::io::Errno::INTR)) {}
+}
+
+/// Waits until the process has ended.
+#[cfg(not(unix))]
+fn wait(child: &mut Child) {
+    drop(child.wait());
+}

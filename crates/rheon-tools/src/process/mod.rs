@@ -1,0 +1,16 @@
+//! Running a line of bash: a fixed environment, bounded output, and an end that leaves no process behind.
+
+mod capture;
+mod environment;
+mod launch;
+mod pipe;
+mod run;
+#[cfg_attr(not(target_os = "linux"), path = "supervisor_none.rs")]
+mod supervisor;
+mod tree;
+
+pub use capture::{Capture, Output, OutputLimits, Spill, Spilled};
+pub use environment::{Environment, STANDARD_VARIABLES};
+pub use launch::{Containment, Launcher, Process, ProcessError, ShellLine, start};
+pub use run::{End, Ended, Stop, finish, run};
+pub use tree::Killer;

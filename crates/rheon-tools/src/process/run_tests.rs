@@ -1,0 +1,235 @@
+//! Tests of real processes, without a sandbox and without a namespace.
+#![cfg(target_os = "linux")]
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::task::{Context, Poll, Waker};
+
+use tokio_util::sync::CancellationToken;
+
+use super::super::launch::Containment;
+use super::{Capture, End, Ended, Launcher, ProcessError, ShellLine, Stop, run};
+use crate::process::{Environment, OutputLimits};
+
+fn launcher() -> Launcher {
+    let find = |name: &str| PathBuf::from("/usr/bin").join(name);
+    Launcher {
+        prefix: Vec::new(),
+        bash: find("bash"),
+        variables: Vec::new(),
+        containment: Containment::Supervisor,
+        restrict: None,
+        guard: None,
+    }
+}
+
+fn line(text: &str) -> ShellLine {
+    let environment = Environment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin");
+    ShellLine { text: text.into(), folder: "/".into(), environment }
+}
+
+fn capture() -> Mutex<Capture> {
+    Mutex::new(Capture::new(OutputLimits { head_bytes: 10_000, tail_bytes: 10_000, spill: None }))
+}
+
+fn stop() -> Stop {
+    Stop { timeout: None, cancel: CancellationToken::new() }
+}
+
+async fn ran(text: &str) -> (Ended, String) {
+    let capture = capture();
+    let ended = run(&line(text), launcher(), stop(), &capture, |_| {}).await.unwrap();
+    (ended, capture.into_inner().unwrap().finish().head)
+}
+
+/// Processes that have this among their arguments. Whoever was ended may need a moment to go.
+fn left(argument: &str) -> Vec<String> {
+    let look = || -> Vec<String> {
+        let entries = std::fs::read_dir("/proc").unwrap().flatten();
+        let lines = entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).ok());
+        lines.filter(|line| line.split('\0').any(|word| word == argument)).collect()
+    };
+    for _ in 0..1_000 {
+        if look().is_empty() {
+            return Vec::new();
+        }
+        std::thread::yield_now();
+    }
+    look()
+}
+
+/// Starts processes that do all they can to stay, and says `ready` when they are there.
+fn stubborn(name: &str) -> String {
+    format!(
+        "trap '' TERM HUP INT
+        setsid bash -c 'exec -a {name} sleep 60' &
+        nohup bash -c 'exec -a {name} sleep 60' >/dev/null 2>&1 &
+        (setsid env -i /bin/bash -c '(exec -a {name} sleep 60 >/dev/null 2>&1 </dev/null &)' &)
+        bash -c 'trap \"\" TERM; exec -a {name} sleep 60' & disown
+        until [ $(cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -cx {name}) -ge 4 ]; do :; done
+        echo ready"
+    )
+}
+
+#[tokio::test]
+async fn output_arrives_in_order_and_the_exit_code_is_told() {
+    let (ended, output) = ran("echo one; echo two >&2; echo three; exit 7").await;
+    assert_eq!(output, "one\ntwo\nthree\n");
+    assert_eq!((ended.end, ended.exit_code, ended.signal), (End::Finished, Some(7), None));
+}
+
+#[tokio::test]
+async fn a_signal_is_told() {
+    let (ended, _) = ran("kill -9 $$").await;
+    assert_eq!((ended.end, ended.exit_code, ended.signal), (End::Finished, None, Some(9)));
+}
+
+#[tokio::test]
+async fn the_folder_in_which_the_shell_ended_is_told_and_programs_cannot_tell_another() {
+    let (ended, _) = ran("cd /usr; exit 3").await;
+    assert_eq!(ended.folder, Some("/usr".into()));
+    let (ended, output) =
+        ran("cd /usr; ls /proc/self/fd; perl -e 'open(F, \">&=10\") and syswrite(F, \"\\0/etc\\n\")'").await;
+    assert_eq!(ended.folder, Some("/usr".into()), "{output}");
+    // The shell itself can break what it tells; then nothing is believed.
+    let (ended, output) = ran("cd /usr; for fd in /proc/self/fd/*; do echo /etc >$fd; done").await;
+    assert_ne!(ended.folder, Some("/etc".into()), "{output}");
+    let odd = tempfile::tempdir().unwrap();
+    let odd = odd.path().join("two\nlines");
+    std::fs::create_dir(&odd).unwrap();
+    let (ended, _) = ran(&format!("cd '{}'", odd.display())).await;
+    assert_eq!(ended.folder, Some(odd));
+    let (ended, _) = ran("cd /usr; exec true").await;
+    assert_eq!(ended.folder, None);
+}
+
+#[tokio::test]
+async fn nothing_can_be_read_and_there_is_no_terminal() {
+    let (ended, output) = ran("read answer; echo \"read=$? answer=$answer\"; cat; (: </dev/tty) 2>/dev/null; \
+                               echo tty=$?; echo $PAGER $GIT_PAGER $GIT_TERMINAL_PROMPT $TERM; stat -Lc %t:%T /dev/stdin").await;
+    assert_eq!(output, "read=1 answer=\ntty=1\ncat cat 0 dumb\n1:3\n");
+    assert_eq!(ended.exit_code, Some(0));
+}
+
+#[tokio::test]
+async fn the_command_keeps_its_quotes_its_parameters_and_its_heredocs() {
+    let (_, output) = ran("echo 'it'\\''s' \"$0\" $#\ncat <<'END'\n$HOME 'x'\nEND\n# comment").await;
+    assert_eq!(output, "it's /usr/bin/bash 0\n$HOME 'x'\n");
+}
+
+#[tokio::test]
+async fn a_process_that_holds_the_pipe_does_not_keep_the_caller() {
+    let (ended, output) = ran("setsid sleep 61 & echo done").await;
+    assert_eq!((ended.end, ended.exit_code, output.as_str()), (End::Finished, Some(0), "done\n"));
+}
+
+#[tokio::test]
+async fn a_process_that_closes_its_output_is_awaited_nevertheless() {
+    let (ended, output) = ran("echo first; exec >&- 2>&-; for i in {1..2000}; do :; done; exit 5").await;
+    assert_eq!((ended.exit_code, output.as_str()), (Some(5), "first\n"));
+}
+
+#[tokio::test]
+async fn what_a_command_leaves_behind_ends_with_it() {
+    let (ended, output) = ran(&stubborn("rheon-process-left-behind")).await;
+    assert_eq!((ended.exit_code, output.as_str()), (Some(0), "ready\n"));
+    assert_eq!(left("rheon-process-left-behind"), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn cancelling_leaves_no_process() {
+    let stop = stop();
+    let cancel = stop.cancel.clone();
+    let text = format!("{}; wait", stubborn("rheon-process-cancelled"));
+    let capture = capture();
+    let ready = |capture: &Mutex<Capture>| {
+        if capture.lock().unwrap().latest(100).contains("ready") {
+            cancel.cancel();
+        }
+    };
+    let ended = run(&line(&text), launcher(), stop, &capture, ready).await.unwrap();
+    assert_eq!((ended.end, ended.exit_code, ended.signal), (End::Cancelled, None, Some(9)));
+    assert_eq!(left("rheon-process-cancelled"), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_command_that_takes_too_long_is_ended() {
+    let stop = Stop { timeout: Some(std::time::Duration::from_secs(120)), ..stop() };
+    let text = "bash -c 'exec -a rheon-process-late sleep 60' & wait";
+    let ended = run(&line(text), launcher(), stop, &capture(), |_| {}).await.unwrap();
+    assert_eq!(ended.end, End::TimedOut);
+    assert_eq!(left("rheon-process-late"), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn dropping_the_future_at_any_poll_leaves_no_process() {
+    for polls in 0..8 {
+        let text =
+            "(setsid bash -c 'exec -a rheon-process-dropped sleep 60' &); echo a; echo b >&2; sleep 60";
+        let capture = capture();
+        let line = line(text);
+        let mut future = Box::pin(run(&line, launcher(), stop(), &capture, |_| {}));
+        let mut polled = 0;
+        std::future::poll_fn(|context: &mut Context<'_>| {
+            if polled == polls {
+                return Poll::Ready(());
+            }
+            polled += 1;
+            assert!(future.as_mut().poll(context).is_pending());
+            // After the second line nothing more comes.
+            if capture.lock().unwrap().latest(100).contains('b') { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        drop(future);
+        assert_eq!(left("rheon-process-dropped"), Vec::<String>::new());
+    }
+}
+
+#[tokio::test]
+async fn dropping_the_future_before_the_process_is_started_leaves_no_process() {
+    for _ in 0..20 {
+        let line = line("exec -a rheon-process-early sleep 60");
+        let capture = capture();
+        let mut future = Box::pin(run(&line, launcher(), stop(), &capture, |_| {}));
+        assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    }
+    assert_eq!(left("rheon-process-early"), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_hundred_megabytes_of_output_are_counted() {
+    let capture = capture();
+    let mut most = 0;
+    let text = "head -c 104857600 /dev/zero | tr '\\0' x";
+    let seen = |capture: &Mutex<Capture>| most = most.max(capture.lock().unwrap().kept_bytes());
+    run(&line(text), launcher(), stop(), &capture, seen).await.unwrap();
+    let output = capture.into_inner().unwrap().finish();
+    assert_eq!((most, output.bytes, output.omitted_bytes), (20_000, 104_857_600, 104_837_600));
+}
+
+#[tokio::test]
+async fn a_line_that_the_kernel_cannot_take_is_refused() {
+    let refused = |text: String| async move {
+        run(&line(&text), launcher(), stop(), &capture(), |_| {}).await.unwrap_err().to_string()
+    };
+    assert_eq!(
+        [refused("x".repeat(100_001)).await, refused("a\0b".into()).await],
+        [
+            "the command has 100001 bytes, 100000 are possible; write it to a file and run that",
+            "the command holds a zero byte; leave it out"
+        ]
+    );
+    let (ended, output) = ran(&format!("echo {}", "x".repeat(90_000))).await;
+    assert_eq!((ended.exit_code, output.len()), (Some(0), 20_000 - 10_000));
+}
+
+#[tokio::test]
+async fn a_program_that_is_missing_is_named() {
+    let launcher = Launcher { prefix: vec!["/nowhere/program".into()], ..launcher() };
+    let error = run(&line("true"), launcher, stop(), &capture(), |_| {}).await.unwrap_err();
+    assert!(
+        matches!(&error, ProcessError::Start { program, .. } if program == "/nowhere/program"),
+        "{error}"
+    );
+}

@@ -1,0 +1,38 @@
+//! `Programs`: what the machine has to hold processes with.
+
+use std::path::{Path, PathBuf};
+
+/// Programs that start others with fewer rights.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Programs {
+    /// The shell.
+    pub bash: PathBuf,
+    /// bubblewrap.
+    pub bwrap: Option<PathBuf>,
+    /// Ends a process with its parent, takes capabilities away.
+    pub setpriv: Option<PathBuf>,
+    /// Makes a session without a terminal.
+    pub setsid: Option<PathBuf>,
+    /// Makes namespaces.
+    pub unshare: Option<PathBuf>,
+}
+
+/// Where the system keeps its programs. The path of the user is not asked: a workspace could be on it.
+const FOLDERS: [&str; 5] =
+    ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin", "/opt/homebrew/bin"];
+
+impl Programs {
+    /// Those of this machine.
+    pub fn find() -> Self {
+        let find = |name: &str| {
+            FOLDERS.iter().map(|folder| Path::new(folder).join(name)).find(|path| path.is_file())
+        };
+        Self {
+            bash: find("bash").unwrap_or_else(|| "bash".into()),
+            bwrap: find("bwrap"),
+            setpriv: find("setpriv"),
+            setsid: find("setsid"),
+            unshare: find("unshare"),
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Sockets of other programs that have a path: they can be talked to through a file system that is read only, and the
+//! programs behind them (docker, the keeper of ssh keys) do what they are told.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The most that are hidden.
+#[cfg(target_os = "linux")]
+const SOCKETS_MAX: usize = 256;
+
+/// The sockets that programs of this machine have opened at paths, as they are now, but none of `outside_of`.
+#[cfg(target_os = "linux")]
+pub(super) fn open_sockets(outside_of: &[&Path]) -> BTreeSet<PathBuf> {
+    use std::os::unix::fs::FileTypeExt as _;
+    let list = std::fs::read("/proc/self/net/unix").unwrap_or_default();
+    let paths = String::from_utf8_lossy(&list);
+    let named = paths.lines().skip(1).filter_map(|line| line.split_once(" /").map(|(_, path)| path));
+    named
+        .filter_map(|path| Path::new("/").join(path).canonicalize().ok())
+        .filter(|path| !outside_of.iter().any(|folder| path.starts_with(folder)))
+        .filter(|path| path.metadata().is_ok_and(|found| found.file_type().is_socket()))
+        .take(SOCKETS_MAX)
+        .collect()
+}
+
+/// None that could be hidden.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn open_sockets(_outside_of: &[&Path]) -> BTreeSet<PathBuf> {
+    BTreeSet::new()
+}
