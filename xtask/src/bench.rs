@@ -2,13 +2,16 @@
 
 mod allocations;
 mod costs;
+mod figures;
 mod instructions;
+mod judged;
 mod process;
 mod providers;
 mod reference;
 mod rows;
 mod table;
 mod timing;
+mod tools;
 
 use anyhow::Result;
 
@@ -18,7 +21,7 @@ use table::Measured;
 /// Which benchmarks.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Only this part; without it, all but `providers` and `reference`, in one table.
+    /// Only this part; without it, all but `providers`, `tools` and `reference`, in one table.
     part: Option<Part>,
     /// For `reference`, handed on to cargo: `cargo xtask bench reference -- --no-default-features`.
     #[arg(last = true)]
@@ -36,6 +39,8 @@ enum Part {
     Instructions,
     /// The providers: streams, requests, the network. A table of its own.
     Providers,
+    /// The tools: files, search, shell lines. A table of its own; fetches ripgrep first.
+    Tools,
     /// The same work on other systems, in one process. Downloads and compiles them first.
     Reference,
 }
@@ -45,6 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let measured = match arguments.part {
         Some(Part::Reference) => return reference::run(&arguments.extra),
         Some(Part::Providers) => return providers::run(),
+        Some(Part::Tools) => return tools::run(),
         Some(Part::Loop) => Measured { times: timing::measure()?, ..Measured::default() },
         Some(Part::Allocations) => Measured { allocations: allocations::measure()?, ..Measured::default() },
         Some(Part::Instructions) => Measured { instructions: counted()?, ..Measured::default() },

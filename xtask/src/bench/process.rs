@@ -22,6 +22,12 @@ pub(super) fn target(folder: &str) -> PathBuf {
         .join(folder)
 }
 
+/// How busy the machine is, where it says so.
+pub(super) fn load() -> String {
+    let told = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    told.split_whitespace().next().unwrap_or("unknown").to_owned()
+}
+
 /// Runs `command`, says so, and returns what it printed; what it complains about is seen at once.
 pub(super) fn printed(command: &mut Command) -> Result<String> {
     println!("== {}", shown(command));

@@ -9,6 +9,9 @@ use super::walk::StopFlag;
 /// How much of a line is shown.
 const LINE_CHARS_MAX: usize = 400;
 
+/// How many lines of one file are kept; a match that spans lines may have any number.
+const LINES_MAX: usize = 20_000;
+
 /// The matches of one file.
 #[derive(Debug, Default)]
 pub(super) struct FileMatches {
@@ -70,7 +73,8 @@ impl<'a> Collect<'a> {
         }
         let after_gap = std::mem::take(&mut self.gap);
         let texts = bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|byte| *byte == b'\n');
-        for (place, line) in texts.enumerate() {
+        let room = LINES_MAX.saturating_sub(self.found.lines.len());
+        for (place, line) in texts.take(room).enumerate() {
             let text = shortened(line);
             let number = number.unwrap_or(0).saturating_add(place as u64);
             self.found.lines.push(Line { number, text, is_match, after_gap: after_gap && place == 0 });

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::builtin::call::{arguments, blocking, schema};
-use crate::files::{Fingerprint, Spot, Stamp, Workshop, foreign};
+use crate::files::{Fingerprint, Loaded, Spot, Stamp, Workshop, foreign};
 use crate::workspace::Access;
 use image::ImageKind;
 use page::{Page, Range, Stop};
@@ -30,7 +30,7 @@ const WHOLE_BYTES_MAX: u64 = 1024 * 1024;
 const IMAGE_BYTES_MAX: u64 = 20 * 1024 * 1024;
 
 /// How much of a file is looked at to tell what it is.
-const HEAD_BYTES: u64 = 8_192;
+const HEAD_BYTES: usize = 8_192;
 
 /// Reads files.
 pub struct Read {
@@ -91,42 +91,63 @@ impl Tool for Read {
 fn read(workshop: &Workshop, given: &Arguments, context: &ToolContext) -> Result<ToolResult, ToolError> {
     let range = Range::new(given.offset, given.limit, LINES_DEFAULT)?;
     let spot = workshop.locate(&given.path, Access::Read)?;
-    let (mut file, metadata) = workshop.open(&spot)?;
-    let head = head_of(&mut file).map_err(|source| spot.failed("read", source))?;
-    let opened = (file, metadata);
-    if let Some(kind) = ImageKind::of(&head) {
-        return picture(workshop, &spot, opened, kind);
-    }
-    if let Some(problem) = foreign(&head) {
-        let path = &spot.shown;
-        let next = "use a program that understands it";
-        return Err(ToolError::Failed(format!("{path} cannot be shown as text: {problem}; {next}")));
-    }
-    let is_notebook = spot.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ipynb"));
-    if is_notebook && opened.1.len() <= IMAGE_BYTES_MAX {
-        let loaded = workshop.load(&spot, opened)?;
-        workshop.remember(&spot, loaded.fingerprint);
-        return match notebook::cells(&loaded.content) {
-            Some(cells) => Ok(notebook::result(&spot.shown, &cells, range)),
-            None => {
-                text(&spot, Page::collect(&*loaded.content, range, &context.cancel), &loaded.content, range)
-            }
-        };
-    }
+    let opened = workshop.open(&spot)?;
     if opened.1.len() <= WHOLE_BYTES_MAX {
-        let loaded = workshop.load(&spot, opened)?;
-        workshop.remember(&spot, loaded.fingerprint);
-        return text(&spot, Page::collect(&*loaded.content, range, &context.cancel), &loaded.content, range);
+        return whole(workshop, &spot, opened, range, context);
     }
-    let (file, metadata) = opened;
+    let (mut file, metadata) = opened;
+    let head = head_of(&mut file).map_err(|source| spot.failed("read", source))?;
+    if let Some(kind) = ImageKind::of(&head) {
+        return picture(workshop, &spot, (file, metadata), kind);
+    }
+    refuse_foreign(&spot, &head)?;
+    if is_notebook(&spot) && metadata.len() <= IMAGE_BYTES_MAX {
+        return whole(workshop, &spot, (file, metadata), range, context);
+    }
     workshop.remember(&spot, Fingerprint::of_stamp(Stamp::of(&metadata)));
     let page = Page::collect(BufReader::with_capacity(64 * 1024, file), range, &context.cancel);
     text(&spot, page, &[], range)
 }
 
+/// The result for a file that is held as a whole.
+fn whole(
+    workshop: &Workshop,
+    spot: &Spot,
+    opened: (File, Metadata),
+    range: Range,
+    context: &ToolContext,
+) -> Result<ToolResult, ToolError> {
+    let size = opened.1.len();
+    let loaded = workshop.load(spot, opened)?;
+    let content = &*loaded.content;
+    let head = content.get(..HEAD_BYTES).unwrap_or(content);
+    if let Some(kind) = ImageKind::of(head) {
+        return shown_picture(workshop, spot, &loaded, kind, size);
+    }
+    refuse_foreign(spot, head)?;
+    workshop.remember(spot, loaded.fingerprint);
+    if is_notebook(spot)
+        && let Some(cells) = notebook::cells(content)
+    {
+        return Ok(notebook::result(&spot.shown, &cells, range));
+    }
+    text(spot, Page::collect(content, range, &context.cancel), content, range)
+}
+
+fn is_notebook(spot: &Spot) -> bool {
+    spot.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ipynb"))
+}
+
+fn refuse_foreign(spot: &Spot, head: &[u8]) -> Result<(), ToolError> {
+    let Some(problem) = foreign(head) else { return Ok(()) };
+    let path = &spot.shown;
+    let next = "use a program that understands it";
+    Err(ToolError::Failed(format!("{path} cannot be shown as text: {problem}; {next}")))
+}
+
 fn head_of(file: &mut File) -> std::io::Result<Vec<u8>> {
-    let mut head = Vec::new();
-    file.take(HEAD_BYTES).read_to_end(&mut head)?;
+    let mut head = Vec::with_capacity(HEAD_BYTES);
+    file.take(HEAD_BYTES as u64).read_to_end(&mut head)?;
     file.rewind()?;
     Ok(head)
 }
@@ -143,6 +164,17 @@ fn picture(
         return Err(ToolError::Failed(format!("{problem}; make it smaller first")));
     }
     let loaded = workshop.load(spot, opened)?;
+    shown_picture(workshop, spot, &loaded, kind, size)
+}
+
+fn shown_picture(
+    workshop: &Workshop,
+    spot: &Spot,
+    loaded: &Loaded,
+    kind: ImageKind,
+    size: u64,
+) -> Result<ToolResult, ToolError> {
+    let path = &spot.shown;
     let (width, height) = kind
         .size(&loaded.content)
         .map_err(|problem| ToolError::Failed(format!("{path} cannot be shown: {problem}")))?;

@@ -1,5 +1,6 @@
 //! `search`: lines of files that fit a regular expression, by ripgrep's own engine.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,6 +27,8 @@ const MATCHES_MAX: usize = 100_000;
 const CONTEXT_MAX: usize = 20;
 /// How much memory a compiled expression may take.
 const REGEX_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// How much of a file is held at once: the longest line, or the largest file where matches may span lines.
+const HELD_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Searches the contents of files.
 #[derive(Clone)]
@@ -132,6 +135,8 @@ struct Plan {
     multiline: bool,
     /// How many lines of one file are kept.
     lines_max: usize,
+    /// How many lines or files are shown.
+    limit: usize,
 }
 
 impl Plan {
@@ -158,12 +163,14 @@ impl Plan {
             context: wanted.context.min(CONTEXT_MAX),
             multiline: wanted.multiline,
             lines_max,
+            limit,
         })
     }
 
     fn searcher(&self) -> Searcher {
         SearcherBuilder::new()
             .binary_detection(BinaryDetection::quit(0))
+            .heap_limit(Some(HELD_BYTES_MAX))
             .line_number(true)
             .multi_line(self.multiline)
             .before_context(self.context)
@@ -173,11 +180,11 @@ impl Plan {
 
     /// Searches all files in parallel. The order of files is that of their names, whichever thread was first.
     fn run(&self, start: &Path, stop: &StopFlag) -> Result<Found, ToolError> {
-        let files = Mutex::new(Vec::new());
-        let matches = AtomicUsize::new(0);
+        let found = Mutex::new(Found::default());
+        let (matches, unread) = (AtomicUsize::new(0), AtomicUsize::new(0));
         walk(start, &self.globs, self.kind.as_deref())?.build_parallel().run(|| {
             let mut searcher = self.searcher();
-            let (files, matches) = (&files, &matches);
+            let (found, matches, unread) = (&found, &matches, &unread);
             Box::new(move |entry| {
                 if stop.is_set() || matches.load(Ordering::Relaxed) >= MATCHES_MAX {
                     return WalkState::Quit;
@@ -188,19 +195,20 @@ impl Plan {
                     return WalkState::Continue;
                 }
                 let mut collect = Collect::new(self.lines_max, stop);
-                if searcher.search_path(&self.matcher, entry.path(), &mut collect).is_ok()
-                    && let Some(found) = collect.finish()
-                {
-                    matches.fetch_add(found.count, Ordering::Relaxed);
-                    let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
-                    files.push((entry.into_path(), found));
+                if searcher.search_path(&self.matcher, entry.path(), &mut collect).is_err() {
+                    unread.fetch_add(1, Ordering::Relaxed);
+                } else if let Some(file) = collect.finish() {
+                    matches.fetch_add(file.count, Ordering::Relaxed);
+                    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                    found.add(entry.into_path(), file, self);
                 }
                 WalkState::Continue
             })
         });
-        let mut files = files.into_inner().unwrap_or_else(PoisonError::into_inner);
-        files.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-        Ok(Found { files, complete: matches.into_inner() < MATCHES_MAX })
+        let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        found.is_cut = matches.into_inner() >= MATCHES_MAX;
+        found.unread = unread.into_inner();
+        Ok(found)
     }
 }
 
@@ -209,18 +217,41 @@ fn regex_problem(pattern: &str, problem: &str) -> String {
     format!("{pattern:?} is no regular expression: {problem}; escape special characters or set `literal`")
 }
 
+/// What was found. Only the files that can be shown are kept, the first by name; of the others, the number.
+#[derive(Default)]
 struct Found {
-    files: Vec<(PathBuf, FileMatches)>,
-    /// Whether everything was searched.
-    complete: bool,
+    shown: BTreeMap<PathBuf, FileMatches>,
+    /// How many lines or files those are.
+    shown_count: usize,
+    files: usize,
+    matches: usize,
+    /// Whether the search ended before everything was searched.
+    is_cut: bool,
+    /// How many files could not be read, or not within the memory they may take.
+    unread: usize,
+}
+
+impl Found {
+    fn add(&mut self, path: PathBuf, file: FileMatches, plan: &Plan) {
+        let count = |file: &FileMatches| file.count.clamp(1, plan.lines_max.max(1));
+        self.files += 1;
+        self.matches += file.count;
+        self.shown_count += count(&file);
+        self.shown.insert(path, file);
+        while let Some(last) = self.shown.last_entry()
+            && self.shown_count - count(last.get()) >= plan.limit
+        {
+            self.shown_count -= count(last.get());
+            last.remove();
+        }
+    }
 }
 
 impl Search {
     fn show(&self, found: Found, output: Output, limit: usize) -> ToolResult {
-        let matches: usize = found.files.iter().map(|(_, file)| file.count).sum();
         let mut text = String::new();
         let mut shown = 0;
-        for (path, file) in &found.files {
+        for (path, file) in &found.shown {
             if shown >= limit {
                 break;
             }
@@ -238,10 +269,10 @@ impl Search {
             shown += 1;
         }
         let total = match output {
-            Output::Lines => matches,
-            Output::Files | Output::Count => found.files.len(),
+            Output::Lines => found.matches,
+            Output::Files | Output::Count => found.files,
         };
-        let more = if found.complete { "" } else { "more than " };
+        let more = if found.is_cut { "more than " } else { "" };
         let what = match output {
             Output::Lines => "matching lines",
             Output::Files | Output::Count => "files",
@@ -251,7 +282,10 @@ impl Search {
         } else if shown < total {
             text.push_str(&format!("({shown} of {more}{total} {what}; narrow the search to see the others)"));
         }
-        let details = json!({ "matches": matches, "files": found.files.len(), "complete": found.complete });
+        if found.unread > 0 {
+            text.push_str(&format!("\n(files that could not be read or are too large: {})", found.unread));
+        }
+        let details = json!({ "matches": found.matches, "files": found.files, "complete": !found.is_cut });
         ToolResult::text(text.trim_end()).with_details(details)
     }
 }

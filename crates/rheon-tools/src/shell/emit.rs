@@ -27,15 +27,16 @@ pub(super) fn read(text: &str, context: Context, report: &mut Report) {
     }
     let starts = std::mem::take(&mut report.starts);
     let excused = std::mem::take(&mut report.excused);
+    let around = std::mem::take(&mut report.intricate);
     Parser::new(text, 0..text.len(), context, report).run();
     if report.is_full() {
         report.unknown("it holds too many commands");
     }
     let found = std::mem::replace(&mut report.starts, starts);
     let found_excused = std::mem::replace(&mut report.excused, excused);
-    let intricate = report.intricate || text.contains(['\\', '$', '`', '(', ')', '{', '}']);
-    // Where the first reader is not sure, a second opinion changes nothing; where there are only words, plain quotes and
-    // operators, there is nothing to differ about, and the second reader takes most of the time.
+    let intricate = std::mem::replace(&mut report.intricate, around) || text.contains("\\\n");
+    // Where the first reader is not sure, a second opinion changes nothing; where there are only words, plain quotes,
+    // escaped characters and operators, there is nothing to differ about, and the second reader takes most of the time.
     if intricate && report.analysis.unknown.is_empty() && !agrees(text, &found, &found_excused) {
         report.unknown("two ways of reading it differ");
     }

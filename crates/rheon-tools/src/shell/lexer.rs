@@ -21,6 +21,10 @@ pub(super) struct Word {
     pub substitutions: Vec<Substitution>,
     /// Why parts of it cannot be known.
     pub reasons: Vec<&'static str>,
+    /// Whether it is more than letters, plain quotes and escaped characters: worth a second reading.
+    pub intricate: bool,
+    /// Whether it holds braces outside quotes.
+    pub braces: bool,
 }
 
 /// Text within a word that the shell would run.
@@ -87,6 +91,7 @@ struct Draft {
     substitutions: Vec<Substitution>,
     reasons: Vec<&'static str>,
     marks: Marks,
+    intricate: bool,
 }
 
 /// Unquoted characters that may mean more than themselves once the whole word is seen.
@@ -98,6 +103,7 @@ struct Marks {
     brace_open: bool,
     brace_choice: bool,
     brace: bool,
+    braces: bool,
 }
 
 impl Draft {
@@ -122,7 +128,11 @@ impl Draft {
         match byte {
             b'*' | b'?' => self.marks.wildcard = true,
             b'[' => self.marks.bracket_open = true,
-            b'{' => self.marks.brace_open = true,
+            b'{' => {
+                self.marks.brace_open = true;
+                self.marks.braces = true;
+            }
+            b'}' => self.marks.braces = true,
             _ => {}
         }
         self.push(byte);
@@ -193,6 +203,7 @@ impl<'a> Lexer<'a> {
             match byte {
                 b'<' | b'>' if self.peek(1) == Some(b'(') => {
                     draft.reason("a process substitution");
+                    draft.intricate = true;
                     self.at += 1;
                     self.parentheses(&mut draft);
                 }
@@ -257,7 +268,10 @@ impl<'a> Lexer<'a> {
                         draft.push(next);
                         self.at += 2;
                     }
-                    Some(b'\n') => self.at += 2,
+                    Some(b'\n') => {
+                        draft.intricate = true;
+                        self.at += 2;
+                    }
                     _ => {
                         draft.push(byte);
                         self.at += 1;
@@ -277,6 +291,7 @@ impl<'a> Lexer<'a> {
     fn backslash(&mut self, draft: &mut Draft) {
         match self.peek(1) {
             Some(b'\n') => {
+                draft.intricate = true;
                 // A name, a number of a descriptor or a reserved word may be put together this way.
                 if self.peek(2).is_some_and(|byte| !matches!(byte, b' ' | b'\t' | b'\n')) {
                     draft.reason("a line is continued within a word");
@@ -308,6 +323,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn dollar(&mut self, draft: &mut Draft, quoted: Quoted) {
+        draft.intricate = true;
         let Some(next) = self.peek(1) else {
             draft.push(b'$');
             self.at += 1;
@@ -476,6 +492,7 @@ impl<'a> Lexer<'a> {
 
     fn backticks(&mut self, draft: &mut Draft, quoted: Quoted) {
         draft.reason("a command substitution");
+        draft.intricate = true;
         self.at += 1;
         let mut inner = Vec::new();
         while let Some(byte) = self.peek(0) {
@@ -583,6 +600,8 @@ fn finish(mut draft: Draft, part: Range<usize>, globs: Globs) -> Word {
         value,
         substitutions: draft.substitutions,
         reasons: draft.reasons,
+        intricate: draft.intricate,
+        braces: draft.marks.braces,
     }
 }
 

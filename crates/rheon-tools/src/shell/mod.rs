@@ -1,6 +1,6 @@
 //! Shell analysis: what a line of bash would run, as far as that can be known without running it.
 //!
-//! Our own reader decides. A line that is more than words, plain quotes and operators is read a second time by the
+//! Our own reader decides. A line that is more than words, plain quotes, escaped characters and operators is read a second time by the
 //! tree-sitter grammar, which must find the same commands. Everything that neither can settle is named in [`Analysis::unknown`], and whoever sees that list not empty asks.
 
 mod builtin;

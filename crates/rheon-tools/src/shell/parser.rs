@@ -219,8 +219,10 @@ impl<'a, 'r> Parser<'a, 'r> {
             if self.is_descriptor(&word) {
                 continue;
             }
-            self.absorb(&mut word);
             let raw = self.lexer.slice(word.start..word.end);
+            // Only where a command begins, and only alone, is a brace more than a letter.
+            word.braces &= words.is_empty() || matches!(raw, "{" | "}");
+            self.absorb(&mut word);
             if raw.ends_with('=') && self.lexer.peek(0) == Some(b'(') {
                 self.array();
                 word.value = None;
@@ -433,6 +435,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         for reason in &word.reasons {
             self.report.unknown(reason);
         }
+        self.report.intricate |= word.intricate || word.braces;
         if self.context.dialect == Dialect::Posix && self.lexer.slice(word.start..word.end).contains("$'") {
             self.report.unknown("quotes that not every shell knows");
             word.value = None;

@@ -1,54 +1,6 @@
-//! The rows of the table: which figure, how good it should be, and what it is compared with.
+//! The rows of the providers: which figure, how good it should be, and what it is compared with.
 
-/// One row.
-#[derive(Debug, Clone)]
-pub(super) struct Row {
-    /// What is measured.
-    pub(super) title: String,
-    /// How the figure is found.
-    pub(super) figure: Figure,
-    /// What it is counted in.
-    pub(super) unit: Unit,
-    /// How good it should be.
-    pub(super) aim: Option<Aim>,
-    /// What it is compared with; the ratio is that to the best of them.
-    pub(super) references: Vec<(&'static str, Figure)>,
-}
-
-/// How a figure is found among those that were measured.
-#[derive(Debug, Clone)]
-pub(super) enum Figure {
-    /// As it was measured.
-    Case(String),
-    /// How much the first is above the second.
-    Growth(String, String),
-    /// How many times the second the first is.
-    Share(String, String),
-}
-
-/// What a figure is counted in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unit {
-    /// MB/s: more is better.
-    Rate,
-    /// Time, measured in nanoseconds.
-    Time,
-    /// A number of things.
-    Count,
-    /// MiB.
-    Mebibytes,
-}
-
-/// How good a figure should be.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Aim {
-    /// No less than this.
-    AtLeast(f64),
-    /// No more than this.
-    AtMost(f64),
-    /// No less than so many times the best reference.
-    TimesAtLeast(f64),
-}
+use crate::bench::judged::{Aim, Figure, Row, Unit, case, row};
 
 /// 1 GB per minute, in MB/s.
 const GIGABYTE_PER_MINUTE: f64 = 1_000.0 / 60.0;
@@ -152,10 +104,6 @@ fn first_byte(messages: usize) -> [Row; 2] {
     })
 }
 
-fn row(figure: Figure, unit: Unit) -> Row {
-    Row { title: String::new(), figure, unit, aim: None, references: Vec::new() }
-}
-
-fn case(name: impl Into<String>) -> Figure {
-    Figure::Case(name.into())
-}
+#[cfg(test)]
+#[path = "rows_tests.rs"]
+mod tests;

@@ -1,5 +1,6 @@
 //! `Page`: some lines of a text, with their numbers.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::io::{self, BufRead};
 
@@ -11,6 +12,9 @@ const PAGE_BYTES_MAX: usize = 1024 * 1024;
 
 /// How many bytes of one line are shown.
 pub(super) const LINE_BYTES_MAX: usize = 4_096;
+
+/// How many lines are gone through between two looks at whether the call was cancelled.
+const LINES_UNWATCHED: u64 = 64;
 
 /// How many bytes are gone through in search of the first line.
 const SCAN_BYTES_MAX: u64 = 512 * 1024 * 1024;
@@ -87,7 +91,8 @@ impl Page {
         let mut scan_left = SCAN_BYTES_MAX;
         let mut line = Line { kept: Vec::new(), length: 0 };
         while line.read(&mut reader, &mut scan_left)? {
-            if cancel.is_cancelled() {
+            let is_watched = page.passed % LINES_UNWATCHED == 0 || line.length > LINE_BYTES_MAX as u64;
+            if is_watched && cancel.is_cancelled() {
                 page.stop = Stop::Cancelled;
             } else if scan_left == 0 {
                 page.stop = Stop::Scan;
@@ -116,12 +121,17 @@ impl Page {
             bytes = without_broken_end(bytes);
         }
         let before_return = if cut == 0 { bytes.strip_suffix(b"\r") } else { None };
-        let shown = String::from_utf8_lossy(before_return.unwrap_or(bytes));
+        let line_bytes = before_return.unwrap_or(bytes);
+        // The usual line is text, and told so by a much quicker look than the one that mends others.
+        let shown = std::str::from_utf8(line_bytes)
+            .map_or_else(|_| String::from_utf8_lossy(line_bytes), Cow::Borrowed);
         let before = self.text.len();
-        // Writing to a string cannot fail.
-        write!(self.text, "{number}\t{shown}").ok();
+        push_number(&mut self.text, number);
+        self.text.push('\t');
+        self.text.push_str(&shown);
         if cut > 0 {
             let missing = line.length - bytes.len() as u64;
+            // Writing to a string cannot fail.
             write!(self.text, " ... [{missing} more bytes in this line]").ok();
         }
         self.text.push('\n');
@@ -131,14 +141,14 @@ impl Page {
         }
         self.lines += 1;
         self.shortened += u64::from(cut > 0);
-        self.invalid += u64::from(matches!(shown, std::borrow::Cow::Owned(_)));
+        self.invalid += u64::from(matches!(shown, Cow::Owned(_)));
         self.crlf += u64::from(before_return.is_some());
         true
     }
 
     /// The lines, and what the reader has to know about them.
-    pub(super) fn with_notes(&self, range: Range, total: Option<u64>) -> String {
-        let mut text = self.text.clone();
+    pub(super) fn with_notes(self, range: Range, total: Option<u64>) -> String {
+        let mut text = self.text;
         if self.stop != Stop::End {
             let last = self.passed;
             let of = total.map_or_else(String::new, |total| format!(" of {total}"));
@@ -172,7 +182,7 @@ impl Line {
             let end = memchr::memchr(b'\n', buffer);
             let part = buffer.get(..end.unwrap_or(buffer.len())).unwrap_or_default();
             let room = LINE_BYTES_MAX.saturating_sub(self.kept.len());
-            self.kept.extend(part.iter().take(room));
+            self.kept.extend_from_slice(part.get(..room).unwrap_or(part));
             self.length += part.len() as u64;
             let used = part.len() + usize::from(end.is_some());
             reader.consume(used);
@@ -183,6 +193,14 @@ impl Line {
         }
         Ok(is_any)
     }
+}
+
+/// Writes a number, as `write!` would, but without its machinery: there is one per line.
+fn push_number(text: &mut String, number: u64) {
+    if number >= 10 {
+        push_number(text, number / 10);
+    }
+    text.extend(char::from_digit(u32::try_from(number % 10).unwrap_or(0), 10));
 }
 
 /// `bytes` without the first part of a character at their end, whose rest was cut off.

@@ -178,3 +178,57 @@ async fn what_does_not_work_says_why() {
     )
     .await;
 }
+
+#[tokio::test]
+async fn of_many_files_the_first_by_name_are_shown_whichever_thread_was_first() {
+    let names: Vec<String> = (0..300).map(|number| format!("folder{}/file{number:03}.txt", number % 7)).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "needle\nhay\nneedle\n")).collect();
+    let folder = folder(&files);
+    let search = Search::new(workshop(folder.path()));
+    let arguments = json!({ "pattern": "needle", "limit": 5 });
+    let result = search.execute(Arc::new(arguments), context("search")).await.unwrap();
+    expect![[r#"
+        folder0/file000.txt
+        1:needle
+        3:needle
+
+        folder0/file007.txt
+        1:needle
+        3:needle
+
+        folder0/file014.txt
+        1:needle
+        (5 of 600 matching lines; narrow the search to see the others)"#]]
+    .assert_eq(&result.as_text());
+    assert_eq!(result.details, json!({ "complete": true, "files": 300, "matches": 600 }));
+}
+
+#[test]
+fn only_what_can_be_shown_is_kept() {
+    let wanted: Arguments = serde_json::from_value(json!({ "pattern": "x" })).unwrap();
+    let plan = Plan::new(&wanted, 10).unwrap();
+    let mut found = Found::default();
+    for number in (0..1_000).rev() {
+        let mut file = FileMatches::default();
+        file.count = 3;
+        found.add(format!("{number:04}").into(), file, &plan);
+    }
+    let kept: Vec<_> = found.shown.keys().map(|path| path.to_str().unwrap()).collect();
+    assert_eq!(kept, ["0000", "0001", "0002", "0003"]);
+    assert_eq!((found.files, found.matches), (1_000, 3_000));
+}
+
+#[tokio::test]
+async fn a_line_beyond_the_memory_it_may_take_is_left_out_and_it_is_said() {
+    let folder = folder(&[("small.txt", "needle\n")]);
+    std::fs::write(folder.path().join("large.txt"), vec![b'a'; HELD_BYTES_MAX + 1]).unwrap();
+    let search = Search::new(workshop(folder.path()));
+    let arguments = json!({ "pattern": "needle" });
+    let result = search.execute(Arc::new(arguments), context("search")).await.unwrap();
+    expect![[r#"
+        small.txt
+        1:needle
+
+        (files that could not be read or are too large: 1)"#]]
+    .assert_eq(&result.as_text());
+}

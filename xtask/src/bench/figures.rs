@@ -1,21 +1,21 @@
-//! The table: rows and figures in, text out. Pure.
+//! A table of judged rows: rows and figures in, text out. Pure.
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::rows::{Aim, Figure, Row, Unit};
+use super::judged::{Aim, Figure, Row, Unit};
 
 /// What was measured, by case.
 #[derive(Debug, Default)]
-pub(super) struct Figures {
+pub(crate) struct Figures {
     by_case: BTreeMap<String, f64>,
 }
 
 impl Figures {
     /// Takes in measurements, one JSON object per line, each with its `case` and its `value`.
-    pub(super) fn read(&mut self, lines: &str) -> Result<()> {
+    pub(crate) fn read(&mut self, lines: &str) -> Result<()> {
         for line in lines.lines().filter(|line| line.starts_with('{')) {
             let entry: Value = serde_json::from_str(line).with_context(|| format!("cannot read {line}"))?;
             let missing = |field: &str| format!("no {field} in {line}");
@@ -37,7 +37,7 @@ impl Figures {
 }
 
 /// The table as Markdown.
-pub(super) fn render(rows: &[Row], figures: &Figures) -> String {
+pub(crate) fn render(rows: &[Row], figures: &Figures) -> String {
     let mut text = String::from("| what | measured | aim | reference | ratio |\n|---|---:|---|---|---:|\n");
     for row in rows {
         text.push_str(&line(row, figures));
@@ -75,6 +75,9 @@ fn judge(aim: Aim, unit: Unit, measured: Option<f64>, ratio: Option<f64>) -> Str
         Aim::AtMost(limit) => {
             (format!("<= {}", show(unit, limit)), measured.map(|figure| figure < limit + ROUNDING))
         }
+        Aim::TimesAtMost(limit) => {
+            (format!("<= {limit} times it"), ratio.map(|ratio| ratio < limit + ROUNDING))
+        }
         Aim::TimesAtLeast(limit) => {
             (format!(">= {limit} times the best"), ratio.map(|ratio| ratio >= limit - ROUNDING))
         }
@@ -98,5 +101,5 @@ fn show(unit: Unit, figure: f64) -> String {
 }
 
 #[cfg(test)]
-#[path = "table_tests.rs"]
+#[path = "figures_tests.rs"]
 mod tests;

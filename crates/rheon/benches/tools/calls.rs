@@ -1,0 +1,86 @@
+//! Calls of tools: bare, and through an agent with a policy and a hook.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
+use rheon::tools::Workspace;
+use rheon::tools::files::Workshop;
+use rheon::tools::policy::{Document, Places, Policy, PolicyGate, PolicySource, Shell, Source, Trust};
+use rheon::types::{Answer, Flow, Hook, Tool, ToolCall, ToolContext, ToolResult};
+use rheon::{Agent, SystemClock, ToolExecution};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+/// What a user of some weeks may have in the settings.
+const PERMISSIONS: &str = r#"{ "permissions": {
+    "deny": ["Read(./.env)", "Read(./secrets/**)", "Read(~/.ssh/**)", "Bash(git push *)", "WebFetch(domain:example.com)"],
+    "ask": ["Bash(rm *)", "Bash(git commit *)", "Edit(/docs/**)"],
+    "allow": ["Bash(cargo test *)", "Bash(npm run *)", "Bash(git status)", "Bash(git diff *)", "Bash(ls *)", "Edit(/src/**)"]
+} }"#;
+
+/// A workshop in `folder`.
+pub(crate) fn workshop(folder: &Path) -> Workshop {
+    let workspace = Workspace::new(folder).expect("the folder is there");
+    Workshop::new(workspace, Arc::new(SystemClock::default()))
+}
+
+/// The result of one call, without loop, gate or log.
+pub(crate) async fn bare(tool: &dyn Tool, arguments: Value) -> ToolResult {
+    let context = ToolContext::new(
+        ("call".into(), tool.name().into()),
+        ("session".into(), "run".into()),
+        CancellationToken::new(),
+        None,
+    );
+    tool.execute(Arc::new(arguments), context).await.expect("the tool does its work")
+}
+
+/// How long a run takes whose first turn makes these calls, from the prompt to the last event.
+pub(crate) async fn run(
+    folder: &Path,
+    tool: impl Tool + 'static,
+    execution: ToolExecution,
+    calls: Vec<Value>,
+) -> Duration {
+    let (name, count) = (tool.name().to_owned(), calls.len());
+    let turn = calls.into_iter().fold(Turn::new(), |turn, arguments| turn.tool_call(&*name, arguments));
+    let agent = Agent::builder()
+        .provider(ScriptedProvider::new(Scenario::new().turn(turn).turn("That is all.")))
+        .model("scripted")
+        .tool(tool)
+        .permission_policy(gate(folder))
+        .hook(Watcher)
+        .tool_execution(execution)
+        .build()
+        .expect("the agent can be built");
+    let start = Instant::now();
+    let output = agent.run("Look at these.").await.expect("the run completes");
+    let time = start.elapsed();
+    // The prompt, the request for tools, their results, the answer.
+    assert_eq!(output.messages.len(), count + 3);
+    let failed = output.messages.iter().filter(|message| format!("{message:?}").contains("is_error: true")).count();
+    assert_eq!(failed, 0, "every call succeeds");
+    time
+}
+
+fn gate(folder: &Path) -> PolicyGate {
+    let folder = folder.canonicalize().expect("the folder is there");
+    let places = Places { working_folder: folder.clone(), home: Some(folder.join("home")) };
+    let document = Document::parse("settings.json", PERMISSIONS).expect("the settings are in order");
+    let source = PolicySource { source: Source::User, folder, document };
+    let policy =
+        Policy::new(vec![source], places, Trust::Trusted, Shell::default()).expect("the rules are in order");
+    let workspace = Arc::new(policy.workspace().expect("the folder is there"));
+    PolicyGate::new(policy, workspace)
+}
+
+/// A hook that is asked before each call and lets it pass.
+struct Watcher;
+
+impl Hook for Watcher {
+    fn before_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Flow> {
+        Answer::Now(Flow::from(!call.name.as_str().is_empty()))
+    }
+}

@@ -1,0 +1,131 @@
+//! `search` and `glob` on a tree of 100,000 files, beside the `rg` program with the same question.
+
+use std::cell::Cell;
+use std::path::Path;
+
+use rheon::tools::builtin::{Glob, Search};
+use rheon::types::Tool;
+use serde_json::{Value, json};
+
+use crate::calls::{bare, workshop};
+use crate::race::{race, whole};
+use crate::{report, ripgrep, runtime, tree};
+
+const ROUNDS: usize = 9;
+
+/// One question, asked both ways.
+struct Question {
+    name: &'static str,
+    tool: Box<dyn Tool>,
+    arguments: Value,
+    /// Which number among the details of our result is compared.
+    detail: &'static str,
+    ripgrep: &'static [&'static str],
+    /// What the output of ripgrep says about that number.
+    count: fn(&[u8]) -> u64,
+}
+
+pub(crate) fn measure() {
+    let folder = tree::tree();
+    let program = ripgrep::program();
+    let runtime = runtime();
+    for question in questions(&folder) {
+        let (ours, theirs) = (Cell::new(0), Cell::new(0));
+        let mut ways = vec![whole("rheon", || {
+            let result = runtime.block_on(bare(&*question.tool, question.arguments.clone()));
+            ours.set(result.details.get(question.detail).and_then(Value::as_u64).expect("the number is told"));
+        })];
+        if let Some(program) = &program {
+            ways.push(whole("ripgrep", || {
+                theirs.set((question.count)(&ripgrep::run(program, &folder, question.ripgrep)));
+            }));
+        }
+        let names: &[&str] = if program.is_some() { &["rheon", "ripgrep"] } else { &["rheon"] };
+        let times = race(ROUNDS, ways);
+        if program.is_some() {
+            assert_eq!(ours, theirs, "both find as much for {}", question.name);
+        }
+        report(&format!("{}/found", question.name), ours.get() as f64);
+        for name in names {
+            report(&format!("{}/{name}", question.name), times.best(name));
+            report(&format!("{}/{name}/median", question.name), times.median(name));
+        }
+    }
+}
+
+fn questions(folder: &Path) -> [Question; 7] {
+    let workshop = workshop(folder);
+    let search = || Box::new(Search::new(workshop.clone()));
+    let glob = || Box::new(Glob::new(workshop.clone()));
+    [
+        Question {
+            name: "search/rare",
+            tool: search(),
+            arguments: json!({ "pattern": "needle_in_hay", "limit": 2_000 }),
+            detail: "matches",
+            ripgrep: &["--line-number", "--regexp", "needle_in_hay"],
+            count: lines,
+        },
+        Question {
+            name: "search/frequent",
+            tool: search(),
+            arguments: json!({ "pattern": r"error_code_\d*7\d*\b", "limit": 2_000 }),
+            detail: "matches",
+            ripgrep: &["--line-number", "--regexp", r"error_code_\d*7\d*\b"],
+            count: lines,
+        },
+        Question {
+            name: "search/absent",
+            tool: search(),
+            arguments: json!({ "pattern": "no such text anywhere" }),
+            detail: "matches",
+            ripgrep: &["--line-number", "--regexp", "no such text anywhere"],
+            count: lines,
+        },
+        Question {
+            name: "search/count",
+            tool: search(),
+            arguments: json!({ "pattern": "ERROR_CODE", "ignore_case": true, "output": "count", "glob": ["*.rs"] }),
+            detail: "matches",
+            ripgrep: &["--count", "--ignore-case", "--glob", "*.rs", "--regexp", "ERROR_CODE"],
+            count: sum,
+        },
+        // A type is asked about after ignore files, as our pattern is.
+        Question {
+            name: "glob/many",
+            tool: glob(),
+            arguments: json!({ "pattern": "*.rs" }),
+            detail: "files",
+            ripgrep: &["--files", "--type-add", "wanted:*.rs", "--type", "wanted"],
+            count: lines,
+        },
+        Question {
+            name: "glob/some",
+            tool: glob(),
+            arguments: json!({ "pattern": "file1?.toml" }),
+            detail: "files",
+            ripgrep: &["--files", "--type-add", "wanted:file1?.toml", "--type", "wanted"],
+            count: lines,
+        },
+        // A glob overrules ignore files, so that ripgrep has much less to do; in these folders no file is ignored by its name.
+        Question {
+            name: "glob/path",
+            tool: glob(),
+            arguments: json!({ "pattern": "**/module3/*.rs" }),
+            detail: "files",
+            ripgrep: &["--files", "--glob", "**/module3/*.rs"],
+            count: lines,
+        },
+    ]
+}
+
+fn lines(output: &[u8]) -> u64 {
+    output.iter().filter(|byte| **byte == b'\n').count() as u64
+}
+
+/// The sum of the numbers at the ends of lines.
+fn sum(output: &[u8]) -> u64 {
+    let text = String::from_utf8_lossy(output);
+    let number = |line: &str| line.rsplit(':').next().and_then(|number| number.parse::<u64>().ok());
+    text.lines().map(|line| number(line).expect("a line ends in a count")).sum()
+}
