@@ -96,6 +96,7 @@ impl Toolkit {
             Some(home) => boundary.with_keys_hidden(home),
             None => boundary,
         };
+        let hidden = boundary.hidden().to_vec();
         let sandbox = Sandbox::choose(settings.sandbox, boundary).await?;
         let (kept, output_folder) = output_folder(settings.output_folder)?;
         let held_commands = match sandbox.level() {
@@ -126,7 +127,7 @@ impl Toolkit {
             None => gate,
         });
         // Whether a call may look further than the workspace is the gate's decision.
-        let workshop = Workshop::with_reach(workspace, settings.clock, Reach::Anywhere);
+        let workshop = Workshop::with_reach(workspace, settings.clock, Reach::Anywhere).hiding(hidden);
         let tasks = TodoList::default();
         let mut tools = file_tools(&workshop);
         tools.extend(bash_tools(&shell));

@@ -15,6 +15,7 @@ use crate::files::diff::Change;
 use crate::files::error::FileError;
 use crate::files::fingerprint::{Fingerprint, Stamp};
 use crate::files::folder::{Entry, Folder, Missing, Over};
+use crate::files::hidden::Hidden;
 use crate::files::loaded::{FILE_BYTES_MAX, Loaded};
 use crate::files::read_files::{ReadFiles, Staleness};
 use crate::workspace::{Access, ResolvedPath, Workspace, names_folder};
@@ -37,6 +38,7 @@ pub enum Reach {
 pub struct Workshop {
     shared: Arc<Shared>,
     read_files: Arc<ReadFiles>,
+    hidden: Hidden,
 }
 
 struct Shared {
@@ -71,12 +73,24 @@ impl Workshop {
         let claims = Claims::new(Arc::clone(&clock));
         let (cache, changing) = (FileCache::default(), Mutex::default());
         let shared = Shared { workspace, reach, cache, claims, clock, changing };
-        Self { shared: Arc::new(shared), read_files: Arc::default() }
+        Self { shared: Arc::new(shared), read_files: Arc::default(), hidden: Hidden::default() }
     }
 
     /// For another session in the same workspace: cache and claims are shared, but nothing was read yet.
     pub fn for_session(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared), read_files: Arc::default() }
+        let (shared, hidden) = (Arc::clone(&self.shared), self.hidden.clone());
+        Self { shared, read_files: Arc::default(), hidden }
+    }
+
+    /// The same without these files and folders: no tool looks at them, whatever the gate says.
+    pub fn hiding(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.hidden = Hidden::new(paths);
+        self
+    }
+
+    /// What no tool looks at.
+    pub(crate) fn hidden(&self) -> &Hidden {
+        &self.hidden
     }
 
     /// Where tools work.
@@ -110,6 +124,9 @@ impl Workshop {
         };
         if !is_admitted {
             return Err(FileError::Outside { path: self.shown(&resolved.path) });
+        }
+        if self.hidden.hides(&resolved.path) {
+            return Err(FileError::Hidden { path: self.shown(&resolved.path) });
         }
         if access == Access::Write && resolved.protected {
             return Err(FileError::Protected { path: self.shown(&resolved.path) });

@@ -60,7 +60,8 @@ pub(crate) async fn run(
     let time = start.elapsed();
     // The prompt, the request for tools, their results, the answer.
     assert_eq!(output.messages.len(), count + 3);
-    let failed = output.messages.iter().filter(|message| format!("{message:?}").contains("is_error: true")).count();
+    let failed =
+        output.messages.iter().filter(|message| format!("{message:?}").contains("is_error: true")).count();
     assert_eq!(failed, 0, "every call succeeds");
     time
 }

@@ -41,7 +41,8 @@ pub(crate) fn measure() {
         way("blocking", || {
             timed(|file| {
                 let path = folder.join(name(file));
-                let read = runtime.block_on(async { tokio::task::spawn_blocking(move || std::fs::read(path)).await });
+                let read = runtime
+                    .block_on(async { tokio::task::spawn_blocking(move || std::fs::read(path)).await });
                 black_box(read.expect("the thread ends").expect("the file is there"));
             })
         }),
@@ -52,7 +53,9 @@ pub(crate) fn measure() {
             })
         }),
     ];
-    for (label, execution) in [("sequential", ToolExecution::Sequential), ("parallel", ToolExecution::Parallel)] {
+    for (label, execution) in
+        [("sequential", ToolExecution::Sequential), ("parallel", ToolExecution::Parallel)]
+    {
         for calls in [1, FILES] {
             let pipeline = &pipeline;
             ways.push(way(format!("{label}/each/{calls}"), move || pipeline(execution, calls, &each)));

@@ -33,7 +33,9 @@ pub(crate) fn measure() {
         let (ours, theirs) = (Cell::new(0), Cell::new(0));
         let mut ways = vec![whole("rheon", || {
             let result = runtime.block_on(bare(&*question.tool, question.arguments.clone()));
-            ours.set(result.details.get(question.detail).and_then(Value::as_u64).expect("the number is told"));
+            ours.set(
+                result.details.get(question.detail).and_then(Value::as_u64).expect("the number is told"),
+            );
         })];
         if let Some(program) = &program {
             ways.push(whole("ripgrep", || {

@@ -52,11 +52,13 @@ pub(super) fn rows() -> Vec<Row> {
 }
 
 fn read() -> Vec<Row> {
-    let references = || {
-        vec![("std::fs::read", case("read/fs")), ("the same in spawn_blocking", case("read/blocking"))]
-    };
-    let mut rows =
-        vec![Row { title: "read 10 KB, the bare tool".into(), references: references(), ..row(case("read/tool"), Unit::Time) }];
+    let references =
+        || vec![("std::fs::read", case("read/fs")), ("the same in spawn_blocking", case("read/blocking"))];
+    let mut rows = vec![Row {
+        title: "read 10 KB, the bare tool".into(),
+        references: references(),
+        ..row(case("read/tool"), Unit::Time)
+    }];
     for (title, name) in [
         ("one call after the other, each another file", "sequential/each"),
         ("one call after the other, always the same file", "sequential/same"),
