@@ -4,3 +4,4 @@
 mod derive_tool;
 mod examples;
 mod pipeline;
+mod talking_tools;
