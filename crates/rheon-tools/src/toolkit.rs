@@ -122,6 +122,9 @@ impl Toolkit {
                     None => folders.folder(),
                 }
             });
+        // What a skill brings along is read when the skill says so.
+        let folders_of_skills = settings.skills.for_model().map(|skill| skill.folder.clone());
+        let gate = folders_of_skills.fold(gate, PolicyGate::with_readable);
         let gate = Arc::new(match settings.rule_sink {
             Some(sink) => gate.with_sink(sink),
             None => gate,

@@ -189,9 +189,13 @@ impl PolicyGate {
         let explanation = self.explain_in(&shell_folder, call, effect);
         match explanation.decision {
             Decision::Allow => Verdict::Allow,
+            // The user has seen exactly this call in the plan, so it needs no question.
+            Decision::Ask | Decision::Deny
+                if explanation.by_rules == Decision::Ask && self.state().plan.take_grant(call) =>
+            {
+                Verdict::Allow
+            }
             Decision::Deny => Verdict::Deny { reason: denial(&explanation) },
-            // The user has seen exactly this call in the plan.
-            Decision::Ask if self.state().plan.take_grant(call) => Verdict::Allow,
             Decision::Ask => Verdict::Ask {
                 subject: subject::of(call, &self.workspace, &shell_folder),
                 reason: explanation.reason(),

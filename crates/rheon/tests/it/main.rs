@@ -5,4 +5,5 @@ mod derive_tool;
 mod escapes;
 mod examples;
 mod pipeline;
+mod talking_tools;
 mod toolkit;
