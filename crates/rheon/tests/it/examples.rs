@@ -127,7 +127,9 @@ fn steer() {
 
 #[test]
 fn coding() {
-    check("coding", &expect![[r#"
+    check(
+        "coding",
+        &expect![[r#"
         I look at it.
         [read]
         I mend it.
@@ -148,12 +150,15 @@ fn coding() {
         [bash] nothing is removed here
         It prints 42; nothing was removed.
         answer.sh now says: echo 42
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn permissions() {
-    check("permissions", &expect![[r#"
+    check(
+        "permissions",
+        &expect![[r#"
         bash {"command":"cargo test -q && git push origin main"}
         ask
           allow run `cargo test -q`: rule Bash(cargo test *) in allow of user settings
@@ -187,5 +192,6 @@ fn permissions() {
         ask
           ask change .git/hooks/pre-commit: it is protected: settings of agents, hooks and .git are always asked about
 
-    "#]]);
+    "#]],
+    );
 }
