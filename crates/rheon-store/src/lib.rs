@@ -1,6 +1,10 @@
 //! Runs become files and rows. The journal of a session is the truth; everything else here can be rebuilt from it, or says
 //! that it cannot.
 
+pub mod blobs;
+pub mod journal;
 mod session_name;
+pub mod sessions;
+pub mod slim;
 
 pub use session_name::{SessionName, SessionNameError};
