@@ -16,8 +16,9 @@ const IGNORED: &str = "# what is made, not written\n/build/\n*.log\n!keep.log\n.
 
 /// The words that all text is made of.
 const WORDS: [&str; 24] = [
-    "let", "value", "return", "match", "request", "self", "context", "buffer", "the", "of", "result", "index",
-    "if", "else", "length", "state", "event", "call", "write", "read", "pub", "fn", "struct", "impl",
+    "let", "value", "return", "match", "request", "self", "context", "buffer", "the", "of", "result",
+    "index", "if", "else", "length", "state", "event", "call", "write", "read", "pub", "fn", "struct",
+    "impl",
 ];
 
 /// The folder of the tree.

@@ -20,7 +20,9 @@ pub(super) fn program() -> Option<PathBuf> {
     match printed(install.arg(&root)) {
         Ok(_) => Some(program),
         Err(problem) => {
-            println!("== ripgrep cannot be compiled, one that is installed is taken if there is any: {problem:#}");
+            println!(
+                "== ripgrep cannot be compiled, one that is installed is taken if there is any: {problem:#}"
+            );
             None
         }
     }

@@ -181,8 +181,10 @@ async fn what_does_not_work_says_why() {
 
 #[tokio::test]
 async fn of_many_files_the_first_by_name_are_shown_whichever_thread_was_first() {
-    let names: Vec<String> = (0..300).map(|number| format!("folder{}/file{number:03}.txt", number % 7)).collect();
-    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "needle\nhay\nneedle\n")).collect();
+    let names: Vec<String> =
+        (0..300).map(|number| format!("folder{}/file{number:03}.txt", number % 7)).collect();
+    let files: Vec<(&str, &str)> =
+        names.iter().map(|name| (name.as_str(), "needle\nhay\nneedle\n")).collect();
     let folder = folder(&files);
     let search = Search::new(workshop(folder.path()));
     let arguments = json!({ "pattern": "needle", "limit": 5 });
