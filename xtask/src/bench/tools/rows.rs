@@ -44,7 +44,7 @@ const LINES: [(&str, &str); 14] = [
 /// Every row, in the order of the table.
 pub(super) fn rows() -> Vec<Row> {
     let mut rows = read();
-    rows.extend(SEARCHES.iter().flat_map(|search| ripgrep(search)));
+    rows.extend(SEARCHES.iter().flat_map(ripgrep));
     rows.extend(LINES.map(|(title, name)| Row {
         title: format!("shell analysis of 1 KB: {title}"),
         aim: Some(Aim::AtMost(LINE_NANOS_MAX)),
