@@ -101,7 +101,7 @@ fn read() -> Vec<Row> {
     rows
 }
 
-/// The time that passes, which is judged, and the work of the processors, which hardly depends on what else the machine does.
+/// The time that passes, and the work of the processors, which hardly depends on what else the machine does.
 fn ripgrep((title, name, program, aim): &(&str, &str, &'static str, Option<Aim>)) -> [Row; 2] {
     [
         Row {
@@ -112,6 +112,7 @@ fn ripgrep((title, name, program, aim): &(&str, &str, &'static str, Option<Aim>)
         },
         Row {
             title: "... work of all processors".into(),
+            aim: *aim,
             references: vec![(program, case(format!("{name}/ripgrep/work")))],
             ..row(case(format!("{name}/rheon/work")), Unit::Time)
         },
