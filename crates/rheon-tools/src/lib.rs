@@ -1,17 +1,22 @@
 //! Everything the model can do to the machine: built-in tools, and the rules they obey.
 //!
 //! A tool does one thing and trusts its arguments no further than [`Workspace`] does; whether it may run at all is the
-//! gate's decision ([`policy`]).
+//! gate's decision ([`policy`]). Programs of the user take part through [`hooks`], those of a project only after [`trust`].
 
 pub mod builtin;
 pub mod files;
+pub mod hooks;
 pub mod memory;
 pub mod policy;
 pub mod process;
 pub mod sandbox;
 pub mod shell;
+pub mod skills;
+mod toolkit;
+pub mod trust;
 mod workspace;
 
+pub use toolkit::{Toolkit, ToolkitError, ToolkitSettings, file_tools};
 pub use workspace::{Access, PathError, ResolvedPath, Shown, Workspace};
 
 #[cfg(test)]

@@ -59,6 +59,18 @@ impl ToolResult {
     }
 }
 
+impl From<String> for ToolResult {
+    fn from(text: String) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<&str> for ToolResult {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
 /// Why a call has no result of its own. All but `Fatal` are told to the model, which can try something else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]

@@ -150,15 +150,20 @@
 //! | ask, veto and count at fixed points of a run | [`guide::hooks`] |
 //! | stop runs that take too long or cost too much | [`guide::limits`] |
 //! | hold the conversation yourself and call the loop as a function | [`guide::own_state`] |
-//! | see all of it at work, offline | `cargo run -p rheon --example observe` (also `tool`, `steer`; `ask` needs a key) |
+//! | see all of it at work, offline | `cargo run -p rheon --example observe` (also `tool`, `derive_tool`, `steer`; `ask` needs a key) |
 
+mod derived;
 pub mod guide;
 pub mod prelude;
 mod resolved;
+mod toolkit;
 
+pub use derived::{DerivedTool, IntoToolOutput, ToolArguments};
 pub use resolved::WithModel;
 #[doc(inline)]
 pub use rheon_agent::*;
+#[doc(inline)]
+pub use rheon_macros::Tool;
 pub use rheon_providers as providers;
 pub use rheon_tools as tools;
 pub use rheon_types as types;
@@ -166,8 +171,21 @@ pub use rheon_types as types;
 pub use rheon_types::event::*;
 #[doc(inline)]
 pub use rheon_types::*;
+pub use toolkit::{WithToolkit, default_tools};
 
+/// What `#[derive(JsonSchema)]` comes from; `#[schemars(crate = "rheon::schemars")]` where it is no dependency of its own.
+pub use schemars;
+/// What `#[derive(Deserialize)]` comes from; `#[serde(crate = "rheon::serde")]` where it is no dependency of its own.
+pub use serde;
 /// What traits and types of this crate are made of.
 pub use serde_json::{Value, json};
 /// Stops what it was handed to.
 pub use tokio_util::sync::CancellationToken;
+
+/// What the code of `#[derive(Tool)]` refers to. Not for use by hand.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::derived::{DerivedTool, IntoToolOutput, ToolArguments};
+    pub use rheon_types::{BoxFuture, Effect, ToolContext, ToolError, ToolResult};
+    pub use std::boxed::Box;
+}

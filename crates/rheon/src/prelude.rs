@@ -1,14 +1,18 @@
 //! What is needed daily: `use rheon::prelude::*;`.
 
 pub use crate::resolved::WithModel;
+pub use crate::toolkit::{WithToolkit, default_tools};
 pub use rheon_agent::{
     Agent, AgentBuilder, AgentError, ClosureHook, ExecutionLimits, Prompt, RecvError, RunStream,
     ToolExecution,
 };
+pub use rheon_macros::Tool;
 pub use rheon_types::event::{ApprovalRequest, PermissionDecision, PermissionResponse};
 pub use rheon_types::{
     AgentEvent, AgentMessage, AgentOutput, AllowAll, BoxFuture, Content, DenyAll, Effect, Event, Flow, Gate,
     Hook, Message, Provider, RunEnd, ThinkingLevel, Tool, ToolContext, ToolError, ToolResult, Usage,
 };
+pub use schemars::JsonSchema;
+pub use serde::Deserialize;
 pub use serde_json::{Value, json};
 pub use tokio_util::sync::CancellationToken;

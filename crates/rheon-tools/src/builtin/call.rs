@@ -1,6 +1,7 @@
 //! What every tool does with a call: arguments in, schema out, blocking work aside.
 
-use rheon_types::{BoxFuture, ToolError, ToolResult};
+use rheon_types::event::{PermissionResponse, Subject};
+use rheon_types::{BoxFuture, ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -11,8 +12,14 @@ pub(crate) fn arguments<T: DeserializeOwned>(arguments: &Value) -> Result<T, Too
         .map_err(|error| ToolError::InvalidArgs(format!("the arguments do not fit: {error}")))
 }
 
-/// The schema of the arguments, without what only names the Rust type.
-pub(crate) fn schema<T: JsonSchema>() -> Value {
+/// The path among the arguments of a file tool, without a copy of the rest.
+pub(crate) fn path_of(arguments: &Value) -> Result<&str, ToolError> {
+    let path = arguments.get("path").and_then(Value::as_str);
+    path.ok_or_else(|| ToolError::InvalidArgs("the arguments do not fit: missing field `path`".into()))
+}
+
+/// The schema of a tool's arguments, without what only names the Rust type.
+pub fn schema<T: JsonSchema>() -> Value {
     let mut schema = schemars::generate::SchemaSettings::draft2020_12()
         .with(|settings| settings.inline_subschemas = true)
         .into_generator()
@@ -34,4 +41,28 @@ pub(crate) fn blocking<'a>(
             Err(_) => Err(ToolError::Cancelled("the program is shutting down".into())),
         }
     })
+}
+
+/// Asks the user, and waits no longer than the call may; nothing if nobody is there.
+pub(crate) async fn ask(
+    context: &ToolContext,
+    subject: Subject,
+    reason: &str,
+) -> Result<Option<PermissionResponse>, ToolError> {
+    let cancelled = || ToolError::Cancelled("cancelled while the user was asked".into());
+    // The cancellation comes first, so that no answer is used up by a call that does nothing with it.
+    let answer = tokio::select! {
+        biased;
+        () = context.cancel.cancelled() => return Err(cancelled()),
+        answer = context.ask(subject, reason) => answer,
+    };
+    // Nobody answers a question that was withdrawn with the run.
+    if answer.is_none() && context.is_cancelled() { Err(cancelled()) } else { Ok(answer) }
+}
+
+/// `text`, cut after so many characters, with the number of those that are missing.
+pub(crate) fn clipped(text: &str, characters_max: usize) -> String {
+    let Some((end, _)) = text.char_indices().nth(characters_max) else { return text.to_owned() };
+    let (head, rest) = text.split_at_checked(end).unwrap_or((text, ""));
+    format!("{head} [{} characters more]", rest.chars().count())
 }

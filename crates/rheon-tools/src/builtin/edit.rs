@@ -5,12 +5,12 @@ mod hint;
 
 use std::sync::Arc;
 
-use rheon_types::{BoxFuture, Tool, ToolContext, ToolError, ToolResult};
+use rheon_types::{BoxFuture, Hold, Tool, ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::builtin::call::{arguments, blocking, schema};
+use crate::builtin::call::{arguments, blocking, path_of, schema};
 use crate::files::{Change, FileError, LineEnding, Loaded, Spot, TextFile, Workshop};
 use apply::{Replacement, Which, apply};
 
@@ -79,6 +79,10 @@ impl Tool for Edit {
 
     fn parameters_schema(&self) -> Value {
         schema::<Arguments>()
+    }
+
+    fn claim(&self, given: &Value, context: &ToolContext) -> Result<Hold, ToolError> {
+        self.workshop.claim(path_of(given)?, context)
     }
 
     fn execute<'a>(

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::call::{self, schema};
-use super::walk::{StopFlag, is_file, on_thread, start, walk};
+use super::walk::{Ground, StopFlag, ground, is_file, on_thread, walk};
 use crate::files::Workshop;
 
 /// How many files are named unless the model asks otherwise, and at most.
@@ -88,12 +88,12 @@ impl Tool for Glob {
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
         Box::pin(async move {
             let wanted: Arguments = call::arguments(&arguments)?;
-            let folder = start(&self.workshop, wanted.path.as_deref())?;
+            let ground = ground(&self.workshop, wanted.path.as_deref())?;
             let fitting = Wanted::new(&wanted.pattern)?;
-            let from = folder.clone();
+            let folder = ground.folder.clone();
             let (sort, limit) = (wanted.sort, wanted.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX));
             let found = on_thread(&context, move |stop| {
-                let mut found = find(&from, &fitting, &stop)?;
+                let mut found = find(&ground, &fitting, &stop)?;
                 found.keep_first(sort, limit);
                 Ok(found)
             });
@@ -175,9 +175,10 @@ impl Found {
     }
 }
 
-fn find(folder: &Path, fitting: &Wanted, stop: &StopFlag) -> Result<Found, ToolError> {
+fn find(ground: &Ground, fitting: &Wanted, stop: &StopFlag) -> Result<Found, ToolError> {
     let found = Mutex::new(Found::default());
-    walk(folder, &[], None)?.build_parallel().run(|| {
+    let folder = &ground.folder;
+    walk(ground, &[], None)?.build_parallel().run(|| {
         Box::new(|entry| {
             if stop.is_set() {
                 return WalkState::Quit;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::builtin::call::{arguments, blocking, schema};
-use crate::files::{FileError, Workshop};
+use crate::files::{FileError, Hidden, Workshop};
 use crate::workspace::{Access, Shown};
 
 /// How many entries are given.
@@ -106,7 +106,7 @@ fn list(workshop: &Workshop, given: &Arguments, context: &ToolContext) -> Result
     }
     let mut entries = Vec::new();
     let mut is_complete = true;
-    for entry in walk(&folder, given).flatten().filter(|entry| entry.depth() > 0) {
+    for entry in walk(&folder, given, workshop.hidden()).flatten().filter(|entry| entry.depth() > 0) {
         if context.is_cancelled() {
             return Err(ToolError::Cancelled(format!("cancelled while {shown} was listed")));
         }
@@ -121,7 +121,8 @@ fn list(workshop: &Workshop, given: &Arguments, context: &ToolContext) -> Result
     Ok(result(&shown, &folder, &entries, is_complete))
 }
 
-fn walk(folder: &Path, given: &Arguments) -> ignore::Walk {
+fn walk(folder: &Path, given: &Arguments, hidden: &Hidden) -> ignore::Walk {
+    let hidden = hidden.clone();
     let is_filtered = !given.include_ignored;
     WalkBuilder::new(folder)
         .max_depth(Some(given.depth.unwrap_or(1).clamp(1, DEPTH_MAX)))
@@ -134,7 +135,7 @@ fn walk(folder: &Path, given: &Arguments) -> ignore::Walk {
         // The user's own list is in the home folder, which tools do not read.
         .git_global(false)
         .require_git(false)
-        .filter_entry(|entry| !is_in_git(entry))
+        .filter_entry(move |entry| !is_in_git(entry) && !hidden.hides(entry.path()))
         .build()
 }
 

@@ -1,7 +1,7 @@
 //! `search`: lines of files that fit a regular expression, by ripgrep's own engine.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::call::{self, schema};
 use super::matches::{Collect, FileMatches};
-use super::walk::{StopFlag, is_file, on_thread, start, walk};
+use super::walk::{Ground, StopFlag, ground, is_file, on_thread, walk};
 use crate::files::Workshop;
 
 /// How many lines (or files) are shown unless the model asks otherwise, and at most.
@@ -116,11 +116,11 @@ impl Tool for Search {
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
         Box::pin(async move {
             let wanted: Arguments = call::arguments(&arguments)?;
-            let from = start(&self.workshop, wanted.path.as_deref())?;
+            let ground = ground(&self.workshop, wanted.path.as_deref())?;
             let limit = wanted.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX);
             let output = wanted.output;
             let plan = Plan::new(&wanted, limit)?;
-            let found = on_thread(&context, move |stop| plan.run(&from, &stop)).await?;
+            let found = on_thread(&context, move |stop| plan.run(&ground, &stop)).await?;
             Ok(self.show(found, output, limit))
         })
     }
@@ -179,10 +179,10 @@ impl Plan {
     }
 
     /// Searches all files in parallel. The order of files is that of their names, whichever thread was first.
-    fn run(&self, start: &Path, stop: &StopFlag) -> Result<Found, ToolError> {
+    fn run(&self, ground: &Ground, stop: &StopFlag) -> Result<Found, ToolError> {
         let found = Mutex::new(Found::default());
         let (matches, unread) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        walk(start, &self.globs, self.kind.as_deref())?.build_parallel().run(|| {
+        walk(ground, &self.globs, self.kind.as_deref())?.build_parallel().run(|| {
             let mut searcher = self.searcher();
             let (found, matches, unread) = (&found, &matches, &unread);
             Box::new(move |entry| {

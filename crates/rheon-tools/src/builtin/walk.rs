@@ -10,17 +10,25 @@ use ignore::types::TypesBuilder;
 use ignore::{DirEntry, WalkBuilder};
 use rheon_types::{ToolContext, ToolError};
 
-use crate::files::Workshop;
+use crate::files::{Hidden, Workshop};
 use crate::workspace::Access;
 
-/// Where a search begins: at `path`, or at the workspace.
-pub(super) fn start(workshop: &Workshop, path: Option<&str>) -> Result<PathBuf, ToolError> {
+/// Where a search goes.
+pub(super) struct Ground {
+    /// Where it begins.
+    pub(super) folder: PathBuf,
+    /// What it leaves out.
+    hidden: Hidden,
+}
+
+/// The ground of a search: from `path` on, or the workspace.
+pub(super) fn ground(workshop: &Workshop, path: Option<&str>) -> Result<Ground, ToolError> {
     let resolved = workshop.admit(path.unwrap_or("."), Access::Read)?;
     if !resolved.path.exists() {
         let shown = workshop.workspace().shown(&resolved.path);
         return Err(ToolError::Failed(format!("there is no {shown}; list the folder above it")));
     }
-    Ok(resolved.path)
+    Ok(Ground { folder: resolved.path, hidden: workshop.hidden().clone() })
 }
 
 /// How long one search may take.
@@ -29,15 +37,16 @@ pub(super) const TIME_LIMIT: Duration = Duration::from_secs(30);
 /// How many threads look at once. More gain little, since the disk is shared.
 const THREADS: usize = 4;
 
-/// A walk over `folder`, of files whose names fit `globs` and whose kind is `kind`.
-pub(super) fn walk(folder: &Path, globs: &[String], kind: Option<&str>) -> Result<WalkBuilder, ToolError> {
-    let mut builder = WalkBuilder::new(folder);
+/// A walk over `ground`, of files whose names fit `globs` and whose kind is `kind`.
+pub(super) fn walk(ground: &Ground, globs: &[String], kind: Option<&str>) -> Result<WalkBuilder, ToolError> {
+    let hidden = ground.hidden.clone();
+    let mut builder = WalkBuilder::new(&ground.folder);
     builder
         .hidden(false)
         .require_git(false)
         .follow_links(false)
-        .overrides(overrides(folder, globs)?)
-        .filter_entry(|entry| entry.file_name() != ".git")
+        .overrides(overrides(&ground.folder, globs)?)
+        .filter_entry(move |entry| entry.file_name() != ".git" && !hidden.hides(entry.path()))
         .threads(THREADS);
     if let Some(kind) = kind {
         let mut types = TypesBuilder::new();

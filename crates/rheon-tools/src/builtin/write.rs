@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use rheon_types::{BoxFuture, Effect, Tool, ToolContext, ToolError, ToolResult};
+use rheon_types::{BoxFuture, Effect, Hold, Tool, ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::builtin::call::{arguments, blocking, schema};
+use crate::builtin::call::{arguments, blocking, path_of, schema};
 use crate::files::{Change, FILE_BYTES_MAX, Loaded, Spot, Workshop};
 
 /// Writes files.
@@ -56,6 +56,10 @@ impl Tool for Write {
 
     fn effect(&self) -> Effect {
         Effect::Idempotent
+    }
+
+    fn claim(&self, given: &Value, context: &ToolContext) -> Result<Hold, ToolError> {
+        self.workshop.claim(path_of(given)?, context)
     }
 
     fn execute<'a>(

@@ -9,7 +9,7 @@ use rheon_types::Tool;
 use serde_json::json;
 
 use crate::builtin::stage::{Stage, call, context_of, told};
-use crate::builtin::{Read, Write};
+use crate::builtin::{Edit, Read, Write};
 
 fn write(stage: &Stage) -> Write {
     Write::new(stage.workshop.clone())
@@ -186,4 +186,43 @@ async fn content_beyond_the_cap_is_refused() {
     let stage = Stage::new();
     let told = told(write(&stage), json!({ "path": "a", "content": "x".repeat(32 * 1024 * 1024 + 1) })).await;
     assert_eq!(told, "failed: 33554433 bytes are more than the 33554432 that a may have");
+}
+
+#[tokio::test]
+async fn a_file_is_held_from_the_claim_until_the_call_has_ended() {
+    let stage = Stage::new();
+    let (one, two) = (context_of("one"), context_of("two"));
+    let (path, edits) = (json!({ "path": "a", "content": "x" }), json!({ "path": "./a", "edits": [] }));
+    let (write, edit) = (Write::new(stage.workshop.clone()), Edit::new(stage.workshop.for_session()));
+    let hold = write.claim(&path, &one).unwrap();
+    assert_eq!(stage.workshop.claims().holder(&stage.at("a")).as_deref(), Some("run one"));
+    let conflict = edit.claim(&edits, &two).unwrap_err().to_string();
+    assert!(conflict.starts_with("a is being changed by run one, for 60 s more at most"), "{conflict}");
+    // The same run may hold a file several times, and does while it writes.
+    let again = edit.claim(&edits, &one).unwrap();
+    write.execute(Arc::new(path), one).await.unwrap();
+    drop(hold);
+    assert!(edit.claim(&edits, &two).is_err());
+    drop(again);
+    let _free = edit.claim(&edits, &two).unwrap();
+    assert_eq!(stage.get("a"), "x");
+}
+
+#[test]
+fn what_may_not_be_changed_cannot_be_claimed() {
+    let stage = Stage::new();
+    let write = Write::new(stage.workshop.clone());
+    let mut all = String::new();
+    for given in
+        [json!({ "path": "../outside/secret" }), json!({ "path": ".git/config" }), json!({}), json!([])]
+    {
+        let error = write.claim(&given, &context_of("run")).unwrap_err();
+        all.push_str(&format!("{}: {error}\n", error.kind()));
+    }
+    expect![[r#"
+        denied: BASE/outside/secret is outside the workspace; only files in the workspace can be used
+        denied: .git/config is protected (git, hooks or settings of agents): tools must not change it; ask the user to do it
+        invalidArgs: the arguments do not fit: missing field `path`
+        invalidArgs: the arguments do not fit: missing field `path`
+    "#]].assert_eq(&all.replace(&stage.base.display().to_string(), "BASE"));
 }

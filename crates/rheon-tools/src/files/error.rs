@@ -19,6 +19,12 @@ pub enum FileError {
         /// Where it leads.
         path: String,
     },
+    /// It may hold keys.
+    #[error("{path} is where keys are kept; no tool looks at it; ask the user for what you need")]
+    Hidden {
+        /// Where it leads.
+        path: String,
+    },
     /// Tools must not change it.
     #[error(
         "{path} is protected (git, hooks or settings of agents): tools must not change it; ask the user to do it"
@@ -109,7 +115,9 @@ impl From<FileError> for ToolError {
     fn from(error: FileError) -> Self {
         let message = error.to_string();
         match error {
-            FileError::Outside { .. } | FileError::Protected { .. } => Self::Denied(message),
+            FileError::Outside { .. } | FileError::Hidden { .. } | FileError::Protected { .. } => {
+                Self::Denied(message)
+            }
             FileError::Cancelled { .. } => Self::Cancelled(message),
             FileError::Path(_)
             | FileError::Missing { .. }

@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rheon_types::{Clock, ToolContext, ToolError};
+use rheon_types::{Clock, Hold, ToolContext, ToolError};
 
 use crate::files::cache::FileCache;
-use crate::files::claims::{ClaimConflict, Claims};
+use crate::files::claims::{Claim, ClaimConflict, Claims};
 use crate::files::diff::Change;
 use crate::files::error::FileError;
 use crate::files::fingerprint::{Fingerprint, Stamp};
 use crate::files::folder::{Entry, Folder, Missing, Over};
+use crate::files::hidden::Hidden;
 use crate::files::loaded::{FILE_BYTES_MAX, Loaded};
 use crate::files::read_files::{ReadFiles, Staleness};
 use crate::workspace::{Access, ResolvedPath, Workspace, names_folder};
@@ -37,6 +38,7 @@ pub enum Reach {
 pub struct Workshop {
     shared: Arc<Shared>,
     read_files: Arc<ReadFiles>,
+    hidden: Hidden,
 }
 
 struct Shared {
@@ -71,12 +73,24 @@ impl Workshop {
         let claims = Claims::new(Arc::clone(&clock));
         let (cache, changing) = (FileCache::default(), Mutex::default());
         let shared = Shared { workspace, reach, cache, claims, clock, changing };
-        Self { shared: Arc::new(shared), read_files: Arc::default() }
+        Self { shared: Arc::new(shared), read_files: Arc::default(), hidden: Hidden::default() }
     }
 
     /// For another session in the same workspace: cache and claims are shared, but nothing was read yet.
     pub fn for_session(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared), read_files: Arc::default() }
+        let (shared, hidden) = (Arc::clone(&self.shared), self.hidden.clone());
+        Self { shared, read_files: Arc::default(), hidden }
+    }
+
+    /// The same without these files and folders: no tool looks at them, whatever the gate says.
+    pub fn hiding(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.hidden = Hidden::new(paths);
+        self
+    }
+
+    /// What no tool looks at.
+    pub(crate) fn hidden(&self) -> &Hidden {
+        &self.hidden
     }
 
     /// Where tools work.
@@ -110,6 +124,9 @@ impl Workshop {
         };
         if !is_admitted {
             return Err(FileError::Outside { path: self.shown(&resolved.path) });
+        }
+        if self.hidden.hides(&resolved.path) {
+            return Err(FileError::Hidden { path: self.shown(&resolved.path) });
         }
         if access == Access::Write && resolved.protected {
             return Err(FileError::Protected { path: self.shown(&resolved.path) });
@@ -174,6 +191,17 @@ impl Workshop {
         self.read_files.record(&spot.path, fingerprint);
     }
 
+    /// Keeps the file at `path` for the run of this call until the hold is dropped. Does not wait for others who hold it.
+    pub fn claim(&self, path: &str, context: &ToolContext) -> Result<Hold, ToolError> {
+        let spot = self.locate(path, Access::Write)?;
+        Ok(Hold::new(self.claim_spot(&spot, context)?))
+    }
+
+    fn claim_spot(&self, spot: &Spot, context: &ToolContext) -> Result<Claim, FileError> {
+        let claim = self.shared.claims.claim(&spot.path, &format!("run {}", context.loop_id), CLAIM_TTL);
+        claim.map_err(|conflict| FileError::from(ClaimConflict { path: spot.shown.clone(), ..conflict }))
+    }
+
     /// What `plan` would make of the file at `path`. Nothing is changed.
     pub(crate) fn preview<T>(
         &self,
@@ -194,10 +222,8 @@ impl Workshop {
         plan: impl FnOnce(&Spot, Option<&Loaded>) -> Result<(Vec<u8>, T), ToolError>,
     ) -> Result<(Change, T), ToolError> {
         let spot = self.locate(path, Access::Write)?;
-        let owner = format!("run {}", context.loop_id);
-        let claim = self.shared.claims.claim(&spot.path, &owner, CLAIM_TTL);
-        let _claim = claim
-            .map_err(|conflict| FileError::from(ClaimConflict { path: spot.shown.clone(), ..conflict }))?;
+        // The call holds the file already if the loop asked for that; its run may hold it twice.
+        let _claim = self.claim_spot(&spot, context)?;
         let _changing = self.shared.changing.lock().unwrap_or_else(PoisonError::into_inner);
         let loaded = self.known(&spot)?;
         let (after, extra) = plan(&spot, loaded.as_ref())?;

@@ -1,8 +1,12 @@
 //! What a workshop remembers and shares.
 
+use expect_test::expect;
+use serde_json::json;
+
 use crate::Access;
-use crate::builtin::stage::Stage;
-use crate::files::{Fingerprint, ReadFiles, Staleness, Stamp};
+use crate::builtin::stage::{Stage, told};
+use crate::builtin::{Glob, List, Read, Search, Write};
+use crate::files::{Fingerprint, Reach, ReadFiles, Staleness, Stamp};
 
 #[test]
 fn a_second_load_comes_from_the_cache_until_the_file_changes() {
@@ -61,4 +65,40 @@ fn at_the_cap_the_file_read_longest_ago_is_forgotten() {
     assert_eq!(files.count(), 10_000);
     assert_eq!(files.check("/0".as_ref(), &print), Err(Staleness::NeverRead));
     assert_eq!(files.check("/1".as_ref(), &print), Ok(()));
+}
+
+#[tokio::test]
+async fn what_is_hidden_is_neither_read_nor_listed_nor_found() {
+    let stage = Stage::with_reach(Reach::Anywhere);
+    stage.put("home/.ssh/id_rsa", "key");
+    stage.put("home/.netrc", "key");
+    stage.put("home/notes", "no key");
+    std::os::unix::fs::symlink("home/.ssh", stage.at("link")).unwrap();
+    let workshop = stage.workshop.clone().hiding([stage.at("home/.ssh"), stage.at("home/.netrc")]);
+    let other = workshop.for_session();
+    let mut heard = String::new();
+    for path in ["home/.ssh/id_rsa", "home/.netrc", "link/id_rsa", "home/notes"] {
+        heard += &format!("{}\n", told(Read::new(other.clone()), json!({ "path": path })).await);
+    }
+    let write = json!({ "path": "home/.ssh/authorized_keys", "content": "mine" });
+    heard += &format!("{}\n", told(Write::new(other.clone()), write).await);
+    heard += &format!("{}\n", told(List::new(other.clone()), json!({ "path": "home/.ssh" })).await);
+    heard += &format!("{}\n", told(List::new(other.clone()), json!({ "depth": 3 })).await);
+    heard += &format!("{}\n", told(Glob::new(other.clone()), json!({ "pattern": "**" })).await);
+    heard += &told(Search::new(other), json!({ "pattern": "key" })).await;
+    expect![[r#"
+        denied: home/.ssh/id_rsa is where keys are kept; no tool looks at it; ask the user for what you need
+        denied: home/.netrc is where keys are kept; no tool looks at it; ask the user for what you need
+        denied: home/.ssh/id_rsa is where keys are kept; no tool looks at it; ask the user for what you need
+        1	no key
+
+        denied: home/.ssh/authorized_keys is where keys are kept; no tool looks at it; ask the user for what you need
+        denied: home/.ssh is where keys are kept; no tool looks at it; ask the user for what you need
+        home/
+        home/notes	6
+        link -> home/.ssh
+
+        home/notes
+        home/notes
+        1:no key"#]].assert_eq(&heard);
 }

@@ -39,6 +39,7 @@ pub struct PolicyGate {
     shell_folder: Option<Box<ShellFolder>>,
     sink: Option<Arc<dyn RuleSink>>,
     held: HeldCommands,
+    readable: Vec<PathBuf>,
     state: Mutex<State>,
 }
 
@@ -61,6 +62,7 @@ impl PolicyGate {
             shell_folder: None,
             sink: None,
             held: HeldCommands::Ask,
+            readable: Vec::new(),
             state,
         }
     }
@@ -84,6 +86,12 @@ impl PolicyGate {
     /// The same, for a shell whose commands are held in a sandbox.
     pub fn with_held_commands(mut self, held: HeldCommands) -> Self {
         self.held = held;
+        self
+    }
+
+    /// The same, with a folder outside the workspace that may be looked at: where tools put what is too long to show.
+    pub fn with_readable(mut self, folder: PathBuf) -> Self {
+        self.readable.push(folder.canonicalize().unwrap_or(folder));
         self
     }
 
@@ -131,6 +139,18 @@ impl PolicyGate {
         (state.mode, changes)
     }
 
+    /// The same for a user who has seen these changes. Nothing, and nothing happens, if others wait by now or plan mode
+    /// is over: what was not shown is not approved.
+    pub fn approve_shown_plan(&self, shown: &[QueuedChange]) -> Option<(PermissionMode, Vec<QueuedChange>)> {
+        let mut state = self.state();
+        if state.mode != PermissionMode::Plan || state.plan.queued() != shown {
+            return None;
+        }
+        let (before, changes) = state.plan.approve();
+        state.mode = before;
+        Some((before, changes))
+    }
+
     /// Drops the changes that wait; plan mode goes on. Returns them.
     pub fn reject_plan(&self) -> Vec<QueuedChange> {
         self.state().plan.reject()
@@ -148,6 +168,7 @@ impl PolicyGate {
             session: &state.rules,
             mode: state.mode,
             held: self.held,
+            readable: &self.readable,
             surroundings: Surroundings {
                 workspace: &self.workspace,
                 shell: self.shell,
@@ -168,9 +189,13 @@ impl PolicyGate {
         let explanation = self.explain_in(&shell_folder, call, effect);
         match explanation.decision {
             Decision::Allow => Verdict::Allow,
+            // The user has seen exactly this call in the plan, so it needs no question.
+            Decision::Ask | Decision::Deny
+                if explanation.by_rules == Decision::Ask && self.state().plan.take_grant(call) =>
+            {
+                Verdict::Allow
+            }
             Decision::Deny => Verdict::Deny { reason: denial(&explanation) },
-            // The user has seen exactly this call in the plan.
-            Decision::Ask if self.state().plan.take_grant(call) => Verdict::Allow,
             Decision::Ask => Verdict::Ask {
                 subject: subject::of(call, &self.workspace, &shell_folder),
                 reason: explanation.reason(),

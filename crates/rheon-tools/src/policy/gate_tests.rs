@@ -333,6 +333,13 @@ fn what_the_user_agreed_to_in_the_plan_runs_once_and_exactly_so() {
         npm install: ask
     "#]]
     .assert_eq(&told);
+    // Also where nobody would be asked.
+    let gate = world.gate(r#"{"defaultMode": "dontAsk"}"#);
+    gate.set_mode(PermissionMode::Plan).unwrap();
+    check(&gate, &bash("cargo build"));
+    assert_eq!(gate.approve_plan().0, PermissionMode::DontAsk);
+    assert_eq!(check(&gate, &bash("cargo build")), Verdict::Allow);
+    assert!(matches!(check(&gate, &bash("cargo build")), Verdict::Deny { .. }));
     // A plan that is turned down leaves nothing behind, and plan mode goes on.
     gate.set_mode(PermissionMode::Plan).unwrap();
     check(&gate, &bash("cargo build"));

@@ -1,5 +1,7 @@
 //! Judging a call: every part by rules, then by defaults; the strictest part wins; the mode has the last word.
 
+use std::path::PathBuf;
+
 use rheon_types::Effect;
 use rheon_types::event::{Danger, PermissionMode};
 use serde_json::Value;
@@ -27,6 +29,8 @@ pub(crate) struct Judge<'a> {
     pub(crate) session: &'a [BoundRule],
     pub(crate) mode: PermissionMode,
     pub(crate) held: HeldCommands,
+    /// Folders outside the workspace that may be looked at all the same.
+    pub(crate) readable: &'a [PathBuf],
     pub(crate) surroundings: Surroundings<'a>,
 }
 
@@ -311,6 +315,9 @@ impl Judge<'_> {
     fn path_default(&self, path: &NamedPath, origin: Origin) -> (Decision, &'static str) {
         match (path.access, path.inside, origin) {
             (Access::Read, true, _) => (Decision::Allow, "it is in the workspace"),
+            (Access::Read, false, _) if self.readable.iter().any(|folder| path.real.starts_with(folder)) => {
+                (Decision::Allow, "it is what tools have put there to be read")
+            }
             (_, false, Origin::Word) if !is_there(path) => (Decision::Allow, "there is no such path"),
             (Access::Read | Access::Write, false, _) => (Decision::Ask, "it is outside the workspace"),
             (Access::Write, true, Origin::Word) => (Decision::Allow, "it is in the workspace"),

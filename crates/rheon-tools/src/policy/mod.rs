@@ -4,14 +4,15 @@
 //! order. [`PolicyGate`] takes a call apart into what it would do, judges every part and lets the strictest verdict win;
 //! [`PolicyGate::explain`] is that judgement as data, and the gate itself answers with nothing else.
 
-mod advice;
+pub(crate) mod advice;
 mod call;
+mod condition;
 mod document;
 mod explanation;
 mod gate;
 mod held;
 mod judge;
-mod names;
+pub(crate) mod names;
 mod paths;
 mod places;
 mod plan;
@@ -24,6 +25,7 @@ mod suggestion;
 mod visible;
 mod wildcard;
 
+pub(crate) use condition::Condition;
 pub use document::{Document, DocumentError, RuleEntry};
 pub use explanation::{Because, Decision, Explanation, Part};
 pub use gate::{PolicyGate, RuleSink};
@@ -33,6 +35,7 @@ pub use policy_set::{Policy, PolicyError, PolicySource, Source, Trust};
 pub use read_only::ReadOnly;
 pub use rule::{List, Rule, RuleError};
 pub use shell_seam::Shell;
+pub(crate) use visible::brief;
 pub use visible::visible;
 
 /// The gate that follows rules.

@@ -35,3 +35,55 @@
 //!     Ok(())
 //! }
 //! ```
+//!
+//! # Decide, answer, amend
+//!
+//! A type that implements [`Hook`](crate::Hook) can do more than veto:
+//!
+//! | method | may |
+//! |---|---|
+//! | `permit_tool` | allow, ask about or deny a call, or give it other arguments, before anybody is asked |
+//! | `answer_approval` | answer a question in place of a person |
+//! | `after_tool` | change what the model reads of a result, or add to it |
+//! | `before_stop` | keep the run going by saying why |
+//!
+//! ```
+//! use rheon::prelude::*;
+//! use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
+//! use rheon::types::{Amendment, Answer, Opinion, Permit, ToolCall};
+//! # use rheon_testkit::echo;
+//!
+//! struct Careful;
+//!
+//! impl Hook for Careful {
+//!     fn permit_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Permit> {
+//!         let is_loud = call.arguments["text"].as_str().is_some_and(|text| text.ends_with('!'));
+//!         let opinion = is_loud.then(|| Opinion::Deny("not so loud".into()));
+//!         Permit { opinion, ..Permit::default() }.into()
+//!     }
+//!
+//!     fn after_tool<'a>(&'a self, _: &'a ToolCall, _: &'a ToolResult, _: bool) -> Answer<'a, Amendment> {
+//!         Amendment { context: vec!["Remember: softly.".into()], ..Amendment::default() }.into()
+//!     }
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let scenario = Scenario::new()
+//!         .turn(Turn::call("echo", json!({ "text": "hi!" })))
+//!         .turn(Turn::call("echo", json!({ "text": "hi" })))
+//!         .turn(Turn::say("I was told: {{last_tool_result}}"));
+//!     let agent = Agent::builder()
+//!         .provider(ScriptedProvider::new(scenario))
+//!         .tool(echo())
+//!         .hook(Careful)
+//!         .build()?;
+//!
+//!     let output = agent.run("Say hi.").await?;
+//!     assert_eq!(output.text, "I was told: hi\nRemember: softly.");
+//!     Ok(())
+//! }
+//! ```
+//!
+//! Hooks that are commands of the user, in Claude Code's protocol, are [`CommandHooks`](crate::tools::hooks::CommandHooks):
+//! one value that is both a hook and an input filter.

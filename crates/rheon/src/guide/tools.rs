@@ -1,5 +1,51 @@
 //! A tool is something the model can do: a name, a description, a schema of its arguments, and what happens.
 //!
+//! # A struct is a tool
+//!
+//! The struct is the arguments, its doc comments are what the model reads, and `run` is what happens.
+//!
+//! ```
+//! use rheon::prelude::*;
+//! use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
+//!
+//! /// Says how warm it is in a city.
+//! #[derive(Deserialize, JsonSchema, Tool)]
+//! #[tool(effect = "pure")]
+//! struct Weather {
+//!     /// The city, in English.
+//!     city: String,
+//! }
+//!
+//! impl Weather {
+//!     async fn run(self, _context: ToolContext) -> Result<String, ToolError> {
+//!         match self.city.as_str() {
+//!             "Oslo" => Ok("4 degrees".into()),
+//!             other => Err(ToolError::Failed(format!("no weather is known for {other:?}"))),
+//!         }
+//!     }
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let scenario = Scenario::new()
+//!         .turn(Turn::call("weather", json!({ "city": "Oslo" })))
+//!         .turn("It has {{last_tool_result}}.");
+//!     let agent =
+//!         Agent::builder().provider(ScriptedProvider::new(scenario)).tool(Weather::tool()).build()?;
+//!
+//!     assert_eq!(agent.run("How warm is it in Oslo?").await?.text, "It has 4 degrees.");
+//!     Ok(())
+//! }
+//! ```
+//!
+//! `serde` and `schemars` have to be dependencies, or be told where they are: `#[serde(crate = "rheon::serde")]` and
+//! `#[schemars(crate = "rheon::schemars")]` on the struct. What else `#[tool(...)]` takes, for instance what all calls share, is
+//! said at [`derive@crate::Tool`]; `cargo run -p rheon --example derive_tool` shows it.
+//!
+//! # By hand
+//!
+//! The trait does the same for tools whose names or schemas are not known before the program runs.
+//!
 //! ```
 //! use std::collections::BTreeMap;
 //! use std::sync::Arc;

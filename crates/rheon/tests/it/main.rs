@@ -1,5 +1,9 @@
 //! Tests of the crate as its users meet it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+mod derive_tool;
+mod escapes;
 mod examples;
 mod pipeline;
+mod talking_tools;
+mod toolkit;

@@ -1,0 +1,108 @@
+//! What the derive takes from a struct, and what it says about one it cannot use.
+
+use expect_test::expect;
+
+use crate::derive::expand;
+use crate::name::snake_case;
+
+/// The constants that are written, or what is wrong.
+fn told(source: &str) -> String {
+    let tokens = match expand(source.parse().unwrap()) {
+        Ok(tokens) => tokens.to_string(),
+        Err(error) => return format!("error: {error}"),
+    };
+    let parts = ["type State", "const NAME", "const DESCRIPTION", "const EFFECT"].iter().map(|part| {
+        let rest = tokens.split_once(part).unwrap().1;
+        rest.split_once('=').unwrap().1.split(" ;").next().unwrap().trim().to_owned()
+    });
+    parts.collect::<Vec<_>>().join(" | ")
+}
+
+#[test]
+fn a_struct_says_what_the_tool_is() {
+    let mut all = String::new();
+    for source in [
+        "/// Says the weather.\n///\n///  - one day  \n struct WebSearch { city: String }",
+        "#[doc(hidden)] #[doc = include_str!(\"x.md\")] struct r#Type {}",
+        "/// Not this. \n#[tool(description = \"This.\", name = \"other-name\", effect = \"pure\")] pub struct A {}",
+        "/// x\n#[tool(effect = \"idempotent\")] #[tool(state = Arc<Mutex<u32>>, crate = \"my::rheon\")] struct A {}",
+        "#[tool(description = TEXT)] struct A {}",
+    ] {
+        all.push_str(&told(source));
+        all.push('\n');
+    }
+    expect![[r#"
+        () | "web_search" | "Says the weather.\n\n - one day" | :: rheon :: __private :: Effect :: Unsafe
+        () | "type" | include_str ! ("x.md") | :: rheon :: __private :: Effect :: Unsafe
+        () | "other-name" | "This." | :: rheon :: __private :: Effect :: Pure
+        Arc < Mutex < u32 > > | "a" | "x" | my :: rheon :: __private :: Effect :: Idempotent
+        () | "a" | TEXT | :: rheon :: __private :: Effect :: Unsafe
+    "#]]
+    .assert_eq(&all);
+}
+
+#[test]
+fn what_cannot_be_a_tool_says_why() {
+    let mut all = String::new();
+    for source in [
+        "struct A {}",
+        "/// \n struct A {}",
+        "#[tool(description = \" \")] struct A {}",
+        "/// x\n#[doc = include_str!(\"x.md\")] struct A {}",
+        "/// x\nenum A { B }",
+        "/// x\nunion A { b: u8 }",
+        "/// x\nstruct A;",
+        "/// x\nstruct A(String);",
+        "/// x\nstruct A<T> { t: T }",
+        "/// x\n#[tool(effect = \"pur\")] struct A {}",
+        "/// x\n#[tool(effect = pure)] struct A {}",
+        "/// x\n#[tool(nam = \"a\")] struct A {}",
+        "/// x\n#[tool(name = \"a b\")] struct A {}",
+        "/// x\n#[tool(name = \"\")] struct A {}",
+        "/// x\n#[tool(name = \"a\", name = \"b\")] struct A {}",
+        "/// x\n#[tool(crate = \"1\")] struct A {}",
+        "/// x\n#[tool] struct A {}",
+        "/// x\nstruct Caf\u{e9} {}",
+        "fn a() {}",
+    ] {
+        all.push_str(&told(source));
+        all.push('\n');
+    }
+    expect![[r#"
+        error: the model has to know what the tool does: write a doc comment on the struct, or `#[tool(description = "...")]`
+        error: the model has to know what the tool does: write a doc comment on the struct, or `#[tool(description = "...")]`
+        error: the model has to know what the tool does: write a doc comment on the struct, or `#[tool(description = "...")]`
+        error: text and an expression cannot be joined; give `#[tool(description = ...)]`
+        error: only a struct can be the arguments of a tool; make this the type of one of its fields
+        error: only a struct can be the arguments of a tool; make this the type of one of its fields
+        error: the arguments of a tool have names: write `struct Name { field: Type }`, or `struct Name {}` for none
+        error: the arguments of a tool have names: write `struct Name { field: Type }`, or `struct Name {}` for none
+        error: a tool has no generic parameters: the model can only call one that is fixed
+        error: "pur" is no effect; it is "pure", "idempotent" or "unsafe"
+        error: expected string literal
+        error: this is no key of `tool`; it takes `name`, `description`, `effect`, `state` and `crate`
+        error: "a b" is no name for a tool: use 1 to 64 letters, digits, `_` and `-`
+        error: "" is no name for a tool: use 1 to 64 letters, digits, `_` and `-`
+        error: this is given twice; leave one out
+        error: expected identifier
+        error: expected attribute arguments in parentheses: #[tool(...)]
+        error: "café" is no name for a tool: use 1 to 64 letters, digits, `_` and `-`; give one with `#[tool(name = "...")]`
+        error: expected one of: `struct`, `enum`, `union`
+    "#]].assert_eq(&all);
+}
+
+#[test]
+fn names_are_taken_apart_at_words() {
+    for (name, snake) in [
+        ("Weather", "weather"),
+        ("WebSearch", "web_search"),
+        ("HTTPGet", "http_get"),
+        ("GetHTTP", "get_http"),
+        ("Sha256Sum", "sha256_sum"),
+        ("already_snake", "already_snake"),
+        ("X", "x"),
+        ("", ""),
+    ] {
+        assert_eq!(snake_case(name), snake);
+    }
+}

@@ -1,0 +1,77 @@
+//! `SessionName`: a session id that may be part of a path.
+
+use std::fmt;
+
+use rheon_types::SessionId;
+
+/// A session id that may be part of a path: nothing in it leads anywhere. Files are named by this type and by no other.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionName(String);
+
+/// An id that may not be part of a path.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{id:?} is not a session id: {problem}")]
+pub struct SessionNameError {
+    /// The beginning of what was given.
+    pub id: String,
+    /// Why not.
+    pub problem: &'static str,
+}
+
+/// The longest id that names a file.
+pub const SESSION_NAME_BYTES_MAX: usize = 128;
+
+/// How much of a wrong id is quoted.
+const QUOTED_CHARS_MAX: usize = 60;
+
+impl SessionName {
+    /// The name for `id`: letters, digits, `-`, `_` and `.`, beginning with a letter or a digit.
+    pub fn new(id: &str) -> Result<Self, SessionNameError> {
+        let fault =
+            |problem| Err(SessionNameError { id: id.chars().take(QUOTED_CHARS_MAX).collect(), problem });
+        if id.is_empty() {
+            return fault("it is empty");
+        }
+        if id.len() > SESSION_NAME_BYTES_MAX {
+            return fault("it is longer than 128 bytes");
+        }
+        if !id.starts_with(|first: char| first.is_ascii_alphanumeric()) {
+            return fault("it must begin with a letter or a digit");
+        }
+        if !id.chars().all(|it| it.is_ascii_alphanumeric() || matches!(it, '-' | '_' | '.')) {
+            return fault("only letters, digits, '-', '_' and '.' may stand in it");
+        }
+        if id.ends_with('.') {
+            return fault("it must not end with a dot");
+        }
+        Ok(Self(id.to_owned()))
+    }
+
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The id.
+    pub fn session_id(&self) -> SessionId {
+        SessionId::from(self.0.as_str())
+    }
+}
+
+impl TryFrom<&SessionId> for SessionName {
+    type Error = SessionNameError;
+
+    fn try_from(id: &SessionId) -> Result<Self, SessionNameError> {
+        Self::new(id.as_str())
+    }
+}
+
+impl fmt::Display for SessionName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+#[path = "session_name_tests.rs"]
+mod tests;

@@ -1,0 +1,210 @@
+//! `ask_user`: questions to the user.
+//!
+//! That nobody answers is no failure: the model reads what happened and how to go on. Only a call that was cancelled
+//! while it waited is an error.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use rheon_types::event::{Choice, PermissionDecision, PermissionResponse, Selection, Subject, UserQuestion};
+use rheon_types::{BoxFuture, Effect, Tool, ToolContext, ToolError, ToolResult};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::builtin::call::{arguments, ask, clipped, schema};
+
+/// How many questions one call may ask.
+const QUESTIONS_MAX: usize = 4;
+
+/// How many choices a question may have.
+const CHOICES_MAX: usize = 6;
+
+/// How many characters a question, a label and a description may have.
+const TEXT_CHARACTERS_MAX: usize = 2_000;
+const LABEL_CHARACTERS_MAX: usize = 200;
+const DESCRIPTION_CHARACTERS_MAX: usize = 1_000;
+
+/// How many answers to one question are passed on, and how much of each.
+const ANSWERS_MAX: usize = 20;
+const ANSWER_CHARACTERS_MAX: usize = 10_000;
+
+/// Asks the user.
+#[derive(Default)]
+pub struct AskUser;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Arguments {
+    /// What you want to know.
+    #[schemars(length(min = 1, max = 4))]
+    questions: Vec<Question>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Question {
+    /// The question.
+    #[schemars(length(min = 1, max = 2000))]
+    text: String,
+    /// What may be chosen from; none for a free answer.
+    #[serde(default)]
+    #[schemars(length(max = 6))]
+    choices: Vec<Offered>,
+    /// How many may be chosen; one unless given.
+    #[serde(default)]
+    selection: Many,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Offered {
+    /// A few words.
+    #[schemars(length(min = 1, max = 200))]
+    label: String,
+    /// What it would mean.
+    #[serde(default)]
+    #[schemars(length(max = 1000))]
+    description: String,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+enum Many {
+    #[default]
+    One,
+    Many,
+}
+
+impl Tool for AskUser {
+    fn name(&self) -> &str {
+        "ask_user"
+    }
+
+    fn label(&self) -> &str {
+        "Question"
+    }
+
+    fn description(&self) -> &str {
+        include_str!("ask_user.md")
+    }
+
+    fn parameters_schema(&self) -> Value {
+        schema::<Arguments>()
+    }
+
+    /// Nothing changes, but nobody wants to be asked twice.
+    fn effect(&self) -> Effect {
+        Effect::Idempotent
+    }
+
+    fn execute<'a>(
+        &'a self,
+        given: Arc<Value>,
+        context: ToolContext,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async move {
+            let questions = questions(arguments(&given)?)?;
+            let subject = Subject::Questions { questions: questions.clone() };
+            let answer = ask(&context, subject, "the model wants to know something").await?;
+            Ok(match answer {
+                None => outcome("nobody", include_str!("ask_user/nobody.md")),
+                Some(answer) => match answer.decision {
+                    PermissionDecision::Allow => answered(&questions, answer),
+                    PermissionDecision::Deny => declined(answer),
+                },
+            })
+        })
+    }
+}
+
+fn questions(given: Arguments) -> Result<Vec<UserQuestion>, ToolError> {
+    if given.questions.is_empty() || given.questions.len() > QUESTIONS_MAX {
+        let problem = format!("`questions` has to hold 1 to {QUESTIONS_MAX} questions");
+        return Err(ToolError::InvalidArgs(problem));
+    }
+    given.questions.into_iter().enumerate().map(|(index, question)| checked(index, question)).collect()
+}
+
+fn checked(index: usize, question: Question) -> Result<UserQuestion, ToolError> {
+    let at = format!("questions[{index}]");
+    let text = required(&format!("{at}.text"), &question.text, TEXT_CHARACTERS_MAX)?;
+    if question.choices.len() > CHOICES_MAX {
+        let count = question.choices.len();
+        let problem = format!("{at}.choices has {count}, more than {CHOICES_MAX}; offer the likeliest");
+        return Err(ToolError::InvalidArgs(problem));
+    }
+    let mut choices = Vec::new();
+    let mut labels = HashSet::new();
+    for (number, choice) in question.choices.into_iter().enumerate() {
+        let at = format!("{at}.choices[{number}]");
+        let label = required(&format!("{at}.label"), &choice.label, LABEL_CHARACTERS_MAX)?;
+        let description =
+            within(&format!("{at}.description"), &choice.description, DESCRIPTION_CHARACTERS_MAX)?;
+        if !labels.insert(label.clone()) {
+            let problem = format!("{at}.label is the same as one before it; choices have to differ");
+            return Err(ToolError::InvalidArgs(problem));
+        }
+        choices.push(Choice { label, description });
+    }
+    let selection = match question.selection {
+        Many::One => Selection::One,
+        Many::Many => Selection::Many,
+    };
+    Ok(UserQuestion { text, choices, selection })
+}
+
+fn required(field: &str, text: &str, characters_max: usize) -> Result<String, ToolError> {
+    let text = within(field, text, characters_max)?;
+    if text.is_empty() {
+        return Err(ToolError::InvalidArgs(format!("{field} is empty")));
+    }
+    Ok(text)
+}
+
+fn within(field: &str, text: &str, characters_max: usize) -> Result<String, ToolError> {
+    let text = text.trim();
+    let count = text.chars().count();
+    if count > characters_max {
+        let problem = format!("{field} has {count} characters, more than {characters_max}; say it shorter");
+        return Err(ToolError::InvalidArgs(problem));
+    }
+    Ok(text.to_owned())
+}
+
+fn answered(questions: &[UserQuestion], answer: PermissionResponse) -> ToolResult {
+    let mut text = String::new();
+    let mut told: Vec<Vec<String>> = Vec::new();
+    let mut answers = answer.answers.into_iter();
+    for question in questions {
+        let given = answers.next().unwrap_or_default();
+        let given: Vec<String> = given
+            .iter()
+            .map(|one| clipped(one.trim(), ANSWER_CHARACTERS_MAX))
+            .filter(|one| !one.is_empty())
+            .take(ANSWERS_MAX)
+            .collect();
+        let said = if given.is_empty() { "(no answer)".to_owned() } else { given.join("; ") };
+        // Writing to a string cannot fail.
+        writeln!(text, "Question: {}\nAnswer: {said}", question.text).ok();
+        told.push(given);
+    }
+    if let Some(message) = answer.message.as_deref().map(str::trim).filter(|message| !message.is_empty()) {
+        writeln!(text, "The user adds: {}", clipped(message, ANSWER_CHARACTERS_MAX)).ok();
+    }
+    ToolResult::text(text.trim_end()).with_details(json!({ "outcome": "answered", "answers": told }))
+}
+
+fn declined(answer: PermissionResponse) -> ToolResult {
+    let mut text = include_str!("ask_user/declined.md").trim_end().to_owned();
+    if let Some(message) = answer.message.as_deref().map(str::trim).filter(|message| !message.is_empty()) {
+        // Writing to a string cannot fail.
+        write!(text, "\nThe user says: {}", clipped(message, ANSWER_CHARACTERS_MAX)).ok();
+    }
+    outcome("declined", &text)
+}
+
+fn outcome(outcome: &str, text: &str) -> ToolResult {
+    ToolResult::text(text.trim_end()).with_details(json!({ "outcome": outcome, "answers": [] }))
+}

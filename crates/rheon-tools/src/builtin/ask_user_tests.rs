@@ -1,0 +1,144 @@
+//! What `ask_user` asks, and what the model reads of the answers.
+
+use expect_test::expect;
+use rheon_types::event::{PermissionDecision, PermissionResponse};
+use rheon_types::{Effect, Tool, ToolError};
+use serde_json::{Value, json};
+
+use crate::builtin::AskUser;
+use crate::builtin::person::{Person, yes};
+
+fn answers(answers: Value) -> PermissionResponse {
+    PermissionResponse { answers: serde_json::from_value(answers).unwrap(), ..yes() }
+}
+
+fn two() -> Value {
+    json!({ "questions": [
+        { "text": "Which database?", "choices": [
+            { "label": "SQLite", "description": "one file" }, { "label": "Postgres" },
+        ] },
+        { "text": "Which parts?", "choices": [{ "label": "a" }, { "label": "b" }], "selection": "many" },
+    ] })
+}
+
+#[tokio::test]
+async fn questions_are_asked_whole_and_answers_come_back_question_by_question() {
+    let person = Person::answering([answers(json!([["SQLite"], ["a", "something else"]]))]);
+    let result = person.call(&AskUser, two()).await.unwrap();
+    expect![[r#"
+        Question: Which database?
+        Answer: SQLite
+        Question: Which parts?
+        Answer: a; something else"#]]
+    .assert_eq(&result.as_text());
+    let told = json!({ "outcome": "answered", "answers": [["SQLite"], ["a", "something else"]] });
+    assert_eq!(result.details, told);
+    expect![[r#"{"type":"questions","questions":[{"text":"Which database?","choices":[{"label":"SQLite","description":"one file"},{"label":"Postgres"}],"selection":"one"},{"text":"Which parts?","choices":[{"label":"a"},{"label":"b"}],"selection":"many"}]}"#]]
+        .assert_eq(&serde_json::to_string(&person.asked()[0].0).unwrap());
+}
+
+#[tokio::test]
+async fn fewer_more_and_empty_answers_are_told_as_they_are() {
+    let mut all = String::new();
+    for given in [json!([]), json!([["SQLite"]]), json!([[], [" "], ["a third"]])] {
+        all.push_str(&Person::answering([answers(given)]).told(&AskUser, two()).await);
+        all.push('\n');
+    }
+    let adding = PermissionResponse { message: Some("be quick".into()), ..answers(json!([["x"], ["y"]])) };
+    all.push_str(&Person::answering([adding]).told(&AskUser, two()).await);
+    expect![[r#"
+        Question: Which database?
+        Answer: (no answer)
+        Question: Which parts?
+        Answer: (no answer)
+        Question: Which database?
+        Answer: SQLite
+        Question: Which parts?
+        Answer: (no answer)
+        Question: Which database?
+        Answer: (no answer)
+        Question: Which parts?
+        Answer: (no answer)
+        Question: Which database?
+        Answer: x
+        Question: Which parts?
+        Answer: y
+        The user adds: be quick"#]]
+    .assert_eq(&all);
+}
+
+#[tokio::test]
+async fn that_nobody_answers_is_no_failure() {
+    let mut all = Vec::new();
+    for person in [
+        Person::away(),
+        Person::answering([PermissionDecision::Deny.into()]),
+        Person::answering([PermissionResponse::denied("find out yourself")]),
+    ] {
+        let result = person.call(&AskUser, two()).await.unwrap();
+        all.push(format!("{} {}", result.details, result.as_text()));
+    }
+    expect![[r#"
+        {"answers":[],"outcome":"nobody"} Nobody is there to answer. Decide by what you know, say what you assumed, and go on; do not ask again.
+        {"answers":[],"outcome":"declined"} The user did not answer. Decide by what you know and say what you assumed, or end your turn if you cannot go on without an answer.
+        {"answers":[],"outcome":"declined"} The user did not answer. Decide by what you know and say what you assumed, or end your turn if you cannot go on without an answer.
+        The user says: find out yourself"#]].assert_eq(&all.join("\n"));
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_does_not_wait_on() {
+    let person = Person::silent();
+    let cancel = person.cancel.clone();
+    let person = person.meanwhile(move || cancel.cancel());
+    let error = person.call(&AskUser, two()).await.unwrap_err();
+    assert_eq!(error, ToolError::Cancelled("cancelled while the user was asked".into()));
+}
+
+#[tokio::test]
+async fn what_cannot_be_asked_says_why_and_nobody_is_bothered() {
+    let person = Person::answering([yes()]);
+    let choice = |label: &str| json!({ "label": label });
+    let mut all = String::new();
+    for questions in [
+        json!([]),
+        json!([{ "text": "a" }, { "text": "b" }, { "text": "c" }, { "text": "d" }, { "text": "e" }]),
+        json!([{ "text": " " }]),
+        json!([{ "text": "x".repeat(2_001) }]),
+        json!([{ "text": "x", "choices": vec![choice("y"); 7] }]),
+        json!([{ "text": "x", "choices": [choice("y"), choice(" y")] }]),
+        json!([{ "text": "x", "choices": [choice("")] }]),
+        json!([{ "text": "x", "choices": [choice(&"y".repeat(201))] }]),
+        json!([{ "text": "x", "choices": [{ "label": "y", "description": "z".repeat(1_001) }] }]),
+        json!([{ "text": "x", "selection": "some" }]),
+    ] {
+        all.push_str(&person.told(&AskUser, json!({ "questions": questions })).await);
+        all.push('\n');
+    }
+    expect![[r#"
+        invalidArgs: `questions` has to hold 1 to 4 questions
+        invalidArgs: `questions` has to hold 1 to 4 questions
+        invalidArgs: questions[0].text is empty
+        invalidArgs: questions[0].text has 2001 characters, more than 2000; say it shorter
+        invalidArgs: questions[0].choices has 7, more than 6; offer the likeliest
+        invalidArgs: questions[0].choices[1].label is the same as one before it; choices have to differ
+        invalidArgs: questions[0].choices[0].label is empty
+        invalidArgs: questions[0].choices[0].label has 201 characters, more than 200; say it shorter
+        invalidArgs: questions[0].choices[0].description has 1001 characters, more than 1000; say it shorter
+        invalidArgs: the arguments do not fit: unknown variant `some`, expected `one` or `many`
+    "#]]
+    .assert_eq(&all);
+    assert_eq!(person.asked(), []);
+}
+
+#[tokio::test]
+async fn at_the_caps_everything_is_asked_and_long_answers_are_cut() {
+    let choices: Vec<_> = (0..6).map(|n| json!({ "label": format!("{n}"), "description": "d" })).collect();
+    let question = json!({ "text": "\u{20ac}".repeat(2_000), "choices": choices });
+    let long = "\u{20ac}".repeat(10_001);
+    let person = Person::answering([answers(json!([vec![long; 30], [], [], []]))]);
+    let result = person.call(&AskUser, json!({ "questions": vec![question; 4] })).await.unwrap();
+    let given = result.details["answers"][0].as_array().unwrap();
+    assert_eq!(given.len(), 20);
+    assert!(given[0].as_str().unwrap().ends_with(" [1 characters more]"));
+    assert_eq!(AskUser.effect(), Effect::Idempotent);
+}

@@ -1,0 +1,162 @@
+//! What `skill` gives the model, and what it refuses.
+
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use expect_test::expect;
+use rheon_types::{Effect, Tool};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::builtin::UseSkill;
+use crate::builtin::stage::{call, told};
+use crate::skills::{Origin, SkillFolder, Skills};
+
+struct World {
+    folder: TempDir,
+}
+
+impl World {
+    fn with(files: &[(&str, &str)]) -> Self {
+        let world = Self { folder: tempfile::tempdir().unwrap() };
+        for (path, text) in files {
+            world.put(path, text);
+        }
+        world
+    }
+
+    fn base(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap()
+    }
+
+    fn put(&self, path: &str, text: &str) {
+        let path = self.base().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn tool(&self) -> UseSkill {
+        let folder = SkillFolder { path: self.base(), origin: Origin::User };
+        UseSkill::new(Arc::new(Skills::discover(&[folder])))
+    }
+
+    fn clean(&self, text: &str) -> String {
+        text.replace(&self.base().display().to_string(), "/T")
+    }
+}
+
+const HEAD: &str = "---\nname: pdf\ndescription: Reads PDFs.\n---\n";
+
+#[tokio::test]
+async fn a_skill_is_its_text_with_the_arguments_in_it_its_folder_and_its_files() {
+    let world = World::with(&[
+        (
+            "pdf/SKILL.md",
+            &format!("{HEAD}\n# PDF\nRead $ARGUMENTS with scripts/read.py, then $ARGUMENTS again.\n"),
+        ),
+        ("pdf/scripts/read.py", ""),
+        ("pdf/references/a\nb.md", ""),
+        ("pdf/.git/HEAD", ""),
+    ]);
+    symlink("/etc", world.base().join("pdf/etc")).unwrap();
+    let result = call(world.tool(), json!({ "name": "pdf", "arguments": "x.pdf" })).await.unwrap();
+    expect![[r#"
+        # PDF
+        Read x.pdf with scripts/read.py, then x.pdf again.
+
+        [The skill's folder is /T/pdf; paths in the text above are relative to it. It also holds:
+        references/a\nb.md
+        scripts/read.py]"#]]
+    .assert_eq(&world.clean(&result.as_text()));
+    expect![[
+        r#"{"files":["references/a\\nb.md","scripts/read.py"],"folder":"/T/pdf","name":"pdf","omitted":0}"#
+    ]]
+    .assert_eq(&world.clean(&result.details.to_string()));
+    assert_eq!(world.tool().effect(), Effect::Pure);
+}
+
+#[tokio::test]
+async fn arguments_without_a_place_are_added_and_missing_ones_are_empty() {
+    let world = World::with(&[
+        ("a/SKILL.md", "---\nname: a\ndescription: x\n---\nPlain."),
+        ("b/SKILL.md", "---\nname: b\ndescription: x\n---\nOn ($ARGUMENTS)."),
+    ]);
+    let mut all = Vec::new();
+    for given in [
+        json!({ "name": "a", "arguments": "$ARGUMENTS" }),
+        json!({ "name": " a ", "arguments": " " }),
+        json!({ "name": "b" }),
+        json!({ "name": "b", "arguments": "$ARGUMENTS" }),
+    ] {
+        let told = told(world.tool(), given).await;
+        all.push(told.split("\n\n[The skill").next().unwrap().to_owned());
+    }
+    assert_eq!(all, ["Plain.\n\nArguments: $ARGUMENTS", "Plain.", "On ().", "On ($ARGUMENTS)."]);
+}
+
+#[tokio::test]
+async fn what_cannot_be_loaded_says_why() {
+    let world = World::with(&[
+        ("a/SKILL.md", "---\nname: a\ndescription: x\n---\nPlain."),
+        ("mine/SKILL.md", "---\nname: mine\ndescription: x\ndisable-model-invocation: true\n---\nSecret."),
+        ("many/SKILL.md", &format!("---\nname: many\ndescription: x\n---\n{}", "$ARGUMENTS".repeat(100))),
+        ("gone/SKILL.md", "---\nname: gone\ndescription: x\n---\n"),
+        ("new/SKILL.md", "---\nname: new\ndescription: x\n---\nTrusted."),
+    ]);
+    let tool = world.tool();
+    std::fs::remove_file(world.base().join("gone/SKILL.md")).unwrap();
+    world.put("new/SKILL.md", "---\nname: new\ndescription: x\n---\nNobody has seen this.");
+    std::fs::remove_dir_all(world.base().join("a")).unwrap();
+    symlink("/etc", world.base().join("a")).unwrap();
+    let tool = Arc::new(tool);
+    let mut all = Vec::new();
+    for given in [
+        json!({ "name": "b" }),
+        json!({ "name": "../a" }),
+        json!({ "name": "x".repeat(5_000) }),
+        json!({ "name": "mine" }),
+        json!({ "name": "many", "arguments": "x".repeat(10_000) }),
+        json!({ "name": "many", "arguments": "x".repeat(10_001) }),
+        json!({ "name": "gone" }),
+        json!({ "name": "new" }),
+        json!({ "name": "a" }),
+        json!({}),
+    ] {
+        let context = crate::builtin::stage::context_of("run");
+        let error = tool.execute(Arc::new(given), context).await.unwrap_err();
+        all.push(format!("{}: {error}", error.kind()));
+    }
+    expect![[r#"
+        failed: there is no skill "b"; there are: a, gone, many, new
+        failed: there is no skill "../a"; there are: a, gone, many, new
+        failed: there is no skill "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx [4900 characters more]"; there are: a, gone, many, new
+        denied: only the user may call the skill "mine"; ask them to, if it is needed
+        failed: the skill "many" with these arguments is larger than 262144 bytes; pass shorter ones
+        invalidArgs: `arguments` has 10001 characters, more than 10000
+        failed: the skill "gone" cannot be used: it cannot be read: it is gone
+        failed: the skill "new" cannot be used: it changed since the session began; ask the user to look at it and to begin a new session
+        failed: the skill "a" cannot be used: it cannot be read: Not a directory (os error 20)
+        invalidArgs: the arguments do not fit: missing field `name`"#]].assert_eq(&all.join("\n"));
+    let nothing = UseSkill::new(Arc::default());
+    assert_eq!(
+        told(nothing, json!({ "name": "a" })).await,
+        "failed: there is no skill \"a\"; there are none"
+    );
+}
+
+#[tokio::test]
+async fn at_the_caps_files_and_names_are_counted() {
+    let world = World::with(&[("pdf/SKILL.md", HEAD)]);
+    for number in 0..103 {
+        world.put(&format!("pdf/{number:03}"), "");
+    }
+    assert!(told(world.tool(), json!({ "name": "pdf" })).await.ends_with("\n099\n3 more files]"));
+    for number in 0..51 {
+        world.put(
+            &format!("s{number:02}/SKILL.md"),
+            &format!("---\nname: s{number:02}\ndescription: x\n---\n"),
+        );
+    }
+    assert!(told(world.tool(), json!({ "name": "x" })).await.ends_with(", s48 and 2 more"));
+}

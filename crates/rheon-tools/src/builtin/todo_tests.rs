@@ -1,0 +1,111 @@
+//! What `todo` keeps, tells and refuses.
+
+use expect_test::expect;
+use rheon_types::event::{TaskItem, TaskStatus};
+use rheon_types::{Effect, Tool, ToolNews};
+use serde_json::json;
+
+use crate::builtin::person::Person;
+use crate::builtin::{Todo, TodoList};
+
+fn task(text: &str, status: TaskStatus) -> TaskItem {
+    TaskItem { text: text.into(), status }
+}
+
+#[tokio::test]
+async fn the_whole_list_is_kept_told_and_answered_in_short() {
+    let (list, person) = (TodoList::default(), Person::away());
+    let given = json!({ "tasks": [
+        { "text": "read", "status": "completed" },
+        { "text": " write ", "status": "inProgress" },
+        { "text": "test" },
+    ] });
+    let result = person.call(&Todo::new(list.clone()), given).await.unwrap();
+    expect![[r#"
+        1 of 3 tasks are done. Open:
+        - [in progress] write
+        - test"#]]
+    .assert_eq(&result.as_text());
+    let items = vec![
+        task("read", TaskStatus::Completed),
+        task("write", TaskStatus::InProgress),
+        task("test", TaskStatus::Pending),
+    ];
+    assert_eq!(list.items(), items);
+    assert_eq!(result.details, json!({ "tasks": items, "open": 2, "done": 1 }));
+    assert_eq!(person.news(), [ToolNews::Tasks(items)]);
+}
+
+#[tokio::test]
+async fn a_list_replaces_the_one_before_and_an_empty_one_clears_it() {
+    let (list, person) = (TodoList::default(), Person::away());
+    let tool = Todo::new(list.clone());
+    let mut texts = Vec::new();
+    for tasks in [
+        json!([{ "text": "a", "status": "inProgress" }, { "text": "b", "status": "inProgress" }]),
+        json!([{ "text": "a", "status": "completed" }, { "text": "b", "status": "completed" }]),
+        json!([]),
+    ] {
+        texts.push(person.told(&tool, json!({ "tasks": tasks })).await);
+    }
+    expect![[r#"
+        0 of 2 tasks are done. Open:
+        - [in progress] a
+        - [in progress] b
+        2 tasks are in progress; one at a time is easier to follow.
+        All 2 tasks are done.
+        The task list is empty."#]]
+    .assert_eq(&texts.join("\n"));
+    assert_eq!((list.items(), person.news().len()), (Vec::new(), 3));
+}
+
+#[tokio::test]
+async fn what_is_refused_leaves_the_list_as_it_was() {
+    let (list, person) = (TodoList::default(), Person::away());
+    list.restore(vec![task("kept", TaskStatus::Pending)]);
+    let tool = Todo::new(list.clone());
+    let mut all = String::new();
+    for given in [
+        json!({ "tasks": [{ "text": "fine" }, { "text": " \n" }] }),
+        json!({ "tasks": [{ "text": "x".repeat(2_001) }] }),
+        json!({ "tasks": vec![json!({ "text": "x" }); 201] }),
+        json!({ "tasks": [{ "text": "x", "status": "done" }] }),
+        json!({ "tasks": [{ "text": "x", "priority": 1 }] }),
+        json!({}),
+        json!([]),
+        json!(null),
+    ] {
+        all.push_str(&person.told(&tool, given).await);
+        all.push('\n');
+    }
+    expect![[r#"
+        invalidArgs: tasks[1].text is empty; say what is to be done
+        invalidArgs: tasks[0].text has 2001 characters, more than 2000; say it shorter
+        invalidArgs: 201 tasks are more than the 200 a list may have; join some of them
+        invalidArgs: the arguments do not fit: unknown variant `done`, expected one of `pending`, `inProgress`, `completed`
+        invalidArgs: the arguments do not fit: unknown field `priority`, expected `text` or `status`
+        invalidArgs: the arguments do not fit: missing field `tasks`
+        invalidArgs: the arguments do not fit: invalid length 0, expected struct Arguments with 1 element
+        invalidArgs: the arguments do not fit: invalid type: null, expected struct Arguments
+    "#]]
+    .assert_eq(&all);
+    assert_eq!((list.items().len(), person.news()), (1, Vec::new()));
+}
+
+#[tokio::test]
+async fn at_the_caps_the_result_stays_short() {
+    let (list, person) = (TodoList::default(), Person::away());
+    let given = json!({ "tasks": vec![json!({ "text": "\u{e9}".repeat(2_000) }); 200] });
+    let result = person.call(&Todo::new(list.clone()), given).await.unwrap();
+    assert_eq!(list.items().len(), 200);
+    assert!(result.as_text().chars().count() < 3_000);
+    assert!(result.as_text().ends_with("\n[190 more]"));
+}
+
+#[test]
+fn the_schema_says_what_the_code_checks() {
+    let tool = Todo::new(TodoList::default());
+    assert_eq!(tool.effect(), Effect::Idempotent);
+    expect![[r#"{"additionalProperties":false,"properties":{"tasks":{"description":"All tasks, in order.","items":{"additionalProperties":false,"properties":{"status":{"description":"How far it is; pending unless given.","enum":["pending","inProgress","completed"],"type":"string"},"text":{"description":"What is to be done.","maxLength":2000,"minLength":1,"type":"string"}},"required":["text"],"type":"object"},"maxItems":200,"type":"array"}},"required":["tasks"],"type":"object"}"#]]
+        .assert_eq(&tool.parameters_schema().to_string());
+}

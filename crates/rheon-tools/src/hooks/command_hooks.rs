@@ -1,0 +1,248 @@
+//! `CommandHooks`: the hooks of a session, to be given to an agent as a hook and as an input filter.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rheon_types::ToolCallId;
+use serde_json::{Map, Value, json};
+use tokio::sync::OnceCell;
+
+use crate::hooks::context::HookContext;
+use crate::hooks::dispatch::{About, Dispatcher, Occasion};
+use crate::hooks::event::HookEvent;
+use crate::hooks::message::{HookMessage, Reporter};
+use crate::hooks::reply::HookReply;
+use crate::hooks::settings::HookSettings;
+
+/// How many calls are timed at once; those on top have no duration.
+const TIMED_MAX: usize = 1_000;
+
+/// The hooks of a session. Copies are the same hooks: one is given to the agent as a hook, another as an input filter.
+#[derive(Clone)]
+pub struct CommandHooks {
+    state: Arc<State>,
+}
+
+struct State {
+    dispatcher: Dispatcher,
+    /// What was said at the start of the session; asked for once.
+    opening: OnceCell<HookReply>,
+    /// Whether the model was told what was said at the start.
+    is_opening_told: AtomicBool,
+    /// Why the run is to stop.
+    halt: Mutex<Option<String>>,
+    /// When calls began.
+    begun: Mutex<HashMap<ToolCallId, Duration>>,
+}
+
+/// Why a session ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SessionEndReason {
+    /// The conversation is emptied.
+    Clear,
+    /// Another session takes its place.
+    Resume,
+    /// The user logs out.
+    Logout,
+    /// The user leaves at the prompt.
+    PromptInputExit,
+    /// Anything else.
+    #[default]
+    Other,
+}
+
+/// Why a conversation is shortened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompactTrigger {
+    /// The user wants it.
+    Manual,
+    /// It has become too long.
+    Auto,
+}
+
+impl CommandHooks {
+    /// The hooks of `settings` in a session.
+    pub fn new(settings: HookSettings, context: HookContext) -> Self {
+        Self::reporting(settings, context, Reporter::default())
+    }
+
+    /// The same, telling the user what there is to tell through `on_message`.
+    pub fn with_messages(
+        settings: HookSettings,
+        context: HookContext,
+        on_message: impl Fn(&HookMessage) + Send + Sync + 'static,
+    ) -> Self {
+        Self::reporting(settings, context, Reporter::new(Arc::new(on_message)))
+    }
+
+    fn reporting(settings: HookSettings, context: HookContext, reporter: Reporter) -> Self {
+        let state = State {
+            dispatcher: Dispatcher::new(settings, context, reporter),
+            opening: OnceCell::new(),
+            is_opening_told: AtomicBool::new(false),
+            halt: Mutex::default(),
+            begun: Mutex::default(),
+        };
+        Self { state: Arc::new(state) }
+    }
+
+    /// Tells that the session begins and gives what hooks say to it. Done once, at the latest before the first prompt.
+    pub async fn session_start(&self) -> &HookReply {
+        let source = self.dispatcher().context().source.name();
+        let fields = fields(json!({ "source": source }));
+        self.state.opening.get_or_init(|| self.about(HookEvent::SessionStart, source, fields)).await
+    }
+
+    /// Tells that the session ends, and waits for what runs in the background.
+    pub async fn session_end(&self, reason: SessionEndReason) -> HookReply {
+        let reason = match reason {
+            SessionEndReason::Clear => "clear",
+            SessionEndReason::Resume => "resume",
+            SessionEndReason::Logout => "logout",
+            SessionEndReason::PromptInputExit => "prompt_input_exit",
+            SessionEndReason::Other => "other",
+        };
+        let reply = self.about(HookEvent::SessionEnd, reason, fields(json!({ "reason": reason }))).await;
+        self.idle().await;
+        reply
+    }
+
+    /// Asks whether the conversation may be shortened.
+    pub async fn pre_compact(&self, trigger: CompactTrigger, custom_instructions: &str) -> HookReply {
+        let fields = fields(json!({ "trigger": trigger.name(), "custom_instructions": custom_instructions }));
+        self.about(HookEvent::PreCompact, trigger.name(), fields).await
+    }
+
+    /// Tells that the conversation was shortened.
+    pub async fn post_compact(&self, trigger: CompactTrigger, summary: &str) -> HookReply {
+        let fields = fields(json!({ "trigger": trigger.name(), "compact_summary": summary }));
+        self.about(HookEvent::PostCompact, trigger.name(), fields).await
+    }
+
+    /// Tells that a sub-agent begins; what hooks say goes to it.
+    pub async fn subagent_start(&self, agent_id: &str, agent_type: &str) -> HookReply {
+        let fields = fields(json!({ "agent_id": agent_id, "agent_type": agent_type }));
+        self.about(HookEvent::SubagentStart, agent_type, fields).await
+    }
+
+    /// Asks whether a sub-agent may stop; `vetoes` counts how often it was kept from it.
+    pub async fn subagent_stop(
+        &self,
+        agent_id: &str,
+        agent_type: &str,
+        vetoes: u32,
+        last_message: &str,
+    ) -> HookReply {
+        let fields = fields(json!({
+            "agent_id": agent_id,
+            "agent_type": agent_type,
+            "stop_hook_active": vetoes > 0,
+            "last_assistant_message": last_message,
+        }));
+        self.about(HookEvent::SubagentStop, agent_type, fields).await
+    }
+
+    /// Tells what the user is told. `notification_type` is for instance `permission_prompt` or `idle_prompt`.
+    pub async fn notification(
+        &self,
+        notification_type: &str,
+        message: &str,
+        title: Option<&str>,
+    ) -> HookReply {
+        let mut told = fields(json!({ "message": message, "notification_type": notification_type }));
+        if let Some(title) = title {
+            told.insert("title".to_owned(), title.into());
+        }
+        self.about(HookEvent::Notification, notification_type, told).await
+    }
+
+    /// Waits until no hook runs in the background.
+    pub async fn idle(&self) {
+        self.dispatcher().idle().await;
+    }
+
+    async fn about(&self, event: HookEvent, name: &str, fields: Map<String, Value>) -> HookReply {
+        self.dispatcher().fire(Occasion { event, about: About::Name(name), fields }).await
+    }
+
+    pub(crate) fn dispatcher(&self) -> &Dispatcher {
+        &self.state.dispatcher
+    }
+
+    /// What was said at the start of the session and not yet to the model.
+    pub(crate) fn untold_opening(&self) -> Vec<String> {
+        match self.state.opening.get() {
+            Some(opening) if !self.state.is_opening_told.swap(true, Ordering::Relaxed) => {
+                opening.context.clone()
+            }
+            Some(_) | None => Vec::new(),
+        }
+    }
+
+    /// Why the run is to stop, if it is.
+    pub(crate) fn halted(&self) -> Option<String> {
+        self.halt().clone()
+    }
+
+    /// Stops the run at the next turn, if hooks say so.
+    pub(crate) fn obey(&self, reply: &HookReply) {
+        if let Some(stop) = &reply.stop {
+            self.halt().get_or_insert_with(|| stop.clone());
+        }
+    }
+
+    /// Why the run is to stop, if it is; the next one may go on.
+    pub(crate) fn take_halt(&self) -> Option<String> {
+        self.halt().take()
+    }
+
+    /// Remembers that a call begins.
+    pub(crate) fn begin(&self, call_id: &ToolCallId) {
+        let elapsed = self.dispatcher().context().clock.elapsed();
+        let mut begun = self.begun();
+        if begun.len() < TIMED_MAX {
+            begun.insert(call_id.clone(), elapsed);
+        }
+    }
+
+    /// How long a call took, in milliseconds.
+    pub(crate) fn duration_ms(&self, call_id: &ToolCallId) -> Option<u64> {
+        let since = self.begun().remove(call_id)?;
+        let duration = self.dispatcher().context().clock.elapsed().saturating_sub(since);
+        u64::try_from(duration.as_millis()).ok()
+    }
+
+    fn halt(&self) -> MutexGuard<'_, Option<String>> {
+        self.state.halt.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begun(&self) -> MutexGuard<'_, HashMap<ToolCallId, Duration>> {
+        self.state.begun.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl CompactTrigger {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Manual => "manual",
+            Self::Auto => "auto",
+        }
+    }
+}
+
+impl fmt::Debug for CommandHooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CommandHooks").finish_non_exhaustive()
+    }
+}
+
+/// The fields of an object.
+pub(crate) fn fields(object: Value) -> Map<String, Value> {
+    match object {
+        Value::Object(fields) => fields,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
+    }
+}

@@ -1,0 +1,196 @@
+//! Hooks in a run: what happens, event by event.
+
+use expect_test::expect;
+use rheon_testkit::{FnTool, Ran, Scenario, Turn, scripted};
+use rheon_types::ToolResult;
+use serde_json::{Value, json};
+
+use crate::hooks::fixtures::{Stage, command};
+
+const SHOWN: &[&str] =
+    &["hook.run", "approval.", "tool.", "message.end user", "message.end toolResult", "input.", "agent.end"];
+
+/// A run of one call of `bash` with the hooks of `settings`.
+async fn run(stage: &Stage, settings: Value) -> Ran {
+    let hooks = stage.hooks(settings);
+    let tool = FnTool::new("bash", |arguments, _| async move {
+        Ok(ToolResult::text(format!(
+            "ran {}",
+            arguments.get("command").and_then(Value::as_str).unwrap_or_default()
+        )))
+    });
+    let scenario = Scenario::new()
+        .turn(Turn::call("bash", json!({ "command": "make" })))
+        .turn("Done.")
+        .turn("Really done.");
+    scripted(scenario)
+        .tool(tool)
+        .with(|builder| builder.hook(hooks.clone()).input_filter(hooks))
+        .run("build it")
+        .await
+}
+
+/// What happened, without how long hooks took.
+fn shown(ran: &Ran) -> String {
+    let trace = ran.trace.only(SHOWN);
+    let lines = trace.lines().map(|line| match line.split_once(", duration_ms: ") {
+        Some((line, _)) => format!("{line} }}"),
+        None => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn pre(fields: Value) -> Value {
+    let mut specific = json!({ "hookEventName": "PreToolUse" });
+    specific.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    let output = json!({ "hookSpecificOutput": specific });
+    json!({ "PreToolUse": [{ "matcher": "Bash", "hooks": [command(&format!("echo '{output}'"))] }] })
+}
+
+#[tokio::test]
+async fn a_call_that_a_hook_denies_does_not_run_and_the_model_is_told_why() {
+    let stage = Stage::new();
+    let deny = json!({ "permissionDecision": "deny", "permissionDecisionReason": "use cargo" });
+    let ran = run(&stage, pre(deny)).await;
+    expect![[r#"
+        message.end user "build it"
+        hook.run HookRun { hook: "command hooks", point: PermitTool, veto: Some("use cargo") }
+        tool.blocked bash call_1_0 "use cargo"
+        message.end toolResult call_1_0 error "use cargo"
+        agent.end completed "Done.""#]]
+    .assert_eq(&shown(&ran));
+}
+
+#[tokio::test]
+async fn a_call_that_a_hook_allows_runs() {
+    let stage = Stage::new();
+    let ran =
+        run(&stage, pre(json!({ "permissionDecision": "allow", "additionalContext": "make is slow" }))).await;
+    expect![[r#"
+        message.end user "build it"
+        hook.run HookRun { hook: "command hooks", point: PermitTool, veto: None }
+        tool.start bash call_1_0 {"command":"make"}
+        tool.end bash call_1_0 ok "ran make"
+        message.end toolResult call_1_0 "ran make" "make is slow"
+        agent.end completed "Done.""#]]
+    .assert_eq(&shown(&ran));
+}
+
+#[tokio::test]
+async fn a_call_that_a_hook_wants_to_be_asked_about_waits_for_an_answer_which_another_hook_gives() {
+    let stage = Stage::new();
+    let ask = pre(json!({ "permissionDecision": "ask", "permissionDecisionReason": "it costs money" }));
+    let ran = run(&stage, ask.clone()).await;
+    expect![[r#"
+        message.end user "build it"
+        hook.run HookRun { hook: "command hooks", point: PermitTool, veto: None }
+        approval.required bash {"command":"make"}
+        approval.resolved deny Once by Nobody
+        tool.blocked bash call_1_0 "permission denied: bash needs approval (it costs money) and nobody is there to give it"
+        message.end toolResult call_1_0 error "permission denied: bash needs approval (it costs money) and nobody is there to give it"
+        agent.end completed "Done.""#]].assert_eq(&shown(&ran));
+    let mut settings = ask;
+    let allow = json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": { "behavior": "allow" } } });
+    settings["PermissionRequest"] = json!([{ "hooks": [command(&format!("echo '{allow}'"))] }]);
+    let ran = run(&stage, settings).await;
+    expect![[r#"
+        message.end user "build it"
+        hook.run HookRun { hook: "command hooks", point: PermitTool, veto: None }
+        approval.required bash {"command":"make"}
+        approval.resolved allow Once by Hook
+        tool.start bash call_1_0 {"command":"make"}
+        tool.end bash call_1_0 ok "ran make"
+        message.end toolResult call_1_0 "ran make"
+        agent.end completed "Done.""#]]
+    .assert_eq(&shown(&ran));
+}
+
+#[tokio::test]
+async fn a_call_runs_with_the_input_that_a_hook_gives_it() {
+    let stage = Stage::new();
+    let ran = run(&stage, pre(json!({ "updatedInput": { "command": "make -j1" } }))).await;
+    expect![[r#"
+        message.end user "build it"
+        hook.run HookRun { hook: "command hooks", point: PermitTool, veto: None }
+        tool.start bash call_1_0 {"command":"make -j1"}
+        tool.end bash call_1_0 ok "ran make -j1"
+        message.end toolResult call_1_0 "ran make -j1"
+        agent.end completed "Done.""#]]
+    .assert_eq(&shown(&ran));
+}
+
+#[tokio::test]
+async fn what_a_hook_objects_to_after_a_call_is_said_to_the_model() {
+    let stage = Stage::new();
+    let block = command(r#"echo '{"decision":"block","reason":"the tests fail"}'"#);
+    let ran = run(&stage, json!({ "PostToolUse": [{ "matcher": "Bash", "hooks": [block] }] })).await;
+    expect![[r#"
+        message.end user "build it"
+        tool.start bash call_1_0 {"command":"make"}
+        tool.end bash call_1_0 ok "ran make"
+        message.end toolResult call_1_0 "ran make" "A PostToolUse hook objects: the tests fail"
+        agent.end completed "Done.""#]]
+    .assert_eq(&shown(&ran));
+}
+
+#[tokio::test]
+async fn a_run_goes_on_as_long_as_a_hook_keeps_it_from_stopping() {
+    let stage = Stage::new();
+    let hook = command("grep -q '\"stop_hook_active\":true' || { echo run the tests >&2; exit 2; }");
+    let ran = run(&stage, json!({ "Stop": [{ "hooks": [hook] }] })).await;
+    expect![[r#"
+        message.end user "build it"
+        tool.start bash call_1_0 {"command":"make"}
+        tool.end bash call_1_0 ok "ran make"
+        message.end toolResult call_1_0 "ran make"
+        message.end user "run the tests"
+        agent.end completed "Really done.""#]]
+    .assert_eq(&shown(&ran));
+}
+
+#[tokio::test]
+async fn a_prompt_that_a_hook_blocks_goes_no_further_and_one_that_it_adds_to_takes_it_along() {
+    let stage = Stage::new();
+    let ran =
+        run(&stage, json!({ "UserPromptSubmit": [{ "hooks": [command("echo not now >&2; exit 2")] }] }))
+            .await;
+    expect![[r#"
+        input.rejected "not now"
+        agent.end rejected(not now) """#]]
+    .assert_eq(&shown(&ran));
+    let settings = json!({
+        "SessionStart": [{ "hooks": [command("echo on branch main")] }],
+        "UserPromptSubmit": [{ "hooks": [command("echo in a hurry")] }],
+    });
+    expect![[r#"user "build it\non branch main\n\nin a hurry""#]]
+        .assert_eq(&run(&stage, settings).await.sent(0));
+}
+
+#[tokio::test]
+async fn a_hook_that_says_not_to_continue_stops_the_run() {
+    let stage = Stage::new();
+    let stop = command(r#"echo '{"continue":false,"stopReason":"enough"}'"#);
+    let ran = run(&stage, json!({ "PostToolUse": [{ "hooks": [stop] }] })).await;
+    expect![[r#"
+        message.end user "build it"
+        tool.start bash call_1_0 {"command":"make"}
+        tool.end bash call_1_0 ok "ran make"
+        message.end toolResult call_1_0 "ran make"
+        agent.end vetoed(BeforeTurn: enough) """#]]
+    .assert_eq(&shown(&ran));
+}
+
+#[tokio::test]
+async fn a_call_that_does_not_run_is_told_to_hooks() {
+    let stage = Stage::new();
+    let mut settings = pre(json!({ "permissionDecision": "deny", "permissionDecisionReason": "no" }));
+    settings["PermissionDenied"] = json!([{ "hooks": [command("cat > denied")] }]);
+    let hooks = stage.hooks(settings);
+    let tool = FnTool::new("bash", |_, _| async { Ok(ToolResult::text("ran")) });
+    let scenario = Scenario::new().turn(Turn::call("bash", json!({ "command": "make" }))).turn("Done.");
+    let given = hooks.clone();
+    scripted(scenario).tool(tool).with(|builder| builder.hook(given)).run("go").await;
+    hooks.idle().await;
+    let told: Value = serde_json::from_str(&stage.read("denied")).unwrap();
+    assert_eq!((&told["tool_name"], &told["reason"]), (&json!("Bash"), &json!("no")));
+}

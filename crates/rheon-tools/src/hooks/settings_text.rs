@@ -1,0 +1,318 @@
+//! The text of hook settings, read strictly: what cannot be understood is an error, for a hook that does not run protects nobody.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+
+use crate::hooks::event::{HookEvent, UNFIRED};
+use crate::hooks::matcher::Matcher;
+use crate::hooks::settings::{CommandHook, HookGroup, HookSettings, OnFailure, Waiting};
+use crate::hooks::settings_error::HookSettingsError;
+use crate::policy::advice::{advice, nearest};
+use crate::policy::{List, Rule};
+
+/// The largest file that is read.
+const FILE_BYTES_MAX: usize = 1024 * 1024;
+/// The most hooks of one file.
+const HOOKS_MAX: usize = 1_000;
+/// The longest time a hook may ask for: a day.
+const TIMEOUT_SECONDS_MAX: f64 = 86_400.0;
+
+const GROUP_KEYS: [&str; 2] = ["matcher", "hooks"];
+const HOOK_KEYS: [&str; 8] =
+    ["type", "command", "args", "timeout", "if", "async", "statusMessage", "onFailure"];
+/// What Claude Code knows besides; a hook works without it.
+const LEFT_OUT_KEYS: [&str; 4] = ["asyncRewake", "rewakeMessage", "once", "shell"];
+/// Kinds of hooks that Claude Code knows besides.
+const OTHER_TYPES: [&str; 4] = ["http", "mcp_tool", "prompt", "agent"];
+
+impl HookSettings {
+    /// Reads the `hooks` of the settings file `source`. Its other keys are left to others.
+    pub fn parse(text: &str, source: &str) -> Result<Self, HookSettingsError> {
+        let fault =
+            |(line, column), problem| HookSettingsError { file: source.to_owned(), line, column, problem };
+        if text.len() > FILE_BYTES_MAX {
+            let problem =
+                format!("the file is larger than {FILE_BYTES_MAX} bytes; leave out what is not needed");
+            return Err(fault((1, 1), problem));
+        }
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        match serde_json::from_str::<Read<Whole>>(text) {
+            Ok(Read(whole)) => Ok(whole.into_settings(source)),
+            Err(error) => {
+                let message = error.to_string();
+                let problem =
+                    message.rsplit_once(" at line ").map_or(message.as_str(), |(problem, _)| problem);
+                Err(fault((error.line().max(1), error.column().max(1)), problem.to_owned()))
+            }
+        }
+    }
+}
+
+/// An object of which every key is looked at.
+trait Keyed: Default {
+    const EXPECTED: &'static str;
+
+    /// Reads the value of `key`.
+    fn take<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error>;
+
+    /// Checks what only the whole can show.
+    fn check<E: Error>(&self) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+/// A [`Keyed`] object, read.
+struct Read<T>(T);
+
+impl<'de, T: Keyed> Deserialize<'de> for Read<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Keys<T>(PhantomData<T>);
+        impl<'de, T: Keyed> Visitor<'de> for Keys<T> {
+            type Value = Read<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(T::EXPECTED)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Read<T>, A::Error> {
+                let mut object = T::default();
+                let mut seen: Vec<String> = Vec::new();
+                while let Some(key) = map.next_key::<String>()? {
+                    if seen.contains(&key) {
+                        return Err(A::Error::custom(format!("the key {key:?} stands twice; join the two")));
+                    }
+                    object.take(&key, &mut map)?;
+                    // A file has many keys beside ours; only few of them can matter here.
+                    if seen.len() < HOOKS_MAX {
+                        seen.push(key);
+                    }
+                }
+                object.check()?;
+                Ok(Read(object))
+            }
+        }
+        deserializer.deserialize_map(Keys(PhantomData))
+    }
+}
+
+/// The whole file.
+#[derive(Default)]
+struct Whole(Events);
+
+impl Whole {
+    fn into_settings(self, source: &str) -> HookSettings {
+        let source: Arc<str> = source.into();
+        let Events { mut groups, warnings } = self.0;
+        for hook in groups.iter_mut().flat_map(|group| &mut group.hooks) {
+            hook.source = Arc::clone(&source);
+        }
+        let warnings = warnings.into_iter().map(|warning| format!("{source}: {warning}")).collect();
+        HookSettings { groups, warnings }
+    }
+}
+
+impl Keyed for Whole {
+    const EXPECTED: &'static str = "an object such as {\"hooks\": {\"PreToolUse\": []}}";
+
+    fn take<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        if key == "hooks" {
+            let Read(events) = map.next_value()?;
+            self.0 = events;
+            return Ok(());
+        }
+        // What stands beside "hooks" by mistake would be a hook that silently never runs.
+        if HookEvent::named(key).is_some() || nearest(key, ["hooks"]).is_some() {
+            return Err(A::Error::custom(format!("unknown key {key:?}; hooks stand in \"hooks\"")));
+        }
+        map.next_value::<IgnoredAny>().map(|_| ())
+    }
+}
+
+/// What stands at `hooks`.
+#[derive(Default)]
+struct Events {
+    groups: Vec<HookGroup>,
+    warnings: Vec<String>,
+}
+
+impl Keyed for Events {
+    const EXPECTED: &'static str =
+        "an object of events such as {\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": []}]}";
+
+    fn take<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        let Some(event) = HookEvent::named(key) else {
+            if UNFIRED.contains(&key) {
+                map.next_value::<IgnoredAny>()?;
+                self.warnings.push(format!("hooks for {key} are never run: nothing brings this event about"));
+                return Ok(());
+            }
+            let names: Vec<&str> = HookEvent::ALL.iter().map(|event| event.name()).collect();
+            return Err(A::Error::custom(format!("unknown event {key:?}; {}", advice(key, &names))));
+        };
+        for Read(group) in map.next_value::<Vec<Read<Group>>>()? {
+            let Group { matcher, hooks } = group;
+            let mut commands = Vec::new();
+            for Read(hook) in hooks.unwrap_or_default() {
+                let warnings =
+                    hook.left_out.iter().map(|key| format!("{key:?} of a hook for {event} is left out"));
+                self.warnings.extend(warnings);
+                if hook.condition.is_some() && !event.is_about_call() {
+                    // No rule names such an event, so the hook would never run.
+                    return Err(A::Error::custom(format!(
+                        "\"if\" names calls of tools, and {event} is none; leave it out"
+                    )));
+                }
+                commands.extend(hook.into_command());
+            }
+            self.groups.push(HookGroup { event, matcher, hooks: commands });
+        }
+        let count: usize = self.groups.iter().map(|group| group.hooks.len()).sum();
+        if count > HOOKS_MAX {
+            return Err(A::Error::custom(format!("a file has at most {HOOKS_MAX} hooks")));
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct Group {
+    matcher: Matcher,
+    hooks: Option<Vec<Read<Hook>>>,
+}
+
+impl Keyed for Group {
+    const EXPECTED: &'static str = "an object such as {\"matcher\": \"Bash\", \"hooks\": []}";
+
+    fn take<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "matcher" => {
+                self.matcher = Matcher::parse(&map.next_value::<String>()?).map_err(A::Error::custom)?;
+            }
+            "hooks" => self.hooks = Some(map.next_value()?),
+            other => return Err(unknown(other, &GROUP_KEYS)),
+        }
+        Ok(())
+    }
+
+    fn check<E: Error>(&self) -> Result<(), E> {
+        match self.hooks {
+            Some(_) => Ok(()),
+            None => Err(E::custom("the key \"hooks\" is missing; write the list of commands there")),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Hook {
+    is_command: bool,
+    command: Option<String>,
+    args: Option<Vec<String>>,
+    timeout: Option<Duration>,
+    condition: Option<Rule>,
+    waiting: Waiting,
+    status_message: Option<String>,
+    on_failure: OnFailure,
+    left_out: Vec<String>,
+}
+
+impl Hook {
+    fn into_command(self) -> Option<CommandHook> {
+        Some(CommandHook {
+            command: self.command?,
+            args: self.args,
+            timeout: self.timeout,
+            condition: self.condition,
+            waiting: self.waiting,
+            status_message: self.status_message,
+            on_failure: self.on_failure,
+            source: "".into(),
+            seal: None,
+        })
+    }
+}
+
+impl Keyed for Hook {
+    const EXPECTED: &'static str = "a hook such as {\"type\": \"command\", \"command\": \"./check.sh\"}";
+
+    fn take<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        match key {
+            "type" => {
+                check_type(&map.next_value::<String>()?)?;
+                self.is_command = true;
+            }
+            "command" => {
+                let command = map.next_value::<String>()?;
+                if command.trim().is_empty() || command.contains('\0') {
+                    return Err(A::Error::custom("the command is empty or no text; write what is to run"));
+                }
+                self.command = Some(command);
+            }
+            "args" => self.args = Some(map.next_value()?),
+            "timeout" => self.timeout = Some(seconds(map.next_value()?)?),
+            "if" => {
+                let text = map.next_value::<String>()?;
+                self.condition = Some(Rule::parse(&text, List::Ask).map_err(A::Error::custom)?);
+            }
+            "async" => {
+                let is_async = map.next_value::<bool>()?;
+                self.waiting = if is_async { Waiting::Background } else { Waiting::Foreground };
+            }
+            "statusMessage" => self.status_message = Some(map.next_value()?),
+            "onFailure" => self.on_failure = on_failure(&map.next_value::<String>()?)?,
+            other if LEFT_OUT_KEYS.contains(&other) => {
+                map.next_value::<IgnoredAny>()?;
+                self.left_out.push(other.to_owned());
+            }
+            other => return Err(unknown(other, &HOOK_KEYS)),
+        }
+        Ok(())
+    }
+
+    fn check<E: Error>(&self) -> Result<(), E> {
+        if !self.is_command {
+            return Err(E::custom("the key \"type\" is missing; write \"type\": \"command\""));
+        }
+        if self.command.is_none() {
+            return Err(E::custom("the key \"command\" is missing; write what is to run"));
+        }
+        if self.waiting == Waiting::Background && self.on_failure == OnFailure::Block {
+            return Err(E::custom("nobody waits for a hook with \"async\", so \"onFailure\" cannot block"));
+        }
+        Ok(())
+    }
+}
+
+fn check_type<E: Error>(word: &str) -> Result<(), E> {
+    match word {
+        "command" => Ok(()),
+        other if OTHER_TYPES.contains(&other) => {
+            Err(E::custom(format!("hooks of the type {other:?} are not supported yet; use \"command\"")))
+        }
+        other => Err(E::custom(format!("unknown type {other:?}; {}", advice(other, &["command"])))),
+    }
+}
+
+fn seconds<E: Error>(seconds: f64) -> Result<Duration, E> {
+    if seconds > 0.0 && seconds <= TIMEOUT_SECONDS_MAX {
+        return Ok(Duration::from_secs_f64(seconds));
+    }
+    Err(E::custom(format!("the timeout {seconds} is not between 0 and {TIMEOUT_SECONDS_MAX} seconds")))
+}
+
+fn on_failure<E: Error>(word: &str) -> Result<OnFailure, E> {
+    match word {
+        "block" => Ok(OnFailure::Block),
+        "allow" => Ok(OnFailure::Allow),
+        other => {
+            Err(E::custom(format!("unknown \"onFailure\" {other:?}; {}", advice(other, &["block", "allow"]))))
+        }
+    }
+}
+
+fn unknown<E: Error>(key: &str, known: &[&str]) -> E {
+    E::custom(format!("unknown key {key:?}; {}", advice(key, known)))
+}

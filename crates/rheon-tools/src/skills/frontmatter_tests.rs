@@ -1,0 +1,134 @@
+//! What is made of frontmatter, good and bad.
+
+use expect_test::expect;
+
+use crate::skills::frontmatter::{read, split};
+
+#[test]
+fn frontmatter_ends_at_the_second_line_of_dashes() {
+    assert_eq!(split("---\na: 1\n---\nbody\n---\nmore"), Some(("a: 1\n", "body\n---\nmore")));
+    assert_eq!(split("\u{feff}---\r\na: 1\r\n---\r\nbody"), Some(("a: 1\r\n", "body")));
+    assert_eq!(split("---\n---"), Some(("", "")));
+    for without in ["", "---", "body", "\n---\na: 1\n---\n", "---\na: 1\n", "--- \u{e9}\n---\n"] {
+        assert_eq!(split(without), None, "{without:?}");
+    }
+}
+
+/// What is made of each.
+fn told(all: &[&str]) -> String {
+    let mut text = String::new();
+    for yaml in all {
+        match read(yaml, "pdf") {
+            Ok((said, odd)) => {
+                let odd: String = odd.iter().map(|problem| format!("\n  {problem}")).collect();
+                let length = said.description.chars().count();
+                let description: String = said.description.chars().take(40).collect();
+                text.push_str(&format!(
+                    "{} ({length}) {description:?} {:?}{odd}\n",
+                    said.name, said.invocation
+                ));
+            }
+            Err(problem) => text.push_str(&format!("left out: {problem}\n")),
+        }
+    }
+    text
+}
+
+#[test]
+fn what_can_be_understood_is_used_and_what_is_odd_is_said() {
+    let all = told(&[
+        "name: pdf\ndescription: Reads PDFs.",
+        "name: pdf\ndescription: Reads PDFs.\nlicense: MIT\nmetadata: {author: x, version: \"1.0\"}\nallowed-tools: Bash(git:*) Read\nhooks: [1]\n",
+        "name: pdf\r\ndescription: Use this: when \"asked\" # really\r\n",
+        "name: pdf\ndescription: Use this: when asked\ndisable-model-invocation: true\nmetadata:\n  a: b\n",
+        "name: other\ndescription: >\n  Folded\n  text.\n",
+        "name: PDF_Tools\ndescription: x",
+        "name: pdf--x\ndescription: x",
+        "name: \"a\\u001bb\"\ndescription: x",
+        "name: [a]\ndescription: x",
+        "description: x",
+        "name: 7\ndescription: true",
+    ]);
+    expect![[r#"
+        pdf (11) "Reads PDFs." Anyone
+        pdf (11) "Reads PDFs." Anyone
+        pdf (31) "Use this: when \"asked\" # really" Anyone
+          its frontmatter could be read only with its values in quotes: line 2 column 22: mapping values are not allowed in this context
+        pdf (20) "Use this: when asked" UserOnly
+          its frontmatter could be read only with its values in quotes: line 2 column 22: mapping values are not allowed in this context
+        other (12) "Folded text." Anyone
+          its name is "other", but its folder is called "pdf"
+        PDF_Tools (1) "x" Anyone
+          its name "PDF_Tools" should be lower-case words with hyphens between them
+          its name is "PDF_Tools", but its folder is called "pdf"
+        pdf--x (1) "x" Anyone
+          its name "pdf--x" should be lower-case words with hyphens between them
+          its name is "pdf--x", but its folder is called "pdf"
+        pdf (1) "x" Anyone
+          it has no usable `name`, so it is called "pdf" like its folder
+        pdf (1) "x" Anyone
+          it has no usable `name`, so it is called "pdf" like its folder
+        pdf (1) "x" Anyone
+          it has no usable `name`, so it is called "pdf" like its folder
+        7 (4) "true" Anyone
+          its name is "7", but its folder is called "pdf"
+    "#]].assert_eq(&all);
+}
+
+#[test]
+fn what_cannot_be_understood_is_left_out() {
+    let all = told(&[
+        "name: pdf",
+        "name: pdf\ndescription: \"\"",
+        "name: pdf\ndescription: [a]",
+        "",
+        "- a",
+        "just words",
+        "name: pdf\ndescription: [a: b: c\n",
+        "name: a\nname: b\ndescription: x\n",
+    ]);
+    expect![[r#"
+        left out: it has no `description`, so the model could not know when to use it
+        left out: it has no `description`, so the model could not know when to use it
+        left out: it has no `description`, so the model could not know when to use it
+        left out: it has no `description`, so the model could not know when to use it
+        left out: its frontmatter cannot be read: it holds no `key: value` lines
+        left out: its frontmatter cannot be read: it holds no `key: value` lines
+        left out: its frontmatter cannot be read: line 2 column 19: while parsing a flow mapping, did not find expected ',' or '}'
+        left out: its frontmatter cannot be read: line 2 column 1: duplicate mapping key: name
+    "#]].assert_eq(&all);
+}
+
+#[test]
+fn a_skill_for_the_user_stays_one_where_that_is_unclear_and_long_texts_are_cut() {
+    let long = format!("name: pdf\ndescription: {}", "\u{e9}".repeat(1_025));
+    let all = told(&[
+        "name: pdf\ndescription: x\ndisable-model-invocation: true",
+        "name: pdf\ndescription: x\ndisable-model-invocation: \"false\"",
+        "name: pdf\ndescription: x\ndisable-model-invocation: maybe",
+        "name: pdf\ndescription: x\ndisable-model-invocation:",
+        &long,
+    ]);
+    expect![[r#"
+        pdf (1) "x" UserOnly
+        pdf (1) "x" Anyone
+        pdf (1) "x" UserOnly
+          `disable-model-invocation` is neither true nor false; it is taken for true
+        pdf (1) "x" UserOnly
+          `disable-model-invocation` is neither true nor false; it is taken for true
+        pdf (1024) "éééééééééééééééééééééééééééééééééééééééé" Anyone
+          its description was cut after 1024 characters
+    "#]]
+    .assert_eq(&all);
+}
+
+#[test]
+fn hostile_frontmatter_is_left_out_soon() {
+    let mut bomb = "a: &a [x,x,x,x,x,x,x,x,x]\n".to_owned();
+    for (name, before) in ["b", "c", "d", "e", "f", "g"].iter().zip(["a", "b", "c", "d", "e", "f"]) {
+        bomb.push_str(&format!("{name}: &{name} [{}]\n", vec![format!("*{before}"); 9].join(",")));
+    }
+    for yaml in [bomb, "[".repeat(60_000), format!("a: {}", "{a: ".repeat(15_000)), "\0".repeat(1_000)] {
+        assert!(read(&yaml, "pdf").is_err());
+    }
+}

@@ -1,0 +1,52 @@
+//! `Skill`: one skill, as far as it is known without its text.
+
+use std::path::PathBuf;
+
+/// Whose skills a folder holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// They came with the project, so somebody else may have written them.
+    Project,
+    /// The user's own.
+    User,
+}
+
+/// A folder in which each folder may be a skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkillFolder {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whose it is.
+    pub origin: Origin,
+}
+
+/// Who may call a skill.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Invocation {
+    /// The model and the user.
+    #[default]
+    Anyone,
+    /// The user only: `disable-model-invocation` is set.
+    UserOnly,
+}
+
+/// One skill, as far as it is known without its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skill {
+    /// What it is called by.
+    pub name: String,
+    /// What it does and when to use it, for the model.
+    pub description: String,
+    /// Whose it is.
+    pub origin: Origin,
+    /// Who may call it.
+    pub invocation: Invocation,
+    /// Its folder, canonical.
+    pub folder: PathBuf,
+    /// The path of its `SKILL.md`, canonical.
+    pub file: PathBuf,
+    /// The folder it was found in, canonical; nothing is read outside it.
+    pub(crate) root: PathBuf,
+    /// What the whole file was when it was found, for whoever keeps a record of what is trusted.
+    pub digest: [u8; 32],
+}

@@ -1,0 +1,211 @@
+//! `Toolkit`: the standard tools of one session with everything that stands around them, put together in one place.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rheon_types::{Clock, Hook, Tool, ToolError};
+use tempfile::TempDir;
+
+use crate::builtin::bash::{BashSession, BashSettings, bash_tools};
+use crate::builtin::{
+    AddressRule, AskUser, Edit, Glob, List, Plan, Read, Search, Todo, TodoList, UseSkill, WebFetch, Write,
+};
+use crate::files::{Reach, Workshop};
+use crate::memory::Watch;
+use crate::policy::{HeldCommands, Policy, PolicyError, PolicyGate, RuleSink};
+use crate::process::{Environment, STANDARD_VARIABLES};
+use crate::sandbox::{Boundary, Level, Network, Requirement, Sandbox, SandboxError};
+use crate::skills::Skills;
+
+/// What a toolkit is made of.
+pub struct ToolkitSettings {
+    /// The rules; they name the folder in which tools work.
+    pub policy: Policy,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// The variables of the program. Commands see those of them that are harmless.
+    pub variables: Vec<(String, String)>,
+    /// What is required of the sandbox.
+    pub sandbox: Requirement,
+    /// Whether commands reach the network.
+    pub network: Network,
+    /// What becomes of commands that a sandbox holds. Counts only where the sandbox holds all that it can.
+    pub held_commands: HeldCommands,
+    /// Where output goes that is too long to show; a temporary folder if absent.
+    pub output_folder: Option<PathBuf>,
+    /// Which addresses `web_fetch` reaches; without it there is no such tool.
+    pub web: Option<AddressRule>,
+    /// The skills that the model may use. Those of a project only if it is trusted.
+    pub skills: Arc<Skills>,
+    /// Where rules go that hold for all sessions.
+    pub rule_sink: Option<Arc<dyn RuleSink>>,
+}
+
+impl ToolkitSettings {
+    /// Tools under `policy`, with nothing added: a sandbox of at least Landlock, no network, no web, no skills.
+    pub fn new(policy: Policy, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            policy,
+            clock,
+            variables: Vec::new(),
+            sandbox: Requirement::default(),
+            network: Network::Blocked,
+            held_commands: HeldCommands::Ask,
+            output_folder: None,
+            web: None,
+            skills: Arc::default(),
+            rule_sink: None,
+        }
+    }
+}
+
+/// A toolkit that cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolkitError {
+    /// The rules do not fit this machine.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// Commands cannot be held.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+    /// Long output has nowhere to go.
+    #[error("cannot make a folder for long output: {0}")]
+    OutputFolder(#[source] std::io::Error),
+    /// Pages cannot be fetched.
+    #[error(transparent)]
+    Web(ToolError),
+}
+
+/// The standard tools of one session. Background commands end when it and all tools it handed out are gone.
+pub struct Toolkit {
+    tools: Vec<Arc<dyn Tool>>,
+    gate: Arc<PolicyGate>,
+    watch: Arc<Watch>,
+    shell: Arc<BashSession>,
+    workshop: Workshop,
+    tasks: TodoList,
+}
+
+impl Toolkit {
+    /// Puts the tools together. Tries which sandbox the machine keeps, which takes a moment.
+    pub async fn new(settings: ToolkitSettings) -> Result<Self, ToolkitError> {
+        let workspace = settings.policy.workspace()?;
+        let home = settings.policy.places().home.clone();
+        let boundary = Boundary::new(&workspace).with_network(settings.network);
+        let boundary = match &home {
+            Some(home) => boundary.with_keys_hidden(home),
+            None => boundary,
+        };
+        let hidden = boundary.hidden().to_vec();
+        let sandbox = Sandbox::choose(settings.sandbox, boundary).await?;
+        let (kept, output_folder) = output_folder(settings.output_folder)?;
+        let held_commands = match sandbox.level() {
+            Level::Namespaces => settings.held_commands,
+            Level::Landlock | Level::None => HeldCommands::Ask,
+        };
+        let shell = Arc::new(BashSession::new(BashSettings {
+            workspace: workspace.clone(),
+            sandbox,
+            environment: Environment::rebuilt(settings.variables, &STANDARD_VARIABLES),
+            output: BashSettings::output_in(&output_folder),
+        }));
+        let folders = Arc::clone(&shell);
+        // A temporary folder goes with the gate, which lives as long as any agent with these tools.
+        let kept = kept.map(Arc::new);
+        let gate = PolicyGate::new(settings.policy, Arc::new(workspace.clone()))
+            .with_held_commands(held_commands)
+            .with_readable(output_folder)
+            .with_shell_folder(move |call_id| {
+                let _kept = &kept;
+                match call_id {
+                    Some(call_id) => folders.judged_folder(call_id),
+                    None => folders.folder(),
+                }
+            });
+        // What a skill brings along is read when the skill says so.
+        let folders_of_skills = settings.skills.for_model().map(|skill| skill.folder.clone());
+        let gate = folders_of_skills.fold(gate, PolicyGate::with_readable);
+        let gate = Arc::new(match settings.rule_sink {
+            Some(sink) => gate.with_sink(sink),
+            None => gate,
+        });
+        // Whether a call may look further than the workspace is the gate's decision.
+        let workshop = Workshop::with_reach(workspace, settings.clock, Reach::Anywhere).hiding(hidden);
+        let tasks = TodoList::default();
+        let mut tools = file_tools(&workshop);
+        tools.extend(bash_tools(&shell));
+        if let Some(rule) = settings.web {
+            tools.push(Arc::new(WebFetch::new(rule).map_err(ToolkitError::Web)?));
+        }
+        tools.push(Arc::new(Todo::new(tasks.clone())));
+        tools.push(Arc::new(AskUser));
+        tools.push(Arc::new(Plan::new(Arc::clone(&gate))));
+        if settings.skills.for_model().next().is_some() {
+            tools.push(Arc::new(UseSkill::new(settings.skills)));
+        }
+        // What is forbidden altogether, the model need not hear of.
+        tools.retain(|tool| !gate.policy().removes(tool.name()));
+        Ok(Self { tools, gate, watch: Arc::default(), shell, workshop, tasks })
+    }
+
+    /// The tools.
+    pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        self.tools.clone()
+    }
+
+    /// The gate that they are to be used with.
+    pub fn gate(&self) -> Arc<PolicyGate> {
+        Arc::clone(&self.gate)
+    }
+
+    /// What remembers failures and circles, to be the first of the hooks.
+    pub fn watch(&self) -> Arc<Watch> {
+        Arc::clone(&self.watch)
+    }
+
+    /// The hooks that they are to be used with.
+    pub fn hooks(&self) -> Vec<Arc<dyn Hook>> {
+        vec![self.watch()]
+    }
+
+    /// What holds commands, and what it was tried against.
+    pub fn sandbox(&self) -> &Sandbox {
+        self.shell.sandbox()
+    }
+
+    /// What file tools share.
+    pub fn workshop(&self) -> &Workshop {
+        &self.workshop
+    }
+
+    /// The model's task list.
+    pub fn tasks(&self) -> &TodoList {
+        &self.tasks
+    }
+}
+
+/// The tools that look at files and change them.
+pub fn file_tools(workshop: &Workshop) -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(Read::new(workshop.clone())),
+        Arc::new(Write::new(workshop.clone())),
+        Arc::new(Edit::new(workshop.clone())),
+        Arc::new(List::new(workshop.clone())),
+        Arc::new(Glob::new(workshop.clone())),
+        Arc::new(Search::new(workshop.clone())),
+    ]
+}
+
+fn output_folder(wanted: Option<PathBuf>) -> Result<(Option<TempDir>, PathBuf), ToolkitError> {
+    match wanted {
+        Some(folder) => {
+            std::fs::create_dir_all(&folder).map_err(ToolkitError::OutputFolder)?;
+            Ok((None, folder))
+        }
+        None => {
+            let kept = TempDir::with_prefix("rheon-output-").map_err(ToolkitError::OutputFolder)?;
+            let folder = kept.path().to_owned();
+            Ok((Some(kept), folder))
+        }
+    }
+}

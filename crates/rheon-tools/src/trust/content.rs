@@ -1,0 +1,83 @@
+//! `ProjectContent`: all that a project brings along to be run or obeyed, each with a hash.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use blake3::Hash;
+
+use crate::hooks::{CommandHook, HookEvent, HookSettings, HookSettingsError};
+use crate::policy::visible;
+use crate::trust::named::named_paths;
+use crate::trust::seal::Seal;
+
+/// The folders of scripts that hooks may call.
+pub(crate) const HOOK_FOLDERS: [&str; 2] = [".rheon/hooks", ".claude/hooks"];
+
+/// All that a project brings along to be run or obeyed, as it was when it was gathered.
+#[derive(Debug)]
+pub struct ProjectContent {
+    pub(crate) root: PathBuf,
+    pub(crate) items: BTreeMap<String, TrustItem>,
+    /// The hooks of each file of settings, made of the bytes that were hashed.
+    pub(crate) settings: Vec<Result<HookSettings, HookSettingsError>>,
+}
+
+/// One file, or a link that leads out of the project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrustItem {
+    /// Where it is, relative to the project.
+    pub path: String,
+    /// What it holds.
+    pub hash: Hash,
+    /// Where it leads, if it is a link out of the project. What is there is not looked at.
+    pub leads_to: Option<String>,
+}
+
+impl ProjectContent {
+    /// The folder of the project, without links.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// All items, by path.
+    pub fn items(&self) -> impl Iterator<Item = &TrustItem> {
+        self.items.values()
+    }
+
+    /// The commands that its hooks would run, each with its event and its file, for whoever is asked about them.
+    pub fn commands(&self) -> Vec<String> {
+        let groups = self.settings.iter().flatten().flat_map(|settings| &settings.groups);
+        let command = |event: HookEvent, hook: &CommandHook| {
+            let args = hook.args.iter().flatten().map(String::as_str);
+            let words: Vec<&str> = std::iter::once(hook.command.as_str()).chain(args).collect();
+            format!("{event} ({}): {}", hook.source, visible(&words.join(" ")))
+        };
+        groups.flat_map(|group| group.hooks.iter().map(move |hook| command(group.event, hook))).collect()
+    }
+
+    /// What must hold before `hook` runs.
+    pub(crate) fn seal_of(&self, hook: &CommandHook) -> Arc<Seal> {
+        let named = named_paths(&self.root, hook);
+        let is_called = |path: &str| {
+            named.iter().any(|named| named.as_path() == Path::new(path))
+                || HOOK_FOLDERS.iter().any(|folder| Path::new(path).starts_with(folder))
+        };
+        let files = self.items().filter(|item| is_called(&item.path));
+        let files = files.map(|item| (item.path.clone(), item.hash)).collect();
+        Arc::new(Seal { root: self.root.clone(), files })
+    }
+}
+
+/// The path, the beginning of the hash, and where it leads.
+impl fmt::Display for TrustItem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hash = self.hash.to_hex();
+        write!(f, "{} {}", hash.get(..12).unwrap_or_default(), visible(&self.path))?;
+        match &self.leads_to {
+            Some(target) => write!(f, " -> {} (outside the project, not looked at)", visible(target)),
+            None => Ok(()),
+        }
+    }
+}

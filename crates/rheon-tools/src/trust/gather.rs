@@ -1,0 +1,180 @@
+//! Gathering: looks at every place of a project where something to run or to obey may stand.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::hooks::{HookSettings, HookSettingsError, settings_files};
+use crate::trust::content::{HOOK_FOLDERS, ProjectContent, TrustItem};
+use crate::trust::error::TrustError;
+use crate::trust::named::named_paths;
+use crate::trust::seal::{Found, look};
+
+/// Folders whose files are run or obeyed, besides those of hooks.
+const FOLDERS: [&str; 7] = [
+    ".rheon/skills",
+    ".claude/skills",
+    ".agents/skills",
+    ".rheon/agents",
+    ".claude/agents",
+    ".rheon/commands",
+    ".claude/commands",
+];
+/// The file of MCP servers.
+const SERVERS: &str = ".mcp.json";
+
+/// The most that can be trusted at once: nobody can look at more.
+const ITEMS_MAX: usize = 5_000;
+const BYTES_MAX: usize = 64 * 1024 * 1024;
+const DEPTH_MAX: usize = 16;
+
+impl ProjectContent {
+    /// Looks at the project in `root`. Nothing is run, and no link is followed out of the project.
+    pub fn gather(root: &Path) -> Result<Self, TrustError> {
+        let unreadable = |error| TrustError::Unreadable { path: root.to_owned(), error };
+        let root = root.canonicalize().map_err(unreadable)?;
+        let mut gathering = Gathering { root: &root, items: BTreeMap::new(), bytes: 0 };
+        let mut settings = Vec::new();
+        for file in settings_files() {
+            settings.extend(gathering.settings(&file)?);
+        }
+        gathering.servers()?;
+        for folder in HOOK_FOLDERS.iter().chain(&FOLDERS) {
+            gathering.folder(Path::new(folder))?;
+        }
+        for hook in settings.iter().flatten().flat_map(HookSettings::hooks) {
+            for path in named_paths(&root, hook) {
+                gathering.add(&path)?;
+            }
+        }
+        let items = gathering.items;
+        Ok(Self { root, items, settings })
+    }
+}
+
+struct Gathering<'a> {
+    root: &'a Path,
+    items: BTreeMap<String, TrustItem>,
+    bytes: usize,
+}
+
+impl Gathering<'_> {
+    /// Takes in a file of settings; its hooks, if it is there.
+    fn settings(
+        &mut self,
+        path: &Path,
+    ) -> Result<Option<Result<HookSettings, HookSettingsError>>, TrustError> {
+        let found = look(self.root, path)?;
+        let settings = match &found {
+            Found::Nothing | Found::Folder(_) => return Ok(None),
+            Found::Outside(_) => return Err(leads_out(path)),
+            Found::File { bytes, .. } => {
+                let file = path.to_string_lossy().into_owned();
+                match std::str::from_utf8(bytes) {
+                    Ok(text) => HookSettings::parse(text, &file),
+                    Err(_) => {
+                        let problem = "the file is not UTF-8".to_owned();
+                        Err(HookSettingsError { file, line: 1, column: 1, problem })
+                    }
+                }
+            }
+        };
+        self.take(path, &found)?;
+        Ok(Some(settings))
+    }
+
+    /// Takes in the file of MCP servers.
+    fn servers(&mut self) -> Result<(), TrustError> {
+        let path = Path::new(SERVERS);
+        match look(self.root, path)? {
+            Found::Outside(_) => Err(leads_out(path)),
+            Found::Nothing | Found::Folder(_) => Ok(()),
+            found @ Found::File { .. } => self.take(path, &found),
+        }
+    }
+
+    /// Takes in a file, if it is one.
+    fn add(&mut self, path: &Path) -> Result<(), TrustError> {
+        if path.to_str().is_some_and(|path| self.items.contains_key(path)) {
+            return Ok(());
+        }
+        match look(self.root, path)? {
+            Found::Nothing | Found::Folder(_) => Ok(()),
+            found @ (Found::File { .. } | Found::Outside(_)) => self.take(path, &found),
+        }
+    }
+
+    /// Takes in everything below a folder, with the links that lead to other folders of the project. A folder that is
+    /// reached a second time was taken in already.
+    fn folder(&mut self, path: &Path) -> Result<(), TrustError> {
+        let mut seen: BTreeSet<PathBuf> = BTreeSet::new();
+        let mut open = vec![path.to_owned()];
+        while let Some(path) = open.pop() {
+            if path.components().count() > DEPTH_MAX {
+                return Err(TrustError::untrustable(path, format!("lies deeper than {DEPTH_MAX} folders")));
+            }
+            let found = look(self.root, &path)?;
+            match &found {
+                Found::Nothing => {}
+                Found::File { .. } | Found::Outside(_) => self.take(&path, &found)?,
+                Found::Folder(real) => {
+                    if self.root.join(&path).is_symlink() {
+                        self.take(&path, &found)?;
+                    }
+                    if seen.insert(real.clone()) {
+                        open.extend(self.names_in(real)?.into_iter().map(|name| path.join(name)));
+                    }
+                }
+            }
+            if open.len() > ITEMS_MAX {
+                return Err(TrustError::untrustable(path, format!("holds more than {ITEMS_MAX} files")));
+            }
+        }
+        Ok(())
+    }
+
+    fn names_in(&self, folder: &Path) -> Result<Vec<std::ffi::OsString>, TrustError> {
+        let unreadable = |error| TrustError::Unreadable { path: folder.to_owned(), error };
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(self.root.join(folder)).map_err(unreadable)? {
+            names.push(entry.map_err(unreadable)?.file_name());
+            if names.len() > ITEMS_MAX {
+                return Err(TrustError::untrustable(folder, format!("holds more than {ITEMS_MAX} files")));
+            }
+        }
+        Ok(names)
+    }
+
+    fn take(&mut self, path: &Path, found: &Found) -> Result<(), TrustError> {
+        let Some(hash) = found.hash() else { return Ok(()) };
+        let Some(path) = path.to_str() else {
+            return Err(TrustError::untrustable(path, "has a name that is not Unicode"));
+        };
+        let leads_to = match found {
+            Found::Outside(target) => Some(target.to_string_lossy().into_owned()),
+            Found::Nothing | Found::Folder(_) => None,
+            Found::File { bytes, .. } => {
+                self.bytes += bytes.len();
+                None
+            }
+        };
+        if self.bytes > BYTES_MAX {
+            return Err(TrustError::untrustable(
+                self.root,
+                format!("brings along more than {BYTES_MAX} bytes"),
+            ));
+        }
+        let path = path.replace(std::path::MAIN_SEPARATOR, "/");
+        self.items.insert(path.clone(), TrustItem { path, hash, leads_to });
+        if self.items.len() > ITEMS_MAX {
+            return Err(TrustError::untrustable(
+                self.root,
+                format!("brings along more than {ITEMS_MAX} files"),
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn leads_out(path: &Path) -> TrustError {
+    TrustError::untrustable(path, "leads out of the project")
+}

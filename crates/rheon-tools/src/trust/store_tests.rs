@@ -1,0 +1,144 @@
+//! What the user has agreed to, and what becomes of it when content changes.
+
+use std::path::Path;
+use std::sync::Barrier;
+
+use expect_test::expect;
+use tempfile::TempDir;
+
+use crate::trust::{ProjectContent, Trust, TrustStore};
+
+fn write(root: &Path, name: &str, text: &str) {
+    let path = root.join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+fn gather(root: &TempDir) -> ProjectContent {
+    ProjectContent::gather(root.path()).unwrap()
+}
+
+#[test]
+fn the_user_is_asked_at_first_and_again_after_every_change() {
+    let (root, state) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let store = TrustStore::open(state.path().join("deep/trust.json")).unwrap();
+    let mut rows = Vec::new();
+    let mut ask = |store: &TrustStore| rows.push(store.check(&gather(&root)).unwrap().to_string());
+    ask(&store);
+    write(root.path(), ".claude/hooks/a.sh", "exit 0");
+    write(root.path(), ".claude/hooks/odd\u{1b}[2J\n.sh", "exit 0");
+    write(root.path(), ".mcp.json", "{}");
+    ask(&store);
+    store.grant(&gather(&root)).unwrap();
+    ask(&store);
+    // Another process sees it too.
+    ask(&TrustStore::open(state.path().join("deep/trust.json")).unwrap());
+    write(root.path(), ".claude/hooks/a.sh", "exit 1");
+    write(root.path(), ".claude/hooks/b.sh", "");
+    std::fs::remove_file(root.path().join(".mcp.json")).unwrap();
+    ask(&store);
+    store.grant(&gather(&root)).unwrap();
+    ask(&store);
+    store.revoke(root.path()).unwrap();
+    ask(&store);
+    expect![[r#"
+        This project brings along nothing that would be run or obeyed.
+
+        This project brings along files that would be run or obeyed:
+          c9b7c3a222e5 .claude/hooks/a.sh
+          658b99cc99dc .claude/hooks/odd\u{1b}[2J\n.sh
+          8df77faa0e7b .mcp.json
+        Do you trust them?
+
+        You trust what this project brings along.
+
+        You trust what this project brings along.
+
+        What this project brings along has changed since you trusted it:
+          changed 3cd96623f3c5 .claude/hooks/a.sh
+          new     7e0b5643e371 .claude/hooks/b.sh
+          gone    .mcp.json
+        Do you trust it as it is now?
+
+        You trust what this project brings along.
+
+        This project brings along files that would be run or obeyed:
+          3cd96623f3c5 .claude/hooks/a.sh
+          7e0b5643e371 .claude/hooks/b.sh
+          658b99cc99dc .claude/hooks/odd\u{1b}[2J\n.sh
+        Do you trust them?"#]]
+    .assert_eq(&rows.join("\n\n"));
+}
+
+#[test]
+fn the_same_content_in_another_folder_is_not_trusted() {
+    let (root, other, state) = (TempDir::new().unwrap(), TempDir::new().unwrap(), TempDir::new().unwrap());
+    for folder in [&root, &other] {
+        write(folder.path(), ".mcp.json", "{}");
+    }
+    let store = TrustStore::open(state.path().join("trust.json")).unwrap();
+    store.grant(&gather(&root)).unwrap();
+    assert_eq!(store.check(&gather(&root)).unwrap(), Trust::Trusted);
+    assert!(matches!(store.check(&gather(&other)).unwrap(), Trust::Unknown { .. }));
+}
+
+#[test]
+fn many_at_once_lose_nothing() {
+    let state = TempDir::new().unwrap();
+    let file = state.path().join("trust.json");
+    let roots: Vec<TempDir> = (0..8).map(|_| TempDir::new().unwrap()).collect();
+    let barrier = Barrier::new(roots.len());
+    std::thread::scope(|scope| {
+        for root in &roots {
+            write(root.path(), ".mcp.json", "{}");
+            scope.spawn(|| {
+                let store = TrustStore::open(&file).unwrap();
+                let content = gather(root);
+                barrier.wait();
+                store.grant(&content).unwrap();
+            });
+        }
+    });
+    let store = TrustStore::open(&file).unwrap();
+    assert!(roots.iter().all(|root| store.check(&gather(root)).unwrap() == Trust::Trusted));
+}
+
+#[test]
+fn a_file_that_cannot_be_understood_trusts_nothing_and_is_not_overwritten() {
+    let (root, state) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    write(root.path(), ".mcp.json", "{}");
+    let file = state.path().join("trust.json");
+    let store = TrustStore::open(&file).unwrap();
+    let mut rows = String::new();
+    for text in [
+        "",
+        "{",
+        "{\"version\":2,\"projects\":[]}",
+        "{\"version\":1}",
+        "{\"version\":1,\"projects\":{},\"x\":1}",
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let error = store.check(&gather(&root)).unwrap_err().to_string();
+        rows += &error.replace(state.path().to_str().unwrap(), "STATE");
+        rows.push('\n');
+        assert!(store.grant(&gather(&root)).is_err() && TrustStore::open(&file).is_err());
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    }
+    expect![[r#"
+        cannot read what was trusted from "STATE/trust.json": EOF while parsing a value at line 1 column 0; remove the file to trust anew
+        cannot read what was trusted from "STATE/trust.json": EOF while parsing an object at line 1 column 1; remove the file to trust anew
+        cannot read what was trusted from "STATE/trust.json": it is of version 2, and this program knows version 1; remove the file to trust anew
+        cannot read what was trusted from "STATE/trust.json": missing field `projects` at line 1 column 13; remove the file to trust anew
+        cannot read what was trusted from "STATE/trust.json": unknown field `x`, expected `version` or `projects` at line 1 column 30; remove the file to trust anew
+    "#]].assert_eq(&rows);
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_user_can_read_the_file() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (root, state) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let file = state.path().join("trust.json");
+    TrustStore::open(&file).unwrap().grant(&gather(&root)).unwrap();
+    assert_eq!(std::fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+}

@@ -1,0 +1,177 @@
+//! `#[derive(Tool)]`: a struct is a tool.
+
+use std::sync::Arc;
+
+use expect_test::expect;
+use rheon::prelude::*;
+use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
+
+/// Adds two numbers.
+///
+/// - They may be negative.
+#[derive(Deserialize, JsonSchema, Tool)]
+#[tool(effect = "pure")]
+#[serde(deny_unknown_fields)]
+struct AddNumbers {
+    /// The first.
+    left: i8,
+    /// The second, and where to round.
+    right: Rounded,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Rounded {
+    value: i8,
+}
+
+impl AddNumbers {
+    async fn run(self, _context: ToolContext) -> Result<String, ToolError> {
+        let sum = self.left.checked_add(self.right.value);
+        sum.map(|sum| sum.to_string()).ok_or_else(|| ToolError::Failed("too large".into()))
+    }
+}
+
+/// Says it.
+#[derive(Deserialize, JsonSchema, Tool)]
+struct Say {}
+
+impl Say {
+    async fn run(self, _context: ToolContext) -> &'static str {
+        "it"
+    }
+}
+
+/// An error of one's own.
+struct Broken;
+
+impl From<Broken> for ToolError {
+    fn from(_: Broken) -> Self {
+        ToolError::Failed("broken".into())
+    }
+}
+
+/// Without `serde` and `schemars` as dependencies of one's own, and with state that is borrowed across an await.
+#[derive(rheon::serde::Deserialize, rheon::schemars::JsonSchema, rheon::Tool)]
+#[serde(crate = "rheon::serde")]
+#[schemars(crate = "rheon::schemars")]
+#[tool(crate = "rheon", name = "greet", description = concat!("Greets", " people."), state = Vec<String>)]
+struct Hygienic {
+    index: usize,
+}
+
+impl Hygienic {
+    async fn run(self, names: &[String], context: ToolContext) -> Result<ToolResult, Broken> {
+        tokio::task::yield_now().await;
+        context.progress("greeting");
+        names.get(self.index).map(|name| ToolResult::text(format!("hello {name}"))).ok_or(Broken)
+    }
+}
+
+mod elsewhere {
+    // Nothing of the prelude is in scope here, and names that the code could mean are taken.
+    #[allow(dead_code)]
+    struct Box;
+    #[allow(dead_code)]
+    struct Result;
+
+    /// Does nothing.
+    #[derive(serde::Deserialize, schemars::JsonSchema, rheon::Tool)]
+    pub(crate) struct Nothing {}
+
+    impl Nothing {
+        async fn run(self, _: rheon::ToolContext) -> String {
+            "nothing".into()
+        }
+    }
+}
+
+async fn told(tool: impl Tool, arguments: Value) -> String {
+    let context = ToolContext::new(
+        ("call".into(), tool.name().into()),
+        ("session".into(), "run".into()),
+        CancellationToken::new(),
+        None,
+    );
+    match tool.execute(Arc::new(arguments), context).await {
+        Ok(result) => result.as_text(),
+        Err(error) => format!("{}: {error}", error.kind()),
+    }
+}
+
+#[test]
+fn a_tool_is_described_by_its_struct() {
+    let tools: [(&str, Box<dyn Tool>); 4] = [
+        ("AddNumbers", Box::new(AddNumbers::tool())),
+        ("Say", Box::new(Say::tool())),
+        ("Hygienic", Box::new(Hygienic::tool_with(Vec::new()))),
+        ("Nothing", Box::new(elsewhere::Nothing::tool())),
+    ];
+    let mut all = String::new();
+    for (name, tool) in tools {
+        all.push_str(&format!("{name}: {} {:?} {:?}\n", tool.name(), tool.effect(), tool.description()));
+        all.push_str(&format!("  {}\n", tool.parameters_schema()));
+    }
+    expect![[r#"
+        AddNumbers: add_numbers Pure "Adds two numbers.\n\n- They may be negative."
+          {"additionalProperties":false,"properties":{"left":{"description":"The first.","format":"int8","maximum":127,"minimum":-128,"type":"integer"},"right":{"description":"The second, and where to round.","properties":{"value":{"format":"int8","maximum":127,"minimum":-128,"type":"integer"}},"required":["value"],"type":"object"}},"required":["left","right"],"type":"object"}
+        Say: say Unsafe "Says it."
+          {"type":"object"}
+        Hygienic: greet Unsafe "Greets people."
+          {"properties":{"index":{"format":"uint","minimum":0,"type":"integer"}},"required":["index"],"type":"object"}
+        Nothing: nothing Unsafe "Does nothing."
+          {"type":"object"}
+    "#]].assert_eq(&all);
+}
+
+#[tokio::test]
+async fn whatever_run_returns_becomes_a_result() {
+    let all = [
+        told(AddNumbers::tool(), json!({ "left": 1, "right": { "value": 2 } })).await,
+        told(AddNumbers::tool(), json!({ "left": 100, "right": { "value": 100 } })).await,
+        told(Say::tool(), json!({})).await,
+        told(Hygienic::tool_with(vec!["you".into()]), json!({ "index": 0 })).await,
+        told(Hygienic::tool_with(vec![]), json!({ "index": 0 })).await,
+        told(elsewhere::Nothing::tool(), json!({})).await,
+    ];
+    assert_eq!(all, ["3", "failed: too large", "it", "hello you", "failed: broken", "nothing"]);
+}
+
+#[tokio::test]
+async fn arguments_that_do_not_fit_name_the_field() {
+    let mut all = String::new();
+    for arguments in [
+        json!({ "right": { "value": 2 } }),
+        json!({ "left": 1, "right": {} }),
+        json!({ "left": 1, "right": { "value": "2" } }),
+        json!({ "left": 1_000, "right": { "value": 2 } }),
+        json!({ "left": 1, "right": { "value": 2 }, "middle": 3 }),
+        json!(null),
+        json!("x"),
+    ] {
+        all.push_str(&told(AddNumbers::tool(), arguments).await);
+        all.push('\n');
+    }
+    expect![[r#"
+        invalidArgs: invalid arguments for add_numbers: missing field `left`
+        invalidArgs: invalid arguments for add_numbers: right: missing field `value`
+        invalidArgs: invalid arguments for add_numbers: right.value: invalid type: string "2", expected i8
+        invalidArgs: invalid arguments for add_numbers: left: invalid value: integer `1000`, expected i8
+        invalidArgs: invalid arguments for add_numbers: middle: unknown field `middle`, expected `left` or `right`
+        invalidArgs: invalid arguments for add_numbers: invalid type: null, expected struct AddNumbers
+        invalidArgs: invalid arguments for add_numbers: invalid type: string "x", expected struct AddNumbers
+    "#]].assert_eq(&all);
+}
+
+#[tokio::test]
+async fn a_whole_run_corrects_itself() {
+    let scenario = Scenario::new()
+        .turn(Turn::call("add_numbers", json!({ "left": "one", "right": { "value": 2 } })))
+        .turn(
+            Turn::call("add_numbers", json!({ "left": 1, "right": { "value": 2 } }))
+                .when_tool_result_is_error(),
+        )
+        .turn("It is {{last_tool_result}}.");
+    let agent =
+        Agent::builder().provider(ScriptedProvider::new(scenario)).tool(AddNumbers::tool()).build().unwrap();
+    assert_eq!(agent.run("Add one and two.").await.unwrap().text, "It is 3.");
+}

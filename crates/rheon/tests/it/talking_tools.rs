@@ -1,0 +1,90 @@
+//! Tools that talk to the user, in a whole run: a plan, a question, a task list, and the file that was agreed to.
+
+use std::sync::Arc;
+
+use expect_test::expect;
+use rheon::prelude::*;
+use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
+use rheon::tools::Workspace;
+use rheon::tools::builtin::{AskUser, Plan, Todo, TodoList, Write};
+use rheon::tools::files::Workshop;
+use rheon::tools::policy::{Places, Policy, PolicyGate};
+use rheon::{PermissionMode, Subject};
+use rheon_testkit::{TestClock, Trace};
+
+fn scenario() -> Scenario {
+    let write = || Turn::call("write", json!({ "path": "a.txt", "content": "agreed\n" }));
+    Scenario::new()
+        .turn(Turn::call("plan", json!({ "action": "enter" })))
+        .turn(write())
+        .turn(Turn::call(
+            "ask_user",
+            json!({ "questions": [{ "text": "Which?", "choices": [{ "label": "a" }] }] }),
+        ))
+        .turn(Turn::call("todo", json!({ "tasks": [{ "text": "write a.txt", "status": "inProgress" }] })))
+        .turn(Turn::call("plan", json!({ "action": "exit", "plan": "Write a.txt." })))
+        .turn(write())
+        .turn("Done.")
+}
+
+/// What this user says.
+fn answer(subject: &Subject) -> PermissionResponse {
+    let yes = PermissionResponse::from(PermissionDecision::Allow);
+    match subject {
+        Subject::Questions { .. } => PermissionResponse { answers: vec![vec!["a".into()]], ..yes },
+        Subject::Plan { .. } => yes,
+        Subject::Command { .. } | Subject::Diff { .. } | Subject::Arguments { .. } => {
+            PermissionResponse::denied("nobody should have asked")
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_planned_and_agreed_to_runs_without_a_question() {
+    let folder = tempfile::tempdir().unwrap();
+    let places = Places { working_folder: folder.path().canonicalize().unwrap(), home: None };
+    let policy = Policy::empty(places);
+    let gate = Arc::new(PolicyGate::new(policy.clone(), Arc::new(policy.workspace().unwrap())));
+    let workshop = Workshop::new(Workspace::new(folder.path()).unwrap(), Arc::new(TestClock::default()));
+    let (tasks, trace) = (TodoList::default(), Trace::new());
+    let seen = trace.clone();
+    let agent = Agent::builder()
+        .provider(ScriptedProvider::new(scenario()))
+        .tool(Plan::new(Arc::clone(&gate)))
+        .tool(AskUser)
+        .tool(Todo::new(tasks.clone()))
+        .tool(Write::new(workshop))
+        .shared_permission_policy(Arc::clone(&gate) as Arc<dyn Gate>)
+        .on_event(move |event| seen.observe(event))
+        .build()
+        .unwrap();
+    let mut stream = agent.run_stream("Write the file.").unwrap();
+    while let Some(event) = stream.next().await {
+        if let AgentEvent::ApprovalRequired { request } = &event.kind {
+            stream.respond_permission(&request.id, answer(&request.subject)).unwrap();
+        }
+    }
+    expect![[r#"
+        tool.start plan call_1_0 {"action":"enter"}
+        mode.changed ModeChanged { mode: Plan }
+        tool.end plan call_1_0 ok "Plan mode is on. Read and search as you like; calls that would change something are queued and not run. When the plan is complete, call `plan` with `\"action\": \"exit\"` and the plan."
+        plan.queued change a.txt
+        tool.blocked write call_2_0 "not run: queued for the plan: change a.txt"
+        tool.start ask_user call_3_0 {"questions":[{"choices":[{"label":"a"}],"text":"Which?"}]}
+        approval.required ask_user Which?
+        approval.resolved allow Once by User
+        tool.end ask_user call_3_0 ok "Question: Which?\nAnswer: a"
+        tool.start todo call_4_0 {"tasks":[{"status":"inProgress","text":"write a.txt"}]}
+        task.update TaskUpdate { items: [TaskItem { text: "write a.txt", status: InProgress }] }
+        tool.end todo call_4_0 ok "0 of 1 tasks are done. Open:\n- [in progress] write a.txt"
+        tool.start plan call_5_0 {"action":"exit","plan":"Write a.txt."}
+        approval.required plan "Write a.txt." with 1 changes
+        approval.resolved allow Once by User
+        plan.resolved PlanResolved { call_id: "call_2_0", decision: Allow }
+        mode.changed ModeChanged { mode: Default }
+        tool.end plan call_5_0 ok "The user agrees with the plan, and plan mode is over. Make these calls now, exactly as you queued them, each once; nobody is asked again:\n- write (call_2_0): change a.txt"
+        tool.start write call_6_0 {"content":"agreed\n","path":"a.txt"}
+        tool.end write call_6_0 ok "created a.txt: 7 bytes, +1 -0 lines""#]].assert_eq(&trace.only(&["tool.", "approval.", "plan.", "mode.", "task"]));
+    assert_eq!(std::fs::read_to_string(folder.path().join("a.txt")).unwrap(), "agreed\n");
+    assert_eq!((gate.mode(), tasks.items().len()), (PermissionMode::Default, 1));
+}

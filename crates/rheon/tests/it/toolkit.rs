@@ -1,0 +1,116 @@
+//! The standard tools at work in a real folder, through the real gate and the real sandbox.
+
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use expect_test::expect;
+use rheon::prelude::*;
+use rheon::tools::policy::{Document, Places, Policy, PolicySource, Shell, Source, Trust};
+use rheon::tools::sandbox::Requirement;
+use rheon::tools::{Toolkit, ToolkitSettings};
+use rheon_testkit::{Scenario, TestClock, Turn, scripted};
+
+/// A toolkit for `folder` under these rules, on whatever this machine has to hold commands with.
+pub(crate) async fn toolkit(folder: &Path, permissions: &str) -> Toolkit {
+    let text = format!("{{\"permissions\":{permissions}}}");
+    let source = PolicySource {
+        source: Source::User,
+        folder: folder.to_owned(),
+        document: Document::parse("settings.json", &text).unwrap(),
+    };
+    let places = Places { working_folder: folder.to_owned(), home: Some(folder.join("../home")) };
+    let policy = Policy::new(vec![source], places, Trust::Trusted, Shell::default()).unwrap();
+    let settings = ToolkitSettings::new(policy, Arc::new(TestClock::default()));
+    match Toolkit::new(settings).await {
+        Ok(toolkit) => toolkit,
+        // A machine without any sandbox still has tools to test.
+        Err(_) => {
+            let places = Places { working_folder: folder.to_owned(), home: None };
+            let settings = ToolkitSettings::new(Policy::empty(places), Arc::new(TestClock::default()));
+            Toolkit::new(ToolkitSettings { sandbox: Requirement::NoSandbox, ..settings }).await.unwrap()
+        }
+    }
+}
+
+/// A project whose only test fails.
+fn project() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("src")).unwrap();
+    fs::write(folder.path().join("src/answer.sh"), "answer() {\n  echo 41\n}\n").unwrap();
+    fs::write(folder.path().join("test.sh"), ". src/answer.sh\n[ \"$(answer)\" = 42 ] && echo ok\n").unwrap();
+    folder
+}
+
+fn mend() -> Scenario {
+    let task = |status| json!({ "tasks": [{ "text": "make the test pass", "status": status }] });
+    Scenario::new()
+        .turn(
+            Turn::say("")
+                .tool_call("todo", task("inProgress"))
+                .tool_call("bash", json!({ "command": "sh test.sh" })),
+        )
+        .turn(Turn::call("search", json!({ "pattern": "echo 41" })))
+        .turn(Turn::call("read", json!({ "path": "src/answer.sh" })))
+        .turn(Turn::call(
+            "edit",
+            json!({ "path": "src/answer.sh", "edits": [{ "old_string": "echo 41", "new_string": "echo 42" }] }),
+        ))
+        .turn(
+            Turn::say("")
+                .tool_call("bash", json!({ "command": "sh test.sh" }))
+                .tool_call("todo", task("completed")),
+        )
+        .turn("The test passes.")
+}
+
+#[tokio::test]
+async fn a_model_mends_a_failing_test_with_the_standard_tools() {
+    let project = project();
+    let kit = toolkit(project.path(), "{}").await;
+    let shown = Arc::new(Mutex::new(Vec::new()));
+    let asked = Arc::clone(&shown);
+    let ran = scripted(mend())
+        .with(|builder| {
+            builder.toolkit(&kit).on_approval(move |request| {
+                let subject = match &request.subject {
+                    rheon::Subject::Command { command, .. } => command.clone(),
+                    rheon::Subject::Diff { diff, .. } => diff.clone(),
+                    other => format!("{other:?}"),
+                };
+                asked.lock().unwrap().push(format!("{:?} {subject}", request.danger));
+                async { PermissionDecision::Allow.into() }
+            })
+        })
+        .run("Make the test pass.")
+        .await;
+    expect![[r#"
+        task.update TaskUpdate { items: [TaskItem { text: "make the test pass", status: InProgress }] }
+        message.end toolResult call_1_0 "0 of 1 tasks are done. Open:\n- [in progress] make the test pass"
+        message.end toolResult call_1_1 "exit code 1"
+        message.end toolResult call_2_0 "src/answer.sh\n2:  echo 41"
+        message.end toolResult call_3_0 "1\tanswer() {\n2\t  echo 41\n3\t}\n"
+        message.end toolResult call_4_0 "changed src/answer.sh: 1 replaced, +1 -1 lines"
+        task.update TaskUpdate { items: [TaskItem { text: "make the test pass", status: Completed }] }
+        message.end toolResult call_5_0 "ok\nexit code 0"
+        message.end toolResult call_5_1 "All 1 tasks are done."
+        agent.end completed "The test passes.""#]]
+    .assert_eq(&ran.trace.only(&["task.", "tool.blocked", "message.end toolResult", "agent.end"]));
+    expect![[r#"
+        Dangerous sh test.sh
+        Moderate --- a/src/answer.sh
+        +++ b/src/answer.sh
+        @@ -1,3 +1,3 @@
+         answer() {
+        -  echo 41
+        +  echo 42
+         }
+
+        Dangerous sh test.sh"#]]
+    .assert_eq(&shown.lock().unwrap().join("\n"));
+    assert_eq!(
+        fs::read_to_string(project.path().join("src/answer.sh")).unwrap(),
+        "answer() {\n  echo 42\n}\n"
+    );
+    assert_eq!(kit.tasks().items().len(), 1);
+}
