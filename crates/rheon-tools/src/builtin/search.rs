@@ -236,6 +236,11 @@ impl Found {
         let count = |file: &FileMatches| file.count.clamp(1, plan.lines_max.max(1));
         self.files += 1;
         self.matches += file.count;
+        // Most files come after all that are shown.
+        let is_full = self.shown_count >= plan.limit;
+        if is_full && self.shown.last_key_value().is_some_and(|(last, _)| *last < path) {
+            return;
+        }
         self.shown_count += count(&file);
         self.shown.insert(path, file);
         while let Some(last) = self.shown.last_entry()

@@ -135,8 +135,29 @@ pub(super) fn is_interpreter(name: &str) -> bool {
 
 /// Whether a variable changes which programs run, or what they do.
 pub(super) fn is_influential(name: &str) -> bool {
-    const PREFIXES: &str = "LD_ DYLD_ BASH_ PYTHON PERL5 RUBY npm_config_ NPM_CONFIG_ GIT_ CARGO_TARGET_ CARGO_BUILD_ \
-     CARGO_HOME RUSTC RUSTUP_ DOCKER_ SSL_CERT LESS MAKE SSH_ SUDO_ MALLOC_";
+    const PREFIXES: [&str; 21] = [
+        "LD_",
+        "DYLD_",
+        "BASH_",
+        "PYTHON",
+        "PERL5",
+        "RUBY",
+        "npm_config_",
+        "NPM_CONFIG_",
+        "GIT_",
+        "CARGO_TARGET_",
+        "CARGO_BUILD_",
+        "CARGO_HOME",
+        "RUSTC",
+        "RUSTUP_",
+        "DOCKER_",
+        "SSL_CERT",
+        "LESS",
+        "MAKE",
+        "SSH_",
+        "SUDO_",
+        "MALLOC_",
+    ];
     const NAMES: &str = "PATH IFS ENV CDPATH HOME SHELL SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND GLOBIGNORE PAGER \
      MANPAGER EDITOR VISUAL BROWSER FCEDIT NODE_OPTIONS NODE_PATH JAVA_TOOL_OPTIONS \
      _JAVA_OPTIONS JDK_JAVA_OPTIONS CLASSPATH RUSTFLAGS RUSTDOCFLAGS CC CXX LD AR CFLAGS \
@@ -148,6 +169,5 @@ pub(super) fn is_influential(name: &str) -> bool {
      GIT_COMMITTER_DATE GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS PYTHONUNBUFFERED \
      PYTHONDONTWRITEBYTECODE CARGO_BUILD_JOBS LESSCHARSET";
     let name = name.trim_end_matches('+');
-    !is_in(HARMLESS, name)
-        && (is_in(NAMES, name) || PREFIXES.split(' ').any(|prefix| name.starts_with(prefix)))
+    (is_in(NAMES, name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))) && !is_in(HARMLESS, name)
 }

@@ -39,7 +39,14 @@ pub(super) fn find(name: &str) -> Option<&'static Row> {
 
 /// Whether a list with blanks between holds this word.
 pub(super) fn is_in(list: &str, word: &str) -> bool {
-    list.split(' ').any(|listed| listed == word)
+    if word.is_empty() || word.contains(' ') {
+        return false;
+    }
+    // Lists are long and most words are in none: looking for the word is much quicker than cutting up the list.
+    let is_blank =
+        |at: Option<usize>| at.and_then(|at| list.as_bytes().get(at)).is_none_or(|byte| *byte == b' ');
+    memchr::memmem::find_iter(list.as_bytes(), word)
+        .any(|at| is_blank(at.checked_sub(1)) && is_blank(Some(at + word.len())))
 }
 
 /// An option that makes a command worse: `-r`, `--recursive`, or `-delete` as it stands.
