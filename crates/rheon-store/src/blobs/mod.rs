@@ -9,8 +9,11 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::UNIX_EPOCH;
 
-pub(crate) use externalise::{externalise, internalise};
+use rheon_types::Timestamp;
+
+pub(crate) use externalise::{externalise, internalise, used};
 
 /// The name of a payload: the hash of its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -110,12 +113,14 @@ impl Blobs {
         Ok(())
     }
 
-    /// Removes all that is not in `used`. Returns how many bytes were freed.
-    pub fn retain(&self, used: &HashSet<BlobId>) -> io::Result<u64> {
+    /// Removes all that is not in `used` and was there an hour before `now`: what is newer may belong to a line that is
+    /// about to be written. Returns how many bytes were freed.
+    pub fn retain(&self, used: &HashSet<BlobId>, now: Timestamp) -> io::Result<u64> {
         let mut state = self.state();
         let mut freed = 0;
-        for (path, id, bytes) in files(&self.folder) {
-            if !id.is_some_and(|id| used.contains(&id)) {
+        for Kept { path, id, bytes, modified_ms } in files(&self.folder) {
+            let is_old = modified_ms.saturating_add(YOUNG_MS) <= now.as_millis();
+            if is_old && !id.is_some_and(|id| used.contains(&id)) {
                 fs::remove_file(&path)?;
                 freed += bytes;
             }
@@ -135,20 +140,35 @@ impl Blobs {
     }
 }
 
-/// All files in the folder, with their names and sizes. Drafts that nobody finished have no name.
-fn files(folder: &Path) -> impl Iterator<Item = (PathBuf, Option<BlobId>, u64)> {
+/// How long a payload is left alone whether it is used or not.
+const YOUNG_MS: u64 = 60 * 60 * 1_000;
+
+/// A file in the folder.
+struct Kept {
+    path: PathBuf,
+    /// Drafts that nobody finished have none.
+    id: Option<BlobId>,
+    bytes: u64,
+    modified_ms: u64,
+}
+
+/// All files in the folder.
+fn files(folder: &Path) -> impl Iterator<Item = Kept> {
     let folders = fs::read_dir(folder).into_iter().flatten().flatten();
     let files = folders.flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten().flatten());
     files.filter_map(|file| {
         let path = file.path();
         let first = path.parent()?.file_name()?.to_str()?;
         let id = BlobId::parse(&format!("{first}{}", file.file_name().to_str()?));
-        Some((path, id, file.metadata().ok()?.len()))
+        let metadata = file.metadata().ok()?;
+        let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        let modified_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
+        Some(Kept { path, id, bytes: metadata.len(), modified_ms })
     })
 }
 
 fn count(folder: &Path) -> u64 {
-    files(folder).map(|(_, _, bytes)| bytes).sum()
+    files(folder).map(|kept| kept.bytes).sum()
 }
 
 #[cfg(test)]

@@ -3,12 +3,13 @@
 mod places;
 mod whole;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rheon_types::{Event, SessionId, Timestamp};
 
-use crate::blobs::Blobs;
+use crate::blobs::{Blobs, used};
 use crate::journal::{
     Header, Journal, JournalError, Lease, Opened, Parent, Scan, open_to_read, read_header, scan, sync_names,
 };
@@ -236,6 +237,27 @@ impl Sessions {
         std::fs::remove_file(&path).map_err(JournalError::io("delete", &path))?;
         sync_names(&path)?;
         Ok(())
+    }
+
+    /// Removes large payloads that no session has any more. Returns how many bytes were freed.
+    pub fn sweep(&self, now: Timestamp) -> Result<u64, SessionError> {
+        let mut in_use = HashSet::new();
+        for folder in self.places.projects() {
+            for listed in journals(&folder) {
+                let file = open_to_read(&listed.path)?;
+                let found = scan(&listed.path, &file, |stored| {
+                    if stored.blobs > 0 {
+                        in_use.extend(used(stored.json));
+                    }
+                    Ok(())
+                })?;
+                // What stands behind the damage may be saved by hand one day, and so may its payloads.
+                if found.damage.is_some() {
+                    return Ok(0);
+                }
+            }
+        }
+        Ok(self.blobs.retain(&in_use, now).map_err(JournalError::io("sweep", &self.places.blobs()))?)
     }
 
     fn path(&self, name: &SessionName) -> Result<PathBuf, SessionError> {

@@ -172,6 +172,16 @@ async fn a_fork_shares_what_came_before_and_goes_its_own_way() {
 }
 
 #[tokio::test]
+async fn payloads_go_when_the_last_session_that_has_them_is_deleted() {
+    let (_folder, sessions) = sessions();
+    stored_run(&sessions).await;
+    let later = Timestamp::from_millis(4_102_444_800_000);
+    assert_eq!(sessions.sweep(later).unwrap(), 0);
+    sessions.delete(&name("s"), &lease()).unwrap();
+    assert_eq!(sessions.sweep(later).unwrap(), 100_000);
+}
+
+#[tokio::test]
 async fn a_gap_in_the_numbers_is_refused_when_written() {
     let (_folder, sessions) = sessions();
     let events = stored_run(&sessions).await;
