@@ -1,6 +1,7 @@
 //! `Sessions`: all journals in a folder, by project.
 
 mod places;
+mod store;
 mod whole;
 
 use std::collections::HashSet;
@@ -16,6 +17,7 @@ use crate::journal::{
 use crate::session_name::{SessionName, SessionNameError};
 
 use places::{Places, journals};
+pub use store::{JournalStore, ResumeError, Resumed};
 use whole::Whole;
 
 /// All journals in a folder, by project. Clones are the same folder.
@@ -283,5 +285,7 @@ impl Header {
     }
 }
 
+#[cfg(test)]
+mod resume_tests;
 #[cfg(test)]
 mod sessions_tests;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rheon_types::{
-    AgentEvent, AgentMessage, AgentOutput, Event, LlmMessage, LoopId, Message, StopReason, ToolCall,
+    AgentEvent, AgentMessage, AgentOutput, Effect, Event, LlmMessage, LoopId, Message, StopReason, ToolCall,
     ToolCallId, ToolName, ToolResult, ToolResultMessage,
 };
 use serde_json::Value;
@@ -92,10 +92,10 @@ impl Known {
         })
     }
 
-    pub(super) fn expand_call(&self, call_id: &ToolCallId) -> Option<AgentEvent> {
+    pub(super) fn expand_call(&self, call_id: &ToolCallId, effect: Effect) -> Option<AgentEvent> {
         let call = self.call(call_id)?;
         let (name, args) = (call.name.clone(), Arc::clone(&call.arguments));
-        Some(AgentEvent::ToolStart { call_id: call_id.clone(), name, args })
+        Some(AgentEvent::ToolStart { call_id: call_id.clone(), name, args, effect })
     }
 
     /// A tool result without its content, if the tool's own result has it.

@@ -60,20 +60,8 @@ impl Slimmer {
 
     /// `event` without what earlier ones carry.
     pub fn slim(&self, event: &Event) -> Result<Stored, serde_json::Error> {
-        let nothing = Known::default();
-        let run = self.memory.known(&event.loop_id).unwrap_or(&nothing);
-        let slim = match &event.kind {
-            AgentEvent::ToolStart { call_id, name, args } => {
-                run.is_call(call_id, name, args).then_some(Slim::ToolStart { call_id: call_id.clone() })
-            }
-            AgentEvent::MessageStart { message } => run.slim_start(message),
-            AgentEvent::MessageEnd { message } => run.has_begun(message).then_some(Slim::MessageEnd),
-            AgentEvent::TurnEnd { turn_index, message, tool_results, usage } => run
-                .is_turn(message.as_ref(), tool_results)
-                .then_some(Slim::TurnEnd { turn_index: *turn_index, usage: *usage }),
-            AgentEvent::AgentEnd { output } => run.slim_end(output),
-            _ => None,
-        };
+        // Of a run that began before this slimmer did, the reader knows nothing either.
+        let slim = self.memory.known(&event.loop_id).and_then(|run| slim_of(run, &event.kind));
         let stored = match &slim {
             Some(slim) => serde_json::value::to_raw_value(&StoredSlim::of(event, slim)),
             None => serde_json::value::to_raw_value(event),
@@ -111,11 +99,27 @@ impl Expander {
     }
 }
 
+/// What is left of an event of `run`, if it can do without something.
+fn slim_of(run: &Known, event: &AgentEvent) -> Option<Slim> {
+    match event {
+        AgentEvent::ToolStart { call_id, name, args, effect } => run
+            .is_call(call_id, name, args)
+            .then_some(Slim::ToolStart { call_id: call_id.clone(), effect: *effect }),
+        AgentEvent::MessageStart { message } => run.slim_start(message),
+        AgentEvent::MessageEnd { message } => run.has_begun(message).then_some(Slim::MessageEnd),
+        AgentEvent::TurnEnd { turn_index, message, tool_results, usage } => run
+            .is_turn(message.as_ref(), tool_results)
+            .then_some(Slim::TurnEnd { turn_index: *turn_index, usage: *usage }),
+        AgentEvent::AgentEnd { output } => run.slim_end(output),
+        _ => None,
+    }
+}
+
 impl Known {
     /// The whole of what was left out.
     fn expand(&self, slim: &Slim) -> Option<AgentEvent> {
         match slim {
-            Slim::ToolStart { call_id } => self.expand_call(call_id),
+            Slim::ToolStart { call_id, effect } => self.expand_call(call_id, *effect),
             Slim::ToolResult { message } => self.expand_start(message),
             Slim::MessageEnd => self.open_message().map(|message| AgentEvent::MessageEnd { message }),
             Slim::TurnEnd { turn_index, usage } => {

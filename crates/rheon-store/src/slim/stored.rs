@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use rheon_types::{
-    AgentEvent, AgentOutput, Event, LoopId, SessionId, Timestamp, ToolCallId, ToolResultMessage, TurnId,
-    Usage,
+    AgentEvent, AgentOutput, Effect, Event, LoopId, SessionId, Timestamp, ToolCallId, ToolResultMessage,
+    TurnId, Usage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ pub(super) struct StoredSlim<'a> {
 pub(super) enum Slim {
     /// `tool.start` with the name and the arguments that the model wrote.
     #[serde(rename = "slim.tool_start")]
-    ToolStart { call_id: ToolCallId },
+    ToolStart { call_id: ToolCallId, effect: Effect },
     /// `message.start` of a tool result whose content is that of the tool's own.
     #[serde(rename = "slim.tool_result")]
     ToolResult { message: ResultShell },
