@@ -97,6 +97,9 @@ impl Toolkit {
             None => boundary,
         };
         let hidden = boundary.hidden().to_vec();
+        // Commands look at whole folders, so what nobody may read has to be out of their sight.
+        let denied = settings.policy.hidden_in(&workspace);
+        let boundary = denied.into_iter().fold(boundary, Boundary::with_hidden);
         let sandbox = Sandbox::choose(settings.sandbox, boundary).await?;
         let (kept, output_folder) = output_folder(settings.output_folder)?;
         let held_commands = match sandbox.level() {
@@ -130,7 +133,10 @@ impl Toolkit {
             None => gate,
         });
         // Whether a call may look further than the workspace is the gate's decision.
-        let workshop = Workshop::with_reach(workspace, settings.clock, Reach::Anywhere).hiding(hidden);
+        let rules = Arc::clone(&gate);
+        let workshop = Workshop::with_reach(workspace, settings.clock, Reach::Anywhere)
+            .hiding(hidden)
+            .leaving_out(move |path| rules.hides(path));
         let tasks = TodoList::default();
         let mut tools = file_tools(&workshop);
         tools.extend(bash_tools(&shell));

@@ -358,3 +358,37 @@ fn a_plan_holds_so_many_changes_and_no_more() {
     let Verdict::Deny { reason } = check(&gate, &bash("cargo build")) else { panic!("it is queued") };
     expect!["the plan holds 256 changes already; show it to the user before you add more"].assert_eq(&reason);
 }
+
+#[test]
+fn what_was_agreed_to_in_one_folder_does_not_hold_in_another() {
+    let world = World::new();
+    let folder = Arc::new(Mutex::new(world.path().join("work/src")));
+    let told = Arc::clone(&folder);
+    let gate = world.gate("{}").with_shell_folder(move |_| told.lock().unwrap().clone());
+    gate.set_mode(PermissionMode::Plan).unwrap();
+    check(&gate, &bash("rm x"));
+    let queued = gate.queued_changes();
+    assert_eq!(
+        queued.iter().map(|change| change.summary.as_str()).collect::<Vec<_>>(),
+        ["run `rm x` in src"]
+    );
+    gate.approve_shown_plan(&queued).unwrap();
+    *folder.lock().unwrap() = world.path().join("work");
+    assert!(matches!(check(&gate, &bash("rm x")), Verdict::Ask { .. }));
+    *folder.lock().unwrap() = world.path().join("work/src");
+    assert_eq!(check(&gate, &bash("rm x")), Verdict::Allow);
+    assert!(matches!(check(&gate, &bash("rm x")), Verdict::Ask { .. }));
+}
+
+#[test]
+fn a_new_plan_forgets_what_an_earlier_one_left_unused() {
+    let world = World::new();
+    let gate = world.gate("{}");
+    gate.set_mode(PermissionMode::Plan).unwrap();
+    check(&gate, &write("src/a.rs"));
+    gate.approve_plan();
+    gate.set_mode(PermissionMode::Plan).unwrap();
+    gate.reject_plan();
+    gate.set_mode(PermissionMode::Default).unwrap();
+    assert!(matches!(check(&gate, &write("src/a.rs")), Verdict::Ask { .. }));
+}

@@ -100,6 +100,8 @@ pub(crate) struct NamedPath {
     pub(crate) real: PathBuf,
     pub(crate) inside: bool,
     pub(crate) protected: bool,
+    /// Whether it leads elsewhere for another process, so that a command may find something else there.
+    pub(crate) fleeting: bool,
 }
 
 impl NamedPath {
@@ -120,7 +122,14 @@ impl NamedPath {
         };
         let found = workspace.resolve(text)?;
         let written = lexical(&workspace.root().join(&joined));
-        Ok(Self { access, written, real: found.path, inside: found.inside, protected: found.protected })
+        Ok(Self {
+            access,
+            written,
+            real: found.path,
+            inside: found.inside && !found.fleeting,
+            protected: found.protected,
+            fleeting: found.fleeting,
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use ignore::WalkBuilder;
 use ignore::gitignore::Gitignore;
 use rheon_types::event::PermissionMode;
 use url::Url;
@@ -242,17 +243,29 @@ impl Policy {
 
     /// Whether nobody may look at `path`, so that tools that look at many files leave it out.
     pub fn hides(&self, path: &Path) -> bool {
-        self.of(List::Deny).any(|bound| match bound.rule.pattern() {
-            Pattern::Path { access: Access::Read, pattern: Some(_) } => fits(&bound.paths, path),
-            Pattern::Path { .. }
-            | Pattern::Command(_)
-            | Pattern::Tool(_)
-            | Pattern::Server(_)
-            | Pattern::Domain(_)
-            | Pattern::Named { .. }
-            | Pattern::Argument { .. }
-            | Pattern::Nothing => false,
-        })
+        self.of(List::Deny).any(|bound| bound.hides(path))
+    }
+
+    /// The files and folders in `workspace` that nobody may look at, as they are now, so that a sandbox can hide them. Found
+    /// as far as a quick look goes; what is made later is not among them.
+    pub(crate) fn hidden_in(&self, workspace: &Workspace) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        if !self.of(List::Deny).any(BoundRule::hides_paths) {
+            return found;
+        }
+        for root in workspace.roots() {
+            let entries = WalkBuilder::new(root).standard_filters(false).follow_links(false).build();
+            for entry in entries.flatten().take(HIDDEN_ENTRIES_MAX) {
+                let is_new = !found.iter().any(|hidden: &PathBuf| entry.path().starts_with(hidden));
+                if is_new && entry.depth() > 0 && self.hides(entry.path()) {
+                    found.push(entry.into_path());
+                }
+                if found.len() >= HIDDEN_MAX {
+                    return found;
+                }
+            }
+        }
+        found
     }
 
     pub(crate) fn places(&self) -> &Places {
@@ -318,6 +331,10 @@ impl Policy {
     }
 }
 
+/// How many files are looked at for those that nobody may look at, and how many of them a sandbox is told to hide.
+const HIDDEN_ENTRIES_MAX: usize = 20_000;
+const HIDDEN_MAX: usize = 256;
+
 /// What a rule should do with an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
@@ -352,6 +369,17 @@ impl BoundRule {
                 problem,
             }),
         }
+    }
+
+    /// Whether it forbids to look at certain paths.
+    fn hides_paths(&self) -> bool {
+        let is_path = matches!(self.rule.pattern(), Pattern::Path { access: Access::Read, pattern: Some(_) });
+        is_path && self.rule.list() == List::Deny
+    }
+
+    /// Whether it forbids to look at `path`.
+    pub(crate) fn hides(&self, path: &Path) -> bool {
+        self.hides_paths() && fits(&self.paths, path)
     }
 
     /// Whether the rule names this. To forbid, one reading of it is enough; to allow, every reading has to fit.

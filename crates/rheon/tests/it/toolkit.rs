@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use expect_test::expect;
 use rheon::prelude::*;
 use rheon::tools::policy::{Document, Places, Policy, PolicySource, Shell, Source, Trust};
-use rheon::tools::sandbox::Requirement;
+use rheon::tools::sandbox::{Level, Requirement};
 use rheon::tools::{Toolkit, ToolkitSettings};
 use rheon_testkit::{Scenario, TestClock, Turn, scripted};
 
@@ -113,4 +113,35 @@ async fn a_model_mends_a_failing_test_with_the_standard_tools() {
         "answer() {\n  echo 42\n}\n"
     );
     assert_eq!(kit.tasks().items().len(), 1);
+}
+
+#[tokio::test]
+async fn what_nobody_may_read_no_tool_finds() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    for file in [".env", "sub/.env", "sub/other"] {
+        fs::write(folder.path().join(file), format!("canary of {}\n", file.replace('/', "-"))).unwrap();
+    }
+    let kit = toolkit(folder.path(), r#"{"deny": ["Read(.env)"]}"#).await;
+    let level = kit.sandbox().level();
+    if level == Level::None {
+        return println!("not tried: without a sandbox the toolkit of this test has no rules");
+    }
+    let scenario = Scenario::new()
+        .turn(Turn::call("search", json!({ "pattern": "canary" })))
+        .turn(Turn::call("glob", json!({ "pattern": "**/*" })))
+        .turn(Turn::call("list", json!({ "depth": 3 })))
+        .turn(Turn::call("read", json!({ "path": "sub/.env" })))
+        .turn(Turn::call("bash", json!({ "command": "cat sub/.env" })))
+        .turn(Turn::call("bash", json!({ "command": "grep -rh canary . | sort" })))
+        .turn("I see.");
+    let ran = scripted(scenario).with(|builder| builder.toolkit(&kit)).run("Look around.").await;
+    let told = ran.trace.only(&["message.end toolResult"]);
+    let (tools, command) = told.split_once("message.end toolResult call_6_0").unwrap();
+    assert!(!tools.contains("canary of .env") && !tools.contains("canary of sub-.env"), "{tools}");
+    assert!(command.contains("canary of sub-other"), "{command}");
+    // A sandbox of namespaces hides such files; a weaker one cannot.
+    if level == Level::Namespaces {
+        assert!(!command.contains(".env"), "{command}");
+    }
 }
