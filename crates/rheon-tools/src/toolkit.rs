@@ -102,9 +102,12 @@ impl Toolkit {
         let boundary = denied.into_iter().fold(boundary, Boundary::with_hidden);
         let sandbox = Sandbox::choose(settings.sandbox, boundary).await?;
         let (kept, output_folder) = output_folder(settings.output_folder)?;
-        let held_commands = match sandbox.level() {
-            Level::Namespaces => settings.held_commands,
-            Level::Landlock | Level::None => HeldCommands::Ask,
+        // Nobody is spared a question for a sandbox that leaves the network open, or keys in sight.
+        let held_commands = match (sandbox.level(), settings.network, &home) {
+            (Level::Namespaces, Network::Blocked, Some(_)) => settings.held_commands,
+            (Level::Namespaces | Level::Landlock | Level::None, Network::Blocked | Network::Open, _) => {
+                HeldCommands::Ask
+            }
         };
         let shell = Arc::new(BashSession::new(BashSettings {
             workspace: workspace.clone(),

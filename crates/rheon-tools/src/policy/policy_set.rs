@@ -254,7 +254,11 @@ impl Policy {
             return found;
         }
         for root in workspace.roots() {
-            let entries = WalkBuilder::new(root).standard_filters(false).follow_links(false).build();
+            let entries = WalkBuilder::new(root)
+                .standard_filters(false)
+                .follow_links(false)
+                .filter_entry(|entry| !LARGE_FOLDERS.iter().any(|name| entry.file_name() == *name))
+                .build();
             for entry in entries.flatten().take(HIDDEN_ENTRIES_MAX) {
                 let is_new = !found.iter().any(|hidden: &PathBuf| entry.path().starts_with(hidden));
                 if is_new && entry.depth() > 0 && self.hides(entry.path()) {
@@ -330,6 +334,9 @@ impl Policy {
         Ok(())
     }
 }
+
+/// Folders that are not looked through for files that nobody may look at: large, and made by programs.
+const LARGE_FOLDERS: [&str; 4] = [".git", "node_modules", "target", ".venv"];
 
 /// How many files are looked at for those that nobody may look at, and how many of them a sandbox is told to hide.
 const HIDDEN_ENTRIES_MAX: usize = 20_000;

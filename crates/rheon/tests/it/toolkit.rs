@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
 use rheon::prelude::*;
-use rheon::tools::policy::{Document, Places, Policy, PolicySource, Shell, Source, Trust};
-use rheon::tools::sandbox::{Level, Requirement};
+use rheon::tools::policy::{
+    Decision, Document, HeldCommands, Places, Policy, PolicySource, Shell, Source, Trust,
+};
+use rheon::tools::sandbox::{Level, Network, Requirement};
 use rheon::tools::{Toolkit, ToolkitSettings};
 use rheon_testkit::{Scenario, TestClock, Turn, scripted};
 
@@ -142,6 +144,30 @@ async fn what_nobody_may_read_no_tool_finds() {
     assert!(command.contains("canary of sub-other"), "{command}");
     // A sandbox of namespaces hides such files; a weaker one cannot.
     if level == Level::Namespaces {
-        assert!(!command.contains(".env"), "{command}");
+        assert!(!command.contains("canary of .env") && !command.contains("canary of sub-.env"), "{command}");
     }
+}
+
+#[tokio::test]
+async fn a_sandbox_spares_questions_only_while_it_keeps_the_network_shut() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut decided = Vec::new();
+    for network in [Network::Blocked, Network::Open] {
+        let places =
+            Places { working_folder: folder.path().to_owned(), home: Some(folder.path().join("home")) };
+        let settings = ToolkitSettings::new(Policy::empty(places), Arc::new(TestClock::default()));
+        let settings = ToolkitSettings { network, held_commands: HeldCommands::Run, ..settings };
+        let Ok(kit) = Toolkit::new(settings).await else { return println!("not tried: no sandbox") };
+        if kit.sandbox().level() != Level::Namespaces {
+            return println!("not tried: no namespaces");
+        }
+        let call = rheon_types::ToolCall {
+            id: "call".into(),
+            name: "bash".into(),
+            arguments: Arc::new(json!({ "command": "make" })),
+            malformed: None,
+        };
+        decided.push(kit.gate().explain(&call, Effect::Unsafe).decision);
+    }
+    assert_eq!(decided, [Decision::Allow, Decision::Ask]);
 }
