@@ -155,6 +155,28 @@ fn what_is_allowed_by_name_needs_no_question() {
 }
 
 #[test]
+fn lasting_damage_is_asked_about_whatever_is_allowed() {
+    let world = World::new();
+    let gate = gate(&world, r#"{"allow":["Bash(git push *)","Bash(rm *)","Bash(kill *)","Bash(docker *)"]}"#);
+    assert_eq!(decision(&gate, "git push -u origin main"), Decision::Allow);
+    assert_eq!(decision(&gate, "docker run -v ./src:/etc alpine:3"), Decision::Allow);
+    let lines = [
+        "git push -f",
+        "git push --force origin main",
+        "git push origin +main",
+        "git push origin :main",
+        "git push -d origin main",
+        "git push --mirror",
+        "rm -rf ~/",
+        "rm -r -f /",
+        "kill -9 -1",
+        "docker run -v /:/x alpine",
+        "docker run --mount type=bind,source=/,target=/x alpine",
+    ];
+    assert_eq!(others(&gate, Decision::Ask, &lines), [""; 0]);
+}
+
+#[test]
 fn options_between_a_command_and_its_order_do_not_dodge_a_rule() {
     let world = World::new();
     let gate = gate(

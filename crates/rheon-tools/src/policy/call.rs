@@ -258,10 +258,7 @@ impl Surroundings<'_> {
             if word.starts_with('-') {
                 meanings.extend(word.find(['/', '~', '.']).and_then(|at| word.get(at..)));
             }
-            // `git show HEAD:path`.
-            if name.rsplit('/').next() == Some("git") {
-                meanings.extend(word.split_once(':').map(|(_, path)| path).filter(|path| !path.is_empty()));
-            }
+            meanings.extend(path_within(name, word).filter(|path| !path.is_empty()));
             for meaning in meanings {
                 let path = self.expand(meaning).unwrap_or_else(|| meaning.to_owned());
                 paths.push(named(Some(index), &path));
@@ -285,6 +282,22 @@ impl Surroundings<'_> {
             Err(PathError::Malformed { .. }) => None,
             other => Some(other),
         }
+    }
+}
+
+/// The path that a word holds where the command has a way of its own to name one: `git show HEAD:path`,
+/// `docker run -v path:/there`, `--mount type=bind,source=path`.
+fn path_within<'a>(name: &str, word: &'a str) -> Option<&'a str> {
+    match name.rsplit('/').next()? {
+        "git" => word.split_once(':').map(|(_, path)| path),
+        "docker" | "podman" | "nerdctl" => {
+            let source = ["source=", "src="].iter().find_map(|key| word.split_once(key));
+            match source {
+                Some((_, path)) => path.split(',').next(),
+                None => word.split_once(':').map(|(path, _)| path),
+            }
+        }
+        _ => None,
     }
 }
 

@@ -6,7 +6,7 @@ use rheon_types::event::Danger::{Critical, Dangerous, Moderate, Safe};
 use super::builtin::{is_influential, is_interpreter, obscures};
 use super::options::has;
 use super::report::CALLS_ITSELF;
-use super::table::{CREDENTIALS, GIT_RAISES, Raise, Row, SYSTEM_FOLDERS, find, is_in};
+use super::table::{CREDENTIALS, GIT_RAISES, OTHERS, Raise, Row, SYSTEM_FOLDERS, find, is_in};
 use super::types::{Analysis, Redirection, SimpleCommand};
 use super::wrapper::base_name;
 
@@ -383,6 +383,11 @@ fn git(rest: &[Option<&str>]) -> Verdict {
     let programs = ["--upload-pack", "--receive-pack", "--exec"];
     if rest.iter().flatten().any(|word| programs.iter().any(|option| word.starts_with(option))) {
         raise(&mut verdict, (Dangerous, "runs other programs"));
+    }
+    // `+main` is forced, and nothing pushed to `main` deletes it.
+    let mut refs = rest.iter().skip(1).flatten();
+    if rest.first() == Some(&Some("push")) && refs.any(|word| word.starts_with(['+', ':'])) {
+        raise(&mut verdict, (Critical, OTHERS));
     }
     raise(&mut worst, verdict);
     worst

@@ -82,6 +82,9 @@ const GIT_DIFF: &[Raise] = &[
     ("--lost-found", Dangerous, "changes the repository"),
 ];
 
+/// Why a push is asked about whatever is allowed.
+pub(super) const OTHERS: &str = "overwrites or deletes what others have";
+
 const GIT: &[Row] = &[
     row(
         "status log diff show shortlog blame annotate describe rev-parse rev-list ls-files \
@@ -164,15 +167,22 @@ const GIT: &[Row] = &[
     ),
     row("clean restore gc prune reflog update-ref filter-branch replace", Dangerous, LOSES, &[]),
     row("rebase stash bisect", Dangerous, "rewrites history or sets work aside", &[]),
-    row(
-        "push pull fetch clone ls-remote remote submodule archive send-email daemon svn",
-        Dangerous,
-        NETWORK,
-        &[
-            ("-f", Dangerous, "overwrites what others have"),
-            ("--force", Dangerous, "overwrites what others have"),
+    row("pull fetch clone ls-remote remote submodule archive send-email daemon svn", Dangerous, NETWORK, &[]),
+    Row {
+        names: "push",
+        danger: Dangerous,
+        reason: NETWORK,
+        letters_with_value: "o",
+        raises: &[
+            ("-f", Critical, OTHERS),
+            ("--force", Critical, OTHERS),
+            ("-d", Critical, OTHERS),
+            ("--delete", Critical, OTHERS),
+            ("--mirror", Critical, OTHERS),
+            ("--prune", Critical, OTHERS),
         ],
-    ),
+        subcommands: &[],
+    },
     row("config difftool mergetool hook credential maintenance", Dangerous, RUNS, &[]),
 ];
 
