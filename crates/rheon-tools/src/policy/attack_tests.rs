@@ -220,6 +220,16 @@ fn a_file_that_nobody_may_read_has_no_other_name() {
 }
 
 #[test]
+fn a_folder_whose_files_nobody_may_read_is_not_taken_as_a_whole() {
+    let world = World::new();
+    let gate =
+        gate(&world, r#"{"allow":["Bash(cp *)","Bash(mv *)","Bash(tar *)"],"deny":["Read(./src/**)"]}"#);
+    let lines = ["grep -r one src", "cp -r src/ x", "mv src x", "tar cf - src", "cd src && grep -r one ."];
+    assert_eq!(others(&gate, Decision::Deny, &lines), [""; 0]);
+    assert_eq!(others(&gate, Decision::Allow, &["ls", "ls .", "cat sub/src/x"]), [""; 0]);
+}
+
+#[test]
 fn half_a_word_in_a_rule_does_not_lead_upwards() {
     let world = World::new();
     let gate = gate(

@@ -10,7 +10,7 @@ use url::Url;
 
 use crate::policy::call::{Action, Words, host_of};
 use crate::policy::document::{Document, RuleEntry};
-use crate::policy::paths::{NamedPath, fits};
+use crate::policy::paths::{Extent, NamedPath, fits};
 use crate::policy::places::Places;
 use crate::policy::rule::{List, Pattern, Rule};
 use crate::policy::shell_seam::Shell;
@@ -357,7 +357,13 @@ impl BoundRule {
         folder: &Path,
     ) -> Result<Self, PolicyError> {
         let paths = match rule.pattern() {
-            Pattern::Path { pattern: Some(pattern), .. } => pattern.bind(places, folder),
+            Pattern::Path { pattern: Some(pattern), .. } => {
+                let extent = match rule.list() {
+                    List::Deny | List::Ask => Extent::FolderToo,
+                    List::Allow => Extent::Contents,
+                };
+                pattern.bind(places, folder, extent)
+            }
             Pattern::Path { pattern: None, .. }
             | Pattern::Command(_)
             | Pattern::Tool(_)
