@@ -16,6 +16,7 @@ use crate::policy::{HeldCommands, Policy, PolicyError, PolicyGate, RuleSink};
 use crate::process::{Environment, STANDARD_VARIABLES};
 use crate::sandbox::{Boundary, Level, Network, Requirement, Sandbox, SandboxError};
 use crate::skills::Skills;
+use crate::workspace::Access;
 
 /// What a toolkit is made of.
 pub struct ToolkitSettings {
@@ -97,9 +98,10 @@ impl Toolkit {
             None => boundary,
         };
         let hidden = boundary.hidden().to_vec();
-        // Commands look at whole folders, so what nobody may read has to be out of their sight.
-        let denied = settings.policy.hidden_in(&workspace);
-        let boundary = denied.into_iter().fold(boundary, Boundary::with_hidden);
+        // Commands look at whole folders and run programs, so what nobody may read or change has to be out of their reach.
+        let denied = |access| settings.policy.denied_in(&workspace, access).into_iter();
+        let boundary = denied(Access::Read).fold(boundary, Boundary::with_hidden);
+        let boundary = denied(Access::Write).fold(boundary, Boundary::with_read_only);
         let sandbox = Sandbox::choose(settings.sandbox, boundary).await?;
         let (kept, output_folder) = output_folder(settings.output_folder)?;
         // Nobody is spared a question for a sandbox that leaves the network open, or keys in sight.

@@ -62,6 +62,13 @@ impl PathPattern {
         Ok(Self { anchor, line })
     }
 
+    /// What it names below its folder, if that is one file or folder and nothing else.
+    pub(crate) fn literal(&self) -> Option<&str> {
+        let line = self.line.strip_prefix('/')?;
+        let line = line.strip_suffix("/**").unwrap_or(line).trim_end_matches('/');
+        (!line.is_empty() && !line.contains(['*', '?', '[', '\\'])).then_some(line)
+    }
+
     /// The pattern in the folders it means; each folder also by its real path. Empty where there is no such folder.
     pub(crate) fn bind(
         &self,

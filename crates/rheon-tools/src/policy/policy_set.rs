@@ -3,8 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use ignore::WalkBuilder;
 use ignore::gitignore::Gitignore;
+use ignore::{DirEntry, WalkBuilder};
 use rheon_types::event::PermissionMode;
 use url::Url;
 
@@ -246,29 +246,22 @@ impl Policy {
         self.of(List::Deny).any(|bound| bound.hides(path))
     }
 
-    /// The files and folders in `workspace` that nobody may look at, as they are now, so that a sandbox can hide them. Found
-    /// as far as a quick look goes; what is made later is not among them.
-    pub(crate) fn hidden_in(&self, workspace: &Workspace) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        if !self.of(List::Deny).any(BoundRule::hides_paths) {
-            return found;
-        }
-        for root in workspace.roots() {
-            let entries = WalkBuilder::new(root)
-                .standard_filters(false)
-                .follow_links(false)
-                .filter_entry(|entry| !LARGE_FOLDERS.iter().any(|name| entry.file_name() == *name))
-                .build();
-            for entry in entries.flatten().take(HIDDEN_ENTRIES_MAX) {
-                let is_new = !found.iter().any(|hidden: &PathBuf| entry.path().starts_with(hidden));
-                if is_new && entry.depth() > 0 && self.hides(entry.path()) {
-                    found.push(entry.into_path());
-                }
-                if found.len() >= HIDDEN_MAX {
-                    return found;
-                }
+    /// What nobody may look at, or change, in `workspace` and in the home, so that a sandbox can see to it. Names without
+    /// wildcards are among them whether or not there is such a file; of the others those in the workspace that a quick look
+    /// finds now, so that a file that is made later and fits only a wildcard is not.
+    pub(crate) fn denied_in(&self, workspace: &Workspace, access: Access) -> Vec<PathBuf> {
+        let rules: Vec<&BoundRule> = self.of(List::Deny).filter(|bound| bound.is_about(access)).collect();
+        let at_home = |path: &Path| self.places.home.as_ref().is_some_and(|home| path.starts_with(home));
+        let mut found: Vec<PathBuf> = rules.iter().flat_map(|bound| bound.literal_paths()).collect();
+        found.retain(|path| at_home(path) || workspace.root_of(path).is_some());
+        let roots = workspace.roots().filter(|_| !rules.is_empty());
+        for entry in roots.flat_map(quick_look) {
+            let is_new = !found.iter().any(|known| entry.path().starts_with(known));
+            if is_new && rules.iter().any(|bound| fits(&bound.paths, entry.path())) {
+                found.push(entry.into_path());
             }
         }
+        found.truncate(DENIED_MAX);
         found
     }
 
@@ -335,12 +328,22 @@ impl Policy {
     }
 }
 
-/// Folders that are not looked through for files that nobody may look at: large, and made by programs.
+/// Folders that are not looked through: large, and made by programs.
 const LARGE_FOLDERS: [&str; 4] = [".git", "node_modules", "target", ".venv"];
 
-/// How many files are looked at for those that nobody may look at, and how many of them a sandbox is told to hide.
-const HIDDEN_ENTRIES_MAX: usize = 20_000;
-const HIDDEN_MAX: usize = 256;
+/// How many files of a folder of the workspace are looked at, and how many places a sandbox is told of.
+const ENTRIES_MAX: usize = 20_000;
+const DENIED_MAX: usize = 256;
+
+/// What is below `root`, as far as a quick look goes.
+fn quick_look(root: &Path) -> impl Iterator<Item = DirEntry> {
+    let entries = WalkBuilder::new(root)
+        .standard_filters(false)
+        .follow_links(false)
+        .filter_entry(|entry| !LARGE_FOLDERS.iter().any(|name| entry.file_name() == *name))
+        .build();
+    entries.flatten().filter(|entry| entry.depth() > 0).take(ENTRIES_MAX)
+}
 
 /// What a rule should do with an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -384,15 +387,39 @@ impl BoundRule {
         }
     }
 
-    /// Whether it forbids to look at certain paths.
-    fn hides_paths(&self) -> bool {
-        let is_path = matches!(self.rule.pattern(), Pattern::Path { access: Access::Read, pattern: Some(_) });
-        is_path && self.rule.list() == List::Deny
+    /// Whether it is about certain paths, and this use of them.
+    fn is_about(&self, wanted: Access) -> bool {
+        match self.rule.pattern() {
+            Pattern::Path { access, pattern } => *access == wanted && pattern.is_some(),
+            Pattern::Command(_)
+            | Pattern::Tool(_)
+            | Pattern::Server(_)
+            | Pattern::Domain(_)
+            | Pattern::Named { .. }
+            | Pattern::Argument { .. }
+            | Pattern::Nothing => false,
+        }
+    }
+
+    /// The paths that it names without wildcards.
+    fn literal_paths(&self) -> impl Iterator<Item = PathBuf> {
+        let literal = match self.rule.pattern() {
+            Pattern::Path { pattern: Some(pattern), .. } => pattern.literal(),
+            Pattern::Path { pattern: None, .. }
+            | Pattern::Command(_)
+            | Pattern::Tool(_)
+            | Pattern::Server(_)
+            | Pattern::Domain(_)
+            | Pattern::Named { .. }
+            | Pattern::Argument { .. }
+            | Pattern::Nothing => None,
+        };
+        self.paths.iter().filter_map(move |bound| Some(bound.path().join(literal?)))
     }
 
     /// Whether it forbids to look at `path`.
     pub(crate) fn hides(&self, path: &Path) -> bool {
-        self.hides_paths() && fits(&self.paths, path)
+        self.rule.list() == List::Deny && self.is_about(Access::Read) && fits(&self.paths, path)
     }
 
     /// Whether the rule names this. To forbid, one reading of it is enough; to allow, every reading has to fit.

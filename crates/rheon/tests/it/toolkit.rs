@@ -124,7 +124,9 @@ async fn what_nobody_may_read_no_tool_finds() {
     for file in [".env", "sub/.env", "sub/other"] {
         fs::write(folder.path().join(file), format!("canary of {}\n", file.replace('/', "-"))).unwrap();
     }
-    let kit = toolkit(folder.path(), r#"{"deny": ["Read(.env)"]}"#).await;
+    let rules = r#"{"deny": ["Read(.env)", "Read(./late)", "Edit(./sub/**)"]}"#;
+    let kit = toolkit(folder.path(), rules).await;
+    fs::write(folder.path().join("late"), "canary of late\n").unwrap();
     let level = kit.sandbox().level();
     if level == Level::None {
         return println!("not tried: without a sandbox the toolkit of this test has no rules");
@@ -136,15 +138,21 @@ async fn what_nobody_may_read_no_tool_finds() {
         .turn(Turn::call("read", json!({ "path": "sub/.env" })))
         .turn(Turn::call("bash", json!({ "command": "cat sub/.env" })))
         .turn(Turn::call("bash", json!({ "command": "grep -rh canary . | sort" })))
+        .turn(Turn::call("bash", json!({ "command": "sh -c 'echo changed > sub/other'" })))
+        .turn(Turn::call("bash", json!({ "command": "sh run" })))
         .turn("I see.");
-    let ran = scripted(scenario).with(|builder| builder.toolkit(&kit)).run("Look around.").await;
+    fs::write(folder.path().join("run"), "cat late; echo changed > sub/other; rm -rf sub\n").unwrap();
+    let yes = |builder: AgentBuilder| builder.on_approval(|_| async { PermissionDecision::Allow.into() });
+    let ran = scripted(scenario).with(|builder| yes(builder.toolkit(&kit))).run("Look around.").await;
     let told = ran.trace.only(&["message.end toolResult"]);
     let (tools, command) = told.split_once("message.end toolResult call_6_0").unwrap();
     assert!(!tools.contains("canary of .env") && !tools.contains("canary of sub-.env"), "{tools}");
     assert!(command.contains("canary of sub-other"), "{command}");
     // A sandbox of namespaces hides such files; a weaker one cannot.
     if level == Level::Namespaces {
-        assert!(!command.contains("canary of .env") && !command.contains("canary of sub-.env"), "{command}");
+        assert_eq!(command.matches("canary of").count(), 1, "{command}");
+        assert!(command.contains("sub/other: Read-only file system"), "{command}");
+        assert_eq!(fs::read_to_string(folder.path().join("sub/other")).unwrap(), "canary of sub-other\n");
     }
 }
 
