@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rheon_types::event::{
-    ApprovalRequest, PermissionDecision, PermissionMode, PermissionResponse, QueuedChange, Scope,
+    ApprovalRequest, Danger, PermissionDecision, PermissionMode, PermissionResponse, QueuedChange, Scope,
 };
 use rheon_types::{Answer, AskedBy, Effect, Gate, GateRequest, ToolCall, ToolCallId, Verdict};
 
@@ -284,11 +284,13 @@ impl fmt::Debug for PolicyGate {
     }
 }
 
-/// A question that a rule demands stays one, whatever hooks say.
+/// A question that a rule demands stays one, whatever hooks say, and so does one about lasting damage.
 fn asked_by(explanation: &Explanation) -> AskedBy {
     let is_by_rule = explanation.parts.iter().any(|part| match part.because {
         Because::Rule { .. } => part.decision == Decision::Ask,
-        Because::NotCovered { .. } | Because::Default(_) => false,
+        Because::NotCovered { .. } | Because::Default(_) => {
+            part.decision == Decision::Ask && part.danger == Danger::Critical
+        }
     });
     if is_by_rule { AskedBy::Rule } else { AskedBy::Default }
 }

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use expect_test::{expect, expect_file};
 use rheon_types::event::{PermissionDecision, PermissionMode, Scope, Subject};
 use rheon_types::{
-    Answer, BoxFuture, Effect, Gate, GateRequest, Tool, ToolCall, ToolContext, ToolError, ToolResult, Verdict,
+    Answer, AskedBy, BoxFuture, Effect, Gate, GateRequest, Tool, ToolCall, ToolContext, ToolError,
+    ToolResult, Verdict,
 };
 use serde_json::{Value, json};
 
@@ -391,4 +392,16 @@ fn a_new_plan_forgets_what_an_earlier_one_left_unused() {
     gate.reject_plan();
     gate.set_mode(PermissionMode::Default).unwrap();
     assert!(matches!(check(&gate, &write("src/a.rs")), Verdict::Ask { .. }));
+}
+
+#[test]
+fn no_hook_spares_the_question_about_lasting_damage() {
+    let world = World::new();
+    let gate = world.gate(r#"{"allow":["Bash(rm *)"]}"#);
+    let by = |line: &str| match check(&gate, &bash(line)) {
+        Verdict::Ask { by, .. } => Some(by),
+        Verdict::Allow | Verdict::Deny { .. } | Verdict::Queue { .. } => None,
+    };
+    let asked = ["rm -rf x", "git push -f", "mkdir x"].map(by);
+    assert_eq!(asked, [Some(AskedBy::Rule), Some(AskedBy::Rule), Some(AskedBy::Default)]);
 }
