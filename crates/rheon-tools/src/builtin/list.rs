@@ -135,7 +135,7 @@ fn walk(folder: &Path, given: &Arguments, hidden: &Hidden) -> ignore::Walk {
         // The user's own list is in the home folder, which tools do not read.
         .git_global(false)
         .require_git(false)
-        .filter_entry(move |entry| !is_in_git(entry) && !hidden.hides(entry.path()))
+        .filter_entry(move |entry| !is_in_git(entry) && !hidden.leaves_out(entry.path()))
         .build()
 }
 

@@ -46,7 +46,7 @@ pub(super) fn walk(ground: &Ground, globs: &[String], kind: Option<&str>) -> Res
         .require_git(false)
         .follow_links(false)
         .overrides(overrides(&ground.folder, globs)?)
-        .filter_entry(move |entry| entry.file_name() != ".git" && !hidden.hides(entry.path()))
+        .filter_entry(move |entry| entry.file_name() != ".git" && !hidden.leaves_out(entry.path()))
         .threads(THREADS);
     if let Some(kind) = kind {
         let mut types = TypesBuilder::new();

@@ -58,7 +58,8 @@ impl WebFetch {
         Ok(Self { client, rule })
     }
 
-    /// The page at `url`, after redirects, each of which is checked anew.
+    /// The page at `url`, after redirects, each of which is checked anew. One to another host is not followed: the gate has
+    /// judged this host only, so the model has to ask for the other.
     async fn get(&self, url: Url) -> Result<Response, ToolError> {
         let mut url = url;
         for _ in 0..=REDIRECTS_MAX {
@@ -70,7 +71,12 @@ impl WebFetch {
             }
             let target = response.headers().get(LOCATION).and_then(|target| target.to_str().ok());
             url = match target.map(|target| url.join(target)) {
-                Some(Ok(next)) => next,
+                Some(Ok(next)) if next.host() == url.host() => next,
+                Some(Ok(next)) => {
+                    return Err(ToolError::Failed(format!(
+                        "{url} leads to another host; call web_fetch with {next} if you want to go there"
+                    )));
+                }
                 Some(Err(_)) | None => return Ok(response),
             };
         }

@@ -84,7 +84,13 @@ impl Workshop {
 
     /// The same without these files and folders: no tool looks at them, whatever the gate says.
     pub fn hiding(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
-        self.hidden = Hidden::new(paths);
+        self.hidden = self.hidden.with_places(paths);
+        self
+    }
+
+    /// The same, and tools that look at many files leave out what fits `rule`: what policy forbids to read.
+    pub fn leaving_out(mut self, rule: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Self {
+        self.hidden = self.hidden.leaving_out(Arc::new(rule));
         self
     }
 

@@ -15,6 +15,7 @@ pub(super) fn obscures(words: &[Option<&str>]) -> Option<&'static str> {
         }
         "set" if !rest.iter().all(|word| word.is_some_and(harmless_set)) => Some("settings of the shell"),
         "exec" if rest.is_empty() => Some("the shell redirects itself"),
+        "jobs" if super::options::has(rest, "-x", "") => Some("a builtin that runs another command"),
         "mapfile" | "readarray" if super::options::has(rest, "-C", "dnOsu") => Some("a callback"),
         "export" | "declare" | "typeset" | "local" | "readonly" => declares(rest),
         "unset" | "read" | "mapfile" | "readarray" | "printf" | "test" | "[" | "[[" | "wait" | "getopts" => {
@@ -54,7 +55,7 @@ fn declares(rest: &[Option<&str>]) -> Option<&'static str> {
 
 /// Builtins evaluate the index in the name of a variable, commands in it included.
 fn evaluates(name: &str, rest: &[Option<&str>]) -> Option<&'static str> {
-    let indexed = rest.iter().flatten().any(|word| {
+    let indexed = rest.iter().flatten().copied().flat_map(names_in).any(|word| {
         let head = word.split('[').next().unwrap_or_default();
         head.len() < word.len()
             && !head.is_empty()
@@ -73,13 +74,19 @@ fn evaluates(name: &str, rest: &[Option<&str>]) -> Option<&'static str> {
         "[[" if rest.iter().flatten().any(compares) && numbers() => Some("an expression that is evaluated"),
         "[[" => None,
         "read" | "mapfile" | "readarray" | "unset" | "getopts" | "printf" | "wait"
-            if rest.iter().flatten().any(|word| is_influential(word)) =>
+            if rest.iter().flatten().copied().flat_map(names_in).any(is_influential) =>
         {
             Some("a variable that changes what commands do")
         }
         _ if indexed => Some("an index that is evaluated"),
         _ => None,
     }
+}
+
+/// The names that a word may hold: itself, and whatever follows the letters of an option, as in `printf -vPATH`.
+fn names_in(word: &str) -> impl Iterator<Item = &str> {
+    let ends = word.strip_prefix('-').unwrap_or_default();
+    std::iter::once(word).chain(ends.char_indices().filter_map(|(at, _)| ends.get(at..)))
 }
 
 /// Interpreters without a program take it from their input.

@@ -87,6 +87,16 @@ async fn text_stays_and_other_things_are_refused() {
 }
 
 #[tokio::test]
+async fn a_redirect_to_another_host_is_for_the_gate_to_judge() {
+    check(
+        "302 Found\r\nlocation: http://other.example/page",
+        "",
+        expect!["failed: http://SERVER/page leads to another host; call web_fetch with http://other.example/page if you want to go there"],
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn a_long_page_is_shown_in_parts() {
     let address =
         server("200 OK\r\ncontent-type: text/plain", "ü".repeat(TEXT_CHARS_MAX + 5).into_bytes()).await;
