@@ -281,3 +281,17 @@ fn the_schema_is_an_object_with_words_for_every_argument() {
     expect![[r#"{"additionalProperties":false,"properties":{"limit":{"description":"How many lines to give at most.","format":"uint64","minimum":1,"type":["integer","null"]},"offset":{"description":"The first line to give, counted from 1.","format":"uint64","minimum":1,"type":["integer","null"]},"path":{"description":"The file, relative to the workspace or absolute.","type":"string"}},"required":["path"],"type":"object"}"#]]
     .assert_eq(&read(&Stage::new()).parameters_schema().to_string());
 }
+
+#[tokio::test]
+async fn a_line_without_end_does_not_hide_the_lines_before_it() {
+    let stage = Stage::new();
+    stage.put("log", format!("one\ntwo\n{}", "x".repeat(10_000)));
+    let sparse = std::fs::File::options().write(true).open(stage.at("log")).unwrap();
+    sparse.set_len(20_000_000_000).unwrap();
+    let said = told(Read::new(stage.workshop.clone()), json!({ "path": "log" })).await;
+    assert!(said.starts_with("1\tone\n2\ttwo\n3\txxxx"), "{said}");
+    let said = told(Read::new(stage.workshop.clone()), json!({ "path": "log", "limit": 2 })).await;
+    assert!(said.starts_with("1\tone\n2\ttwo\n"), "{said}");
+    let said = told(Read::new(stage.workshop.clone()), json!({ "path": "log", "offset": 4 })).await;
+    expect_test::expect!["failed: line 4 of log is too far into the file; use `search`, or `bash` with `tail`"].assert_eq(&said);
+}

@@ -195,7 +195,8 @@ impl Plan {
                     return WalkState::Continue;
                 }
                 let mut collect = Collect::new(self.lines_max, stop);
-                if searcher.search_path(&self.matcher, entry.path(), &mut collect).is_err() {
+                let opened = ground.open(entry.path());
+                if opened.and_then(|file| searcher.search_file(&self.matcher, &file, &mut collect)).is_err() {
                     unread.fetch_add(1, Ordering::Relaxed);
                 } else if let Some(file) = collect.finish() {
                     matches.fetch_add(file.count, Ordering::Relaxed);
