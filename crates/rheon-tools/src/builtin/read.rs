@@ -40,12 +40,12 @@ pub struct Read {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// The file, relative to the workspace or absolute.
+    /// Relative to the workspace, or absolute.
     path: String,
-    /// The first line to give, counted from 1.
+    /// The first line, counted from 1.
     #[schemars(range(min = 1))]
     offset: Option<u64>,
-    /// How many lines to give at most.
+    /// How many lines.
     #[schemars(range(min = 1))]
     limit: Option<u64>,
 }

@@ -47,7 +47,9 @@ impl Ground {
         }
         // Outside the workspace there are files that the kernel makes up, and that show what other processes hold.
         let parent = relative.parent().unwrap_or(Path::new(""));
-        match Folder::open(root_path, parent, Missing::Refuse)?.entry(relative.file_name().unwrap_or_default())? {
+        match Folder::open(root_path, parent, Missing::Refuse)?
+            .entry(relative.file_name().unwrap_or_default())?
+        {
             Entry::File(file) => Ok(file),
             Entry::Nothing | Entry::Folder | Entry::Other(_) => Err(std::io::ErrorKind::InvalidInput.into()),
         }

@@ -38,9 +38,8 @@ pub struct WebFetch {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// The address of the page.
     url: String,
-    /// How many characters of the text to leave out, for the rest of a long page.
+    /// Characters to leave out, for the rest of a long page.
     #[serde(default)]
     offset: usize,
 }

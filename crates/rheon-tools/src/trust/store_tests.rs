@@ -171,11 +171,11 @@ fn a_store_that_others_may_have_written_or_that_is_no_file_is_not_believed() {
     std::fs::remove_file(&file).unwrap();
     // Written in part, as by a program that does not put files in place in one step.
     for end in [0, 1, text.len() / 2, text.len() - 3] {
-        std::fs::write(&file, &text[..end]).unwrap();
+        std::fs::write(&file, text.get(..end).unwrap()).unwrap();
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
         assert!(said(&store).is_err(), "{end}");
         assert!(store.grant(&gather(&root)).is_err(), "{end}");
-        assert_eq!(std::fs::read_to_string(&file).unwrap(), &text[..end]);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text.get(..end).unwrap());
     }
     expect![[r#"
         cannot read what was trusted from "STATE/trust.json": every user may write to it; remove the file to trust anew

@@ -91,7 +91,8 @@ impl Page {
         let mut scan_left = SCAN_BYTES_MAX;
         let mut line = Line { kept: Vec::new(), length: 0 };
         while line.read(&mut reader, &mut scan_left)? {
-            let is_watched = page.passed % LINES_UNWATCHED == 0 || line.length > LINE_BYTES_MAX as u64;
+            let is_watched =
+                page.passed.is_multiple_of(LINES_UNWATCHED) || line.length > LINE_BYTES_MAX as u64;
             if is_watched && cancel.is_cancelled() {
                 page.stop = Stop::Cancelled;
             } else if page.lines == range.count {

@@ -75,7 +75,8 @@ impl Folder {
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         let opened = match rustix::fs::openat2(&self.fd, relative, flags, Mode::empty(), resolve) {
             Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => {
-                let parent = by_steps(self.fd.try_clone()?, relative.parent().unwrap_or(relative), Missing::Refuse)?;
+                let parent =
+                    by_steps(self.fd.try_clone()?, relative.parent().unwrap_or(relative), Missing::Refuse)?;
                 let name = relative.file_name().unwrap_or_default();
                 rustix::fs::openat(&parent.fd, name, flags, Mode::empty())?
             }
