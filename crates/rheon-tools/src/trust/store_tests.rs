@@ -182,3 +182,49 @@ fn a_store_that_others_may_have_written_or_that_is_no_file_is_not_believed() {
         cannot read what was trusted from "STATE/trust.json": it is no regular file; remove the file to trust anew
         cannot read what was trusted from "STATE/trust.json": it is no regular file; remove the file to trust anew"#]].assert_eq(&rows.join("\n").replace(state.path().to_str().unwrap(), "STATE"));
 }
+
+/// Run by the test below in a process of its own, in a folder with a project and, above it, the store.
+#[test]
+#[ignore = "it is a part of another test"]
+fn trust_the_folder_again_and_again() {
+    let project = std::env::current_dir().unwrap();
+    let store = TrustStore::open(project.parent().unwrap().join("trust.json")).unwrap();
+    let content = ProjectContent::gather(&project).unwrap();
+    std::fs::write("begun", "").unwrap();
+    loop {
+        store.grant(&content).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn processes_that_are_killed_while_they_write_leave_the_store_whole_and_unlocked() {
+    let base = TempDir::new().unwrap();
+    for round in 0..6 {
+        let projects = [0, 1].map(|side| base.path().join(format!("{round}-{side}")));
+        let mut children = projects.each_ref().map(|project| {
+            write(project, ".mcp.json", "{}");
+            std::process::Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", "--ignored", "trust::store_tests::trust_the_folder_again_and_again"])
+                .current_dir(project)
+                .stdout(std::process::Stdio::null())
+                .spawn()
+                .unwrap()
+        });
+        let store = TrustStore::open(base.path().join("trust.json")).unwrap();
+        let is_trusted = |project: &std::path::PathBuf| {
+            let content = ProjectContent::gather(project).unwrap();
+            store.check(&content).unwrap() == Trust::Trusted
+        };
+        while !projects.iter().all(is_trusted) {
+            assert!(children.iter_mut().all(|child| child.try_wait().unwrap().is_none()));
+        }
+        for mut child in children {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        assert!(projects.iter().all(is_trusted));
+        // Nobody holds the lock any more.
+        store.revoke(&projects[0]).unwrap();
+    }
+}
