@@ -220,3 +220,7 @@ fn output_folder(wanted: Option<PathBuf>) -> Result<(Option<TempDir>, PathBuf), 
         }
     }
 }
+
+#[cfg(test)]
+#[path = "toolkit_tests.rs"]
+mod tests;

@@ -31,25 +31,19 @@ pub struct Glob {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// The pattern, for instance `**/*.rs`.
     pattern: String,
-    /// The folder to look in; the workspace if absent.
+    /// The folder; the workspace unless given.
     path: Option<String>,
-    /// The order of the results.
     #[serde(default)]
     sort: Sort,
-    /// How many files to name at most.
     limit: Option<usize>,
 }
 
-/// The order of the results.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Sort {
-    /// By name.
     #[default]
     Path,
-    /// The one that was changed last comes first.
     Modified,
 }
 

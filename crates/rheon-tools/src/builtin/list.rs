@@ -31,9 +31,9 @@ pub struct List {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// The folder, relative to the workspace or absolute; the workspace itself unless given.
+    /// The folder; the workspace unless given.
     path: Option<String>,
-    /// How many levels to show; 1 unless given.
+    /// Levels to show; 1 unless given.
     #[schemars(range(min = 1, max = 20))]
     depth: Option<usize>,
     /// Also show what `.gitignore` names.

@@ -149,10 +149,11 @@ pub fn start(line: &ShellLine, launcher: Launcher) -> Result<Process, ProcessErr
     Ok(Process { killer: KillOnDrop(Killer(tree)), output, folder, exit, began })
 }
 
-const MARKER: &str = "RHEON_COMMAND";
+/// The variable that tells the processes of one command from others.
+pub(crate) const MARKER: &str = "RHEON_COMMAND";
 
-/// Differs between all commands of all agents on the machine.
-fn next_marker() -> String {
+/// A value for it that differs between all commands of all agents on the machine.
+pub(crate) fn next_marker() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }

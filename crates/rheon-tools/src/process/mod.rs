@@ -12,5 +12,6 @@ mod tree;
 pub use capture::{Capture, Output, OutputLimits, Spill, Spilled};
 pub use environment::{Environment, STANDARD_VARIABLES};
 pub use launch::{Containment, Launcher, Process, ProcessError, ShellLine, start};
+pub(crate) use launch::{MARKER, next_marker};
 pub use run::{End, Ended, Stop, finish, run};
 pub use tree::Killer;

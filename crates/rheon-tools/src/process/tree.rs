@@ -118,6 +118,13 @@ const ROUNDS_MAX: usize = 64;
 pub struct Killer(pub(super) Arc<Tree>);
 
 impl Killer {
+    /// For a process that leads a group of its own and was given the variable `marker` (`NAME=value`).
+    pub(crate) fn of(process_id: u32, marker: String) -> Self {
+        let tree = Tree::new(Some(marker), None);
+        tree.started(process_id);
+        Self(Arc::new(tree))
+    }
+
     /// Ends everything at once. Harmless when nothing is left.
     pub fn kill(&self) {
         self.0.kill();
