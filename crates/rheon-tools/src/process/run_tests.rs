@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::launch::Containment;
 use super::{Capture, End, Ended, Launcher, ProcessError, ShellLine, Stop, run};
-use crate::process::{Environment, OutputLimits};
+use crate::process::{Beginning, Environment, OutputLimits};
 
 fn launcher() -> Launcher {
     let find = |name: &str| PathBuf::from("/usr/bin").join(name);
@@ -18,6 +18,7 @@ fn launcher() -> Launcher {
         prefix: Vec::new(),
         bash: find("bash"),
         variables: Vec::new(),
+        beginning: Beginning::PLAIN,
         containment: Containment::Supervisor,
         restrict: None,
         guard: None,

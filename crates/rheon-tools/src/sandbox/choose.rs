@@ -9,7 +9,7 @@ use super::boundary::Boundary;
 use super::level::Level;
 use super::placeholder::Placeholder;
 use super::probe;
-use super::programs::Programs;
+use super::programs::{OwnNamespaces, Programs};
 use super::report::Report;
 use super::wrap::{Keeper, Wrap};
 use crate::process::{Containment, Launcher};
@@ -148,10 +148,10 @@ async fn startable(wrap: Wrap) -> Result<Wrap, String> {
         return probe::starts(&wrap).await.map(|()| wrap);
     }
     // Without a sandbox nothing is to differ from the user's own shell, so there is no user namespace.
-    let keepers: &[Keeper] = match (wrap.level, &wrap.programs.unshare) {
-        (_, None) => &[Keeper::Supervisor],
-        (Level::None, Some(_)) => &[Keeper::PidNamespace, Keeper::Supervisor],
-        (Level::Landlock | Level::Namespaces, Some(_)) => {
+    let keepers: &[Keeper] = match (wrap.level, wrap.programs.namespaces) {
+        (_, OwnNamespaces::Avoided) => &[Keeper::Supervisor],
+        (Level::None, OwnNamespaces::Tried) => &[Keeper::PidNamespace, Keeper::Supervisor],
+        (Level::Landlock | Level::Namespaces, OwnNamespaces::Tried) => {
             &[Keeper::PidNamespace, Keeper::UserNamespace, Keeper::Supervisor]
         }
     };
