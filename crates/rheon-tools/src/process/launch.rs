@@ -59,7 +59,13 @@ pub struct Launcher {
     /// Gives up rights of the thread that starts the process.
     pub restrict: Option<Arc<Restrict>>,
     /// Lives as long as the process.
-    pub guard: Option<Box<dyn Any + Send>>,
+    pub guard: Option<Box<dyn Guard>>,
+}
+
+/// Something that lives as long as a process.
+pub trait Guard: Send {
+    /// Ends it, before anybody hears of the end of the process. What is returned is dropped after that.
+    fn release(self: Box<Self>) -> Box<dyn Any + Send>;
 }
 
 /// Why a line was not run.
@@ -143,9 +149,10 @@ pub fn start(line: &ShellLine, launcher: Launcher) -> Result<Process, ProcessErr
         .stack_size(256 * 1024)
         .spawn(move || {
             let result = run_to_end(execution, &launcher, &supervision, &thread_tree);
-            drop(launcher);
+            let remains = launcher.guard.map(Guard::release);
             // Nobody listens any more if the caller gave up; the tree has been ended then.
             drop(exit_sender.send(result));
+            drop(remains);
         })
         .map_err(failed)?;
     Ok(Process { killer: KillOnDrop(Killer(tree)), output, folder, exit, began })

@@ -18,6 +18,6 @@ mod tree;
 pub use beginning::{Beginning, Capabilities, Namespaces};
 pub use capture::{Capture, Output, OutputLimits, Spill, Spilled};
 pub use environment::{Environment, STANDARD_VARIABLES};
-pub use launch::{Containment, Launcher, Process, ProcessError, ShellLine, start};
+pub use launch::{Containment, Guard, Launcher, Process, ProcessError, ShellLine, start};
 pub use run::{End, Ended, Stop, finish, run};
 pub use tree::Killer;

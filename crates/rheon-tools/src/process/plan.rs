@@ -61,8 +61,7 @@ impl<'a> Plan<'a> {
         let program = execution.found_program().into_os_string().into_vec();
         let arguments = execution.arguments.iter().map(|argument| argument.as_bytes().to_vec());
         let variables = execution.variables.iter().map(|(name, value)| variable(name, value));
-        let [user, group] =
-            [rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw()];
+        let [user, group] = [rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw()];
         let agent = match beginning.namespaces {
             Namespaces::Inherited => None,
             Namespaces::Processes | Namespaces::ProcessesShown | Namespaces::UserProcesses => {
@@ -88,7 +87,10 @@ impl<'a> Plan<'a> {
         let birth = Birth { parent: rustix::process::getpid(), problem: AtomicI32::new(0), plan: self };
         let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD | birth.plan.namespace_flags();
         let held_back = kernel::hold_signals_back();
-        #[allow(unsafe_code, reason = "the system's library starts no process in a namespace, nor one tied to its parent")]
+        #[allow(
+            unsafe_code,
+            reason = "the system's library starts no process in a namespace, nor one tied to its parent"
+        )]
         // SAFETY: the caller's thread sleeps until the process has become another program or has ended, so what it borrows
         // lives and is used by nobody else; it returns from no function that was entered before. Its signals are held back,
         // so no handler runs in it. The stack is aligned to 16 bytes, grows downwards and is used by nothing else.
@@ -100,7 +102,10 @@ impl<'a> Plan<'a> {
             0 => Ok(pid),
             problem => {
                 // It has ended by itself.
-                while matches!(rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty()), Err(Errno::INTR)) {}
+                while matches!(
+                    rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty()),
+                    Err(Errno::INTR)
+                ) {}
                 Err(io::Error::from_raw_os_error(problem))
             }
         }
@@ -307,7 +312,11 @@ mod kernel {
     }
 
     /// Becomes another program, with no signal held back; why not, if it returns.
-    pub(super) fn execute(program: &std::ffi::CStr, arguments: &[*const c_char], variables: &[*const c_char]) -> c_int {
+    pub(super) fn execute(
+        program: &std::ffi::CStr,
+        arguments: &[*const c_char],
+        variables: &[*const c_char],
+    ) -> c_int {
         // SAFETY: the set is emptied before it is read; both lists end with nothing and what they point to lives.
         unsafe {
             let mut none = mem::zeroed();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::boundary::{Boundary, Network};
 use super::bubblewrap;
 use super::level::Level;
+use super::placeholder::Placeholders;
 use super::programs::Programs;
 use super::restrict::{Files, Restrictions, Sockets, restrict};
 use crate::process::{Beginning, Capabilities, Containment, Launcher, Namespaces};
@@ -65,7 +66,7 @@ impl Wrap {
             beginning: Beginning::PLAIN,
             containment: Containment::Namespace,
             restrict: Some(Arc::new(move || restrict(&restrictions))),
-            guard: Some(Box::new(placeholders)),
+            guard: Some(Box::new(Placeholders(placeholders))),
         }
     }
 
