@@ -9,6 +9,7 @@ use std::ffi::{CString, OsStr};
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -58,7 +59,7 @@ const STACK_BYTES: usize = 64 * 1024;
 impl<'a> Plan<'a> {
     /// Prepares everything.
     pub(super) fn new(execution: &'a Execution, beginning: Beginning) -> io::Result<Self> {
-        let program = execution.found_program().into_os_string().into_vec();
+        let program = found(execution).into_os_string().into_vec();
         let arguments = execution.arguments.iter().map(|argument| argument.as_bytes().to_vec());
         let variables = execution.variables.iter().map(|(name, value)| variable(name, value));
         let [user, group] = [rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw()];
@@ -186,6 +187,21 @@ extern "C" fn begin(birth: *mut libc::c_void) -> c_int {
 
 /// The exit code of a process that did not become another program; nobody reads it.
 const NOT_EXECUTED: c_int = 127;
+
+/// The program with its folder. The path is that of the process, not the agent's.
+fn found(execution: &Execution) -> PathBuf {
+    let program = &execution.program;
+    if program.components().count() > 1 {
+        return program.clone();
+    }
+    let path = execution.variables.iter().find(|(name, _)| name == "PATH");
+    let folders = path.map_or(b"/usr/bin:/bin".as_slice(), |(_, folders)| folders.as_bytes());
+    let found = folders
+        .split(|byte| *byte == b':')
+        .map(|folder| Path::new(OsStr::from_bytes(folder)).join(program))
+        .find(|path| path.is_absolute() && path.is_file());
+    found.unwrap_or_else(|| program.clone())
+}
 
 fn variable(name: &OsStr, value: &OsStr) -> Vec<u8> {
     [name.as_bytes(), b"=", value.as_bytes()].concat()

@@ -33,7 +33,7 @@ pub(super) fn spawn(
         (Namespaces::Inherited, Capabilities::Kept) => {}
         (_, _) => return Err(io::Error::other("this system has no namespaces and no capabilities")),
     }
-    let mut command = Command::new(execution.found_program());
+    let mut command = Command::new(&execution.program);
     command.args(&execution.arguments).env_clear().envs(execution.variables.iter().cloned());
     command.current_dir(&execution.folder).stdin(execution.told.try_clone()?);
     command.stdout(execution.output.try_clone()?).stderr(execution.output.try_clone()?);
