@@ -36,35 +36,42 @@ impl<'a> Chain<'a> {
         chain
     }
 
-    /// The entry that the next one would hang on.
-    pub(super) fn leaf(&self) -> Option<usize> {
+    /// The entry that the next one hangs on.
+    pub(super) fn tip(&self) -> Option<usize> {
         let mut has_child = vec![false; self.entries.len()];
         for (at, entry) in self.entries.iter().enumerate() {
-            let parent = self.parents.get(at).copied().flatten();
+            let parent = self.parents.get(at).copied().flatten().filter(|parent| *parent != at);
             if let Some(slot) = parent.and_then(|parent| has_child.get_mut(parent))
                 && !entry.is_sidechain
-                && parent != Some(at)
             {
                 *slot = true;
             }
         }
-        let on_main = |at: &usize| self.entries.get(*at).is_some_and(|entry| !entry.is_sidechain);
-        let ends = (0..self.entries.len()).rev().filter(|at| has_child.get(*at) == Some(&false));
-        let last_end = ends.filter(on_main).find_map(|end| self.ancestry(end).find(|at| self.speaks(*at)));
-        // In a file whose links run in a circle nothing is a leaf.
-        last_end.or_else(|| (0..self.entries.len()).rev().filter(on_main).find(|at| self.speaks(*at)))
+        let main = || (0..self.entries.len()).rev().filter(|at| self.is_on_main(*at));
+        let mut ends = main().filter(|at| has_child.get(*at) == Some(&false));
+        let last_end = ends.find_map(|end| self.ancestry(end).find(|at| !self.is_deleted(*at)));
+        // In a file whose links run in a circle nothing is an end.
+        last_end.or_else(|| main().find(|at| !self.is_deleted(*at)))
     }
 
-    /// The conversation that ends at the leaf.
+    /// The conversation that ends at the tip.
     pub(super) fn pieces(&self) -> Vec<Piece> {
-        let Some(leaf) = self.leaf() else { return Vec::new() };
-        let mut way: Vec<usize> = self.ancestry(leaf).collect();
+        let Some(tip) = self.tip() else { return Vec::new() };
+        let mut way: Vec<usize> = self.ancestry(tip).collect();
         way.reverse();
         self.join(&self.cut(way))
     }
 
+    fn is_on_main(&self, at: usize) -> bool {
+        self.entries.get(at).is_some_and(|entry| !entry.is_sidechain)
+    }
+
+    fn is_deleted(&self, at: usize) -> bool {
+        self.entries.get(at).is_some_and(|entry| self.deleted.contains(&entry.uuid))
+    }
+
     fn speaks(&self, at: usize) -> bool {
-        self.entries.get(at).is_some_and(|entry| entry.speaks() && !self.deleted.contains(&entry.uuid))
+        self.entries.get(at).is_some_and(Entry::speaks) && !self.is_deleted(at)
     }
 
     /// An unknown parent is taken to be the entry before: the line that had it is damaged.

@@ -91,7 +91,7 @@ impl Entry {
         })
     }
 
-    /// Whether a conversation may end with it.
+    /// Whether a model reads it.
     pub(super) fn speaks(&self) -> bool {
         matches!(self.kind, EntryKind::User(_) | EntryKind::Answer(_))
     }

@@ -10,6 +10,7 @@
 
 mod blocks;
 mod chain;
+mod compose;
 mod conversation;
 mod entry;
 mod extras;
@@ -17,12 +18,23 @@ mod facts;
 mod folder;
 mod ident;
 mod lines;
+mod list;
 mod moment;
+mod tail;
 mod transcript;
+mod writer;
 
+pub use compose::FORMAT_VERSION;
 pub use conversation::{Repairs, TranscriptMessage};
 pub use facts::{SessionFacts, TITLE_CHARS_MAX};
 pub use folder::project_folder_name;
 pub use ident::transcript_id;
 pub use lines::{LINE_BYTES_MAX, LinePlace};
+pub use list::{FindError, ListedTranscript, find, list};
 pub use transcript::{ODD_LINES_MAX, OddLine, Oddity, Transcript, TranscriptError};
+pub use writer::{TranscriptPlace, TranscriptWriter};
+
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod roundtrip_tests;

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::chain::Chain;
 use super::conversation::{Repairs, TranscriptMessage, converse};
-use super::entry::{Entry, EntryKind, text};
+use super::entry::Entry;
 use super::facts::{FACT_TYPES, Gatherer, SessionFacts};
 use super::lines::{Extent, LINE_BYTES_MAX, LinePlace, Lines};
 
@@ -82,7 +82,7 @@ pub enum Oddity {
 #[derive(Debug, Clone)]
 pub struct Transcript {
     messages: Vec<TranscriptMessage>,
-    leaf: Option<String>,
+    tip: Option<String>,
     facts: SessionFacts,
     repairs: Repairs,
     odd_lines: Vec<OddLine>,
@@ -129,8 +129,8 @@ impl Transcript {
     }
 
     /// The uuid of the entry that the next one hangs on.
-    pub fn leaf(&self) -> Option<&str> {
-        self.leaf.as_deref()
+    pub fn tip(&self) -> Option<&str> {
+        self.tip.as_deref()
     }
 
     /// What it says about itself.
@@ -232,11 +232,11 @@ impl Gathered {
 
     fn finish(self) -> Transcript {
         let chain = Chain::new(&self.entries, &self.deleted);
-        let leaf = chain.leaf().and_then(|at| self.entries.get(at)).map(|entry| entry.uuid.clone());
+        let tip = chain.tip().and_then(|at| self.entries.get(at)).map(|entry| entry.uuid.clone());
         let (messages, repairs) = converse(&self.entries, &chain.pieces());
         Transcript {
             messages,
-            leaf,
+            tip,
             facts: self.facts.finish(),
             repairs,
             odd_lines: self.odd_lines,
