@@ -33,7 +33,7 @@ pub(crate) fn run() -> Result<()> {
         stage.real(&["--resume", &id, "hi"], 0)?;
         stage.ours(&["request", &stage.log(), scenario])?;
         if scenario == "plain" {
-            print!("{}", stage.ours(&["session", &stage.projects(), &id, scenario])?);
+            println!("{}", stage.ours(&["session", &stage.projects(), &id, scenario])?);
         }
     }
     println!("== e2e-claude: we read a session of the real program, go on with it, and it resumes that");
@@ -79,7 +79,10 @@ fn install(cache: &Path) -> Result<PathBuf> {
         .arg(PACKAGE)
         .status()
         .context("cannot start npm")?;
-    ensure!(status.success(), "npm could not install {PACKAGE} ({status}); see its words above and try again");
+    ensure!(
+        status.success(),
+        "npm could not install {PACKAGE} ({status}); see its words above and try again"
+    );
     installed(cache).with_context(|| format!("{PACKAGE} has no program for this machine"))
 }
 
@@ -154,7 +157,8 @@ impl Stage {
             .env("IS_SANDBOX", "1")
             .output()
             .with_context(|| format!("cannot start {}", self.program.display()))?;
-        let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let (said, errors) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         if !output.status.success() || said.trim() != "All done." {
             bail!("the real program ended with {} and said: {said}\n{errors}", output.status);
         }

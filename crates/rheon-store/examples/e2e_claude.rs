@@ -3,7 +3,8 @@
 //! - `write <projects> <cwd> <plain|compacted>` writes a session of ours and prints its id;
 //! - `request <log> <plain|compacted|continued>` checks the last request in a log of the fake model server;
 //! - `session <projects> <id> <plain|real>` checks what is read of a session that the real program wrote to;
-//! - `append <projects> <cwd> <id>` goes on with such a session.
+//! - `append <projects> <cwd> <id>` goes on with such a session;
+//! - `show <file>` prints the conversation in any transcript, a message a line.
 
 use std::error::Error;
 use std::path::Path;
@@ -24,7 +25,8 @@ const SESSION: &str = "e2e-session";
 /// 2026-11-14T20:00:00Z.
 const BEGINNING_MS: u64 = 1_794_686_400_000;
 /// One black pixel.
-const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==";
+const PIXEL: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==";
 const REMINDER: &str = "<system-reminder>";
 
 fn main() -> Outcome {
@@ -34,8 +36,9 @@ fn main() -> Outcome {
         ["write", projects, cwd, scenario] => write(projects, cwd, scenario),
         ["append", projects, cwd, id] => append(projects, cwd, id),
         ["request", log, scenario] => check_request(Path::new(log), scenario),
+        ["show", file] => show(Path::new(file)),
         ["session", projects, id, scenario] => check_session(Path::new(projects), id, scenario),
-        _ => Err("usage: e2e_claude write|append|request|session ..; see the top of the file".into()),
+        _ => Err("usage: e2e_claude write|append|request|session|show ..; see the top of the file".into()),
     }
 }
 
@@ -123,7 +126,11 @@ fn history() -> Vec<AgentMessage> {
         Message::ToolResult(ToolResultMessage { tool_call_id, tool_name, content, is_error, timestamp })
     };
     let image = Content::Image { data: PIXEL.to_owned(), mime_type: "image/png".to_owned() };
-    let prompt = UserMessage { content: vec!["Read two files 🙂".into(), image], timestamp, author: Default::default() };
+    let prompt = UserMessage {
+        content: vec!["Read two files 🙂".into(), image],
+        timestamp,
+        author: Default::default(),
+    };
     let thoughts = [thought("anthropic/claude-sonnet-4-5"), thought("openai/gpt-5")];
     let blocks = thoughts.into_iter().chain(["I will.".into(), call("call_a"), call("call_b")]).collect();
     let messages = vec![
@@ -142,12 +149,12 @@ fn history() -> Vec<AgentMessage> {
 fn expected_blocks(scenario: &str) -> Outcome<Vec<Value>> {
     let text = |role: &str, text: &str| json!([role, {"type": "text", "text": text}]);
     let call = |id: &str| json!(["assistant", {"type": "tool_use", "id": id, "name": "read_file", "input": {"file_path": id}}]);
-    let result = |id: &str, content: &str, is_error: bool| {
-        json!(["user", {"type": "tool_result", "tool_use_id": id, "content": content, "is_error": is_error}])
-    };
+    let result = |id: &str, content: &str, is_error: bool| json!(["user", {"type": "tool_result", "tool_use_id": id, "content": content, "is_error": is_error}]);
     let source = json!({"type": "base64", "media_type": "image/png", "data": PIXEL});
     let beginning = match scenario {
-        "plain" => vec![text("user", "Read two files 🙂"), json!(["user", {"type": "image", "source": source}])],
+        "plain" => {
+            vec![text("user", "Read two files 🙂"), json!(["user", {"type": "image", "source": source}])]
+        }
         "compacted" => vec![text("user", "Two files were asked for.")],
         "continued" => Vec::new(),
         _ => return Err(format!("no scenario {scenario:?}").into()),
@@ -175,7 +182,8 @@ fn expected_blocks(scenario: &str) -> Outcome<Vec<Value>> {
 fn check_request(log: &Path, scenario: &str) -> Outcome {
     let log = std::fs::read_to_string(log)?;
     let requests = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let with_tools = |body: &Value| body.get("tools").and_then(Value::as_array).is_some_and(|tools| !tools.is_empty());
+    let with_tools =
+        |body: &Value| body.get("tools").and_then(Value::as_array).is_some_and(|tools| !tools.is_empty());
     let body = requests.filter_map(|request| request.get("body").cloned()).rfind(with_tools);
     let body = body.ok_or("the real program sent no request with tools")?;
     let messages = body.get("messages").and_then(Value::as_array).ok_or("the request has no messages")?;
@@ -217,19 +225,26 @@ fn check_session(projects: &Path, id: &str, scenario: &str) -> Outcome {
     let messages = transcript.messages();
     match scenario {
         "plain" => {
-            let mut expected: Vec<Value> = history().iter().map(serde_json::to_value).collect::<Result<_, _>>()?;
+            let mut expected: Vec<Value> =
+                history().iter().map(serde_json::to_value).collect::<Result<_, _>>()?;
             let mut read: Vec<Value> = messages.iter().map(serde_json::to_value).collect::<Result<_, _>>()?;
             let said_since = read.split_off(expected.len().min(read.len()));
             same("our own messages", &read, &expected)?;
             expected = vec![json!("hi"), json!("All done.")];
-            let texts = messages.iter().skip(history().len()).filter_map(AgentMessage::as_llm).map(Message::text);
+            let texts =
+                messages.iter().skip(history().len()).filter_map(AgentMessage::as_llm).map(Message::text);
             same("what was said since", &texts.map(Value::from).collect::<Vec<_>>(), &expected)?;
             println!("   {} messages of ours and {} of the real program", history().len(), said_since.len());
         }
         "real" => {
             let shape: Vec<Value> = messages.iter().filter_map(AgentMessage::as_llm).map(shape).collect();
             let turn = ["call", "result"];
-            let expected: Vec<&str> = ["user: two tools"].into_iter().chain(turn).chain(turn).chain(["assistant: All done."]).collect();
+            let expected: Vec<&str> = ["user: two tools"]
+                .into_iter()
+                .chain(turn)
+                .chain(turn)
+                .chain(["assistant: All done."])
+                .collect();
             let expected: Vec<Value> = expected.into_iter().map(Value::from).collect();
             same("the conversation", &shape, &expected)?;
             let facts = transcript.facts();
@@ -240,7 +255,18 @@ fn check_session(projects: &Path, id: &str, scenario: &str) -> Outcome {
     }
     let odd: Vec<Value> = transcript.odd_lines().iter().map(|odd| json!(format!("{odd:?}"))).collect();
     same("odd lines", &odd, &[])?;
-    same("repairs", &[json!(format!("{:?}", transcript.repairs()))], &[json!(format!("{:?}", claude::Repairs::default()))])
+    same(
+        "repairs",
+        &[json!(format!("{:?}", transcript.repairs()))],
+        &[json!(format!("{:?}", claude::Repairs::default()))],
+    )
+}
+
+fn show(file: &Path) -> Outcome {
+    for message in Transcript::open(file)?.messages() {
+        println!("{}", serde_json::to_string(&message)?);
+    }
+    Ok(())
 }
 
 fn shape(message: &Message) -> Value {

@@ -151,7 +151,9 @@ impl<'a> Chain<'a> {
         let Some(start) = boundary.max(summary) else { return way };
         let uuids = match boundary.and_then(|at| way.get(at)).and_then(kind) {
             // A summary far from the boundary belongs to another summing up.
-            Some(EntryKind::Boundary { preserved }) if summary.is_none_or(|at| Some(at) <= boundary.map(|at| at + 1)) => {
+            Some(EntryKind::Boundary { preserved })
+                if summary.is_none_or(|at| Some(at) <= boundary.map(|at| at + 1)) =>
+            {
                 preserved.as_slice()
             }
             Some(_) | None => &[],
@@ -196,7 +198,6 @@ impl<'a> Chain<'a> {
             }
             match self.answer_of(at).and_then(|root| members.remove(&root)) {
                 Some((entries, results)) => {
-                    let results = self.without_doubles(results, &on_way);
                     done.extend(entries.iter().chain(&results));
                     pieces.push(Piece::Answer { entries, results });
                 }
@@ -210,17 +211,5 @@ impl<'a> Chain<'a> {
     fn answer_of(&self, at: usize) -> Option<usize> {
         let entry = self.entries.get(at)?;
         matches!(entry.kind, EntryKind::Answer(_)).then(|| self.answers.get(at).copied()).flatten()
-    }
-
-    /// Where a call was answered on the way and beside it, the way counts.
-    fn without_doubles(&self, results: Vec<usize>, on_way: &HashSet<usize>) -> Vec<usize> {
-        let calls = |at: usize| match self.entries.get(at).map(|entry| &entry.kind) {
-            Some(EntryKind::User(user)) => user.results.iter().map(|result| result.call_id.as_str()).collect(),
-            Some(EntryKind::Answer(_) | EntryKind::Boundary { .. } | EntryKind::Link) | None => Vec::new(),
-        };
-        let answered: HashSet<&str> =
-            results.iter().filter(|at| on_way.contains(at)).flat_map(|at| calls(*at)).collect();
-        let keep = |at: &usize| on_way.contains(at) || !calls(*at).iter().any(|call| answered.contains(call));
-        results.iter().copied().filter(keep).collect()
     }
 }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use rheon_types::event::CompactionTrigger;
 use rheon_types::{
-    AgentMessage, AssistantMessage, Author, Content, Message, Random, StopReason, Timestamp, ToolResultMessage,
-    TurnId, Usage, UserMessage,
+    AgentMessage, AssistantMessage, Author, Content, Message, Random, StopReason, Timestamp,
+    ToolResultMessage, TurnId, Usage, UserMessage,
 };
 use serde_json::{Map, Value, json};
 
@@ -224,7 +224,9 @@ impl<'a> Composer<'a> {
     fn entry(&mut self, head: Head, fields: Value) {
         let mut line = match fields {
             Value::Object(fields) => fields,
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                Map::new()
+            }
         };
         let envelope = self.envelope;
         self.position.tip = Some(head.uuid.clone());

@@ -30,13 +30,18 @@ pub struct TranscriptMessage {
 pub struct Repairs {
     /// Calls without a result, which were given one that says so.
     pub calls_without_result: usize,
-    /// Results without a call, which were left out.
+    /// Results without a call, or of a call that has one already, which were left out.
     pub results_without_call: usize,
 }
 
 /// The messages that `pieces` make.
 pub(super) fn converse(entries: &[Entry], pieces: &[Piece]) -> (Vec<TranscriptMessage>, Repairs) {
-    let mut speaker = Speaker { entries, messages: Vec::new(), repairs: Repairs::default(), strays: strays(entries, pieces) };
+    let mut speaker = Speaker {
+        entries,
+        messages: Vec::new(),
+        repairs: Repairs::default(),
+        strays: strays(entries, pieces),
+    };
     for (step, piece) in pieces.iter().enumerate() {
         match piece {
             Piece::User(at) => speaker.user(*at),
@@ -85,7 +90,8 @@ struct Speaker<'a> {
 
 impl Speaker<'_> {
     fn say(&mut self, message: Message, turn_id: Option<TurnId>, uuids: Vec<String>) {
-        self.messages.push(TranscriptMessage { message: AgentMessage::Llm(LlmMessage { message, turn_id }), uuids });
+        self.messages
+            .push(TranscriptMessage { message: AgentMessage::Llm(LlmMessage { message, turn_id }), uuids });
     }
 
     /// What an entry says beside results.
@@ -93,19 +99,24 @@ impl Speaker<'_> {
         let Some(entry) = self.entries.get(at) else { return };
         let Some(user) = as_user(entry) else { return };
         // A message of ours without any content is one; an entry that is left with none is not.
-        let is_bare = user.content.is_empty() && (!user.results.is_empty() || !entry.unread_blocks.is_empty());
+        let is_bare =
+            user.content.is_empty() && (!user.results.is_empty() || !entry.unread_blocks.is_empty());
         if is_bare {
             return;
         }
         let author = if user.is_meta || user.is_summary { Author::Runtime } else { Author::User };
-        let message = UserMessage { content: user.content.clone(), timestamp: entry.at.unwrap_or_default(), author };
+        let message =
+            UserMessage { content: user.content.clone(), timestamp: entry.at.unwrap_or_default(), author };
         self.say(Message::User(message), user.extras.turn_id.clone(), vec![entry.uuid.clone()]);
     }
 
     fn answer(&mut self, step: usize, pieces: &[usize], results: &[usize]) {
         let entries = self.entries;
-        let pieces: Vec<(&Entry, &AnswerEntry)> =
-            pieces.iter().filter_map(|at| entries.get(*at)).filter_map(|it| Some((it, as_answer(it)?))).collect();
+        let pieces: Vec<(&Entry, &AnswerEntry)> = pieces
+            .iter()
+            .filter_map(|at| entries.get(*at))
+            .filter_map(|it| Some((it, as_answer(it)?)))
+            .collect();
         let Some((first, head)) = pieces.first() else { return };
         let message = assemble(first.at.unwrap_or_default(), &pieces);
         // The calls of an answer that failed never ran, so they have no results to miss.
@@ -128,7 +139,8 @@ impl Speaker<'_> {
     /// The results of an answer's calls: those that hang on it in the order of the file, then those found further on.
     fn results(&mut self, step: usize, calls: &[(String, String)], results: &[usize]) {
         let entries = self.entries;
-        let names: HashMap<&str, &str> = calls.iter().map(|(id, name)| (id.as_str(), name.as_str())).collect();
+        let names: HashMap<&str, &str> =
+            calls.iter().map(|(id, name)| (id.as_str(), name.as_str())).collect();
         let mut answered: HashSet<String> = HashSet::new();
         for entry in results.iter().filter_map(|at| entries.get(*at)) {
             for result in as_user(entry).map(|user| user.results.as_slice()).unwrap_or_default() {

@@ -219,20 +219,23 @@ fn read_usage(usage: &Value) -> Usage {
 /// Attachments tell the model of the real program's own tools and surroundings, which a model of ours does not have. Only
 /// what the user added is the user's: a message that was said in the middle of a turn, and files.
 fn read_attachment(value: &Value, unread: &mut Vec<String>) -> EntryKind {
-    let kind = value.get("attachment").and_then(|attachment| text(attachment, "type"));
-    if !matches!(kind, Some("queued_command" | "file")) {
-        return EntryKind::Link;
-    }
+    let attachment = value.get("attachment").unwrap_or(&Value::Null);
     let rendered = value.get("rendered").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let content: Vec<Content> = rendered
-        .iter()
-        .filter_map(|part| part.get("content"))
-        .flat_map(|content| shown(content, unread))
-        .collect();
+    let (content, is_meta) = match (text(attachment, "type"), attachment.get("prompt")) {
+        (Some("queued_command"), Some(prompt)) => {
+            // Other modes carry what the program has to say.
+            (shown(prompt, unread), text(attachment, "commandMode").is_some_and(|mode| mode != "prompt"))
+        }
+        (Some("queued_command" | "file"), _) => {
+            let parts = rendered.iter().filter_map(|part| part.get("content"));
+            (parts.flat_map(|content| shown(content, unread)).collect(), true)
+        }
+        (Some(_) | None, _) => return EntryKind::Link,
+    };
     if content.is_empty() {
         return EntryKind::Link;
     }
-    EntryKind::User(Box::new(UserEntry { content, is_meta: true, ..UserEntry::default() }))
+    EntryKind::User(Box::new(UserEntry { content, is_meta, ..UserEntry::default() }))
 }
 
 /// The messages that stay after a summary.
@@ -250,7 +253,9 @@ fn preserved(value: &Value) -> Vec<String> {
         #[serde(rename = "allUuids")]
         all: Vec<String>,
     }
-    let metadata =
-        value.get("compactMetadata").and_then(|metadata| Metadata::deserialize(metadata).ok()).unwrap_or_default();
+    let metadata = value
+        .get("compactMetadata")
+        .and_then(|metadata| Metadata::deserialize(metadata).ok())
+        .unwrap_or_default();
     if metadata.messages.all.is_empty() { metadata.messages.uuids } else { metadata.messages.all }
 }

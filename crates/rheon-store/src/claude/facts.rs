@@ -76,7 +76,8 @@ impl Gatherer {
             Some("summary") => keep_title(summary, "summary"),
             Some("last-prompt") => keep_title(last_prompt, "lastPrompt"),
             Some("cost-state") => {
-                facts.cost = value.get("totalCostUSD").and_then(Value::as_f64).and_then(micro_usd).or(facts.cost);
+                facts.cost =
+                    value.get("totalCostUSD").and_then(Value::as_f64).and_then(micro_usd).or(facts.cost);
             }
             Some("assistant") => {
                 let model = value.get("message").and_then(|message| text(message, "model"));
@@ -143,5 +144,5 @@ fn title(words: &str) -> Option<String> {
 fn micro_usd(dollars: f64) -> Option<MicroUsd> {
     let micro = (dollars * 1e6).round();
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
-    (0.0..1e18).contains(&micro).then(|| MicroUsd(micro as u64))
+    (0.0..1e18).contains(&micro).then_some(MicroUsd(micro as u64))
 }

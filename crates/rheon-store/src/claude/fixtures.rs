@@ -86,7 +86,8 @@ fn line(message: &Message) -> String {
         Message::User(user) if user.author == Author::Runtime => format!("note: {blocks}"),
         Message::User(_) => format!("user: {blocks}"),
         Message::Assistant(answer) => {
-            let error = answer.error_message.as_deref().map(|error| format!(" error: {error}")).unwrap_or_default();
+            let error =
+                answer.error_message.as_deref().map(|error| format!(" error: {error}")).unwrap_or_default();
             format!("assistant ({:?}): {blocks}{error}", answer.stop_reason)
         }
         Message::ToolResult(result) => {

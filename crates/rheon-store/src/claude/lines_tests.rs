@@ -20,21 +20,18 @@ fn read(text: &str, bytes_max: usize) -> Vec<String> {
 
 #[test]
 fn every_line_has_its_place_and_the_last_needs_no_break() {
-    assert_eq!(read("ab\n\ncdefgh\ni", 10), [
-        "1@0+2 \"ab\"",
-        "2@3+0 \"\"",
-        "3@4+6 \"cdefgh\"",
-        "4@11+1 \"i\""
-    ]);
+    assert_eq!(
+        read("ab\n\ncdefgh\ni", 10),
+        ["1@0+2 \"ab\"", "2@3+0 \"\"", "3@4+6 \"cdefgh\"", "4@11+1 \"i\""]
+    );
     assert_eq!(read("", 10), Vec::<String>::new());
     assert_eq!(read("a\n", 10), ["1@0+1 \"a\""]);
 }
 
 #[test]
 fn a_line_at_the_cap_is_whole_and_one_beyond_is_passed_over() {
-    assert_eq!(read("12345\n123456\n1\n", 5), [
-        "1@0+5 \"12345\"",
-        "2@6+6 \"12345\" too long",
-        "3@13+1 \"1\""
-    ]);
+    assert_eq!(
+        read("12345\n123456\n1\n", 5),
+        ["1@0+5 \"12345\"", "2@6+6 \"12345\" too long", "3@13+1 \"1\""]
+    );
 }

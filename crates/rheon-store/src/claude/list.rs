@@ -107,7 +107,8 @@ fn session_name(path: &Path) -> Option<SessionName> {
 }
 
 fn modified(metadata: &fs::Metadata) -> Timestamp {
-    let since_epoch = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+    let since_epoch =
+        metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
     Timestamp::from_millis(u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX))
 }
 

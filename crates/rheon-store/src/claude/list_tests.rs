@@ -34,11 +34,10 @@ fn the_newest_come_first_and_only_transcripts_are_listed() {
         .iter()
         .map(|it| (it.id.as_str(), it.modified.as_millis(), it.facts.title.as_deref()))
         .collect();
-    assert_eq!(shown, [
-        ("new", 3_000_000, Some("new")),
-        ("mid", 2_000_000, None),
-        ("old", 1_000_000, Some("old"))
-    ]);
+    assert_eq!(
+        shown,
+        [("new", 3_000_000, Some("new")), ("mid", 2_000_000, None), ("old", 1_000_000, Some("old"))]
+    );
     assert_eq!(list(folder.path(), cwd, 1).unwrap().len(), 1);
 }
 

@@ -33,18 +33,22 @@ fn shown() -> impl Strategy<Value = Content> {
 
 fn thinking() -> impl Strategy<Value = Content> {
     let origin = prop_oneof![Just("anthropic/claude-test"), Just("anthropic/other"), Just("openai/gpt")];
-    let kind = prop_oneof![Just(SignatureKind::Proof), Just(SignatureKind::Redacted), Just(SignatureKind::Next)];
+    let kind =
+        prop_oneof![Just(SignatureKind::Proof), Just(SignatureKind::Redacted), Just(SignatureKind::Next)];
     let signature = ("[a-z]{0,8}", kind, option::of("[a-z]{1,4}"), origin)
         .prop_map(|(data, kind, id, origin)| Signature { data, kind, id, origin: origin.to_owned() });
-    (words(), option::of(signature)).prop_map(|(thinking, signature)| Content::Thinking { thinking, signature })
+    (words(), option::of(signature))
+        .prop_map(|(thinking, signature)| Content::Thinking { thinking, signature })
 }
 
 fn call() -> impl Strategy<Value = Content> {
     let malformed = option::weighted(0.1, words());
-    (prop_oneof!["call_[0-9]{1,2}", ".{0,6}"], "[a-z]{1,8}", words(), malformed).prop_map(|(id, name, value, malformed)| {
-        let arguments = Arc::new(json!({"text": value, "n": [1, null, {"x": 1.5}]}));
-        Content::ToolCall(ToolCall { id: id.into(), name: name.into(), arguments, malformed })
-    })
+    (prop_oneof!["call_[0-9]{1,2}", ".{0,6}"], "[a-z]{1,8}", words(), malformed).prop_map(
+        |(id, name, value, malformed)| {
+            let arguments = Arc::new(json!({"text": value, "n": [1, null, {"x": 1.5}]}));
+            Content::ToolCall(ToolCall { id: id.into(), name: name.into(), arguments, malformed })
+        },
+    )
 }
 
 fn stop_reason() -> impl Strategy<Value = StopReason> {

@@ -29,7 +29,8 @@ pub(super) fn read(path: &Path) -> io::Result<Tail> {
         let (bytes, is_whole) = last_bytes(&mut file, bytes_max)?;
         let lines = whole_lines(&bytes, is_whole);
         let values: Vec<Value> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
-        let entries: Vec<Entry> = values.iter().filter(|value| !is_tombstone(value)).filter_map(Entry::read).collect();
+        let entries: Vec<Entry> =
+            values.iter().filter(|value| !is_tombstone(value)).filter_map(Entry::read).collect();
         let holds_the_end = entries.iter().any(|entry| !entry.is_sidechain);
         if holds_the_end || is_whole || bytes_max > LINE_BYTES_MAX as u64 {
             let has_tombstones = values.iter().any(is_tombstone);

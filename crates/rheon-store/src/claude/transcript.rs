@@ -248,7 +248,8 @@ impl Gathered {
 /// The entries that a tombstone deletes. We write `tombstoneUuids`; other spellings are understood.
 fn deleted_uuids(value: &Value) -> Vec<String> {
     let lists = ["tombstoneUuids", "uuids"].iter().filter_map(|key| value.get(key)?.as_array()).flatten();
-    let singles = ["uuid", "targetUuid", "tombstoneUuid", "messageUuid"].iter().filter_map(|key| value.get(key));
+    let singles =
+        ["uuid", "targetUuid", "tombstoneUuid", "messageUuid"].iter().filter_map(|key| value.get(key));
     let message = value.get("message").and_then(|message| message.get("uuid"));
     lists.chain(singles).chain(message).filter_map(Value::as_str).map(str::to_owned).collect()
 }

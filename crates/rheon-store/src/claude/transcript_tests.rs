@@ -18,10 +18,15 @@ fn an_answer_is_put_together_from_its_blocks() {
         answer("a2", Some("a1"), "m", json!({"type": "redacted_thinking", "data": "xx"})),
         answer("a3", Some("a2"), "m", text("I will.")),
         answer("a4", Some("a3"), "m", call("t1")),
-        result("r1", Some("a4"), "t1", json!([
-            text("see"),
-            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aWI="}},
-        ])),
+        result(
+            "r1",
+            Some("a4"),
+            "t1",
+            json!([
+                text("see"),
+                {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aWI="}},
+            ]),
+        ),
         answer("a5", Some("r1"), "n", text("Done.")),
     ];
     expect![[r#"
@@ -82,7 +87,10 @@ fn answers_are_told_apart_even_where_a_service_gives_all_the_same_id() {
         user("v", Some("a"), "two"),
         answer("b", Some("v"), "m", text("2")),
     ];
-    assert_eq!(shown(&lines), "user: \"one\"\nassistant (Stop): \"1\"\nuser: \"two\"\nassistant (Stop): \"2\"\n");
+    assert_eq!(
+        shown(&lines),
+        "user: \"one\"\nassistant (Stop): \"1\"\nuser: \"two\"\nassistant (Stop): \"2\"\n"
+    );
 }
 
 #[test]
@@ -130,20 +138,22 @@ fn links_in_a_circle_end() {
 fn sub_agents_and_surroundings_are_left_out_and_what_the_user_added_stays() {
     let attachment = |uuid: &str, parent: &str, kind: &str, words: &str| {
         let entry = with(user(uuid, Some(parent), ""), "type", json!("attachment"));
-        let entry = with(entry, "attachment", json!({"type": kind}));
-        with(entry, "rendered", json!([{"content": words}]))
+        let mode = if kind == "queued_command" { "prompt" } else { "other" };
+        let entry = with(entry, "attachment", json!({"type": kind, "prompt": words, "commandMode": mode}));
+        with(entry, "rendered", json!([{"content": format!("<system-reminder>{words}")}]))
     };
     let lines = [
         user("u", None, "one"),
         attachment("x", "u", "skill_listing", "skills"),
-        attachment("y", "x", "queued_command", "and quickly"),
+        attachment("f", "x", "file", "content"),
+        attachment("y", "f", "queued_command", "and quickly"),
         with(user("s", Some("y"), "sub-agent"), "isSidechain", json!(true)),
         with(user("m", Some("y"), "caveat"), "isMeta", json!(true)),
         answer("a", Some("m"), "n", text("1")),
     ];
     assert_eq!(
         shown(&lines),
-        "user: \"one\"\nnote: \"and quickly\"\nnote: \"caveat\"\nassistant (Stop): \"1\"\n"
+        "user: \"one\"\nnote: \"<system-reminder>content\"\nuser: \"and quickly\"\nnote: \"caveat\"\nassistant (Stop): \"1\"\n"
     );
 }
 
@@ -158,7 +168,8 @@ fn after_a_summing_up_the_summary_what_was_kept_and_what_followed_are_the_conver
     let summary = |parent: Option<&str>| with(user("s", parent, "Summary"), "isCompactSummary", json!(true));
     let before = [user("u", None, "one"), answer("a", Some("u"), "m", text("1"))];
     let after = user("v", Some("s"), "two");
-    let conversation = |middle: &[serde_json::Value]| shown(&[&before, middle, &[after.clone()]].concat());
+    let conversation =
+        |middle: &[serde_json::Value]| shown(&[&before, middle, std::slice::from_ref(&after)].concat());
     let cut = "note: \"Summary\"\nuser: \"two\"\n";
     assert_eq!(conversation(&[boundary(None, &[]), summary(Some("c"))]), cut);
     assert_eq!(conversation(&[boundary(Some("a"), &[]), summary(Some("c"))]), cut);
@@ -183,13 +194,13 @@ fn a_call_without_result_gets_one_and_a_result_without_call_is_left_out() {
     expect![[r#"
         user: "go"
         assistant (ToolUse): call t1 Bash {"command":"true"} + call t2 Bash {"command":"true"}
-        result of Bash t2: "twice"
+        result of Bash t2: "two"
         result of Bash t1 error: "[Tool call interrupted: the session ended before the result of this call was recorded, so its outcome is unknown. It may have run in part or in full. Check before you repeat it.]"
         user: "and?"
     "#]]
     .assert_eq(&shown(&lines));
     let repairs = read(&file(&lines)).repairs();
-    assert_eq!(repairs, Repairs { calls_without_result: 1, results_without_call: 1 });
+    assert_eq!(repairs, Repairs { calls_without_result: 1, results_without_call: 2 });
 }
 
 #[test]
@@ -259,14 +270,17 @@ fn odd_lines_are_reported_with_their_place_and_harm_nothing() {
     let transcript = Transcript::read_with(text.as_bytes(), 900).unwrap();
     let odd: Vec<(u64, Oddity)> =
         transcript.odd_lines().iter().map(|odd| (odd.place.number, odd.oddity.clone())).collect();
-    assert_eq!(odd, [
-        (1, Oddity::Garbage),
-        (4, Oddity::UnknownType("novelty".to_owned())),
-        (5, Oddity::TooLong),
-        (6, Oddity::Incomplete("user".to_owned())),
-        (8, Oddity::UnreadBlocks(vec!["server_tool_use".to_owned()])),
-        (9, Oddity::Garbage),
-    ]);
+    assert_eq!(
+        odd,
+        [
+            (1, Oddity::Garbage),
+            (4, Oddity::UnknownType("novelty".to_owned())),
+            (5, Oddity::TooLong),
+            (6, Oddity::Incomplete("user".to_owned())),
+            (8, Oddity::UnreadBlocks(vec!["server_tool_use".to_owned()])),
+            (9, Oddity::Garbage),
+        ]
+    );
     for OddLine { place: LinePlace { offset, bytes, .. }, .. } in transcript.odd_lines() {
         let (start, length) = (usize::try_from(*offset).unwrap(), usize::try_from(*bytes).unwrap());
         assert!(start == 0 || text.as_bytes()[start - 1] == b'\n');
@@ -278,7 +292,10 @@ fn odd_lines_are_reported_with_their_place_and_harm_nothing() {
 #[test]
 fn odd_lines_beyond_the_cap_are_counted() {
     let transcript = read(&"?\n".repeat(ODD_LINES_MAX + 5));
-    assert_eq!((transcript.odd_lines().len(), transcript.odd_lines_count()), (ODD_LINES_MAX, ODD_LINES_MAX + 5));
+    assert_eq!(
+        (transcript.odd_lines().len(), transcript.odd_lines_count()),
+        (ODD_LINES_MAX, ODD_LINES_MAX + 5)
+    );
 }
 
 #[test]

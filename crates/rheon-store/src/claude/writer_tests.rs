@@ -8,8 +8,8 @@ use expect_test::expect;
 use rheon_testkit::Dice;
 use rheon_types::event::CompactionTrigger;
 use rheon_types::{
-    AgentEvent, AgentMessage, AssistantMessage, Content, Event, LlmMessage, Message, Signature, SignatureKind,
-    StopReason, Timestamp, ToolCall, ToolResultMessage, TurnId, Usage,
+    AgentEvent, AgentMessage, AssistantMessage, Content, Event, LlmMessage, Message, Signature,
+    SignatureKind, StopReason, Timestamp, ToolCall, ToolResultMessage, TurnId, Usage,
 };
 use serde_json::{Value, json};
 
@@ -79,7 +79,12 @@ fn skeleton(path: &Path) -> String {
     let line = |line: &str| {
         let value: Value = serde_json::from_str(line).unwrap();
         let content = value["message"]["content"].to_string();
-        format!("{} {} <- {}: {content}\n", value["type"].as_str().unwrap(), short(&value["uuid"]), short(&value["parentUuid"]))
+        format!(
+            "{} {} <- {}: {content}\n",
+            value["type"].as_str().unwrap(),
+            short(&value["uuid"]),
+            short(&value["parentUuid"])
+        )
     };
     fs::read_to_string(path).unwrap().lines().map(line).collect()
 }
@@ -232,7 +237,10 @@ fn a_compaction_keeps_the_messages_that_were_not_dropped() {
         event(AgentEvent::CompactionEnd { messages_dropped, tokens_before: 900, tokens_after: 90, summary })
     };
     writer
-        .record(&event(AgentEvent::CompactionStart { trigger: CompactionTrigger::Manual, tokens_before: 900 }))
+        .record(&event(AgentEvent::CompactionStart {
+            trigger: CompactionTrigger::Manual,
+            tokens_before: 900,
+        }))
         .unwrap();
     writer.record(&compact(1, Some("They asked for one."))).unwrap();
     writer.record(&said(Message::user("two", at(10)))).unwrap();
@@ -327,7 +335,8 @@ fn what_is_deleted_is_gone_for_every_reader_once_something_new_is_said() {
     assert_eq!(conversation(folder.path()), expected);
     // A reader that knows nothing of tombstones follows the branch.
     let text = fs::read_to_string(writer.path()).unwrap();
-    let without: String = text.lines().filter(|line| !line.contains("tombstone")).map(|line| format!("{line}\n")).collect();
+    let without: String =
+        text.lines().filter(|line| !line.contains("tombstone")).map(|line| format!("{line}\n")).collect();
     assert_eq!(show(&fixtures::read(&without).messages()), expected);
 }
 
@@ -349,7 +358,9 @@ fn nothing_is_made_until_something_is_said_in_this_session() {
     let mut writer = open(folder.path());
     let foreign = Event { session_id: "another".into(), ..said(Message::user("one", at(1))) };
     writer.record(&foreign).unwrap();
-    writer.record(&event(AgentEvent::TurnStart { turn_index: 0, triggered_by: rheon_types::TurnTrigger::User })).unwrap();
+    writer
+        .record(&event(AgentEvent::TurnStart { turn_index: 0, triggered_by: rheon_types::TurnTrigger::User }))
+        .unwrap();
     assert!(!folder.path().join("projects").exists());
     let name = project_folder_name(Path::new("/nowhere/project"));
     assert_eq!(writer.path(), folder.path().join("projects").join(name).join(format!("{SESSION}.jsonl")));
