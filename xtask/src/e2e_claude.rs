@@ -1,6 +1,6 @@
 //! `cargo xtask e2e-claude`: the real Claude Code goes on with sessions of ours, and we with its own.
 //!
-//! Opt-in: the first run downloads 110 MB into a cache folder. The model is our fake server; nothing leaves the machine.
+//! Opt-in: the first run installs 350 MB into a cache folder. The model is our fake server; nothing leaves the machine.
 
 use std::fs;
 use std::io::{BufRead, BufReader};

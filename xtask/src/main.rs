@@ -25,7 +25,7 @@ enum Task {
     Bench(bench::Arguments),
     /// A real, small model on a real server: streaming and tool calls. Downloads 1.2 GB once.
     E2eLlm,
-    /// The real Claude Code resumes sessions of ours, and we its own. Downloads 110 MB once.
+    /// The real Claude Code resumes sessions of ours, and we its own. Installs 350 MB once.
     E2eClaude,
 }
 

@@ -160,7 +160,8 @@ impl<'a> Chain<'a> {
         };
         let left: Vec<usize> = way.into_iter().skip(start).collect();
         let kept = uuids.iter().filter_map(|uuid| self.by_uuid.get(uuid.as_str()).copied());
-        let kept = kept.filter(|at| !left.contains(at));
+        let later: HashSet<usize> = left.iter().copied().collect();
+        let kept = kept.filter(|at| !later.contains(at));
         let mut cut: Vec<usize> = left.iter().take(1).copied().chain(kept).collect();
         cut.extend(left.iter().skip(1));
         cut

@@ -61,6 +61,18 @@ fn a_title_is_found_at_either_end_of_a_long_file_wherever_the_cut_falls() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_project_is_known_by_its_real_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let real = folder.path().canonicalize().unwrap().join("real");
+    fs::create_dir(&real).unwrap();
+    std::os::unix::fs::symlink(&real, folder.path().join("link")).unwrap();
+    let projects = folder.path().join("projects");
+    write(&projects.join(project_folder_name(&real)).join("one.jsonl"), "", 1_000);
+    assert_eq!(list(&projects, &folder.path().join("link"), 10).unwrap().len(), 1);
+}
+
+#[test]
 fn a_session_is_found_in_any_project_and_the_newest_of_its_files() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(find(&folder.path().join("missing"), SESSION).unwrap(), None);

@@ -14,6 +14,7 @@ use super::compose::{Compaction, Composer, Envelope, Position, tombstone};
 use super::entry::{Entry, EntryKind};
 use super::folder::project_folder_name;
 use super::ident::transcript_id;
+use super::lines::LINE_BYTES_MAX;
 use super::list::{find, invalid};
 use super::tail::{self, Tail};
 use super::transcript::{Transcript, TranscriptError};
@@ -206,6 +207,15 @@ impl TranscriptWriter {
             text.push(b'\n');
         }
         serde_json::to_writer(&mut text, line).map_err(io::Error::from)?;
+        if text.len() > LINE_BYTES_MAX {
+            let problem = format!(
+                "a line of {} bytes does not fit into the transcript {}: at most {LINE_BYTES_MAX} are read; \
+                 the message is kept in the session's journal only",
+                text.len(),
+                self.path.display()
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+        }
         text.push(b'\n');
         let file = match &mut self.file {
             Some(file) => file,

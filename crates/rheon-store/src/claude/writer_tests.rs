@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::super::fixtures::{self, SESSION, show};
 use super::{TranscriptPlace, TranscriptWriter};
-use crate::claude::{Transcript, project_folder_name};
+use crate::claude::{LINE_BYTES_MAX, Transcript, project_folder_name};
 
 fn place(folder: &Path) -> TranscriptPlace {
     TranscriptPlace {
@@ -98,76 +98,50 @@ fn an_entry_has_everything_the_real_program_writes_in_its_envelope() {
     let message = Arc::new(AgentMessage::Llm(LlmMessage { message, turn_id }));
     writer.record(&event(AgentEvent::MessageEnd { message })).unwrap();
     writer.record(&said(answer(vec!["Done.".into()], StopReason::Stop))).unwrap();
-    let text = fs::read_to_string(writer.path()).unwrap();
-    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     expect![[r#"
-        [
-          {
-            "cwd": "/nowhere/project",
-            "entrypoint": "rheon",
-            "gitBranch": "main",
-            "isSidechain": false,
-            "message": {
-              "content": "Fix it",
-              "role": "user"
-            },
-            "parentUuid": null,
-            "rheon": {
-              "turn_id": {
-                "index": 0,
-                "loop_id": "loop"
-              }
-            },
-            "sessionId": "11111111-2222-4333-8444-555555555555",
-            "timestamp": "2026-11-14T23:46:41.000Z",
-            "type": "user",
-            "userType": "external",
-            "uuid": "00000000-0000-4000-8000-000000000001",
-            "version": "2.1.325"
-          },
-          {
-            "apiBlockIndex": 0,
-            "cwd": "/nowhere/project",
-            "entrypoint": "rheon",
-            "gitBranch": "main",
-            "isSidechain": false,
-            "madeBy": "model",
-            "message": {
-              "content": [
-                {
-                  "text": "Done.",
-                  "type": "text"
-                }
-              ],
-              "id": "msg_00000000000040028000000000000003",
-              "model": "claude-test",
-              "role": "assistant",
-              "stop_reason": "end_turn",
-              "stop_sequence": null,
-              "type": "message",
-              "usage": {
-                "cache_creation_input_tokens": 1,
-                "cache_read_input_tokens": 2,
-                "input_tokens": 7,
-                "output_tokens": 3
-              }
-            },
-            "parentUuid": "00000000-0000-4000-8000-000000000001",
-            "rheon": {
-              "answer": {
-                "provider": "anthropic",
-                "stop_reason": "stop"
-              }
-            },
-            "sessionId": "11111111-2222-4333-8444-555555555555",
-            "timestamp": "2026-11-14T23:46:42.000Z",
-            "type": "assistant",
-            "userType": "external",
-            "uuid": "00000000-0000-4004-8000-000000000005",
-            "version": "2.1.325"
-          }
-        ]"#]]
-    .assert_eq(&serde_json::to_string_pretty(&lines).unwrap());
+        {"cwd":"/nowhere/project",
+         "entrypoint":"rheon",
+         "gitBranch":"main",
+         "isSidechain":false,
+         "message":{"content":"Fix it",
+         "role":"user"},
+         "parentUuid":null,
+         "rheon":{"turn_id":{"index":0,
+         "loop_id":"loop"}},
+         "sessionId":"11111111-2222-4333-8444-555555555555",
+         "timestamp":"2026-11-14T23:46:41.000Z",
+         "type":"user",
+         "userType":"external",
+         "uuid":"00000000-0000-4000-8000-000000000001",
+         "version":"2.1.325"}
+        {"apiBlockIndex":0,
+         "cwd":"/nowhere/project",
+         "entrypoint":"rheon",
+         "gitBranch":"main",
+         "isSidechain":false,
+         "madeBy":"model",
+         "message":{"content":[{"text":"Done.",
+         "type":"text"}],
+         "id":"msg_00000000000040028000000000000003",
+         "model":"claude-test",
+         "role":"assistant",
+         "stop_reason":"end_turn",
+         "stop_sequence":null,
+         "type":"message",
+         "usage":{"cache_creation_input_tokens":1,
+         "cache_read_input_tokens":2,
+         "input_tokens":7,
+         "output_tokens":3}},
+         "parentUuid":"00000000-0000-4000-8000-000000000001",
+         "rheon":{"answer":{"provider":"anthropic",
+         "stop_reason":"stop"}},
+         "sessionId":"11111111-2222-4333-8444-555555555555",
+         "timestamp":"2026-11-14T23:46:42.000Z",
+         "type":"assistant",
+         "userType":"external",
+         "uuid":"00000000-0000-4004-8000-000000000005",
+         "version":"2.1.325"}
+    "#]].assert_eq(&fs::read_to_string(writer.path()).unwrap().replace(",\"", ",\n \""));
 }
 
 #[test]
@@ -350,6 +324,17 @@ fn a_rewound_conversation_goes_on_from_where_it_was_rewound_to() {
     writer.branch_from(first);
     writer.record(&said(answer(vec!["another".into()], StopReason::Stop))).unwrap();
     assert_eq!(conversation(folder.path()), "user: \"one\"\nassistant (Stop): \"another\"\n");
+}
+
+#[test]
+fn a_message_too_long_for_any_reader_is_refused_and_the_next_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = open(folder.path());
+    writer.record(&said(Message::user("one", at(1)))).unwrap();
+    let error = writer.record(&said(Message::user("x".repeat(LINE_BYTES_MAX), at(2)))).unwrap_err();
+    assert!(error.to_string().contains("at most 67108864 are read"), "{error}");
+    writer.record(&said(Message::user("two", at(3)))).unwrap();
+    assert_eq!(conversation(folder.path()), "user: \"one\"\nuser: \"two\"\n");
 }
 
 #[test]
