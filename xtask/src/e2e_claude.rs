@@ -43,6 +43,14 @@ pub(crate) fn run() -> Result<()> {
     stage.ours(&["append", &stage.projects(), &stage.cwd(), REAL_SESSION])?;
     stage.real(&["--resume", REAL_SESSION, "hi"], 0)?;
     stage.ours(&["request", &stage.log(), "continued"])?;
+    let cases = stage.ours(&["odd"])?;
+    println!("== e2e-claude: both read {} odd transcripts the same way", cases.lines().count());
+    for case in cases.lines() {
+        let stage = Stage::new(&cache, "odd", &program)?;
+        stage.ours(&["odd", "write", &stage.projects(), &stage.cwd(), REAL_SESSION, case])?;
+        stage.real(&["--resume", REAL_SESSION, "hi"], 0).with_context(|| format!("odd transcript {case}"))?;
+        stage.ours(&["odd", "compare", &stage.log(), case])?;
+    }
     println!("== e2e-claude: all is well");
     Ok(())
 }

@@ -141,7 +141,8 @@ fn an_entry_has_everything_the_real_program_writes_in_its_envelope() {
          "userType":"external",
          "uuid":"00000000-0000-4004-8000-000000000005",
          "version":"2.1.325"}
-    "#]].assert_eq(&fs::read_to_string(writer.path()).unwrap().replace(",\"", ",\n \""));
+    "#]]
+    .assert_eq(&fs::read_to_string(writer.path()).unwrap().replace(",\"", ",\n \""));
 }
 
 #[test]

@@ -4,10 +4,15 @@
 //! - `request <log> <plain|compacted|continued>` checks the last request in a log of the fake model server;
 //! - `session <projects> <id> <plain|real>` checks what is read of a session that the real program wrote to;
 //! - `append <projects> <cwd> <id>` goes on with such a session;
+//! - `odd`, `odd write <projects> <cwd> <id> <case>`, `odd compare <log> <case>`: see `odd.rs`;
 //! - `show <file>` prints the conversation in any transcript, a message a line.
+
+mod odd;
+mod request;
 
 use std::error::Error;
 use std::path::Path;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,7 +23,9 @@ use rheon_types::{
 };
 use serde_json::{Value, json};
 
-type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+use crate::request::{same, sent_blocks};
+
+pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 /// An id that is no UUID, so that one has to be derived.
 const SESSION: &str = "e2e-session";
@@ -27,18 +34,35 @@ const BEGINNING_MS: u64 = 1_794_686_400_000;
 /// One black pixel.
 const PIXEL: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==";
-const REMINDER: &str = "<system-reminder>";
 
-fn main() -> Outcome {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("{problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Outcome {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         ["write", projects, cwd, scenario] => write(projects, cwd, scenario),
         ["append", projects, cwd, id] => append(projects, cwd, id),
         ["request", log, scenario] => check_request(Path::new(log), scenario),
+        ["odd"] => {
+            odd::print_cases();
+            Ok(())
+        }
+        ["odd", "write", projects, cwd, id, case] => odd::write(projects, cwd, id, case),
+        ["odd", "compare", log, case] => odd::compare(Path::new(log), case),
         ["show", file] => show(Path::new(file)),
         ["session", projects, id, scenario] => check_session(Path::new(projects), id, scenario),
-        _ => Err("usage: e2e_claude write|append|request|session|show ..; see the top of the file".into()),
+        _ => {
+            Err("usage: e2e_claude write|append|request|session|odd|show ..; see the top of the file".into())
+        }
     }
 }
 
@@ -180,43 +204,11 @@ fn expected_blocks(scenario: &str) -> Outcome<Vec<Value>> {
 }
 
 fn check_request(log: &Path, scenario: &str) -> Outcome {
-    let log = std::fs::read_to_string(log)?;
-    let requests = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let with_tools =
-        |body: &Value| body.get("tools").and_then(Value::as_array).is_some_and(|tools| !tools.is_empty());
-    let body = requests.filter_map(|request| request.get("body").cloned()).rfind(with_tools);
-    let body = body.ok_or("the real program sent no request with tools")?;
-    let messages = body.get("messages").and_then(Value::as_array).ok_or("the request has no messages")?;
-    let sent: Vec<Value> = messages.iter().flat_map(blocks).collect();
+    let sent = sent_blocks(log)?;
     let expected = expected_blocks(scenario)?;
     // What the real program said itself before is its own affair.
     let skipped = if scenario == "continued" { sent.len().saturating_sub(expected.len()) } else { 0 };
     same("the blocks of the request", &sent.into_iter().skip(skipped).collect::<Vec<_>>(), &expected)
-}
-
-/// The blocks of a message, without what the real program adds of its own.
-fn blocks(message: &Value) -> Vec<Value> {
-    let role = message.get("role").cloned().unwrap_or_default();
-    let blocks = match message.get("content") {
-        Some(Value::String(text)) => vec![json!({"type": "text", "text": text})],
-        Some(Value::Array(blocks)) => blocks.clone(),
-        Some(_) | None => Vec::new(),
-    };
-    let mut kept = Vec::new();
-    for mut block in blocks {
-        if let Some(fields) = block.as_object_mut() {
-            fields.remove("cache_control");
-            for key in ["text", "content"] {
-                if let Some(Value::String(text)) = fields.get_mut(key) {
-                    *text = text.split(REMINDER).next().unwrap_or_default().trim_end().to_owned();
-                }
-            }
-        }
-        if block.get("text") != Some(&json!("")) {
-            kept.push(json!([role, block]));
-        }
-    }
-    kept
 }
 
 fn check_session(projects: &Path, id: &str, scenario: &str) -> Outcome {
@@ -276,12 +268,4 @@ fn shape(message: &Message) -> Value {
         Message::Assistant(_) => json!(format!("assistant: {}", message.text())),
         Message::ToolResult(_) => json!("result"),
     }
-}
-
-fn same(what: &str, found: &[Value], expected: &[Value]) -> Outcome {
-    if found == expected {
-        return Ok(());
-    }
-    let list = |values: &[Value]| values.iter().map(|value| format!("\n  {value}")).collect::<String>();
-    Err(format!("{what} differ; found:{}\nexpected:{}", list(found), list(expected)).into())
 }
