@@ -4,6 +4,7 @@
 pub mod blobs;
 pub mod fold;
 pub mod journal;
+pub mod claude;
 mod session_name;
 pub mod sessions;
 pub mod slim;
