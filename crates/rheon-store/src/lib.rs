@@ -2,5 +2,6 @@
 //! that it cannot.
 
 mod session_name;
+pub mod sqlite;
 
 pub use session_name::{SessionName, SessionNameError};
