@@ -145,6 +145,12 @@ pub(super) fn dump(database: &Database) -> String {
     TABLES.map(|sql| rows(database, sql)).concat()
 }
 
+/// Fails if a full-text index says anything else than the rows it is of.
+pub(super) fn check_search(database: &Database, table: &str) {
+    let sql = format!("INSERT INTO {table} ({table}, rank) VALUES ('integrity-check', 1)");
+    database.write(|connection| connection.execute(&sql, [])).unwrap();
+}
+
 /// The rows of a query, one line each.
 pub(super) fn rows(database: &Database, sql: &str) -> String {
     use rusqlite::types::ValueRef;

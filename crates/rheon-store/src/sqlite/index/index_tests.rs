@@ -5,7 +5,9 @@ use std::path::Path;
 use expect_test::expect;
 use rheon_types::{AgentEvent, Event, SessionId, Timestamp};
 
-use super::super::fixture_tests::{answered, called, dump, events, run, said, source, spent, started};
+use super::super::fixture_tests::{
+    answered, called, check_search, dump, events, run, said, source, spent, started,
+};
 use super::*;
 
 fn empty() -> Index {
@@ -36,9 +38,54 @@ fn a_run_is_rows() {
     let index = empty();
     record(&index, "s1", "/work/a", 0, run("Fix the bug", "It is fixed."));
     expect![[r#"
+        session | s1 | /work/a | /work/a/s1.log | - | - | Fix the bug | completed | 1000 | 14000 | ["m1","m2"] | 2 | 14
+        run | s1 | s1.main.0 | m2
+        entry | s1 | 3 | s1.main.0 | user | 3000 | Fix the bug
+        entry | s1 | 9 | s1.main.0 | toolResult | 9000 | fn main() {}
+        entry | s1 | 12 | s1.main.0 | assistant | 12000 | It is fixed.
+        call | s1 | 6 | s1.main.0 | c1 | read | {"path":"a.rs"} | done | 12
+        call | s1 | 8 | s1.main.0 | c2 | shell |  | blocked | 0
+        usage | s1 | m1 | 1 | 0 | 100 | 20 | 0 | 0 | 120 | 7
+        usage | s1 | m2 | 1 | 1 | 150 | 30 | 0 | 0 | 180 | 0
     "#]]
     .assert_eq(&dump(index.database()));
     expect![[r#"
+        SessionRow {
+            source: SessionSource {
+                session_id: "s1",
+                project: "/work/a",
+                path: "/work/a/s1.log",
+                parent: None,
+            },
+            title: "Fix the bug",
+            status: Completed,
+            created: Timestamp(
+                1000,
+            ),
+            active: Timestamp(
+                14000,
+            ),
+            models: [
+                "m1",
+                "m2",
+            ],
+            turns: 2,
+            spend: Spend {
+                calls: 2,
+                calls_unpriced: 1,
+                usage: Usage {
+                    input: 250,
+                    output: 50,
+                    cache_read: 0,
+                    cache_write: 0,
+                    total_tokens: 300,
+                },
+                cost: MicroUsd(
+                    7,
+                ),
+            },
+            seq: 14,
+        }
     "#]]
     .assert_debug_eq(&index.session(&"s1".into()).unwrap().unwrap());
 }
@@ -132,6 +179,7 @@ fn a_rebuilt_index_equals_the_one_that_grew() {
     index.rebuild(logs.into_iter().rev()).unwrap();
     assert_eq!(dump(index.database()), grown);
     assert_eq!(found(&index, "x"), Vec::<String>::new());
+    check_search(index.database(), "entries_search");
     drop(index);
     assert_eq!(Index::open(&path).unwrap().1, IndexState::Whole);
 }
@@ -143,10 +191,7 @@ fn an_interrupted_rebuild_is_known_and_leaves_no_half_session() {
     let (index, _) = Index::open(&path).unwrap();
     let log = record(&index, "s1", "p", 0, run("Fix", "Done."));
     let before = dump(index.database());
-    let half = log.into_iter().map(|event| {
-        assert!(event.seq < 8, "the process dies here");
-        event
-    });
+    let half = log.into_iter().inspect(|event| assert!(event.seq < 8, "the process dies here"));
     let sources = std::iter::once((source("s1", "p"), half));
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| index.rebuild(sources))).unwrap_err();
     assert_eq!(dump(index.database()), before);
@@ -162,6 +207,7 @@ fn a_removed_session_leaves_nothing() {
     assert!(index.remove_session(&"s1".into()).unwrap());
     assert!(!index.remove_session(&"s1".into()).unwrap());
     assert_eq!(dump(index.database()), "");
+    check_search(index.database(), "entries_search");
     assert_eq!(found(&index, "parser"), Vec::<String>::new());
     index.database().check().unwrap();
 }
@@ -176,6 +222,7 @@ fn a_changed_entry_is_found_by_its_new_words_only() {
         .unwrap();
     assert_eq!(found(&index, "old"), Vec::<String>::new());
     assert_eq!(found(&index, "new"), ["s1 1 user «new» words"]);
+    check_search(index.database(), "entries_search");
 }
 
 #[test]
@@ -273,9 +320,77 @@ fn the_first_page_needs_no_sorting_and_no_scan() {
 }
 
 #[test]
-fn sums_are_by_model_and_by_tool_and_never_overflow() {
+fn sums_are_by_model_and_by_tool() {
     let index = empty();
     record(&index, "s1", "p", 0, run("Fix", "Done."));
+    record(&index, "s2", "q", 0, run("Elsewhere", "Done."));
+    expect![[r#"
+        Stats {
+            sessions: 1,
+            turns: 2,
+            entries: 3,
+            models: [
+                (
+                    "m1",
+                    Spend {
+                        calls: 1,
+                        calls_unpriced: 0,
+                        usage: Usage {
+                            input: 100,
+                            output: 20,
+                            cache_read: 0,
+                            cache_write: 0,
+                            total_tokens: 120,
+                        },
+                        cost: MicroUsd(
+                            7,
+                        ),
+                    },
+                ),
+                (
+                    "m2",
+                    Spend {
+                        calls: 1,
+                        calls_unpriced: 1,
+                        usage: Usage {
+                            input: 150,
+                            output: 30,
+                            cache_read: 0,
+                            cache_write: 0,
+                            total_tokens: 180,
+                        },
+                        cost: MicroUsd(
+                            0,
+                        ),
+                    },
+                ),
+            ],
+            tools: [
+                ToolStats {
+                    name: "read",
+                    calls: 1,
+                    failed: 0,
+                    blocked: 0,
+                    duration_ms: 12,
+                },
+                ToolStats {
+                    name: "shell",
+                    calls: 1,
+                    failed: 0,
+                    blocked: 1,
+                    duration_ms: 0,
+                },
+            ],
+        }
+    "#]]
+    .assert_debug_eq(&index.stats(Some("p")).unwrap());
+    let all = index.stats(None).unwrap();
+    assert_eq!((all.sessions, all.turns, all.entries, all.models.len()), (2, 4, 6, 2));
+}
+
+#[test]
+fn absurd_counts_are_capped_and_never_overflow() {
+    let index = empty();
     record(
         &index,
         "s2",
@@ -283,12 +398,10 @@ fn sums_are_by_model_and_by_tool_and_never_overflow() {
         0,
         vec![started(), called("m1"), spent(u64::MAX, 1, Some(u64::MAX)), spent(u64::MAX, 1, None)],
     );
-    expect![[r#"
-    "#]]
-    .assert_debug_eq(&index.stats(Some("p")).unwrap());
-    let all = index.stats(None).unwrap();
-    assert_eq!((all.sessions, all.turns, all.entries, all.models.len()), (2, 2, 3, 2));
-    assert_eq!(index.session(&"s2".into()).unwrap().unwrap().spend.calls_unpriced, 1);
+    let spend = index.session(&"s2".into()).unwrap().unwrap().spend;
+    assert_eq!((spend.calls, spend.calls_unpriced, spend.usage.output), (2, 1, 2));
+    assert!(spend.usage.input >= (1 << 62) - 1 && spend.cost.0 >= (1 << 62) - 1, "{spend:?}");
+    assert_eq!(index.stats(None).unwrap().models, [("m1".to_owned(), spend)]);
 }
 
 #[test]

@@ -36,6 +36,22 @@ fn a_run_becomes_rows() {
         }
     }
     expect![[r#"
+        1 Status(Unfinished)
+        1 Model("m1")
+        2 Turn
+        3 Entry { role: User, text: "Fix the bug\nplease" }
+        3 Title("Fix the bug")
+        4 Model("m1")
+        5 Spent { usage: Usage { input: 100, output: 20, cache_read: 0, cache_write: 0, total_tokens: 0 }, cost: Some(MicroUsd(7)) }
+        6 CallStart { call_id: "c1", name: "read", arguments: "{\"path\":\"a.rs\"}" }
+        7 CallEnd { call_id: "c1", name: "read", state: Done, duration_ms: 12 }
+        8 CallEnd { call_id: "c2", name: "shell", state: Blocked, duration_ms: 0 }
+        9 Entry { role: ToolResult, text: "fn main() {}" }
+        10 Turn
+        11 Model("m2")
+        12 Entry { role: Assistant, text: "Done." }
+        13 Spent { usage: Usage { input: 150, output: 30, cache_read: 0, cache_write: 0, total_tokens: 0 }, cost: None }
+        14 Status(Completed)
     "#]]
     .assert_eq(&text);
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use rheon_types::{SessionId, Timestamp};
 use serde_json::json;
 
-use super::super::fixture_tests::rows;
+use super::super::fixture_tests::{check_search, rows};
 use super::delta::{Delta, State};
 use super::*;
 
@@ -44,6 +44,27 @@ fn goals_survive_sessions() {
     assert!(memory.goals().update(done, &progress, at(10)).unwrap());
     assert!(!memory.goals().update(GoalId(99), &progress, at(11)).unwrap());
     expect![[r#"
+        [
+            Goal {
+                id: GoalId(
+                    1,
+                ),
+                project: "p",
+                text: "Ship it",
+                progress: Progress {
+                    status: Open,
+                    percent: 100,
+                    note: "nearly",
+                },
+                session_id: "s1",
+                created: Timestamp(
+                    1,
+                ),
+                updated: Timestamp(
+                    9,
+                ),
+            },
+        ]
     "#]]
     .assert_debug_eq(&memory.goals().open_of("p").unwrap());
     assert_eq!(memory.goals().get(done).unwrap().unwrap().progress, progress);
@@ -82,10 +103,32 @@ fn relevant_learnings_are_those_that_hold_or_are_well_supported() {
     }
     assert_eq!(relevant(&memory, "日本語 flag?"), Vec::<String>::new());
     expect![[r#"
+        Learning {
+            id: LearningId(
+                4,
+            ),
+            proposal: Proposal {
+                project: Some(
+                    "p",
+                ),
+                text: "日本語 names need a parser flag",
+                session_id: "s1",
+            },
+            status: Proposed,
+            evidence_for: 3,
+            evidence_against: 2,
+            created: Timestamp(
+                6,
+            ),
+            updated: Timestamp(
+                11,
+            ),
+        }
     "#]]
     .assert_debug_eq(&memory.learnings().get(strong).unwrap().unwrap());
     assert!(memory.learnings().remove(validated).unwrap());
     assert_eq!(relevant(&memory, "parser nocapture"), Vec::<String>::new());
+    check_search(memory.database(), "learnings_search");
     assert_eq!(memory.learnings().with_status(LearningStatus::Rejected).unwrap().len(), 1);
 }
 
@@ -139,6 +182,9 @@ fn a_checkpoint_stores_only_what_changed() {
     save(9, json!({"mode": "default", "tasks": ["a", "b"]}));
     let stored = "SELECT seq, whole, state FROM checkpoints ORDER BY seq";
     expect![[r#"
+        3 | 1 | {"mode":"plan","note":null,"tasks":["a","b"]}
+        7 | 0 | {"set":{"mode":"default"}}
+        9 | 0 | {"removed":["note"]}
     "#]]
     .assert_eq(&rows(memory.database(), stored));
     let latest = memory.checkpoints().latest(&session()).unwrap().unwrap();
@@ -149,6 +195,8 @@ fn a_checkpoint_stores_only_what_changed() {
 
     assert_eq!(memory.checkpoints().prune(&session(), 2).unwrap(), 1);
     expect![[r#"
+        7 | 1 | {"mode":"default","note":null,"tasks":["a","b"]}
+        9 | 0 | {"removed":["note"]}
     "#]]
     .assert_eq(&rows(memory.database(), stored));
     assert_eq!(memory.checkpoints().latest(&session()).unwrap(), Some(latest));
