@@ -103,7 +103,8 @@ impl Index {
         &self.database
     }
 
-    /// Adds events of one session, all in one transaction. Events that the index knows change nothing.
+    /// Adds events of one session, all in one transaction. Events that the index knows change nothing. An event of another
+    /// session is an error; those before it are kept.
     pub fn record<'a>(
         &self,
         source: &SessionSource,
