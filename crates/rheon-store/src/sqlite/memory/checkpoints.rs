@@ -3,6 +3,7 @@
 //! Messages are in the journal; none is copied here.
 
 use rheon_types::{SessionId, Timestamp};
+use rusqlite::types::Type;
 use rusqlite::{Connection, Error, params};
 
 use super::delta::{Delta, State};
@@ -14,6 +15,9 @@ use crate::sqlite::number::{self, limit, stored};
 const STATE_BYTES_MAX: usize = 64 << 10;
 /// After so many changes the next checkpoint says everything, so that reading one is cheap.
 const DELTAS_MAX: usize = 15;
+
+/// Where the state stands in a row that is read.
+const STATE_COLUMN: usize = 3;
 
 /// Where a conversation stood.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,8 +82,9 @@ impl<'a> Checkpoints<'a> {
             let state = if is_whole {
                 whole
             } else {
-                let before = newest_of(chain).map(|newest| newest.state).unwrap_or_default();
-                serde_json::to_string(&Delta::between(&before, &checkpoint.state)).unwrap_or_default()
+                let before = newest_of(chain)?.map(|newest| newest.state).unwrap_or_default();
+                serde_json::to_string(&Delta::between(&before, &checkpoint.state))
+                    .map_err(|error| Error::ToSqlConversionFailure(Box::new(error)))?
             };
             connection.execute(
                 "INSERT INTO checkpoints (session_id, seq, at_ms, whole, state) VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -101,7 +106,7 @@ impl<'a> Checkpoints<'a> {
 
     /// The newest checkpoint of a session.
     pub fn latest(&self, session_id: &SessionId) -> Result<Option<Checkpoint>, DatabaseError> {
-        self.database.read(|connection| Ok(newest_of(chain(connection, session_id)?)))
+        self.database.read(|connection| newest_of(chain(connection, session_id)?))
     }
 
     /// Forgets all checkpoints of a session but the `kept` newest, and says how many were forgotten.
@@ -121,7 +126,7 @@ impl<'a> Checkpoints<'a> {
             let Some(oldest) = oldest else { return Ok(0) };
             // What it was a change of goes away, so it says everything from now on.
             let chain = chain_until(connection, session_id, oldest)?;
-            if let Some(checkpoint) = newest_of(chain) {
+            if let Some(checkpoint) = newest_of(chain)? {
                 connection.execute(
                     "UPDATE checkpoints SET whole = TRUE, state = ?3 WHERE session_id = ?1 AND seq = ?2",
                     params![session_id.as_str(), oldest, text_of(&checkpoint.state)],
@@ -164,16 +169,17 @@ fn chain_until(connection: &Connection, session_id: &SessionId, last: i64) -> Re
     links.collect()
 }
 
-/// The state at the end of a chain.
-fn newest_of(chain: Vec<Link>) -> Option<Checkpoint> {
-    chain.into_iter().fold(None, |before: Option<Checkpoint>, link| {
+/// The state at the end of a chain. One that cannot be read is an error, not an empty state.
+fn newest_of(chain: Vec<Link>) -> Result<Option<Checkpoint>, Error> {
+    let unreadable = |error| Error::FromSqlConversionFailure(STATE_COLUMN, Type::Text, Box::new(error));
+    chain.into_iter().try_fold(None, |before: Option<Checkpoint>, link| {
         let state = match before {
             Some(before) if !link.is_whole => {
-                serde_json::from_str::<Delta>(&link.text).unwrap_or_default().apply(before.state)
+                serde_json::from_str::<Delta>(&link.text).map_err(unreadable)?.apply(before.state)
             }
-            Some(_) | None => serde_json::from_str(&link.text).unwrap_or_default(),
+            Some(_) | None => serde_json::from_str(&link.text).map_err(unreadable)?,
         };
-        Some(Checkpoint { seq: link.seq, at: link.at, state })
+        Ok(Some(Checkpoint { seq: link.seq, at: link.at, state }))
     })
 }
 

@@ -231,6 +231,17 @@ fn a_chain_of_changes_stays_short_and_a_state_small() {
     );
 }
 
+#[test]
+fn a_checkpoint_that_cannot_be_read_is_an_error() {
+    let memory = empty();
+    let checkpoint = Checkpoint { seq: 1, at: at(1), state: state(json!({"a": 1})) };
+    memory.checkpoints().save(&session(), &checkpoint).unwrap();
+    let spoil = "UPDATE checkpoints SET state = '{'";
+    memory.database().write(|connection| connection.execute(spoil, [])).unwrap();
+    let error = memory.checkpoints().latest(&session()).unwrap_err();
+    assert!(matches!(error, DatabaseError::Query { .. }), "{error}");
+}
+
 fn any_state() -> impl Strategy<Value = State> {
     let value = prop_oneof![Just(json!(null)), any::<u8>().prop_map(|n| json!(n)), Just(json!({"a": [1]}))];
     proptest::collection::btree_map("[a-d]", value, 0..4).prop_map(|map| map.into_iter().collect())
