@@ -2,11 +2,12 @@
 //! that it cannot.
 
 pub mod blobs;
+pub mod claude;
 pub mod fold;
 pub mod journal;
-pub mod claude;
 mod session_name;
 pub mod sessions;
 pub mod slim;
+pub mod sqlite;
 
 pub use session_name::{SessionName, SessionNameError};
