@@ -3,6 +3,7 @@
 
 pub mod blobs;
 pub mod claude;
+
 pub mod fold;
 pub mod journal;
 mod session_name;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::{BlobId, Blobs};
+use super::store::{BlobId, Blobs};
 
 /// An event that is no longer than this is kept as it is.
 const EVENT_BYTES_MAX: usize = 32 * 1024;

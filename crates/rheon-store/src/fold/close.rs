@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use rheon_types::event::{Responder, Scope};
+use rheon_types::event::{PermissionDecision, Responder, Scope};
 use rheon_types::{
     AgentEvent, AgentMessage, AgentOutput, Content, Effect, Event, LlmMessage, LoopId, Message, RunEnd,
     StopReason, Timestamp, ToolError, ToolResult, ToolResultMessage, TurnId, Usage,
 };
 
 use super::open_run::{CallStage, OpenCall, OpenRun, OpenTurn};
-use super::{SessionState, WITHDRAWN};
+use super::state::SessionState;
 
 /// What is said of an answer that was cut off.
 const CUT_OFF: &str = "the program ended before the answer was complete";
@@ -54,7 +54,15 @@ impl OpenRun {
             for question in run.questions.clone() {
                 let request_id = question.id.clone();
                 let (scope, by) = (Scope::Once, Responder::Cancelled);
-                emit(&mut run, AgentEvent::ApprovalResolved { request_id, decision: WITHDRAWN, scope, by });
+                emit(
+                    &mut run,
+                    AgentEvent::ApprovalResolved {
+                        request_id,
+                        decision: PermissionDecision::Deny,
+                        scope,
+                        by,
+                    },
+                );
             }
             let calls = run.turn.as_ref().map(|turn| turn.calls.clone()).unwrap_or_default();
             for event in calls.iter().filter_map(closing_tool) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rheon_types::event::ApprovalRequest;
 use rheon_types::{AgentEvent, AgentMessage, Content, Effect, LoopId, Message, StopReason, ToolCall, Usage};
 
-use super::Doubt;
+use super::doubt::Doubt;
 
 /// A run that has begun and not ended.
 #[derive(Debug, Clone, Default, PartialEq)]

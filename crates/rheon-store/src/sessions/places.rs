@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use super::Listed;
+use super::listed::Listed;
 use crate::journal::{open_to_read, read_header};
 use crate::session_name::SessionName;
 

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rheon_types::{Answer, Event, SessionId, Store, StoreError};
 
-use super::{SessionError, Sessions};
+use super::error::SessionError;
+use super::library::Sessions;
 use crate::SessionName;
 use crate::fold::{Doubt, SessionState};
 use crate::journal::{Journal, Lease, Opened};

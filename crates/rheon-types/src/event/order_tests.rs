@@ -8,6 +8,11 @@ use super::{AgentEvent, Event, OrderChecker};
 use crate::fixtures::{answer, result, user};
 use crate::*;
 
+fn tool_start(call_id: &str, name: ToolName) -> AgentEvent {
+    let (args, effect) = (Arc::new(json!({})), crate::Effect::Pure);
+    AgentEvent::ToolStart { call_id: call_id.into(), name, args, effect }
+}
+
 /// One word of the small language in which these tests write logs.
 fn event(word: &str) -> AgentEvent {
     let (name, argument) = word.split_once(':').unwrap_or((word, ""));
@@ -56,12 +61,7 @@ fn event(word: &str) -> AgentEvent {
         "result" => AgentEvent::MessageStart { message: result(argument) },
         "/result" => AgentEvent::MessageEnd { message: result(argument) },
         "delta" => AgentEvent::TextDelta { delta: "x".into() },
-        "tool" => AgentEvent::ToolStart {
-            call_id: argument.into(),
-            name: name_of_tool,
-            args: Arc::new(json!({})),
-            effect: crate::Effect::Pure,
-        },
+        "tool" => tool_start(argument, name_of_tool),
         "progress" => {
             AgentEvent::ToolProgress { call_id: argument.into(), name: name_of_tool, text: String::new() }
         }

@@ -1,0 +1,21 @@
+//! `Doubt`: a tool call whose end is not known.
+
+use std::sync::Arc;
+
+use rheon_types::{Effect, LoopId, ToolCallId, ToolName};
+use serde_json::Value;
+
+/// A tool call whose end is not known: it began, and then the program was gone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Doubt {
+    /// The run it belongs to.
+    pub loop_id: LoopId,
+    /// The call.
+    pub call_id: ToolCallId,
+    /// The tool.
+    pub tool_name: ToolName,
+    /// What it was called with.
+    pub arguments: Arc<Value>,
+    /// What the tool does to the world.
+    pub effect: Effect,
+}
