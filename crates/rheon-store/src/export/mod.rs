@@ -1,0 +1,1 @@
+//! A session as markdown, JSON or one page of HTML.
