@@ -9,6 +9,8 @@ use rheon_types::{
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::deep;
+
 /// One event of a loop.
 #[derive(Debug, Clone)]
 pub enum LoopEvent {
@@ -70,7 +72,7 @@ impl Serialize for LoopEvent {
 impl<'de> Deserialize<'de> for LoopEvent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
-        match serde_json::from_str(raw.get()) {
+        match deep::from_str(raw.get()) {
             Ok(fact) => Ok(Self::Known(fact)),
             Err(_) => Ok(Self::Unknown(raw)),
         }

@@ -3,6 +3,7 @@
 //! Fed with events, a [`SessionRecorder`] builds [`Session`]s of [`LoopRecord`]s; a [`SessionStore`] keeps them. All of it
 //! can be rebuilt from a journal. Words: a *loop* is one run (`loop_id`).
 
+mod deep;
 mod file;
 mod forest;
 mod loop_event;

@@ -1,5 +1,7 @@
 //! `Session`: the loops of one conversation, as a tree.
 
+use std::collections::HashSet;
+
 use rheon_types::{AgentId, LoopId, SessionId, Timestamp, ToolCallId, ToolName, Usage};
 use serde::{Deserialize, Serialize};
 
@@ -60,9 +62,10 @@ pub struct SpawnRef {
 impl Session {
     /// The loops whose parent is not in this session.
     pub fn root_loops(&self) -> impl Iterator<Item = &LoopRecord> {
-        self.loops.iter().filter(|record| {
-            record.parent_loop_id.as_ref().is_none_or(|parent| self.get_loop(parent).is_none())
-        })
+        let ids: HashSet<&LoopId> = self.loops.iter().map(|record| &record.loop_id).collect();
+        self.loops
+            .iter()
+            .filter(move |record| record.parent_loop_id.as_ref().is_none_or(|parent| !ids.contains(parent)))
     }
 
     /// The loops that follow from the loop `loop_id`.

@@ -75,7 +75,7 @@ async fn a_session_beyond_the_cap_leaves_the_old_one() {
     assert_eq!(names(root.path()), ["s.json"]);
 }
 
-pub(super) fn names(folder: &std::path::Path) -> Vec<String> {
+fn names(folder: &std::path::Path) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

@@ -1,13 +1,16 @@
 //! Crashes, broken files and files of others.
 
 use std::fs;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use expect_test::expect;
 
+use crate::session_name::SessionName;
+use crate::tree::file::lock::SaveLock;
 use crate::tree::fixtures::{long_session, session};
 use crate::tree::{
-    FileSessionStore, SessionStore, delete_session, list_session_ids, load_session, load_sessions_for_agent,
-    save_session,
+    FileSessionStore, SessionStore, SessionStoreError, delete_session, list_session_ids, load_session,
+    load_sessions_for_agent, save_session,
 };
 
 fn names(folder: &std::path::Path) -> Vec<String> {
@@ -119,4 +122,37 @@ fn a_folder_that_cannot_be_made_is_named() {
     assert!(refused.starts_with(&format!("cannot make the folder {}: ", folder.display())), "{refused}");
     assert!(list_session_ids(&root.path().join("nowhere")).unwrap().is_empty());
     assert!(delete_session(&"s".into(), &root.path().join("nowhere")).is_err());
+}
+
+#[test]
+fn writers_that_race_take_turns() {
+    let root = tempfile::tempdir().unwrap();
+    let name = SessionName::new("s").unwrap();
+    let (holders, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let race = || {
+        for round in 0..200 {
+            // The lock file comes and goes: a lock on one that is gone must not count.
+            if let Ok(_lock) = SaveLock::take(root.path(), &name) {
+                assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0);
+                taken.fetch_add(1, Ordering::SeqCst);
+                std::thread::yield_now();
+                holders.fetch_sub(1, Ordering::SeqCst);
+            }
+            if round % 20 == 0 {
+                match save_session(&long_session("s", 20, "text"), root.path()) {
+                    Ok(()) | Err(SessionStoreError::Locked { .. }) => {}
+                    Err(other) => panic!("{other}"),
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(race);
+        }
+    });
+    assert!(taken.into_inner() > 0);
+    save_session(&long_session("s", 20, "text"), root.path()).unwrap();
+    assert_eq!(load_session(&"s".into(), root.path()).unwrap(), long_session("s", 20, "text"));
+    assert_eq!(names(root.path()), ["s.json"]);
 }

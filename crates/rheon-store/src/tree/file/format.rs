@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::tree::deep;
 use crate::tree::session::Session;
 
 /// The format that is written. Files of a later format are neither read nor replaced.
@@ -79,12 +80,12 @@ impl From<serde_json::Error> for ReadFault {
 
 /// The session in a file.
 pub(super) fn read(text: &[u8]) -> Result<Session, ReadFault> {
-    Ok(serde_json::from_str(body(text)?)?)
+    Ok(deep::from_str(body(text)?)?)
 }
 
 /// Which session is in a file, and whose. Much cheaper than [`read`].
 pub(super) fn read_head(text: &[u8]) -> Result<(SessionId, AgentId), ReadFault> {
-    let head: Head = serde_json::from_str(body(text)?)?;
+    let head: Head = deep::from_str(body(text)?)?;
     Ok((head.session_id, head.agent_id))
 }
 
@@ -152,7 +153,7 @@ fn keys_of(raw: Option<&RawValue>) -> Result<RawKeys, ReadFault> {
 fn unknown(keys: RawKeys, known: &[&str]) -> Result<Keys, ReadFault> {
     let mut unknown = Keys::new();
     for (key, raw) in keys.into_iter().filter(|(key, _)| !known.contains(&key.as_str())) {
-        unknown.insert(key, serde_json::from_str(raw.get())?);
+        unknown.insert(key, deep::from_str(raw.get())?);
     }
     Ok(unknown)
 }

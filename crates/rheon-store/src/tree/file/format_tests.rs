@@ -1,11 +1,17 @@
 //! Files of other versions.
 
-use rheon_types::{LoopId, RunEnd};
+use std::sync::Arc;
+
+use rheon_types::{
+    AgentEvent, AssistantMessage, Content, LoopId, Message, RunEnd, StopReason, Timestamp, ToolCall, Usage,
+};
 use serde_json::{Value, json};
 
 use super::{Extras, LOOP_KEYS, ReadFault, SESSION_KEYS, read, write};
 use crate::tree::fixtures::{Desk, call_done, end, start};
-use crate::tree::{LoopEvent, LoopRecord, Session, SessionFormation, SessionRecorderConfig, SpawnRef};
+use crate::tree::{
+    LoopEvent, LoopFact, LoopRecord, Session, SessionFormation, SessionRecorderConfig, SpawnRef,
+};
 
 fn full_session() -> Session {
     let mut desk = Desk::new(SessionRecorderConfig::default());
@@ -92,4 +98,47 @@ fn a_later_format_is_not_guessed_at() {
     let text = br#"{ "session": [], "version": 7 }"#;
     assert_eq!(read(text), Err(ReadFault::Newer { found: 7 }));
     assert_eq!(Extras::of(text), Err(ReadFault::Newer { found: 7 }));
+}
+
+#[test]
+fn what_a_tool_call_may_hold_can_be_read_again() {
+    let nested = |depth: usize| -> Value {
+        let text = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        serde_json::from_str(&text).unwrap()
+    };
+    // As deep as arguments can be; in texts, brackets mean nothing.
+    let mut arguments = json!({ "deep": nested(126), "brackets": "[\"[[\\".repeat(400) });
+    let mut session = full_session();
+    for _ in 0..2 {
+        let call = ToolCall {
+            id: "call".into(),
+            name: "t".into(),
+            arguments: Arc::new(arguments.clone()),
+            malformed: None,
+        };
+        let message = Message::Assistant(AssistantMessage {
+            content: vec![Content::ToolCall(call)],
+            stop_reason: StopReason::ToolUse,
+            model: String::new(),
+            provider: String::new(),
+            usage: Usage::default(),
+            timestamp: Timestamp::default(),
+            error_message: None,
+        });
+        session.loops[0].messages = vec![Arc::new(message.into())];
+        let args = Arc::new(arguments.clone());
+        let kind = AgentEvent::ToolStart { call_id: "call".into(), name: "t".into(), args };
+        let fact = LoopFact { seq: 9, at: Timestamp::default(), kind };
+        session.loops[0].events = vec![LoopEvent::Known(fact)];
+        let text = text(&session, Extras::default());
+        if arguments.get("deeper").is_none() {
+            assert_eq!(read(&text).unwrap(), session);
+        } else {
+            let problem = "it is nested more than 256 levels deep".to_owned();
+            assert_eq!(read(&text), Err(ReadFault::Broken { problem }));
+        }
+        // An app can build what no parser would take.
+        arguments["deeper"] =
+            (0..3).fold(nested(120), |value, _| (0..60).fold(value, |value, _| json!([value])));
+    }
 }
