@@ -40,7 +40,7 @@ impl SaveLock {
                 .create(true)
                 .truncate(false)
                 .mode(0o600)
-                .custom_flags(libc_nofollow())
+                .custom_flags(no_follow_flag())
                 .open(&path)
                 .map_err(fault)?;
             match file.try_lock() {
@@ -70,7 +70,7 @@ impl Drop for SaveLock {
     }
 }
 
-fn libc_nofollow() -> i32 {
+fn no_follow_flag() -> i32 {
     i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or_default()
 }
 
@@ -88,3 +88,7 @@ fn holder(file: &mut File) -> Option<u32> {
     file.take(HOLDER_BYTES_MAX).read_to_string(&mut text).ok()?;
     text.trim().parse().ok()
 }
+
+#[cfg(test)]
+#[path = "lock_tests.rs"]
+mod tests;
