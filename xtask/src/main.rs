@@ -3,6 +3,7 @@
 mod bench;
 mod ci;
 mod command;
+mod e2e_claude;
 mod e2e_llm;
 
 use anyhow::Result;
@@ -24,6 +25,8 @@ enum Task {
     Bench(bench::Arguments),
     /// A real, small model on a real server: streaming and tool calls. Downloads 1.2 GB once.
     E2eLlm,
+    /// The real Claude Code resumes sessions of ours, and we its own. Installs 350 MB once.
+    E2eClaude,
 }
 
 fn main() -> Result<()> {
@@ -31,6 +34,7 @@ fn main() -> Result<()> {
         Some(Task::Ci) => ci::run(),
         Some(Task::Bench(arguments)) => bench::run(&arguments),
         Some(Task::E2eLlm) => e2e_llm::run(),
+        Some(Task::E2eClaude) => e2e_claude::run(),
         None => Ok(Arguments::command().print_help()?),
     }
 }

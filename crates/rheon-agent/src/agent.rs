@@ -15,7 +15,7 @@ use crate::context::mend_calls;
 use crate::control::Answerer;
 use crate::error::AgentError;
 use crate::live::{Ending, Identity, Run, RunLog};
-use crate::log::{EventLog, EventQueue, EventSubscription, Observers};
+use crate::log::{EventLog, EventQueue, EventSubscription, LogPosition, Observers};
 use crate::panics::panic_text;
 use crate::prompt::Prompt;
 use crate::run::{Start, drive};
@@ -59,6 +59,7 @@ pub(crate) struct Parts {
     pub(crate) agent_id: Option<AgentId>,
     pub(crate) session_id: Option<SessionId>,
     pub(crate) history: History,
+    pub(crate) position: LogPosition,
 }
 
 impl Agent {
@@ -69,7 +70,9 @@ impl Agent {
         let agent_id = parts.agent_id.unwrap_or_else(|| AgentId::generate(now, roll()));
         let session_id = parts.session_id.unwrap_or_else(|| SessionId::generate(now, roll()));
         let clock = Arc::clone(&config.clock);
-        let log = EventLog::new(session_id, clock, parts.store.clone(), parts.observers.clone());
+        let loops = parts.position.loops.values().sum();
+        let (store, observers) = (parts.store.clone(), parts.observers.clone());
+        let log = EventLog::resumed(session_id, clock, store, observers, parts.position);
         let history = mend_calls(&parts.history, now);
         let inner = Inner {
             agent_id,
@@ -77,7 +80,7 @@ impl Agent {
             observers: parts.observers,
             store: parts.store,
             shared: Arc::new(Mutex::new(history.into())),
-            session: Mutex::new(Session::new(log)),
+            session: Mutex::new(Session { loops, ..Session::new(log) }),
         };
         Self { inner: Arc::new(inner) }
     }

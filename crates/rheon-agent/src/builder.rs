@@ -15,7 +15,7 @@ use crate::agent::{Agent, Parts};
 use crate::config::{ExecutionLimits, LoopConfig, Settings, ToolExecution};
 use crate::control::{Control, QueueMode};
 use crate::error::{BROADCAST_EVENTS_MAX, BuildError};
-use crate::log::Observers;
+use crate::log::{LogPosition, Observers};
 use crate::on_approval::OnApproval;
 use crate::retry::RetryConfig;
 use crate::toolbox::Toolbox;
@@ -44,6 +44,7 @@ struct SessionParts {
     session_id: Option<SessionId>,
     config_id: Option<Arc<str>>,
     history: History,
+    position: LogPosition,
 }
 
 #[derive(Default)]
@@ -262,6 +263,12 @@ impl AgentBuilder {
         self
     }
 
+    /// Where in its log the session goes on; at its beginning without this.
+    pub fn position(mut self, position: LogPosition) -> Self {
+        self.session.position = position;
+        self
+    }
+
     /// The time; the system's without this.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.inputs.clock = Some(clock);
@@ -299,7 +306,7 @@ impl AgentBuilder {
             settings,
             ..defaults
         };
-        let SessionParts { store, agent_id, session_id, history, .. } = self.session;
-        Ok(Agent::new(Parts { config, observers, store, agent_id, session_id, history }))
+        let SessionParts { store, agent_id, session_id, history, position, .. } = self.session;
+        Ok(Agent::new(Parts { config, observers, store, agent_id, session_id, history, position }))
     }
 }

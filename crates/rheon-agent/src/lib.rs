@@ -35,7 +35,7 @@ pub use closure_hook::ClosureHook;
 pub use config::{ExecutionLimits, LoopConfig, Settings, ToolExecution};
 pub use control::{Answerer, Control, QueueMode};
 pub use error::{AgentError, BuildError, PermissionError, ToolboxError};
-pub use log::{EventLog, EventSubscription, Observers, RecvError};
+pub use log::{EventLog, EventSubscription, LogPosition, Observers, RecvError};
 pub use prompt::Prompt;
 pub use retry::RetryConfig;
 pub use step::decide::{Next, Progress, decide};

@@ -131,11 +131,19 @@ impl Run {
     }
 
     /// Waits until the whole run is safe. Not cancellable, because it is the last thing owed, but bounded.
-    pub(crate) async fn commit_last(&self) -> Result<(), StoreError> {
+    pub(crate) async fn commit_last(&mut self) -> Result<(), StoreError> {
         let late =
             |_| Err(StoreError::new(format!("the store did not sync within {LAST_SYNC_SECONDS_MAX} s")));
         let limit = Duration::from_secs(LAST_SYNC_SECONDS_MAX);
-        tokio::time::timeout(limit, self.log.log.sync()).await.unwrap_or_else(late)
+        let syncing = self.syncing.take();
+        let both = async {
+            if let Some(syncing) = syncing {
+                // What it found out is in the log's own state. Waited for, so that nothing holds the store after the run.
+                syncing.await.ok();
+            }
+            self.log.log.sync().await
+        };
+        tokio::time::timeout(limit, both).await.unwrap_or_else(late)
     }
 
     /// Begins to make safe all that was said so far, without waiting for it; the next [`Self::commit`] does.

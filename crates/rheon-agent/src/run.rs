@@ -147,7 +147,7 @@ async fn finish(run: &mut Run, end: RunEnd) -> Arc<AgentOutput> {
 }
 
 /// A run whose log is not safe has failed, whatever its last event says.
-async fn keep_promise(run: &Run, output: Arc<AgentOutput>) -> Arc<AgentOutput> {
+async fn keep_promise(run: &mut Run, output: Arc<AgentOutput>) -> Arc<AgentOutput> {
     match run.commit_last().await {
         Err(error) if !matches!(output.end, RunEnd::Failed { .. }) => {
             let failure = RunFailure::Store { error };

@@ -45,7 +45,7 @@ impl Renderer {
             AgentEvent::MessageEnd { message } => self.message(message),
             AgentEvent::TextDelta { delta } => self.stream(Block::Text, delta),
             AgentEvent::ThinkingDelta { delta } => self.stream(Block::Thinking, delta),
-            AgentEvent::ToolStart { call_id, name, args } => self.tool_start(call_id, name, args),
+            AgentEvent::ToolStart { call_id, name, args, .. } => self.tool_start(call_id, name, args),
             AgentEvent::ToolProgress { call_id, text, .. } => self.tool_progress(call_id, text),
             AgentEvent::ToolEnd { call_id, name, result, is_error, duration_ms, .. } => {
                 self.tool_over(call_id, name, Outcome::of(result, *is_error, *duration_ms));

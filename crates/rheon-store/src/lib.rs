@@ -1,8 +1,15 @@
 //! Runs become files and rows. The journal of a session is the truth; everything else here can be rebuilt from it, or says
 //! that it cannot.
 
+pub mod blobs;
+pub mod claude;
 pub mod export;
+pub mod fold;
+pub mod journal;
 mod session_name;
+pub mod sessions;
+pub mod slim;
+pub mod sqlite;
 pub mod tree;
 
 pub use session_name::{SessionName, SessionNameError};

@@ -19,7 +19,7 @@ pub struct SessionNameError {
 }
 
 /// The longest id that names a file.
-pub const SESSION_NAME_BYTES_MAX: usize = 128;
+const SESSION_NAME_BYTES_MAX: usize = 128;
 
 /// How much of a wrong id is quoted.
 const QUOTED_CHARS_MAX: usize = 60;

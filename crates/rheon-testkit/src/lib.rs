@@ -11,6 +11,8 @@ mod trace;
 
 pub use clock::{Dice, TestClock};
 pub use live::live;
+/// What tests of stores build agents with.
+pub use rheon_agent::{Agent, LogPosition};
 pub use rheon_providers::scripted::{Scenario, ScriptedProvider, Turn};
 pub use scripted::{Ran, Scripted, request_text, scripted};
 pub use store::MemoryStore;

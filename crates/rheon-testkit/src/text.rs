@@ -28,7 +28,7 @@ pub fn event_line(event: &AgentEvent) -> String {
         AgentEvent::MessageEnd { message } => message_text(message),
         AgentEvent::TextDelta { delta } | AgentEvent::ThinkingDelta { delta } => format!("{delta:?}"),
         AgentEvent::ToolCallDelta { call_id, name, delta } => format!("{name} {call_id} {delta:?}"),
-        AgentEvent::ToolStart { call_id, name, args } => format!("{name} {call_id} {args}"),
+        AgentEvent::ToolStart { call_id, name, args, .. } => format!("{name} {call_id} {args}"),
         AgentEvent::ToolUpdate { call_id, name, partial } => {
             format!("{name} {call_id} {:?}", partial.as_text())
         }

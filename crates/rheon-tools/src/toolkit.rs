@@ -16,6 +16,7 @@ use crate::policy::{HeldCommands, Policy, PolicyError, PolicyGate, RuleSink};
 use crate::process::{Environment, STANDARD_VARIABLES};
 use crate::sandbox::{Boundary, Level, Network, Requirement, Sandbox, SandboxError};
 use crate::skills::Skills;
+use crate::workspace::Access;
 
 /// What a toolkit is made of.
 pub struct ToolkitSettings {
@@ -97,11 +98,18 @@ impl Toolkit {
             None => boundary,
         };
         let hidden = boundary.hidden().to_vec();
+        // Commands look at whole folders and run programs, so what nobody may read or change has to be out of their reach.
+        let denied = |access| settings.policy.denied_in(&workspace, access).into_iter();
+        let boundary = denied(Access::Read).fold(boundary, Boundary::with_hidden);
+        let boundary = denied(Access::Write).fold(boundary, Boundary::with_read_only);
         let sandbox = Sandbox::choose(settings.sandbox, boundary).await?;
         let (kept, output_folder) = output_folder(settings.output_folder)?;
-        let held_commands = match sandbox.level() {
-            Level::Namespaces => settings.held_commands,
-            Level::Landlock | Level::None => HeldCommands::Ask,
+        // Nobody is spared a question for a sandbox that leaves the network open, or keys in sight.
+        let held_commands = match (sandbox.level(), settings.network, &home) {
+            (Level::Namespaces, Network::Blocked, Some(_)) => settings.held_commands,
+            (Level::Namespaces | Level::Landlock | Level::None, Network::Blocked | Network::Open, _) => {
+                HeldCommands::Ask
+            }
         };
         let shell = Arc::new(BashSession::new(BashSettings {
             workspace: workspace.clone(),
@@ -130,7 +138,10 @@ impl Toolkit {
             None => gate,
         });
         // Whether a call may look further than the workspace is the gate's decision.
-        let workshop = Workshop::with_reach(workspace, settings.clock, Reach::Anywhere).hiding(hidden);
+        let rules = Arc::clone(&gate);
+        let workshop = Workshop::with_reach(workspace, settings.clock, Reach::Anywhere)
+            .hiding(hidden)
+            .leaving_out(move |path| rules.hides(path));
         let tasks = TodoList::default();
         let mut tools = file_tools(&workshop);
         tools.extend(bash_tools(&shell));
@@ -209,3 +220,7 @@ fn output_folder(wanted: Option<PathBuf>) -> Result<(Option<TempDir>, PathBuf), 
         }
     }
 }
+
+#[cfg(test)]
+#[path = "toolkit_tests.rs"]
+mod tests;

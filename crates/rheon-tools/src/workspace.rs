@@ -33,6 +33,8 @@ pub struct ResolvedPath {
     pub inside: bool,
     /// Whether it is one that tools must not change: `.git`, hooks, settings of agents.
     pub protected: bool,
+    /// Whether it leads elsewhere for another process: it goes through `/proc/self` or the like.
+    pub fleeting: bool,
 }
 
 /// A path that leads nowhere a tool may go.
@@ -134,7 +136,8 @@ impl Workspace {
         let protected = walk.passed_protected
             || is_guarded
             || home.is_some_and(|root| is_in_git_folder(root, &walk.real));
-        Ok(ResolvedPath { inside: home.is_some(), protected, path: walk.real })
+        let fleeting = walk.passed_process;
+        Ok(ResolvedPath { inside: home.is_some(), protected, fleeting, path: walk.real })
     }
 
     /// How `path` is shown: relative to the root where it is inside, on one line, with nothing a terminal would obey.
@@ -221,6 +224,8 @@ struct Walk<'a> {
     links: usize,
     /// Whether a protected name was on the way, even one that is a link to somewhere else.
     passed_protected: bool,
+    /// Whether a link was followed that leads every process somewhere else.
+    passed_process: bool,
 }
 
 impl<'a> Walk<'a> {
@@ -232,6 +237,7 @@ impl<'a> Walk<'a> {
             pending: Vec::new(),
             links: 0,
             passed_protected: false,
+            passed_process: false,
         }
     }
 
@@ -291,6 +297,7 @@ impl<'a> Walk<'a> {
         if std::fs::metadata(&self.real).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
             return Err(unreachable(&self.real, "it is a link that leads to nothing"));
         }
+        self.passed_process |= self.real.starts_with("/proc");
         self.real.pop();
         self.push(&target);
         Ok(())

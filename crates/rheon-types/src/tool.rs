@@ -13,7 +13,7 @@ use crate::event::{PermissionDecision, PermissionMode, PermissionResponse, Subje
 use crate::id::{LoopId, SessionId, ToolCallId, ToolName};
 
 /// What a tool's run does to the world; decides what may be repeated after a crash.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
 pub enum Effect {
@@ -22,6 +22,7 @@ pub enum Effect {
     /// Changes something, to the same end however often it runs.
     Idempotent,
     /// Changes something, each time anew.
+    #[default]
     Unsafe,
 }
 

@@ -149,6 +149,7 @@
 //! | give the model something it can do | [`guide::tools`] |
 //! | ask, veto and count at fixed points of a run | [`guide::hooks`] |
 //! | stop runs that take too long or cost too much | [`guide::limits`] |
+//! | keep sessions on disk and go on with them | [`guide::sessions`] |
 //! | hold the conversation yourself and call the loop as a function | [`guide::own_state`] |
 //! | see all of it at work, offline | `cargo run -p rheon --example observe` (also `tool`, `derive_tool`, `steer`; `ask` needs a key) |
 
@@ -156,6 +157,7 @@ mod derived;
 pub mod guide;
 pub mod prelude;
 mod resolved;
+mod session;
 mod toolkit;
 
 pub use derived::{DerivedTool, IntoToolOutput, ToolArguments};
@@ -165,12 +167,14 @@ pub use rheon_agent::*;
 #[doc(inline)]
 pub use rheon_macros::Tool;
 pub use rheon_providers as providers;
+pub use rheon_store as store;
 pub use rheon_tools as tools;
 pub use rheon_types as types;
 #[doc(inline)]
 pub use rheon_types::event::*;
 #[doc(inline)]
 pub use rheon_types::*;
+pub use session::WithSession;
 pub use toolkit::{WithToolkit, default_tools};
 
 /// What `#[derive(JsonSchema)]` comes from; `#[schemars(crate = "rheon::schemars")]` where it is no dependency of its own.

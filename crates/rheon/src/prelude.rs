@@ -1,6 +1,7 @@
 //! What is needed daily: `use rheon::prelude::*;`.
 
 pub use crate::resolved::WithModel;
+pub use crate::session::WithSession;
 pub use crate::toolkit::{WithToolkit, default_tools};
 pub use rheon_agent::{
     Agent, AgentBuilder, AgentError, ClosureHook, ExecutionLimits, Prompt, RecvError, RunStream,

@@ -26,6 +26,15 @@ pub struct EventLog {
     inner: Arc<Inner>,
 }
 
+/// Where in its log a session goes on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LogPosition {
+    /// The number of the last durable event.
+    pub seq: u64,
+    /// How often each configuration ran, by the part of run ids that names it.
+    pub loops: HashMap<String, usize>,
+}
+
 struct Inner {
     session_id: SessionId,
     clock: Arc<dyn Clock>,
@@ -59,7 +68,19 @@ impl EventLog {
         store: Option<Arc<dyn Store>>,
         observers: Observers,
     ) -> Self {
-        let (seq, loops, state) = (AtomicU64::new(0), Mutex::default(), Mutex::default());
+        Self::resumed(session_id, clock, store, observers, LogPosition::default())
+    }
+
+    /// The log of a session that goes on from `position`.
+    pub fn resumed(
+        session_id: SessionId,
+        clock: Arc<dyn Clock>,
+        store: Option<Arc<dyn Store>>,
+        observers: Observers,
+        position: LogPosition,
+    ) -> Self {
+        let (seq, loops) = (AtomicU64::new(position.seq), Mutex::new(position.loops));
+        let state = Mutex::default();
         Self { inner: Arc::new(Inner { session_id, clock, store, observers, seq, loops, state }) }
     }
 

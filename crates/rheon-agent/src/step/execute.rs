@@ -141,6 +141,7 @@ async fn announce(run: &mut Run, slot: usize) -> Result<Result<(Announced, Effec
         call_id: call.id.clone(),
         name: call.name.clone(),
         args: Arc::clone(&call.arguments),
+        effect: found.effect,
     });
     let since_ms = run.clock_ms();
     set_stage(run, slot, CallStage::Running { since_ms });

@@ -49,21 +49,25 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 }
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
-    // Global unicast is 2000::/3; of it, 2001:db8::/32 is for documents.
+    // Global unicast is 2000::/3. Of it, 2001::/23 is for protocols such as tunnels (Teredo), and 2001:db8::/32 and
+    // 3fff::/20 are for documents.
     let [first, second, ..] = address.segments();
-    first & 0xe000 == 0x2000 && !(first == 0x2001 && second == 0x0db8)
+    let protocol = first == 0x2001 && second < 0x0200;
+    let document = (first == 0x2001 && second == 0x0db8) || (first == 0x3fff && second < 0x1000);
+    first & 0xe000 == 0x2000 && !protocol && !document
 }
 
 /// The address of the older kind that is written inside one of the newer: mapped, translated (NAT64) or tunnelled (6to4).
 fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
-    let [first, second, third, ..] = address.segments();
+    let [first, second, third, fourth, fifth, sixth, ..] = address.segments();
     let octets = address.octets();
     let at = |start: usize| {
         let four = octets.get(start..start + 4)?;
         Some(Ipv4Addr::from(<[u8; 4]>::try_from(four).ok()?))
     };
     match (first, second) {
-        (0x0064, 0xff9b) => at(12),
+        // Longer prefixes of this kind are for networks of their own.
+        (0x0064, 0xff9b) if [third, fourth, fifth, sixth] == [0; 4] => at(12),
         (0x2002, _) => at(2),
         (0, 0) if third == 0 => address.to_ipv4(),
         _ => None,
@@ -119,6 +123,10 @@ mod tests {
             "64:ff9b::7f00:1",
             "2002:7f00:1::",
             "2001:db8::1",
+            "2001:0:7f00:1::",
+            "3fff::1",
+            "64:ff9b:1::808:808",
+            "::ffff:0:7f00:1",
             "::127.0.0.1",
         ];
         for text in private {

@@ -37,7 +37,6 @@ pub struct AskUser;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// What you want to know.
     #[schemars(length(min = 1, max = 4))]
     questions: Vec<Question>,
 }
@@ -45,14 +44,12 @@ struct Arguments {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Question {
-    /// The question.
     #[schemars(length(min = 1, max = 2000))]
     text: String,
-    /// What may be chosen from; none for a free answer.
+    /// None for a free answer.
     #[serde(default)]
     #[schemars(length(max = 6))]
     choices: Vec<Offered>,
-    /// How many may be chosen; one unless given.
     #[serde(default)]
     selection: Many,
 }
@@ -60,7 +57,6 @@ struct Question {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Offered {
-    /// A few words.
     #[schemars(length(min = 1, max = 200))]
     label: String,
     /// What it would mean.

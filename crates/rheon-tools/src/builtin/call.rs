@@ -4,7 +4,7 @@ use rheon_types::event::{PermissionResponse, Subject};
 use rheon_types::{BoxFuture, ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The arguments of a call as the tool's own type.
 pub(crate) fn arguments<T: DeserializeOwned>(arguments: &Value) -> Result<T, ToolError> {
@@ -27,7 +27,33 @@ pub fn schema<T: JsonSchema>() -> Value {
     schema.remove("$schema");
     schema.remove("title");
     schema.remove("description");
-    schema.to_value()
+    let mut schema = schema.to_value();
+    shorten(&mut schema);
+    schema
+}
+
+/// Takes out what tells a model nothing: how Rust holds numbers, and defaults that go without saying. It goes with every request.
+fn shorten(schema: &mut Value) {
+    let parts: Vec<&mut Value> = match schema {
+        Value::Object(fields) => {
+            if fields.get("type").is_some_and(is_numeric) {
+                fields.remove("format");
+                fields.retain(|key, value| key != "minimum" || *value != 0);
+            }
+            let is_plain =
+                |value: &Value| [json!(null), json!(false), json!(0), json!(""), json!([])].contains(value);
+            fields.retain(|key, value| key != "default" || !is_plain(value));
+            fields.values_mut().collect()
+        }
+        Value::Array(parts) => parts.iter_mut().collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => return,
+    };
+    parts.into_iter().for_each(shorten);
+}
+
+fn is_numeric(kind: &Value) -> bool {
+    let is_number = |kind: &Value| kind == "integer" || kind == "number";
+    is_number(kind) || kind.as_array().is_some_and(|kinds| kinds.iter().any(is_number))
 }
 
 /// Runs `work` where it may block. It is not stopped when the call is dropped, so it must not leave anything half done.

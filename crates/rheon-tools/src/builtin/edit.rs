@@ -25,9 +25,7 @@ pub struct Edit {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// The file, relative to the workspace or absolute.
     path: String,
-    /// What to replace, in order.
     #[schemars(length(min = 1, max = 1000))]
     edits: Vec<One>,
 }
@@ -35,11 +33,9 @@ struct Arguments {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct One {
-    /// The text to replace, exactly as it is in the file.
     old_string: String,
-    /// What stands there afterwards.
     new_string: String,
-    /// Replace every occurrence instead of the only one.
+    /// Replace every occurrence.
     #[serde(default)]
     replace_all: bool,
 }

@@ -190,3 +190,31 @@ async fn a_preview_is_the_change_that_the_call_makes() {
     call(edit(&stage), one("one", "two")).await.unwrap();
     assert_eq!(bytes(&stage), *change.after);
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn owner_mode_and_attributes_stay_as_they_were() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    let stage = Stage::new();
+    stage.put("a", "one\n");
+    std::fs::set_permissions(stage.at("a"), std::fs::Permissions::from_mode(0o751)).unwrap();
+    let is_root = rustix::process::geteuid().is_root();
+    if is_root {
+        std::os::unix::fs::chown(stage.at("a"), Some(1234), Some(4321)).unwrap();
+    }
+    let flags = rustix::fs::XattrFlags::empty();
+    let has_attributes = rustix::fs::setxattr(stage.at("a"), "user.note", b"kept", flags).is_ok();
+    let before = std::fs::metadata(stage.at("a")).unwrap();
+    told(Read::new(stage.workshop.clone()), json!({ "path": "a" })).await;
+    let edits = json!({ "path": "a", "edits": [{ "old_string": "one", "new_string": "two" }] });
+    told(Edit::new(stage.workshop.clone()), edits).await;
+    assert_eq!(stage.get("a"), "two\n");
+    let after = std::fs::metadata(stage.at("a")).unwrap();
+    let shape = |metadata: &std::fs::Metadata| (metadata.uid(), metadata.gid(), metadata.mode());
+    assert_eq!(shape(&after), shape(&before));
+    if has_attributes {
+        let mut value = [0; 16];
+        let length = rustix::fs::getxattr(stage.at("a"), "user.note", &mut value).unwrap();
+        assert_eq!(&value[..length], b"kept");
+    }
+}

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use globset::{GlobBuilder, GlobMatcher};
-use ignore::WalkState;
+use globset::{GlobBuilder, GlobSet};
+use ignore::{DirEntry, WalkState};
 use rheon_types::{BoxFuture, Effect, Tool, ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -31,25 +31,19 @@ pub struct Glob {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// The pattern, for instance `**/*.rs`.
     pattern: String,
-    /// The folder to look in; the workspace if absent.
+    /// The folder; the workspace unless given.
     path: Option<String>,
-    /// The order of the results.
     #[serde(default)]
     sort: Sort,
-    /// How many files to name at most.
     limit: Option<usize>,
 }
 
-/// The order of the results.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Sort {
-    /// By name.
     #[default]
     Path,
-    /// The one that was changed last comes first.
     Modified,
 }
 
@@ -89,29 +83,24 @@ impl Tool for Glob {
         Box::pin(async move {
             let wanted: Arguments = call::arguments(&arguments)?;
             let ground = ground(&self.workshop, wanted.path.as_deref())?;
-            let matcher = matcher(&wanted.pattern)?;
+            let fitting = Wanted::new(&wanted.pattern)?;
             let folder = ground.folder.clone();
-            let found = on_thread(&context, move |stop| find(&ground, &matcher, &stop)).await?;
-            Ok(self.show(&folder, found, wanted.sort, wanted.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX)))
+            let (sort, limit) = (wanted.sort, wanted.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX));
+            let found = on_thread(&context, move |stop| {
+                let mut found = find(&ground, &fitting, &stop)?;
+                found.keep_first(sort, limit);
+                Ok(found)
+            });
+            Ok(self.show(&folder, &found.await?))
         })
     }
 }
 
 impl Glob {
-    fn show(&self, folder: &Path, mut found: Found, sort: Sort, limit: usize) -> ToolResult {
-        match sort {
-            Sort::Path => found.paths.sort_unstable(),
-            Sort::Modified => {
-                found.paths.sort_by_cached_key(|path| (std::cmp::Reverse(modified(path)), path.clone()));
-            }
-        }
+    fn show(&self, folder: &Path, found: &Found) -> ToolResult {
         let total = found.total;
-        let mut lines: Vec<String> = found
-            .paths
-            .iter()
-            .take(limit)
-            .map(|path| self.workshop.workspace().shown(path).to_string())
-            .collect();
+        let mut lines: Vec<String> =
+            found.paths.iter().map(|path| self.workshop.workspace().shown(path).to_string()).collect();
         let shown = lines.len();
         if total == 0 {
             let place = self.workshop.workspace().shown(folder);
@@ -127,14 +116,31 @@ fn modified(path: &Path) -> SystemTime {
     path.symlink_metadata().and_then(|found| found.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-/// A pattern without a slash fits names in all folders.
-fn matcher(pattern: &str) -> Result<GlobMatcher, ToolError> {
-    let pattern = pattern.trim_start_matches("./");
-    let anywhere = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
-    let glob = GlobBuilder::new(&anywhere).literal_separator(true).build();
-    let glob =
-        glob.map_err(|problem| ToolError::InvalidArgs(format!("{pattern:?} is no pattern: {problem}")))?;
-    Ok(glob.compile_matcher())
+/// Which files fit. The set of one pattern is quicker than the pattern: it looks at endings and names before anything else.
+#[derive(Debug)]
+enum Wanted {
+    /// A pattern without a slash fits names in all folders.
+    Name(GlobSet),
+    /// One with a slash fits the path below the folder.
+    Path(GlobSet),
+}
+
+impl Wanted {
+    fn new(pattern: &str) -> Result<Self, ToolError> {
+        let pattern = pattern.trim_start_matches("./");
+        let glob = GlobBuilder::new(pattern).literal_separator(true).build();
+        let set = glob.and_then(|glob| GlobSet::builder().add(glob).build());
+        let set =
+            set.map_err(|problem| ToolError::InvalidArgs(format!("{pattern:?} is no pattern: {problem}")))?;
+        Ok(if pattern.contains('/') { Self::Path(set) } else { Self::Name(set) })
+    }
+
+    fn fits(&self, entry: &DirEntry, folder: &Path) -> bool {
+        match self {
+            Self::Name(set) => set.is_match(entry.file_name()),
+            Self::Path(set) => set.is_match(entry.path().strip_prefix(folder).unwrap_or(entry.path())),
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -143,7 +149,27 @@ struct Found {
     total: usize,
 }
 
-fn find(ground: &Ground, matcher: &GlobMatcher, stop: &StopFlag) -> Result<Found, ToolError> {
+impl Found {
+    /// Drops all but the first in the order asked for.
+    fn keep_first(&mut self, sort: Sort, limit: usize) {
+        match sort {
+            Sort::Path => {
+                // Putting all in order would take longer than to find them.
+                if limit < self.paths.len() {
+                    self.paths.select_nth_unstable(limit);
+                }
+                self.paths.truncate(limit);
+                self.paths.sort_unstable();
+            }
+            Sort::Modified => {
+                self.paths.sort_by_cached_key(|path| (std::cmp::Reverse(modified(path)), path.clone()));
+                self.paths.truncate(limit);
+            }
+        }
+    }
+}
+
+fn find(ground: &Ground, fitting: &Wanted, stop: &StopFlag) -> Result<Found, ToolError> {
     let found = Mutex::new(Found::default());
     let folder = &ground.folder;
     walk(ground, &[], None)?.build_parallel().run(|| {
@@ -153,8 +179,7 @@ fn find(ground: &Ground, matcher: &GlobMatcher, stop: &StopFlag) -> Result<Found
             }
             // What cannot be read is not found; the walk goes on.
             let Ok(entry) = entry else { return WalkState::Continue };
-            let name = entry.path().strip_prefix(folder).unwrap_or(entry.path());
-            if is_file(&entry) && matcher.is_match(name) {
+            if is_file(&entry) && fitting.fits(&entry, folder) {
                 let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
                 found.total += 1;
                 if found.paths.len() < FOUND_MAX {

@@ -31,9 +31,9 @@ pub struct List {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// The folder, relative to the workspace or absolute; the workspace itself unless given.
+    /// The folder; the workspace unless given.
     path: Option<String>,
-    /// How many levels to show; 1 unless given.
+    /// Levels to show; 1 unless given.
     #[schemars(range(min = 1, max = 20))]
     depth: Option<usize>,
     /// Also show what `.gitignore` names.
@@ -135,7 +135,7 @@ fn walk(folder: &Path, given: &Arguments, hidden: &Hidden) -> ignore::Walk {
         // The user's own list is in the home folder, which tools do not read.
         .git_global(false)
         .require_git(false)
-        .filter_entry(move |entry| !is_in_git(entry) && !hidden.hides(entry.path()))
+        .filter_entry(move |entry| !is_in_git(entry) && !hidden.leaves_out(entry.path()))
         .build()
 }
 

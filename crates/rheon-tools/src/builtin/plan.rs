@@ -30,9 +30,8 @@ pub struct Plan {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// Which way.
     action: Action,
-    /// The plan, in Markdown; needed to exit.
+    /// In Markdown; needed to exit.
     #[schemars(length(max = 50000))]
     plan: Option<String>,
 }

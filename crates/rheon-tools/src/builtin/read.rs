@@ -40,12 +40,12 @@ pub struct Read {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// The file, relative to the workspace or absolute.
+    /// Relative to the workspace, or absolute.
     path: String,
-    /// The first line to give, counted from 1.
+    /// The first line, counted from 1.
     #[schemars(range(min = 1))]
     offset: Option<u64>,
-    /// How many lines to give at most.
+    /// How many lines.
     #[schemars(range(min = 1))]
     limit: Option<u64>,
 }
@@ -201,12 +201,12 @@ fn text(
     let total = match page.stop {
         Stop::End => Some(page.passed),
         Stop::Cancelled => return Err(ToolError::Cancelled(format!("cancelled while {path} was read"))),
-        Stop::Scan => {
+        Stop::Scan if page.lines == 0 => {
             let problem = format!("line {} of {path} is too far into the file", range.first);
             return Err(ToolError::Failed(format!("{problem}; use `search`, or `bash` with `tail`")));
         }
-        Stop::Limit | Stop::Bytes if whole.is_empty() => None,
-        Stop::Limit | Stop::Bytes => Some(page::count_lines(whole)),
+        Stop::Scan | Stop::Limit | Stop::Bytes if whole.is_empty() => None,
+        Stop::Scan | Stop::Limit | Stop::Bytes => Some(page::count_lines(whole)),
     };
     let details = json!({
         "path": path, "kind": "text", "firstLine": range.first, "lines": page.lines, "totalLines": total,

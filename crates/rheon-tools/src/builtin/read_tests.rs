@@ -278,6 +278,35 @@ async fn notebooks_are_given_cell_by_cell() {
 
 #[test]
 fn the_schema_is_an_object_with_words_for_every_argument() {
-    expect![[r#"{"additionalProperties":false,"properties":{"limit":{"description":"How many lines to give at most.","format":"uint64","minimum":1,"type":["integer","null"]},"offset":{"description":"The first line to give, counted from 1.","format":"uint64","minimum":1,"type":["integer","null"]},"path":{"description":"The file, relative to the workspace or absolute.","type":"string"}},"required":["path"],"type":"object"}"#]]
+    expect![[r#"{"additionalProperties":false,"properties":{"limit":{"description":"How many lines.","minimum":1,"type":["integer","null"]},"offset":{"description":"The first line, counted from 1.","minimum":1,"type":["integer","null"]},"path":{"description":"Relative to the workspace, or absolute.","type":"string"}},"required":["path"],"type":"object"}"#]]
     .assert_eq(&read(&Stage::new()).parameters_schema().to_string());
+}
+
+#[tokio::test]
+async fn a_line_without_end_does_not_hide_the_lines_before_it() {
+    let stage = Stage::new();
+    stage.put("log", format!("one\ntwo\n{}", "x".repeat(10_000)));
+    let sparse = std::fs::File::options().write(true).open(stage.at("log")).unwrap();
+    sparse.set_len(20_000_000_000).unwrap();
+    let said = told(Read::new(stage.workshop.clone()), json!({ "path": "log" })).await;
+    assert!(said.starts_with("1\tone\n2\ttwo\n3\txxxx"), "{said}");
+    let said = told(Read::new(stage.workshop.clone()), json!({ "path": "log", "limit": 2 })).await;
+    assert!(said.starts_with("1\tone\n2\ttwo\n"), "{said}");
+    let said = told(Read::new(stage.workshop.clone()), json!({ "path": "log", "offset": 4 })).await;
+    expect_test::expect![
+        "failed: line 4 of log is too far into the file; use `search`, or `bash` with `tail`"
+    ]
+    .assert_eq(&said);
+}
+
+#[tokio::test]
+async fn a_notebook_of_too_many_values_is_given_as_text() {
+    let stage = Stage::new();
+    let with = |count: usize| format!("{{\"cells\":[{}]}}", vec!["0"; count].join(","));
+    stage.put("many.ipynb", with(600_000));
+    stage.put("few.ipynb", with(3));
+    let many = told(read(&stage), json!({ "path": "many.ipynb" })).await;
+    assert!(many.starts_with("1\t{\"cells\":[0,0"), "{}", many.len());
+    let few = told(read(&stage), json!({ "path": "few.ipynb" })).await;
+    assert_eq!(few, "[cell 1: unknown]\n\n[cell 2: unknown]\n\n[cell 3: unknown]\n\n");
 }

@@ -40,44 +40,36 @@ pub struct Search {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// The regular expression.
     pattern: String,
-    /// The file or folder to search; the workspace if absent.
+    /// The file or folder; the workspace unless given.
     path: Option<String>,
-    /// Which files, by their names, for instance `*.rs` or `!tests/**`.
+    /// Which files: `*.rs`, `!tests/**`.
     glob: Option<Vec<String>>,
-    /// Which kind of files, for instance `rust`, `py` or `js`.
+    /// Which kind of files: `rust`, `py`.
     #[serde(rename = "type")]
     kind: Option<String>,
-    /// What to show.
     #[serde(default)]
     output: Output,
-    /// Whether upper and lower case are the same.
     #[serde(default)]
     ignore_case: bool,
-    /// Whether the pattern is plain text instead of a regular expression.
+    /// The pattern is plain text.
     #[serde(default)]
     literal: bool,
-    /// Whether a match may span lines.
+    /// A match may span lines.
     #[serde(default)]
     multiline: bool,
-    /// How many lines to show before and after each match.
+    /// Lines to show around each match.
     #[serde(default)]
     context: usize,
-    /// How many lines, files or counts to show at most.
     limit: Option<usize>,
 }
 
-/// What is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Output {
-    /// The lines that match.
     #[default]
     Lines,
-    /// The names of the files.
     Files,
-    /// How many lines match in each file.
     Count,
 }
 
@@ -195,7 +187,8 @@ impl Plan {
                     return WalkState::Continue;
                 }
                 let mut collect = Collect::new(self.lines_max, stop);
-                if searcher.search_path(&self.matcher, entry.path(), &mut collect).is_err() {
+                let opened = ground.open(entry.path());
+                if opened.and_then(|file| searcher.search_file(&self.matcher, &file, &mut collect)).is_err() {
                     unread.fetch_add(1, Ordering::Relaxed);
                 } else if let Some(file) = collect.finish() {
                     matches.fetch_add(file.count, Ordering::Relaxed);
@@ -236,6 +229,11 @@ impl Found {
         let count = |file: &FileMatches| file.count.clamp(1, plan.lines_max.max(1));
         self.files += 1;
         self.matches += file.count;
+        // Most files come after all that are shown.
+        let is_full = self.shown_count >= plan.limit;
+        if is_full && self.shown.last_key_value().is_some_and(|(last, _)| *last < path) {
+            return;
+        }
         self.shown_count += count(&file);
         self.shown.insert(path, file);
         while let Some(last) = self.shown.last_entry()

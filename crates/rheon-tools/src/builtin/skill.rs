@@ -39,9 +39,8 @@ pub struct UseSkill {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// The skill's name.
     name: String,
-    /// What the skill is to work on, if its text asks for that.
+    /// What the skill is to work on.
     #[schemars(length(max = 10000))]
     arguments: Option<String>,
 }

@@ -66,7 +66,6 @@ pub struct Todo {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// All tasks, in order.
     #[schemars(length(max = 200))]
     tasks: Vec<Task>,
 }
@@ -74,10 +73,8 @@ struct Arguments {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Task {
-    /// What is to be done.
     #[schemars(length(min = 1, max = 2000))]
     text: String,
-    /// How far it is; pending unless given.
     #[serde(default)]
     status: Status,
 }

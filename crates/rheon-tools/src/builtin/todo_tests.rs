@@ -106,6 +106,6 @@ async fn at_the_caps_the_result_stays_short() {
 fn the_schema_says_what_the_code_checks() {
     let tool = Todo::new(TodoList::default());
     assert_eq!(tool.effect(), Effect::Idempotent);
-    expect![[r#"{"additionalProperties":false,"properties":{"tasks":{"description":"All tasks, in order.","items":{"additionalProperties":false,"properties":{"status":{"description":"How far it is; pending unless given.","enum":["pending","inProgress","completed"],"type":"string"},"text":{"description":"What is to be done.","maxLength":2000,"minLength":1,"type":"string"}},"required":["text"],"type":"object"},"maxItems":200,"type":"array"}},"required":["tasks"],"type":"object"}"#]]
+    expect![[r#"{"additionalProperties":false,"properties":{"tasks":{"items":{"additionalProperties":false,"properties":{"status":{"enum":["pending","inProgress","completed"],"type":"string"},"text":{"maxLength":2000,"minLength":1,"type":"string"}},"required":["text"],"type":"object"},"maxItems":200,"type":"array"}},"required":["tasks"],"type":"object"}"#]]
         .assert_eq(&tool.parameters_schema().to_string());
 }

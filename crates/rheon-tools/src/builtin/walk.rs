@@ -1,5 +1,6 @@
 //! Walking the workspace as ripgrep does: ignore files obeyed, hidden files seen, `.git` left out, links not followed.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,13 +11,15 @@ use ignore::types::TypesBuilder;
 use ignore::{DirEntry, WalkBuilder};
 use rheon_types::{ToolContext, ToolError};
 
-use crate::files::{Hidden, Workshop};
+use crate::files::{Entry, Folder, Hidden, Missing, Workshop};
 use crate::workspace::Access;
 
 /// Where a search goes.
 pub(super) struct Ground {
     /// Where it begins.
     pub(super) folder: PathBuf,
+    /// The root that it may not leave, and its path.
+    root: (Folder, PathBuf),
     /// What it leaves out.
     hidden: Hidden,
 }
@@ -28,7 +31,29 @@ pub(super) fn ground(workshop: &Workshop, path: Option<&str>) -> Result<Ground, 
         let shown = workshop.workspace().shown(&resolved.path);
         return Err(ToolError::Failed(format!("there is no {shown}; list the folder above it")));
     }
-    Ok(Ground { folder: resolved.path, hidden: workshop.hidden().clone() })
+    let root = workshop.root_of(&resolved.path).to_owned();
+    let opened = Folder::open(&root, Path::new(""), Missing::Refuse)
+        .map_err(|problem| ToolError::Failed(format!("cannot look into the workspace: {problem}")))?;
+    Ok(Ground { folder: resolved.path, root: (opened, root), hidden: workshop.hidden().clone() })
+}
+
+impl Ground {
+    /// Opens a file that the walk found. What has become a link meanwhile is not followed.
+    pub(super) fn open(&self, path: &Path) -> std::io::Result<File> {
+        let (root, root_path) = &self.root;
+        let relative = path.strip_prefix(root_path).unwrap_or(path);
+        if root_path.parent().is_some() {
+            return root.file(relative);
+        }
+        // Outside the workspace there are files that the kernel makes up, and that show what other processes hold.
+        let parent = relative.parent().unwrap_or(Path::new(""));
+        match Folder::open(root_path, parent, Missing::Refuse)?
+            .entry(relative.file_name().unwrap_or_default())?
+        {
+            Entry::File(file) => Ok(file),
+            Entry::Nothing | Entry::Folder | Entry::Other(_) => Err(std::io::ErrorKind::InvalidInput.into()),
+        }
+    }
 }
 
 /// How long one search may take.
@@ -46,7 +71,7 @@ pub(super) fn walk(ground: &Ground, globs: &[String], kind: Option<&str>) -> Res
         .require_git(false)
         .follow_links(false)
         .overrides(overrides(&ground.folder, globs)?)
-        .filter_entry(move |entry| entry.file_name() != ".git" && !hidden.hides(entry.path()))
+        .filter_entry(move |entry| entry.file_name() != ".git" && !hidden.leaves_out(entry.path()))
         .threads(THREADS);
     if let Some(kind) = kind {
         let mut types = TypesBuilder::new();

@@ -1,5 +1,8 @@
 //! `web_fetch`: a page from the web, as text.
 
+mod clean;
+mod decode;
+
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,9 +38,8 @@ pub struct WebFetch {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// The address of the page.
     url: String,
-    /// How many characters of the text to leave out, for the rest of a long page.
+    /// Characters to leave out, for the rest of a long page.
     #[serde(default)]
     offset: usize,
 }
@@ -58,7 +60,8 @@ impl WebFetch {
         Ok(Self { client, rule })
     }
 
-    /// The page at `url`, after redirects, each of which is checked anew.
+    /// The page at `url`, after redirects, each of which is checked anew. One to another host is not followed: the gate has
+    /// judged this host only, so the model has to ask for the other.
     async fn get(&self, url: Url) -> Result<Response, ToolError> {
         let mut url = url;
         for _ in 0..=REDIRECTS_MAX {
@@ -69,10 +72,18 @@ impl WebFetch {
                 return Ok(response);
             }
             let target = response.headers().get(LOCATION).and_then(|target| target.to_str().ok());
-            url = match target.map(|target| url.join(target)) {
+            let next = match target.map(|target| url.join(target)) {
                 Some(Ok(next)) => next,
                 Some(Err(_)) | None => return Ok(response),
             };
+            self.check(&next)?;
+            // The call was allowed for one host; whether it is for another is not decided here.
+            if next.host() != url.host() {
+                return Err(ToolError::Failed(format!(
+                    "{url} redirects to another host: {next}; fetch that address if you want it"
+                )));
+            }
+            url = next;
         }
         Err(ToolError::Failed(format!("more than {REDIRECTS_MAX} redirects; the last one leads to {url}")))
     }
@@ -110,16 +121,24 @@ impl WebFetch {
         let (status, last) = (response.status(), response.url().clone());
         let kind =
             response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        let (body, is_cut) = read(response).await?;
+        let kind = kind.to_ascii_lowercase();
         if !status.is_success() {
             return Err(ToolError::Failed(format!("{last} answered with status {status}")));
         }
-        let text = as_text(&kind, &body)?;
+        let (body, is_cut) = read(response).await?;
+        let (kind, text) = tokio::task::spawn_blocking(move || as_text(&kind, &body))
+            .await
+            .map_err(|_| ToolError::Failed(format!("the page at {last} cannot be read")))??;
         let total = text.chars().count();
         let shown: String = text.chars().skip(wanted.offset).take(TEXT_CHARS_MAX).collect();
         let end = wanted.offset + shown.chars().count();
-        let mut said = if shown.is_empty() { "(no text)".to_owned() } else { shown };
+        let mut said = match (shown.is_empty(), total) {
+            (false, _) => shown,
+            (true, 0) => "(no text)".to_owned(),
+            (true, _) => {
+                format!("(the page has {total} characters; there is nothing at offset {})", wanted.offset)
+            }
+        };
         if end < total {
             said.push_str(&format!(
                 "\n\n(characters {} to {end} of {total}; go on with offset {end})",
@@ -186,19 +205,21 @@ async fn read(mut response: Response) -> Result<(Vec<u8>, bool), ToolError> {
     Ok((body, false))
 }
 
-fn as_text(kind: &str, body: &[u8]) -> Result<String, ToolError> {
-    let text = String::from_utf8_lossy(body);
-    match kind {
-        "text/html" | "application/xhtml+xml" => {
-            let converter =
-                htmd::HtmlToMarkdown::builder().skip_tags(vec!["script", "style", "noscript", "svg"]).build();
-            converter
-                .convert(&text)
-                .map_err(|problem| ToolError::Failed(format!("the page cannot be read: {problem}")))
-        }
-        _ if is_textual(kind, body) => Ok(text.into_owned()),
-        _ => Err(ToolError::Failed(format!("the page is {kind:?}, not text; it cannot be shown"))),
+/// The kind of a body without its parameters, and the body as text.
+fn as_text(kind: &str, body: &[u8]) -> Result<(String, String), ToolError> {
+    let (name, parameters) = kind.split_once(';').unwrap_or((kind, ""));
+    let name = name.trim();
+    let is_html = matches!(name, "text/html" | "application/xhtml+xml");
+    if !is_html && !is_textual(name, body) {
+        return Err(ToolError::Failed(format!("the page is {name:?}, not text; it cannot be shown")));
     }
+    let text = decode::decode(parameters, body)?;
+    if !is_html {
+        return Ok((name.to_owned(), text.into_owned()));
+    }
+    let text = htmd::convert(&clean::clean(&text))
+        .map_err(|problem| ToolError::Failed(format!("the page cannot be read: {problem}")))?;
+    Ok((name.to_owned(), text))
 }
 
 fn is_textual(kind: &str, body: &[u8]) -> bool {

@@ -18,7 +18,6 @@ pub struct Write {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// The file, relative to the workspace or absolute.
     path: String,
     /// All that the file is to hold.
     content: String,

@@ -226,3 +226,61 @@ fn what_may_not_be_changed_cannot_be_claimed() {
         invalidArgs: the arguments do not fit: missing field `path`
     "#]].assert_eq(&all.replace(&stage.base.display().to_string(), "BASE"));
 }
+
+/// A file system with room for this many bytes; nothing where the user may not make one.
+#[cfg(target_os = "linux")]
+fn small_disk(at: &std::path::Path, bytes: usize) -> Option<impl Drop + use<>> {
+    struct Mounted(std::path::PathBuf);
+    impl Drop for Mounted {
+        fn drop(&mut self) {
+            drop(std::process::Command::new("umount").arg("-l").arg(&self.0).status());
+        }
+    }
+    let mount = std::process::Command::new("mount")
+        .args(["-t", "tmpfs", "-o", &format!("size={bytes}"), "tmpfs"])
+        .arg(at)
+        .stderr(std::process::Stdio::null())
+        .status();
+    mount.is_ok_and(|status| status.success()).then(|| Mounted(at.to_owned()))
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn on_a_full_disk_the_old_file_stays_whole_and_nothing_is_left_behind() {
+    let stage = Stage::new();
+    std::fs::create_dir(stage.at("small")).unwrap();
+    let Some(_disk) = small_disk(&stage.at("small"), 256 * 1024) else {
+        return eprintln!("skipped: no file system can be mounted here");
+    };
+    stage.put("small/a", "old\n");
+    told(Read::new(stage.workshop.clone()), json!({ "path": "small/a" })).await;
+    let large = "x".repeat(1024 * 1024);
+    for path in ["small/a", "small/new"] {
+        let said = told(Write::new(stage.workshop.clone()), json!({ "path": path, "content": large })).await;
+        assert_eq!(said, format!("failed: cannot write {path}: No space left on device (os error 28)"));
+    }
+    assert_eq!(stage.get("small/a"), "old\n");
+    let names: Vec<_> =
+        std::fs::read_dir(stage.at("small")).unwrap().map(|one| one.unwrap().file_name()).collect();
+    assert_eq!(names, ["a"]);
+    let said =
+        told(Write::new(stage.workshop.clone()), json!({ "path": "small/a", "content": "new\n" })).await;
+    assert!(said.starts_with("replaced small/a"), "{said}");
+    // The same for what the user trusts: nothing half written, and the old word still counts.
+    let store = crate::trust::TrustStore::open(stage.at("small/trust.json")).unwrap();
+    let project = tempfile::tempdir().unwrap();
+    std::fs::write(project.path().join(".mcp.json"), "{}").unwrap();
+    let content = crate::trust::ProjectContent::gather(project.path()).unwrap();
+    store.grant(&content).unwrap();
+    stage.put("small/filling", "x");
+    let filling = std::fs::File::options().write(true).open(stage.at("small/filling")).unwrap();
+    let mut filled = 0;
+    while std::os::unix::fs::FileExt::write_at(&filling, &[1; 4_096], filled).is_ok_and(|count| count > 0) {
+        filled += 4_096;
+    }
+    let other = tempfile::tempdir().unwrap();
+    std::fs::write(other.path().join(".mcp.json"), "{}").unwrap();
+    let granted = store.grant(&crate::trust::ProjectContent::gather(other.path()).unwrap());
+    assert!(granted.unwrap_err().to_string().contains("No space left"));
+    assert!(store.check(&content).unwrap().is_trusted());
+}

@@ -84,7 +84,13 @@ impl Workshop {
 
     /// The same without these files and folders: no tool looks at them, whatever the gate says.
     pub fn hiding(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
-        self.hidden = Hidden::new(paths);
+        self.hidden = self.hidden.with_places(paths);
+        self
+    }
+
+    /// The same, and tools that look at many files leave out what fits `rule`: what policy forbids to read.
+    pub fn leaving_out(mut self, rule: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Self {
+        self.hidden = self.hidden.leaving_out(Arc::new(rule));
         self
     }
 
@@ -138,14 +144,19 @@ impl Workshop {
     pub(crate) fn locate(&self, path: &str, access: Access) -> Result<Spot, FileError> {
         let resolved = self.admit(path, access)?;
         let shown = self.shown(&resolved.path);
-        let outermost = || resolved.path.ancestors().last().unwrap_or(&resolved.path);
-        let root = self.workspace().root_of(&resolved.path).unwrap_or_else(outermost);
+        let root = self.root_of(&resolved.path);
         let relative = resolved.path.strip_prefix(root).unwrap_or(&resolved.path);
         let (Some(name), false) = (relative.file_name(), names_folder(path.as_ref())) else {
             return Err(FileError::IsFolder { path: shown });
         };
         let parent = relative.parent().unwrap_or(Path::new("")).to_owned();
         Ok(Spot { root: root.to_owned(), parent, name: name.to_owned(), shown, path: resolved.path })
+    }
+
+    /// The root of the workspace that `path`, a canonical one, lies in, or else that of all files.
+    pub(crate) fn root_of<'a>(&'a self, path: &'a Path) -> &'a Path {
+        let outermost = || path.ancestors().last().unwrap_or(path);
+        self.workspace().root_of(path).unwrap_or_else(outermost)
     }
 
     /// Opens the file at `spot` for reading.
@@ -258,7 +269,9 @@ impl Workshop {
     ) -> Result<(), FileError> {
         let failed = |source| spot.failed("write", source);
         let folder = Folder::open(&spot.root, &spot.parent, Missing::Create).map_err(failed)?;
-        let draft = folder.draft(&change.after, loaded.map(|loaded| &loaded.permissions)).map_err(failed)?;
+        // What the draft takes over is the file's that was read, or the look below finds that it is another.
+        let old = spot.open_in(&folder)?;
+        let draft = folder.draft(&change.after, old.as_ref().map(|(file, _)| file)).map_err(failed)?;
         // The last look before the step: what came in between is not overwritten.
         let now = spot.open_in(&folder)?.map(|(_, metadata)| Stamp::of(&metadata));
         if now != loaded.map(|loaded| *loaded.fingerprint.stamp()) {

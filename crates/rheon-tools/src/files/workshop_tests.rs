@@ -102,3 +102,35 @@ async fn what_is_hidden_is_neither_read_nor_listed_nor_found() {
         home/notes
         1:no key"#]].assert_eq(&heard);
 }
+
+#[tokio::test]
+async fn of_two_sessions_that_change_a_file_at_once_none_loses_the_others_change() {
+    use crate::builtin::stage::{Stage, context_of};
+    use crate::builtin::{Edit, Read};
+    use rheon_types::Tool as _;
+    let stage = Stage::new();
+    stage.put("a", "START\n");
+    let mut done = 0;
+    for round in 0..40 {
+        let sessions = [stage.workshop.for_session(), stage.workshop.for_session()];
+        let mut calls = Vec::new();
+        for (index, workshop) in sessions.iter().enumerate() {
+            let read = Read::new(workshop.clone());
+            read.execute(std::sync::Arc::new(serde_json::json!({ "path": "a" })), context_of("run"))
+                .await
+                .unwrap();
+            let (workshop, line) = (workshop.clone(), format!("{round}-{index}\n"));
+            calls.push(tokio::spawn(async move {
+                let edit = serde_json::json!({ "path": "a", "edits": [{ "old_string": "START\n", "new_string": format!("START\n{line}") }] });
+                let edit = Edit::new(workshop).execute(std::sync::Arc::new(edit), context_of(&line)).await;
+                edit.is_ok()
+            }));
+        }
+        for call in calls {
+            done += usize::from(call.await.unwrap());
+        }
+    }
+    // Whoever was refused was told so; every change that was reported is there.
+    assert_eq!(stage.get("a").lines().count(), 1 + done);
+    assert!(done >= 40);
+}

@@ -119,7 +119,7 @@ fn shown(reply: &HookReply) -> String {
 }
 
 /// Brings `event` about, and shows what comes of it where the agent meets it.
-pub(super) async fn bring_about(event: HookEvent, hooks: &CommandHooks) -> String {
+pub(crate) async fn bring_about(event: HookEvent, hooks: &CommandHooks) -> String {
     let call = bash("npm test");
     let said = Message::user("do it", Timestamp::default());
     match event {

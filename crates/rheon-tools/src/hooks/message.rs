@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::hooks::event::HookEvent;
-use crate::policy::brief;
+use crate::policy::{brief, visible};
 
 /// Something that the user is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,11 @@ pub enum MessageKind {
 impl fmt::Display for HookMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
-            MessageKind::Said => write!(f, "{} hook: {}", self.event, self.text),
+            MessageKind::Said => {
+                // A hook's own words may have lines, and nothing else that a terminal obeys.
+                let lines: Vec<String> = self.text.lines().map(visible).collect();
+                write!(f, "{} hook: {}", self.event, lines.join("\n"))
+            }
             MessageKind::Failed => write!(f, "the {} hook {:?} {}", self.event, self.command, self.text),
         }
     }

@@ -37,7 +37,10 @@ mod events_tests;
 mod exit_tests;
 #[cfg(test)]
 #[cfg(unix)]
-mod fixtures;
+pub(crate) mod fixtures;
+#[cfg(test)]
+#[cfg(unix)]
+mod hostile_tests;
 #[cfg(test)]
 mod matcher_tests;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! One process: given its stdin, read to its end, and killed with its whole group when it takes too long or nobody waits.
+//! One process: given its stdin, read to its end, and ended with all that it started when it takes too long or nobody waits.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, Command};
+
+use crate::process::{Killer, MARKER, next_marker};
 
 /// How much of each output is kept; the rest is read away.
 pub(crate) const OUTPUT_BYTES_MAX: usize = 1024 * 1024;
@@ -59,18 +61,16 @@ impl Kept {
 
 /// Runs `job`, gives it `input` and waits for its end.
 pub(crate) async fn run(job: &Job, input: &[u8]) -> Ended {
-    let mut child = match command(job).spawn() {
+    let marker = next_marker();
+    let mut child = match command(job, &marker).spawn() {
         Ok(child) => child,
         Err(error) => return Ended::NotRun(format!("cannot be started: {error}")),
     };
-    let mut group = Group::of(&child);
+    let mut group = Group::of(&child, &marker);
     let (mut stdout, mut stderr) = (Kept::default(), Kept::default());
-    let finished = finish(&mut child, input, (&mut stdout, &mut stderr));
+    let finished = finish((&mut child, &mut group), input, (&mut stdout, &mut stderr));
     match tokio::time::timeout(job.timeout, finished).await {
-        Ok(Ok(code)) => {
-            group.forget();
-            Ended::Exited { code, stdout, stderr }
-        }
+        Ok(Ok(code)) => Ended::Exited { code, stdout, stderr },
         Ok(Err(error)) => Ended::NotRun(format!("cannot be awaited: {error}")),
         Err(_) => {
             group.kill();
@@ -81,7 +81,7 @@ pub(crate) async fn run(job: &Job, input: &[u8]) -> Ended {
     }
 }
 
-fn command(job: &Job) -> Command {
+fn command(job: &Job, marker: &str) -> Command {
     let mut command = match &job.program {
         Program::Line(line) => shell(line),
         Program::Exact(program, arguments) => {
@@ -91,6 +91,7 @@ fn command(job: &Job) -> Command {
         }
     };
     command.env_clear().envs(job.variables.iter().map(|(name, value)| (name, value)));
+    command.env(MARKER, marker);
     command.current_dir(&job.folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.kill_on_drop(true);
     #[cfg(unix)]
@@ -115,7 +116,7 @@ fn shell(line: &str) -> Command {
 
 /// Feeds and reads the process until it ends; its exit code.
 async fn finish(
-    child: &mut Child,
+    (child, group): (&mut Child, &mut Group),
     input: &[u8],
     (stdout, stderr): (&mut Kept, &mut Kept),
 ) -> io::Result<Option<i32>> {
@@ -123,9 +124,14 @@ async fn finish(
     let exchange = async { tokio::join!(feed(stdin, input), keep(out, stdout), keep(err, stderr)) };
     tokio::pin!(exchange);
     let status = tokio::select! {
-        _ = &mut exchange => child.wait().await?,
+        _ = &mut exchange => {
+            let status = child.wait().await?;
+            group.forget();
+            status
+        }
         status = child.wait() => {
             let status = status?;
+            group.forget();
             // What it left running may hold the pipes; what was said until now counts.
             tokio::time::timeout(REST, &mut exchange).await.map(|_| ()).unwrap_or_default();
             status
@@ -153,33 +159,26 @@ async fn keep(pipe: Option<impl AsyncRead + Unpin>, kept: &mut Kept) {
     }
 }
 
-/// The group of a process that has not been reaped; killed when it is dropped. Once the process is reaped its number may be
-/// somebody else's.
+/// A process that has not been reaped, and all that came from it; ended when this is dropped. Once the process is reaped its
+/// number may be somebody else's, and what it left running is meant to run.
 struct Group {
-    leader: Option<u32>,
+    killer: Option<Killer>,
 }
 
 impl Group {
-    fn of(child: &Child) -> Self {
-        Self { leader: child.id() }
+    fn of(child: &Child, marker: &str) -> Self {
+        Self { killer: child.id().map(|id| Killer::of(id, format!("{MARKER}={marker}"))) }
     }
 
     fn forget(&mut self) {
-        self.leader = None;
+        self.killer = None;
     }
 
-    #[cfg(unix)]
     fn kill(&self) {
-        let leader =
-            self.leader.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
-        if let Some(leader) = leader {
-            // A group that is gone needs no killing.
-            rustix::process::kill_process_group(leader, rustix::process::Signal::KILL).unwrap_or_default();
+        if let Some(killer) = &self.killer {
+            killer.kill();
         }
     }
-
-    #[cfg(not(unix))]
-    fn kill(&self) {}
 }
 
 impl Drop for Group {

@@ -14,6 +14,9 @@ use crate::workspace::{Access, PathError, Workspace};
 /// The most words of a line that are looked at as paths; a line with more is asked about.
 pub(crate) const PATHS_MAX: usize = 2_000;
 
+/// How many options between a command and what it is told to do a rule that forbids looks past.
+const OPTIONS_MAX: usize = 16;
+
 /// One thing, as rules see it.
 pub(crate) enum Action<'a> {
     Command(&'a Words),
@@ -100,13 +103,24 @@ impl Words {
             command.words.iter().map(|word| word.as_deref().unwrap_or("\u{fffd}")).collect();
         let text = command.text.split_whitespace().collect::<Vec<_>>().join(" ");
         let mut readings = vec![shown.join(" "), text.clone()];
-        if let Some((name, rest)) = shown.split_first()
-            && let Some((_, base)) = name.rsplit_once('/')
-        {
-            readings.push([&[base], rest].concat().join(" "));
+        if let Some((name, rest)) = shown.split_first() {
+            let base = name.rsplit_once('/').map_or(*name, |(_, base)| base);
+            if base != *name {
+                readings.push([&[base], rest].concat().join(" "));
+            }
+            readings.extend(after_options(rest).map(|rest| format!("{base} {}", rest.join(" "))));
         }
         Self { plain, text, readings }
     }
+}
+
+/// The words after the first few options, each with a value or without: `git -C . push` pushes, whatever stands between.
+fn after_options<'a>(rest: &'a [&'a str]) -> impl Iterator<Item = &'a [&'a str]> {
+    let is_option = |word: Option<&&str>| word.is_some_and(|word| word.starts_with(['-', '+']));
+    let skipped = move |at: &usize| {
+        is_option(rest.get(*at)) || at.checked_sub(1).is_some_and(|before| is_option(rest.get(before)))
+    };
+    (0..OPTIONS_MAX).take_while(skipped).filter_map(|at| rest.get(at + 1..)).filter(|rest| !rest.is_empty())
 }
 
 fn is_harmless((name, value): &(String, Option<String>)) -> bool {
@@ -244,6 +258,7 @@ impl Surroundings<'_> {
             if word.starts_with('-') {
                 meanings.extend(word.find(['/', '~', '.']).and_then(|at| word.get(at..)));
             }
+            meanings.extend(path_within(name, word).filter(|path| !path.is_empty()));
             for meaning in meanings {
                 let path = self.expand(meaning).unwrap_or_else(|| meaning.to_owned());
                 paths.push(named(Some(index), &path));
@@ -270,6 +285,22 @@ impl Surroundings<'_> {
     }
 }
 
+/// The path that a word holds where the command has a way of its own to name one: `git show HEAD:path`,
+/// `docker run -v path:/there`, `--mount type=bind,source=path`.
+fn path_within<'a>(name: &str, word: &'a str) -> Option<&'a str> {
+    match name.rsplit('/').next()? {
+        "git" => word.split_once(':').map(|(_, path)| path),
+        "docker" | "podman" | "nerdctl" => {
+            let source = ["source=", "src="].iter().find_map(|key| word.split_once(key));
+            match source {
+                Some((_, path)) => path.split(',').next(),
+                None => word.split_once(':').map(|(path, _)| path),
+            }
+        }
+        _ => None,
+    }
+}
+
 /// The host of an address as rules compare it.
 pub(crate) fn host_of(url: &Url) -> Option<String> {
     let host = url.host_str()?.trim_end_matches('.').to_lowercase();
@@ -291,6 +322,13 @@ fn folder_of_pattern(pattern: &str) -> Option<String> {
 fn is_transparent(command: &SimpleCommand, next: &SimpleCommand) -> bool {
     let Some(Some(name)) = command.words.first() else { return false };
     let wraps = command.words.len() > next.words.len() && command.words.ends_with(&next.words);
-    let bare = name != "xargs" || command.words.len() == next.words.len() + 1;
+    let own = command.words.len().saturating_sub(next.words.len());
+    let mut options = command.words.iter().take(own).skip(1);
+    let bare = match name.as_str() {
+        "xargs" => own == 1,
+        // The program of that name writes files; the word of the shell knows only this option.
+        "time" => options.all(|word| word.as_deref() == Some("-p")),
+        _ => true,
+    };
     TRANSPARENT.contains(&name.as_str()) && wraps && bare && command.assignments.iter().all(is_harmless)
 }

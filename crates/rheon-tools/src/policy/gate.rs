@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rheon_types::event::{
-    ApprovalRequest, PermissionDecision, PermissionMode, PermissionResponse, QueuedChange, Scope,
+    ApprovalRequest, Danger, PermissionDecision, PermissionMode, PermissionResponse, QueuedChange, Scope,
 };
 use rheon_types::{Answer, AskedBy, Effect, Gate, GateRequest, ToolCall, ToolCallId, Verdict};
 
@@ -13,6 +13,7 @@ use crate::policy::call::Surroundings;
 use crate::policy::explanation::{Because, Decision, Explanation};
 use crate::policy::held::HeldCommands;
 use crate::policy::judge::{Judge, Judged};
+use crate::policy::names::{Kind, kind_of};
 use crate::policy::plan::Plan;
 use crate::policy::policy_set::{BoundRule, Policy, PolicyError};
 use crate::policy::rule::{List, Rule};
@@ -106,6 +107,11 @@ impl PolicyGate {
         &self.policy
     }
 
+    /// Whether nobody may look at `path`, by the policy or by an answer of this session.
+    pub fn hides(&self, path: &Path) -> bool {
+        self.policy.hides(path) || self.state().rules.iter().any(|bound| bound.hides(path))
+    }
+
     /// The mode of the session.
     pub fn mode(&self) -> PermissionMode {
         self.state().mode
@@ -191,7 +197,8 @@ impl PolicyGate {
             Decision::Allow => Verdict::Allow,
             // The user has seen exactly this call in the plan, so it needs no question.
             Decision::Ask | Decision::Deny
-                if explanation.by_rules == Decision::Ask && self.state().plan.take_grant(call) =>
+                if explanation.by_rules == Decision::Ask
+                    && self.state().plan.take_grant(call, place_of(call, &shell_folder)) =>
             {
                 Verdict::Allow
             }
@@ -203,21 +210,31 @@ impl PolicyGate {
                 suggested_rule: suggestion::of(&explanation),
                 by: asked_by(&explanation),
             },
-            Decision::Queue => self.queue(call, &explanation),
+            Decision::Queue => self.queue(call, &explanation, place_of(call, &shell_folder)),
         }
     }
 
-    fn queue(&self, call: &ToolCall, explanation: &Explanation) -> Verdict {
+    fn queue(&self, call: &ToolCall, explanation: &Explanation, place: &Path) -> Verdict {
         let change = QueuedChange {
             call_id: call.id.clone(),
             tool_name: call.name.clone(),
             arguments: Arc::clone(&call.arguments),
-            summary: summary(explanation),
+            summary: self.summary(explanation, place),
         };
-        match self.state().plan.queue(change.clone()) {
+        match self.state().plan.queue(change.clone(), place) {
             Ok(()) => Verdict::Queue { change },
             Err(full) => Verdict::Deny { reason: full.to_string() },
         }
+    }
+
+    /// What a change would do, and where, if that is not the root of the workspace.
+    fn summary(&self, explanation: &Explanation, place: &Path) -> String {
+        let changes: Vec<&str> = explanation.parts.iter().map(|part| part.what.as_str()).collect();
+        let changes = changes.join(", ");
+        if place.as_os_str().is_empty() || place == self.workspace.root() {
+            return changes;
+        }
+        format!("{changes} in {}", self.workspace.shown(place))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -267,11 +284,13 @@ impl fmt::Debug for PolicyGate {
     }
 }
 
-/// A question that a rule demands stays one, whatever hooks say.
+/// A question that a rule demands stays one, whatever hooks say, and so does one about lasting damage.
 fn asked_by(explanation: &Explanation) -> AskedBy {
     let is_by_rule = explanation.parts.iter().any(|part| match part.because {
         Because::Rule { .. } => part.decision == Decision::Ask,
-        Because::NotCovered { .. } | Because::Default(_) => false,
+        Because::NotCovered { .. } | Because::Default(_) => {
+            part.decision == Decision::Ask && part.danger == Danger::Critical
+        }
     });
     if is_by_rule { AskedBy::Rule } else { AskedBy::Default }
 }
@@ -285,7 +304,12 @@ fn denial(explanation: &Explanation) -> String {
     }
 }
 
-fn summary(explanation: &Explanation) -> String {
-    let changes: Vec<&str> = explanation.parts.iter().map(|part| part.what.as_str()).collect();
-    changes.join(", ")
+/// The folder that decides what a call does: that of the shell for its commands, none for other tools.
+fn place_of<'a>(call: &ToolCall, shell_folder: &'a Path) -> &'a Path {
+    match kind_of(call.name.as_str()) {
+        Kind::Shell => shell_folder,
+        Kind::Read | Kind::Edit | Kind::Fetch | Kind::Named | Kind::Internal | Kind::Mcp | Kind::Other => {
+            Path::new("")
+        }
+    }
 }

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use expect_test::{expect, expect_file};
 use rheon_types::event::{PermissionDecision, PermissionMode, Scope, Subject};
 use rheon_types::{
-    Answer, BoxFuture, Effect, Gate, GateRequest, Tool, ToolCall, ToolContext, ToolError, ToolResult, Verdict,
+    Answer, AskedBy, BoxFuture, Effect, Gate, GateRequest, Tool, ToolCall, ToolContext, ToolError,
+    ToolResult, Verdict,
 };
 use serde_json::{Value, json};
 
@@ -357,4 +358,50 @@ fn a_plan_holds_so_many_changes_and_no_more() {
     }
     let Verdict::Deny { reason } = check(&gate, &bash("cargo build")) else { panic!("it is queued") };
     expect!["the plan holds 256 changes already; show it to the user before you add more"].assert_eq(&reason);
+}
+
+#[test]
+fn what_was_agreed_to_in_one_folder_does_not_hold_in_another() {
+    let world = World::new();
+    let folder = Arc::new(Mutex::new(world.path().join("work/src")));
+    let told = Arc::clone(&folder);
+    let gate = world.gate("{}").with_shell_folder(move |_| told.lock().unwrap().clone());
+    gate.set_mode(PermissionMode::Plan).unwrap();
+    check(&gate, &bash("rm x"));
+    let queued = gate.queued_changes();
+    assert_eq!(
+        queued.iter().map(|change| change.summary.as_str()).collect::<Vec<_>>(),
+        ["run `rm x` in src"]
+    );
+    gate.approve_shown_plan(&queued).unwrap();
+    *folder.lock().unwrap() = world.path().join("work");
+    assert!(matches!(check(&gate, &bash("rm x")), Verdict::Ask { .. }));
+    *folder.lock().unwrap() = world.path().join("work/src");
+    assert_eq!(check(&gate, &bash("rm x")), Verdict::Allow);
+    assert!(matches!(check(&gate, &bash("rm x")), Verdict::Ask { .. }));
+}
+
+#[test]
+fn a_new_plan_forgets_what_an_earlier_one_left_unused() {
+    let world = World::new();
+    let gate = world.gate("{}");
+    gate.set_mode(PermissionMode::Plan).unwrap();
+    check(&gate, &write("src/a.rs"));
+    gate.approve_plan();
+    gate.set_mode(PermissionMode::Plan).unwrap();
+    gate.reject_plan();
+    gate.set_mode(PermissionMode::Default).unwrap();
+    assert!(matches!(check(&gate, &write("src/a.rs")), Verdict::Ask { .. }));
+}
+
+#[test]
+fn no_hook_spares_the_question_about_lasting_damage() {
+    let world = World::new();
+    let gate = world.gate(r#"{"allow":["Bash(rm *)"]}"#);
+    let by = |line: &str| match check(&gate, &bash(line)) {
+        Verdict::Ask { by, .. } => Some(by),
+        Verdict::Allow | Verdict::Deny { .. } | Verdict::Queue { .. } => None,
+    };
+    let asked = ["rm -rf x", "git push -f", "mkdir x"].map(by);
+    assert_eq!(asked, [Some(AskedBy::Rule), Some(AskedBy::Rule), Some(AskedBy::Default)]);
 }

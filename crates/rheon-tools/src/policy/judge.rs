@@ -214,7 +214,7 @@ impl Judge<'_> {
         }
         let fitting: Vec<&BoundRule> = self.all(List::Allow).filter(|bound| any(bound, actions)).collect();
         for bound in &fitting {
-            if let Some(seen) = self.seen(bound, danger) {
+            if let Some(seen) = self.seen(bound, item, danger) {
                 return (part(what, Decision::Allow, named(bound), danger), seen);
             }
         }
@@ -359,7 +359,7 @@ impl Judge<'_> {
     ///
     /// A rule covers what is no more dangerous than the words it names: `Bash(find *)` was not written with `-exec` in
     /// mind, while who writes `Bash(git push *)` means to push.
-    fn seen(&self, bound: &BoundRule, danger: Danger) -> Option<Seen> {
+    fn seen(&self, bound: &BoundRule, item: &CommandItem, danger: Danger) -> Option<Seen> {
         let Pattern::Command(pattern) = bound.rule.pattern() else { return Some(Seen::Words(0)) };
         if pattern.is_exact() {
             return Some(Seen::Words(usize::MAX));
@@ -368,7 +368,11 @@ impl Judge<'_> {
             return Some(Seen::Everything);
         }
         let words = pattern.named_words();
-        let count = words.len();
+        // `Bash(cat src/*)` was not written with `src/../..` in mind.
+        let last = words.len().checked_sub(1).and_then(|last| item.command.words.get(last)?.as_deref());
+        let rest = pattern.half_word().and_then(|half| last?.strip_prefix(half));
+        let leads_up = rest.is_some_and(|rest| rest.split('/').any(|part| part == ".."));
+        let count = if leads_up { words.len() - 1 } else { words.len() };
         let named = if words.is_empty() {
             Danger::Moderate
         } else {
@@ -401,7 +405,7 @@ impl Judge<'_> {
     fn would_cover(&self, rule: &str, item: &CommandItem, danger: Danger) -> bool {
         let places = self.policy.places();
         suggestion::bound(rule, places).is_some_and(|bound| {
-            bound.matches(&Action::Command(&item.words)) && self.seen(&bound, danger).is_some()
+            bound.matches(&Action::Command(&item.words)) && self.seen(&bound, item, danger).is_some()
         })
     }
 
@@ -432,14 +436,16 @@ fn names_paths(bound: &BoundRule) -> bool {
     matches!(bound.rule.pattern(), Pattern::Path { pattern: Some(_), .. })
 }
 
-/// Whether a path could be read, or written because its folder is there.
+/// Whether a path could be read, or made because some folder above it is there. The root alone is not enough: a word such
+/// as `/api/users` is rarely a path.
 fn is_there(path: &NamedPath) -> bool {
     let found = |path: &std::path::Path| path.symlink_metadata().is_ok();
     match path.access {
+        _ if path.fleeting => true,
         Access::Read => found(&path.real),
         Access::Write => {
-            path.real.parent().is_none_or(|parent| parent.parent().is_some() && found(parent))
-                || found(&path.real)
+            let mut above = path.real.ancestors().skip(1).filter(|folder| folder.parent().is_some());
+            path.real.parent().is_none() || found(&path.real) || above.any(found)
         }
     }
 }

@@ -42,6 +42,8 @@ pub use visible::visible;
 pub type Rules = PolicyGate;
 
 #[cfg(test)]
+mod attack_tests;
+#[cfg(test)]
 mod document_tests;
 #[cfg(test)]
 mod fixtures;

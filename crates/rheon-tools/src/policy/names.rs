@@ -88,7 +88,7 @@ pub(crate) const TRANSPARENT: [&str; 8] =
     ["timeout", "time", "nice", "nohup", "stdbuf", "command", "builtin", "xargs"];
 
 /// Variables that change how a command looks or counts, never what it runs. One that ends in `_` stands for all that begin so.
-pub(crate) const HARMLESS_VARIABLES: [&str; 14] = [
+pub(crate) const HARMLESS_VARIABLES: [&str; 17] = [
     "LC_",
     "LANG",
     "LANGUAGE",
@@ -103,6 +103,9 @@ pub(crate) const HARMLESS_VARIABLES: [&str; 14] = [
     "RUST_BACKTRACE",
     "RUST_LOG",
     "NODE_ENV",
+    "CARGO_TERM_",
+    "PYTHONUNBUFFERED",
+    "PYTHONDONTWRITEBYTECODE",
 ];
 
 /// Commands whose second word (or third) says what they do, so that a rule may end after it.

@@ -24,6 +24,15 @@ enum Anchor {
     WorkingFolder,
 }
 
+/// What `folder/**` means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// What is in the folder.
+    Contents,
+    /// The folder too: who forbids all that is in it does not want it copied or searched as a whole.
+    FolderToo,
+}
+
 impl PathPattern {
     pub(crate) fn parse(spec: &str) -> Result<Self, String> {
         let (anchor, line) = if let Some(rest) = spec.strip_prefix("//") {
@@ -49,12 +58,24 @@ impl PathPattern {
         if line.split('/').any(|part| part == "..") {
             return Err("a path rule cannot lead upwards; write the absolute path, //...".into());
         }
-        compile(Path::new("/"), &line)?;
+        compile(Path::new("/"), &line, Extent::Contents)?;
         Ok(Self { anchor, line })
     }
 
+    /// What it names below its folder, if that is one file or folder and nothing else.
+    pub(crate) fn literal(&self) -> Option<&str> {
+        let line = self.line.strip_prefix('/')?;
+        let line = line.strip_suffix("/**").unwrap_or(line).trim_end_matches('/');
+        (!line.is_empty() && !line.contains(['*', '?', '[', '\\'])).then_some(line)
+    }
+
     /// The pattern in the folders it means; each folder also by its real path. Empty where there is no such folder.
-    pub(crate) fn bind(&self, places: &Places, source_folder: &Path) -> Result<Vec<Gitignore>, String> {
+    pub(crate) fn bind(
+        &self,
+        places: &Places,
+        source_folder: &Path,
+        extent: Extent,
+    ) -> Result<Vec<Gitignore>, String> {
         let folder = match self.anchor {
             Anchor::FileSystem => Some(Path::new("/")),
             Anchor::Home => places.home.as_deref(),
@@ -64,19 +85,25 @@ impl PathPattern {
         let Some(folder) = folder else {
             return Err("no home folder is known; write the absolute path, //...".into());
         };
-        let mut bound = vec![compile(folder, &self.line)?];
+        let mut bound = vec![compile(folder, &self.line, extent)?];
         if let Ok(real) = folder.canonicalize()
             && real != folder
         {
-            bound.push(compile(&real, &self.line)?);
+            bound.push(compile(&real, &self.line, extent)?);
         }
         Ok(bound)
     }
 }
 
-fn compile(folder: &Path, line: &str) -> Result<Gitignore, String> {
+fn compile(folder: &Path, line: &str, extent: Extent) -> Result<Gitignore, String> {
     let mut builder = GitignoreBuilder::new(folder);
     builder.add_line(None, line).map_err(|error| error.to_string())?;
+    if let (Extent::FolderToo, Some(itself)) = (extent, line.strip_suffix("/**"))
+        && !itself.is_empty()
+    {
+        let itself = format!("/{}", itself.trim_start_matches('/'));
+        builder.add_line(None, &itself).map_err(|error| error.to_string())?;
+    }
     let built = builder.build().map_err(|error| error.to_string())?;
     if built.is_empty() { Err("the pattern is empty".into()) } else { Ok(built) }
 }
@@ -100,6 +127,8 @@ pub(crate) struct NamedPath {
     pub(crate) real: PathBuf,
     pub(crate) inside: bool,
     pub(crate) protected: bool,
+    /// Whether it leads elsewhere for another process, so that a command may find something else there.
+    pub(crate) fleeting: bool,
 }
 
 impl NamedPath {
@@ -120,7 +149,14 @@ impl NamedPath {
         };
         let found = workspace.resolve(text)?;
         let written = lexical(&workspace.root().join(&joined));
-        Ok(Self { access, written, real: found.path, inside: found.inside, protected: found.protected })
+        Ok(Self {
+            access,
+            written,
+            real: found.path,
+            inside: found.inside && !found.fleeting,
+            protected: found.protected,
+            fleeting: found.fleeting,
+        })
     }
 }
 

@@ -4,12 +4,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use ignore::gitignore::Gitignore;
+use ignore::{DirEntry, WalkBuilder};
 use rheon_types::event::PermissionMode;
 use url::Url;
 
 use crate::policy::call::{Action, Words, host_of};
 use crate::policy::document::{Document, RuleEntry};
-use crate::policy::paths::{NamedPath, fits};
+use crate::policy::paths::{Extent, NamedPath, fits};
 use crate::policy::places::Places;
 use crate::policy::rule::{List, Pattern, Rule};
 use crate::policy::shell_seam::Shell;
@@ -242,17 +243,26 @@ impl Policy {
 
     /// Whether nobody may look at `path`, so that tools that look at many files leave it out.
     pub fn hides(&self, path: &Path) -> bool {
-        self.of(List::Deny).any(|bound| match bound.rule.pattern() {
-            Pattern::Path { access: Access::Read, pattern: Some(_) } => fits(&bound.paths, path),
-            Pattern::Path { .. }
-            | Pattern::Command(_)
-            | Pattern::Tool(_)
-            | Pattern::Server(_)
-            | Pattern::Domain(_)
-            | Pattern::Named { .. }
-            | Pattern::Argument { .. }
-            | Pattern::Nothing => false,
-        })
+        self.of(List::Deny).any(|bound| bound.hides(path))
+    }
+
+    /// What nobody may look at, or change, in `workspace` and in the home, so that a sandbox can see to it. Names without
+    /// wildcards are among them whether or not there is such a file; of the others those in the workspace that a quick look
+    /// finds now, so that a file that is made later and fits only a wildcard is not.
+    pub(crate) fn denied_in(&self, workspace: &Workspace, access: Access) -> Vec<PathBuf> {
+        let rules: Vec<&BoundRule> = self.of(List::Deny).filter(|bound| bound.is_about(access)).collect();
+        let at_home = |path: &Path| self.places.home.as_ref().is_some_and(|home| path.starts_with(home));
+        let mut found: Vec<PathBuf> = rules.iter().flat_map(|bound| bound.literal_paths()).collect();
+        found.retain(|path| at_home(path) || workspace.root_of(path).is_some());
+        let roots = workspace.roots().filter(|_| !rules.is_empty());
+        for entry in roots.flat_map(quick_look) {
+            let is_new = !found.iter().any(|known| entry.path().starts_with(known));
+            if is_new && rules.iter().any(|bound| fits(&bound.paths, entry.path())) {
+                found.push(entry.into_path());
+            }
+        }
+        found.truncate(DENIED_MAX);
+        found
     }
 
     pub(crate) fn places(&self) -> &Places {
@@ -318,6 +328,23 @@ impl Policy {
     }
 }
 
+/// Folders that are not looked through: large, and made by programs.
+const LARGE_FOLDERS: [&str; 4] = [".git", "node_modules", "target", ".venv"];
+
+/// How many files of a folder of the workspace are looked at, and how many places a sandbox is told of.
+const ENTRIES_MAX: usize = 20_000;
+const DENIED_MAX: usize = 256;
+
+/// What is below `root`, as far as a quick look goes.
+fn quick_look(root: &Path) -> impl Iterator<Item = DirEntry> {
+    let entries = WalkBuilder::new(root)
+        .standard_filters(false)
+        .follow_links(false)
+        .filter_entry(|entry| !LARGE_FOLDERS.iter().any(|name| entry.file_name() == *name))
+        .build();
+    entries.flatten().filter(|entry| entry.depth() > 0).take(ENTRIES_MAX)
+}
+
 /// What a rule should do with an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
@@ -333,7 +360,13 @@ impl BoundRule {
         folder: &Path,
     ) -> Result<Self, PolicyError> {
         let paths = match rule.pattern() {
-            Pattern::Path { pattern: Some(pattern), .. } => pattern.bind(places, folder),
+            Pattern::Path { pattern: Some(pattern), .. } => {
+                let extent = match rule.list() {
+                    List::Deny | List::Ask => Extent::FolderToo,
+                    List::Allow => Extent::Contents,
+                };
+                pattern.bind(places, folder, extent)
+            }
             Pattern::Path { pattern: None, .. }
             | Pattern::Command(_)
             | Pattern::Tool(_)
@@ -352,6 +385,41 @@ impl BoundRule {
                 problem,
             }),
         }
+    }
+
+    /// Whether it is about certain paths, and this use of them.
+    fn is_about(&self, wanted: Access) -> bool {
+        match self.rule.pattern() {
+            Pattern::Path { access, pattern } => *access == wanted && pattern.is_some(),
+            Pattern::Command(_)
+            | Pattern::Tool(_)
+            | Pattern::Server(_)
+            | Pattern::Domain(_)
+            | Pattern::Named { .. }
+            | Pattern::Argument { .. }
+            | Pattern::Nothing => false,
+        }
+    }
+
+    /// The paths that it names without wildcards.
+    fn literal_paths(&self) -> impl Iterator<Item = PathBuf> {
+        let literal = match self.rule.pattern() {
+            Pattern::Path { pattern: Some(pattern), .. } => pattern.literal(),
+            Pattern::Path { pattern: None, .. }
+            | Pattern::Command(_)
+            | Pattern::Tool(_)
+            | Pattern::Server(_)
+            | Pattern::Domain(_)
+            | Pattern::Named { .. }
+            | Pattern::Argument { .. }
+            | Pattern::Nothing => None,
+        };
+        self.paths.iter().filter_map(move |bound| Some(bound.path().join(literal?)))
+    }
+
+    /// Whether it forbids to look at `path`.
+    pub(crate) fn hides(&self, path: &Path) -> bool {
+        self.rule.list() == List::Deny && self.is_about(Access::Read) && fits(&self.paths, path)
     }
 
     /// Whether the rule names this. To forbid, one reading of it is enough; to allow, every reading has to fit.

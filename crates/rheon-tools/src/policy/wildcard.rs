@@ -87,6 +87,14 @@ impl CommandPattern {
         }
     }
 
+    /// The half word that the rule itself names last, where a `*` stands right behind it.
+    pub(crate) fn half_word(&self) -> Option<&str> {
+        let (Self::Prefix(pattern) | Self::Whole(pattern)) = self else { return None };
+        let literal = pattern.literal_prefix();
+        let is_half = pattern.is_open() && !literal.ends_with(char::is_whitespace);
+        literal.split_whitespace().last().filter(|_| is_half)
+    }
+
     /// Whether it names one command to the last letter.
     pub(crate) fn is_exact(&self) -> bool {
         match self {

@@ -3,18 +3,21 @@
 //! takes the end of the thread that started a process for the end of its parent.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, PipeReader, PipeWriter};
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus};
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use super::beginning::Beginning;
 use super::environment::Environment;
-use super::supervisor::{supervised, tied};
+use super::execution::Execution;
+use super::spawn::{Supervision, spawn};
 use super::tree::{KillOnDrop, Killer, Tree};
 
 /// A line of bash, and where it runs.
@@ -49,12 +52,20 @@ pub struct Launcher {
     pub bash: PathBuf,
     /// Variables that the launcher needs the line to see.
     pub variables: Vec<(String, String)>,
+    /// What the process gets before it becomes that program.
+    pub beginning: Beginning,
     /// What holds the processes together.
     pub containment: Containment,
     /// Gives up rights of the thread that starts the process.
     pub restrict: Option<Arc<Restrict>>,
     /// Lives as long as the process.
-    pub guard: Option<Box<dyn Any + Send>>,
+    pub guard: Option<Box<dyn Guard>>,
+}
+
+/// Something that lives as long as a process.
+pub trait Guard: Send {
+    /// Ends it, before anybody hears of the end of the process. What is returned is dropped after that.
+    fn release(self: Box<Self>) -> Box<dyn Any + Send>;
 }
 
 /// Why a line was not run.
@@ -116,21 +127,18 @@ pub fn start(line: &ShellLine, launcher: Launcher) -> Result<Process, ProcessErr
         return Err(ProcessError::ZeroByte);
     }
     let program = launcher.prefix.first().cloned().unwrap_or_else(|| launcher.bash.clone().into());
-    let failed = |source| ProcessError::Start { program: program.to_string_lossy().into_owned(), source };
+    let program = program.to_string_lossy().into_owned();
+    let failed = |source| ProcessError::Start { program: program.clone(), source };
     let (output, output_end) = io::pipe().map_err(failed)?;
     let (folder, folder_end) = io::pipe().map_err(failed)?;
     let marker = match launcher.containment {
         Containment::Namespace => None,
         Containment::Supervisor => Some(next_marker()),
     };
-    let mut command =
-        command(line, &launcher, marker.as_deref(), (output_end, folder_end)).map_err(failed)?;
-    let lifeline = match launcher.containment {
-        Containment::Namespace => {
-            tied(&mut command);
-            None
-        }
-        Containment::Supervisor => supervised(&mut command).map_err(failed)?,
+    let execution = execution(line, &launcher, marker.as_deref(), (output_end, folder_end));
+    let (supervision, lifeline) = match launcher.containment {
+        Containment::Namespace => (Supervision::Absent, None),
+        Containment::Supervisor => Supervision::present().map_err(failed)?,
     };
     let tree = Arc::new(Tree::new(marker.map(|value| format!("{MARKER}={value}")), lifeline));
     let (exit_sender, exit) = oneshot::channel();
@@ -140,43 +148,47 @@ pub fn start(line: &ShellLine, launcher: Launcher) -> Result<Process, ProcessErr
         .name("rheon-process".into())
         .stack_size(256 * 1024)
         .spawn(move || {
-            let result = run_to_end(command, &launcher, &thread_tree);
-            drop(launcher);
+            let result = run_to_end(execution, &launcher, &supervision, &thread_tree);
+            let remains = launcher.guard.map(Guard::release);
             // Nobody listens any more if the caller gave up; the tree has been ended then.
             drop(exit_sender.send(result));
+            drop(remains);
         })
         .map_err(failed)?;
     Ok(Process { killer: KillOnDrop(Killer(tree)), output, folder, exit, began })
 }
 
-const MARKER: &str = "RHEON_COMMAND";
+/// The variable that tells the processes of one command from others.
+pub(crate) const MARKER: &str = "RHEON_COMMAND";
 
-/// Differs between all commands of all agents on the machine.
-fn next_marker() -> String {
+/// A value for it that differs between all commands of all agents on the machine.
+pub(crate) fn next_marker() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
-fn command(
+fn execution(
     line: &ShellLine,
     launcher: &Launcher,
     marker: Option<&str>,
-    (output, folder): (PipeWriter, PipeWriter),
-) -> io::Result<Command> {
+    (output, told): (PipeWriter, PipeWriter),
+) -> Execution {
     let mut words = launcher.prefix.iter().cloned().chain([launcher.bash.clone().into()]);
-    let mut command = Command::new(words.next().unwrap_or_default());
-    command.args(words).args(["--noprofile", "--norc", "-c"]).arg(script(&line.text));
-    command.current_dir(&line.folder).env_clear().envs(line.environment.iter());
-    command.envs(launcher.variables.iter().map(|(name, value)| (name, value)));
-    command.envs(marker.map(|value| (MARKER, value)));
-    command.stdin(folder).stdout(output.try_clone()?).stderr(output);
-    #[cfg(unix)]
-    if launcher.containment == Containment::Namespace || cfg!(not(target_os = "linux")) {
-        // Those that have no session of their own yet can be ended as a group. A supervisor makes a session, which the
-        // leader of a group could not.
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let program = words.next().unwrap_or_default().into();
+    let script = ["--noprofile".into(), "--norc".into(), "-c".into(), script(&line.text).into()];
+    let own = launcher.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let own = own.chain(marker.map(|value| (MARKER, value)));
+    let mut variables: BTreeMap<OsString, OsString> =
+        line.environment.iter().map(|(name, value)| (name.into(), value.into())).collect();
+    variables.extend(own.map(|(name, value)| (name.into(), value.into())));
+    Execution {
+        program,
+        arguments: words.chain(script).collect(),
+        variables: variables.into_iter().collect(),
+        folder: line.folder.clone(),
+        told,
+        output,
     }
-    Ok(command)
 }
 
 /// Runs the line with nothing to read. While `eval` runs, bash keeps its own standard input, which is the writing end
@@ -186,35 +198,25 @@ fn script(line: &str) -> String {
     format!("trap 'builtin printf \"\\0\" >&0; builtin pwd -P >&0' EXIT\neval '{line}' </dev/null")
 }
 
-fn run_to_end(mut command: Command, launcher: &Launcher, tree: &Tree) -> Result<ExitStatus, ProcessError> {
+fn run_to_end(
+    execution: Execution,
+    launcher: &Launcher,
+    supervision: &Supervision,
+    tree: &Tree,
+) -> Result<ExitStatus, ProcessError> {
     if let Some(restrict) = &launcher.restrict {
         restrict().map_err(ProcessError::Restrict)?;
     }
-    let spawned = command.spawn();
-    let program = command.get_program().to_string_lossy().into_owned();
-    // The command holds the writing ends of the pipes, which would never close.
-    drop(command);
+    let program = execution.program.to_string_lossy().into_owned();
     let failed = |source| ProcessError::Start { program, source };
-    let mut child = match spawned {
-        Ok(child) => child,
+    let spawned = spawn(&execution, launcher.beginning, supervision);
+    // It holds the writing ends of the pipes, which would never close.
+    drop(execution);
+    let mut process = match spawned {
+        Ok(process) => process,
         Err(source) => return Err(failed(source)),
     };
-    tree.started(child.id());
-    wait(&mut child);
-    tree.ended(|| child.wait()).map_err(failed)
-}
-
-/// Waits until the process has ended and keeps its number reserved. An error is met again by the real wait.
-#[cfg(unix)]
-fn wait(child: &mut Child) {
-    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
-    let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    while matches!(waitid(WaitId::Pid(pid), options), Err(rustix::io::Errno::INTR)) {}
-}
-
-/// Waits until the process has ended.
-#[cfg(not(unix))]
-fn wait(child: &mut Child) {
-    drop(child.wait());
+    tree.started(process.id());
+    process.wait();
+    tree.ended(|| process.reap()).map_err(failed)
 }

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::launch::Containment;
 use super::{Capture, End, Ended, Launcher, ProcessError, ShellLine, Stop, run};
-use crate::process::{Environment, OutputLimits};
+use crate::process::{Beginning, Environment, OutputLimits};
 
 fn launcher() -> Launcher {
     let find = |name: &str| PathBuf::from("/usr/bin").join(name);
@@ -18,6 +18,7 @@ fn launcher() -> Launcher {
         prefix: Vec::new(),
         bash: find("bash"),
         variables: Vec::new(),
+        beginning: Beginning::PLAIN,
         containment: Containment::Supervisor,
         restrict: None,
         guard: None,
@@ -232,4 +233,30 @@ async fn a_program_that_is_missing_is_named() {
         matches!(&error, ProcessError::Start { program, .. } if program == "/nowhere/program"),
         "{error}"
     );
+}
+
+#[tokio::test]
+async fn without_a_supervisor_a_program_that_is_missing_and_a_folder_that_is_gone_are_told() {
+    let alone = || Launcher { containment: Containment::Namespace, ..launcher() };
+    let missing = Launcher { prefix: vec!["/nowhere/program".into()], ..alone() };
+    let gone = ShellLine { folder: "/nowhere/folder".into(), ..line("true") };
+    let refused = |line: ShellLine, launcher: Launcher| async move {
+        run(&line, launcher, stop(), &capture(), |_| {}).await.unwrap_err().to_string()
+    };
+    assert_eq!(
+        [refused(line("true"), missing).await, refused(gone, alone()).await],
+        [
+            "cannot start /nowhere/program: No such file or directory (os error 2)",
+            "cannot start /usr/bin/bash: No such file or directory (os error 2)"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_program_without_a_folder_is_looked_for_in_the_path_of_the_command() {
+    let launcher = Launcher { bash: "bash".into(), containment: Containment::Namespace, ..launcher() };
+    let capture = capture();
+    let ended = run(&line("echo $0"), launcher, stop(), &capture, |_| {}).await.unwrap();
+    let output = capture.into_inner().unwrap().finish().head;
+    assert_eq!((ended.exit_code, output.as_str()), (Some(0), "/usr/bin/bash\n"));
 }

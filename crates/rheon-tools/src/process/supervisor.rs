@@ -1,20 +1,18 @@
-//! What happens between the fork and the exec of a command. Every one is tied to the agent and is handed none of its
-//! files.
-//!
 //! The supervisor: a process between the agent and the shell, where there is no PID namespace. Whatever loses its parent
 //! is adopted by it, whatever it did with sessions, groups and variables; when the shell or the agent ends, it ends all.
 //!
 //! It is a fork of the agent that never becomes another program, so it does only what is possible between a fork and an
-//! exec: calls of the kernel, no memory that grows, no locks.
+//! exec: calls of the kernel, no memory that grows, no locks. Its memory is its own, although a fork costs more the more
+//! the agent has: whatever ends the agent, a lack of memory included, must not end it too.
 
-use std::io::{self, PipeReader, PipeWriter};
+use std::io::{self, PipeReader, PipeWriter, Read as _};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::process::CommandExt as _;
-use std::process::Command;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, RawDir};
 use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
+
+use super::plan::Plan;
 
 /// The supervisor ends all when this is dropped, or when the agent ends.
 #[derive(Debug)]
@@ -22,51 +20,53 @@ pub(super) struct Lifeline {
     _agents_end: PipeWriter,
 }
 
-/// Makes `command` end with the agent, and hands none of the agent's files to it.
-pub(super) fn tied(command: &mut Command) {
-    let agent = rustix::process::getpid();
-    #[allow(unsafe_code, reason = "a process can be tied to its parent only by itself")]
-    // SAFETY: the closure calls the kernel and nothing that allocates or locks.
-    unsafe {
-        command.pre_exec(move || tie_to(Some(agent)));
-    }
-}
+/// The end of a lifeline that a supervisor holds.
+#[derive(Debug)]
+pub(super) struct SupervisorsEnd(PipeReader);
 
-/// The parent may have ended before it could be asked for.
-fn tie_to(parent: Option<Pid>) -> io::Result<()> {
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-    if rustix::process::getppid() != parent {
-        return Err(io::ErrorKind::BrokenPipe.into());
-    }
-    close_on_exec();
-    Ok(())
-}
-
-/// Puts a supervisor before `command`. The process that is started is the supervisor; it ends as the shell ends.
-pub(super) fn supervised(command: &mut Command) -> io::Result<Option<Lifeline>> {
+/// What ties a supervisor to the agent.
+pub(super) fn lifeline() -> io::Result<(Lifeline, SupervisorsEnd)> {
     let (supervisors_end, agents_end) = io::pipe()?;
-    #[allow(unsafe_code, reason = "a supervisor must be forked before the shell is executed")]
-    // SAFETY: the closure calls the kernel and nothing that allocates or locks.
-    unsafe {
-        command.pre_exec(move || split(&supervisors_end));
-    }
-    Ok(Some(Lifeline { _agents_end: agents_end }))
+    Ok((Lifeline { _agents_end: agents_end }, SupervisorsEnd(supervisors_end)))
 }
 
-/// Returns in the shell's process; the supervisor stays in here until all is over.
-fn split(lifeline: &PipeReader) -> io::Result<()> {
+/// Starts a supervisor, which starts the process of `plan`. It ends as that process ends.
+pub(super) fn supervise(plan: &mut Plan<'_>, lifeline: &SupervisorsEnd) -> io::Result<Pid> {
+    let (mut problem, problem_end) = io::pipe()?;
+    let Some(supervisor) = fork()? else {
+        let shell = begin().and_then(|()| plan.start());
+        match shell {
+            Ok(shell) => stay(&lifeline.0, shell),
+            Err(error) => {
+                let number = error.raw_os_error().unwrap_or(libc::EIO);
+                // The agent is gone if nobody reads it.
+                rustix::io::write(&problem_end, &number.to_ne_bytes()).ok();
+                end_like(None)
+            }
+        }
+    };
+    drop(problem_end);
+    // Closed without a word once the shell runs.
+    let mut number = [0; 4];
+    match problem.read_exact(&mut number) {
+        Err(_) => Ok(supervisor),
+        Ok(()) => {
+            while matches!(
+                rustix::process::waitpid(Some(supervisor), WaitOptions::empty()),
+                Err(rustix::io::Errno::INTR)
+            ) {}
+            Err(io::Error::from_raw_os_error(i32::from_ne_bytes(number)))
+        }
+    }
+}
+
+/// What makes a process a supervisor.
+fn begin() -> io::Result<()> {
     // No signal of the agent's terminal reaches it, and nobody reads the agent's keys in its memory.
     rustix::process::setsid()?;
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    let supervisor = rustix::process::getpid();
-    match fork()? {
-        Some(shell) => supervise(lifeline, shell),
-        None => {
-            rustix::process::setsid()?;
-            tie_to(Some(supervisor))
-        }
-    }
+    Ok(())
 }
 
 /// How long is waited at most before processes that were adopted and ended are cleared away.
@@ -75,7 +75,8 @@ const CLEAR_EVERY: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 /// The same on a kernel that does not tell when a process ends.
 const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
-fn supervise(lifeline: &PipeReader, shell: Pid) -> ! {
+/// Stays until all is over.
+fn stay(lifeline: &PipeReader, shell: Pid) -> ! {
     block_signals();
     let lifeline = keep_only(lifeline);
     let shell_end = rustix::process::pidfd_open(shell, PidfdFlags::empty()).ok();
@@ -185,7 +186,7 @@ mod system {
 
     /// The child in the parent, nothing in the child.
     pub(super) fn fork() -> io::Result<Option<Pid>> {
-        // SAFETY: this process has one thread, for it is itself the child of a fork.
+        // SAFETY: the child only calls the kernel; what other threads of the agent were about to do does not matter to it.
         match unsafe { libc::fork() } {
             -1 => Err(io::Error::last_os_error()),
             pid => Ok(Pid::from_raw(pid)),
@@ -205,13 +206,6 @@ mod system {
                 unsafe { libc::close(descriptor) };
             });
         }
-    }
-
-    /// Marks all descriptors but the first three to be closed when another program is executed. Those that this library
-    /// and the standard library open are marked anyway; those that the agent was started with may not be.
-    pub(super) fn close_on_exec() {
-        // SAFETY: it closes nothing yet. A kernel without this call leaves them as they are.
-        unsafe { libc::syscall(libc::SYS_close_range, 3, i32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
     }
 
     /// How many descriptors are closed one by one on a kernel that cannot close a range.
@@ -248,4 +242,4 @@ mod system {
     const KILLED: i32 = 137;
 }
 
-use system::{block_signals, close_on_exec, close_range, end_like, fork};
+use system::{block_signals, close_range, end_like, fork};

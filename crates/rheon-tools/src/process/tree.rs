@@ -1,5 +1,7 @@
 //! `Tree`: a process and all that came from it, so that it can be ended for certain.
 
+use std::io;
+use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::supervisor::Lifeline;
@@ -57,6 +59,7 @@ impl Tree {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match *state {
             State::Waiting => *state = State::Killed,
+            State::Killed | State::Gone => {}
             State::Running(process_id) => {
                 // Those that left the group and the session are found while their parents still live.
                 let descendants =
@@ -64,15 +67,14 @@ impl Tree {
                 self.end_first(process_id);
                 let others = descendants.into_iter().filter(|id| *id != process_id);
                 others.for_each(system::kill_process);
+                drop(state);
+                self.kill_marked();
             }
-            State::Killed | State::Gone => {}
         }
-        drop(state);
-        self.kill_marked();
     }
 
     /// The process has ended: ends what it left behind, then `reap` frees its number.
-    pub(super) fn ended<T>(&self, reap: impl FnOnce() -> T) -> T {
+    pub(super) fn ended(&self, reap: impl FnOnce() -> io::Result<ExitStatus>) -> io::Result<ExitStatus> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match *state {
             State::Running(process_id) => system::kill_group(process_id),
@@ -81,8 +83,21 @@ impl Tree {
         let reaped = reap();
         *state = State::Gone;
         drop(state);
-        self.kill_marked();
+        if !self.has_ended_all(&reaped) {
+            self.kill_marked();
+        }
         reaped
+    }
+
+    /// A supervisor exits by itself only when nothing is left. One that was killed may have left something.
+    fn has_ended_all(&self, reaped: &io::Result<ExitStatus>) -> bool {
+        let lifeline = self.lifeline.lock().unwrap_or_else(PoisonError::into_inner);
+        match *lifeline {
+            Lifelines::Unsupervised => false,
+            Lifelines::Held { .. } | Lifelines::Dropped => {
+                reaped.as_ref().is_ok_and(|status| status.code().is_some())
+            }
+        }
     }
 
     /// Ends the first process. A supervisor must not be killed: it would leave those behind that it adopted.
@@ -118,6 +133,13 @@ const ROUNDS_MAX: usize = 64;
 pub struct Killer(pub(super) Arc<Tree>);
 
 impl Killer {
+    /// For a process that leads a group of its own and was given the variable `marker` (`NAME=value`).
+    pub(crate) fn of(process_id: u32, marker: String) -> Self {
+        let tree = Tree::new(Some(marker), None);
+        tree.started(process_id);
+        Self(Arc::new(tree))
+    }
+
     /// Ends everything at once. Harmless when nothing is left.
     pub fn kill(&self) {
         self.0.kill();

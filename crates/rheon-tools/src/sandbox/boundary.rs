@@ -80,6 +80,13 @@ impl Boundary {
         self
     }
 
+    /// The same with a file or folder in which nothing can be changed. Only
+    /// [`Level::Namespaces`](super::Level::Namespaces) can see to it.
+    pub fn with_read_only(mut self, path: impl Into<PathBuf>) -> Self {
+        self.nested.push(path.into());
+        self
+    }
+
     /// Where writing is allowed.
     pub fn roots(&self) -> &[PathBuf] {
         &self.roots

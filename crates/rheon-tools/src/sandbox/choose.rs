@@ -9,7 +9,7 @@ use super::boundary::Boundary;
 use super::level::Level;
 use super::placeholder::Placeholder;
 use super::probe;
-use super::programs::Programs;
+use super::programs::{OwnNamespaces, Programs};
 use super::report::Report;
 use super::wrap::{Keeper, Wrap};
 use crate::process::{Containment, Launcher};
@@ -119,7 +119,7 @@ impl Sandbox {
 
     /// Tries every way out again.
     pub async fn probe(&self) -> io::Result<Report> {
-        probe::probe(&self.wrap).await
+        probe::probe(&self.wrap).await.map_err(io::Error::other)
     }
 
     /// What starts the next process.
@@ -130,8 +130,7 @@ impl Sandbox {
 
 /// A level, if processes can be started there and it keeps what it promises.
 async fn attempt(wrap: Wrap) -> Result<(Wrap, Report), String> {
-    let wrap = startable(wrap).await?;
-    let report = probe::probe(&wrap).await.map_err(|error| error.to_string())?;
+    let (wrap, report) = startable(wrap).await?;
     if wrap.level > Level::None && !report.holds() {
         let open: Vec<String> = report.open().map(|escape| escape.to_string()).collect();
         return Err(format!("a command could {}", open.join(", ")));
@@ -139,27 +138,26 @@ async fn attempt(wrap: Wrap) -> Result<(Wrap, Report), String> {
     Ok((wrap, report))
 }
 
-/// The wrap with the best containment that works.
-async fn startable(wrap: Wrap) -> Result<Wrap, String> {
-    if wrap.level == Level::Namespaces {
-        if wrap.programs.bwrap.is_none() {
+/// The wrap with the best containment that works, and what came of trying to get out of it.
+async fn startable(wrap: Wrap) -> Result<(Wrap, Report), String> {
+    // Without a sandbox nothing is to differ from the user's own shell, so there is no user namespace.
+    let keepers: &[Keeper] = match (wrap.level, wrap.programs.namespaces) {
+        (Level::Namespaces, _) if wrap.programs.bwrap.is_none() => {
             return Err("bubblewrap is not installed".into());
         }
-        return probe::starts(&wrap).await.map(|()| wrap);
-    }
-    // Without a sandbox nothing is to differ from the user's own shell, so there is no user namespace.
-    let keepers: &[Keeper] = match (wrap.level, &wrap.programs.unshare) {
-        (_, None) => &[Keeper::Supervisor],
-        (Level::None, Some(_)) => &[Keeper::PidNamespace, Keeper::Supervisor],
-        (Level::Landlock | Level::Namespaces, Some(_)) => {
+        // bubblewrap itself holds the processes together.
+        (Level::Namespaces, _) => &[Keeper::PidNamespace],
+        (Level::Landlock | Level::None, OwnNamespaces::Avoided) => &[Keeper::Supervisor],
+        (Level::None, OwnNamespaces::Tried) => &[Keeper::PidNamespace, Keeper::Supervisor],
+        (Level::Landlock, OwnNamespaces::Tried) => {
             &[Keeper::PidNamespace, Keeper::UserNamespace, Keeper::Supervisor]
         }
     };
     let mut problem = String::new();
     for keeper in keepers {
         let wrap = Wrap { keeper: *keeper, ..wrap.clone() };
-        match probe::starts(&wrap).await {
-            Ok(()) => return Ok(wrap),
+        match probe::probe(&wrap).await {
+            Ok(report) => return Ok((wrap, report)),
             Err(found) => problem = found,
         }
     }

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Boundary, Level, Programs, Requirement, Sandbox};
 use crate::process::{Capture, End, Ended, Environment, OutputLimits, ShellLine, Stop, run};
-use crate::sandbox::{Escape, Network, Verdict};
+use crate::sandbox::{Escape, Network, OwnNamespaces, Verdict};
 use crate::workspace::Workspace;
 
 /// A variable that cargo gives to the test program; it stands for the keys of an agent.
@@ -76,7 +76,7 @@ async fn places() -> Vec<Place> {
 
 /// As on a machine, or in a container, that lets nobody make namespaces.
 fn without_namespaces() -> Programs {
-    Programs { bwrap: None, unshare: None, ..Programs::find() }
+    Programs { bwrap: None, namespaces: OwnNamespaces::Avoided, ..Programs::find() }
 }
 
 impl Place {

@@ -16,5 +16,5 @@ mod wrap;
 pub use boundary::{Boundary, Network};
 pub use choose::{Requirement, Sandbox, SandboxError};
 pub use level::Level;
-pub use programs::Programs;
+pub use programs::{OwnNamespaces, Programs};
 pub use report::{Escape, Report, Verdict};

@@ -5,10 +5,13 @@
 //! left behind when it was killed is known again. A lock on it says whether a living agent needs it: the kernel takes the
 //! mounts of all away with the folder.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+
+use crate::process::Guard;
 
 /// Those that this program needs. One table for the whole program, because so is the file system.
 static NEEDED: Mutex<BTreeMap<PathBuf, Needed>> = Mutex::new(BTreeMap::new());
@@ -59,16 +62,38 @@ impl Placeholder {
     }
 }
 
+/// All that one process needs.
+#[derive(Debug)]
+pub(super) struct Placeholders(pub(super) Vec<Placeholder>);
+
+impl Guard for Placeholders {
+    /// Removes them. To close a folder that was removed takes the file system longer than to remove it.
+    fn release(self: Box<Self>) -> Box<dyn Any + Send> {
+        let removed: Vec<File> = self.0.into_iter().filter_map(|mut it| it.leave()).collect();
+        Box::new(removed)
+    }
+}
+
+impl Placeholder {
+    /// Removes it if no other process needs it.
+    fn leave(&mut self) -> Option<File> {
+        let mut all = NEEDED.lock().unwrap_or_else(PoisonError::into_inner);
+        // There is no path if it has been left before.
+        let path = std::mem::take(&mut self.path);
+        let needed = all.get_mut(&path)?;
+        needed.processes -= 1;
+        if needed.processes > 0 {
+            return None;
+        }
+        let needed = all.remove(&path)?;
+        system::remove_unless_needed(&path, &needed.folder);
+        Some(needed.folder)
+    }
+}
+
 impl Drop for Placeholder {
     fn drop(&mut self) {
-        let mut all = NEEDED.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(needed) = all.get_mut(&self.path) else { return };
-        needed.processes -= 1;
-        if needed.processes == 0
-            && let Some(needed) = all.remove(&self.path)
-        {
-            system::remove_unless_needed(&self.path, &needed.folder);
-        }
+        drop(self.leave());
     }
 }
 

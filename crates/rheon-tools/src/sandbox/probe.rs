@@ -1,8 +1,9 @@
-//! Tries to get out: each way is a line of bash that is run in the sandbox, and a look from outside at what came of it.
+//! Tries to get out: one line of bash that is run in the sandbox goes every way, and a look from outside at what came of it.
 
+use std::fs::Permissions;
 use std::io;
 use std::net::{TcpListener, UdpSocket};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -21,11 +22,21 @@ struct Ground {
     wrap: Wrap,
     workspace: PathBuf,
     outside: PathBuf,
+    mode_before: Permissions,
+    tcp: TcpListener,
+    udp: UdpSocket,
+    #[cfg(unix)]
+    _socket: std::os::unix::net::UnixListener,
 }
 
-/// Tries every way out of a sandbox like `wrap`, but around a workspace of its own.
-pub(super) async fn probe(wrap: &Wrap) -> io::Result<Report> {
-    let ground = Ground::new(wrap)?;
+/// Tries every way out of a sandbox like `wrap`, but around a workspace of its own. An error says why nothing could be
+/// tried: no process could be started there, or it did not come to its end.
+pub(super) async fn probe(wrap: &Wrap) -> Result<Report, String> {
+    let ground = Ground::new(wrap).map_err(|error| error.to_string())?;
+    let (ended, output) = ground.run(&ground.script()).await.map_err(|error| error.to_string())?;
+    if ended.exit_code != Some(0) || output.lines().last() != Some(LAST) {
+        return Err(output.trim().to_owned());
+    }
     let mut escapes = Vec::new();
     for escape in [
         Escape::WriteOutside,
@@ -39,19 +50,9 @@ pub(super) async fn probe(wrap: &Wrap) -> io::Result<Report> {
         Escape::DetachedProcess,
         Escape::ReadHidden,
     ] {
-        escapes.push((escape, ground.attempt(escape).await?));
+        escapes.push((escape, ground.verdict(escape, &output).await));
     }
     Ok(Report { level: wrap.level, escapes })
-}
-
-/// Whether a process can be started at all.
-pub(super) async fn starts(wrap: &Wrap) -> Result<(), String> {
-    let ground = Ground::new(wrap).map_err(|error| error.to_string())?;
-    let (ended, output) = ground.run("true").await.map_err(|error| error.to_string())?;
-    match ended.exit_code {
-        Some(0) => Ok(()),
-        Some(_) | None => Err(output.trim().to_owned()),
-    }
 }
 
 impl Ground {
@@ -67,102 +68,104 @@ impl Ground {
         let boundary = Boundary::new(&Workspace::new(&workspace)?)
             .with_network(wrap.boundary.network())
             .with_hidden(outside.join("hidden"));
-        std::fs::write(outside.join("hidden"), HIDDEN)?;
-        let wrap = Wrap { boundary, temporary, ..wrap.clone() };
-        Ok(Self { _folder: folder, wrap, workspace, outside })
+        std::fs::write(outside.join("hidden"), HIDDEN_TEXT)?;
+        let (tcp, udp) = (TcpListener::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?);
+        tcp.set_nonblocking(true)?;
+        udp.set_nonblocking(true)?;
+        Ok(Self {
+            _folder: folder,
+            wrap: Wrap { boundary, temporary, ..wrap.clone() },
+            mode_before: std::fs::metadata(outside.join("file"))?.permissions(),
+            #[cfg(unix)]
+            _socket: std::os::unix::net::UnixListener::bind(outside.join("socket"))?,
+            workspace,
+            outside,
+            tcp,
+            udp,
+        })
     }
 
-    async fn attempt(&self, escape: Escape) -> io::Result<Verdict> {
+    /// Goes every way in turn, each in a shell of its own and few with a program of their own. What one finds is a line of
+    /// output that begins with its name. The process that is left ends with the folder, so that the probe leaves none.
+    fn script(&self) -> String {
+        let port = |address: io::Result<std::net::SocketAddr>| address.map_or(0, |address| address.port());
+        format!(
+            "exec 2>/dev/null
+            outside='{outside}'
+            (echo out >\"$outside/new\")
+            (echo out >.git/new)
+            (mkdir .rheon; echo out >.rheon/new)
+            (chmod 0611 \"$outside/file\")
+            [ -S \"$outside/socket\" ] && echo {SOCKET}
+            while IFS= read -r -d '' one; do
+                case $one in {PROBE_VARIABLE}=*) seen={OWN_ENVIRONMENT}; break;; *) seen={ENVIRONMENT};; esac
+            done </proc/{agent}/environ
+            echo $seen
+            echo \"{HIDDEN}$(<\"$outside/hidden\")\"
+            {network}
+            command -v setsid >/dev/null && run=setsid
+            read -r _ < <($run bash -c 'echo; exec >/dev/null; while [ -d \"$1\" ]; do sleep 0.1; done' \
+                '{process}' \"$outside\" </dev/null)
+            echo {LAST}",
+            outside = self.outside.display(),
+            agent = std::process::id(),
+            network = match self.wrap.boundary.network() {
+                Network::Open => String::new(),
+                Network::Blocked => format!(
+                    "(exec 3<>/dev/tcp/127.0.0.1/{}); (echo out >/dev/udp/127.0.0.1/{})",
+                    port(self.tcp.local_addr()),
+                    port(self.udp.local_addr())
+                ),
+            },
+            process = self.process(),
+        )
+    }
+
+    /// What the process is called that is to stay.
+    fn process(&self) -> String {
+        format!("rheon-probe-{}", self.workspace.display())
+    }
+
+    async fn verdict(&self, escape: Escape, output: &str) -> Verdict {
+        let told = |name: &str| output.lines().any(|line| line.starts_with(name));
         match escape {
-            Escape::WriteOutside => self.creates(&self.outside.join("new")).await,
-            Escape::WriteProtected => self.creates(&self.workspace.join(".git/new")).await,
-            Escape::CreateProtected => self.creates(&self.workspace.join(".rheon/new")).await,
-            Escape::ChangeModeOutside => self.changes_mode().await,
-            Escape::TcpConnect => self.connects().await,
-            Escape::UdpSend => self.sends().await,
-            Escape::UnixSocket => self.sees_socket().await,
-            Escape::AgentEnvironment => self.reads_environment().await,
-            Escape::DetachedProcess => self.leaves_process().await,
-            Escape::ReadHidden => self.reads_hidden().await,
+            Escape::WriteOutside => open_if(self.outside.join("new").exists()),
+            Escape::WriteProtected => open_if(self.workspace.join(".git/new").exists()),
+            Escape::CreateProtected => open_if(self.workspace.join(".rheon/new").exists()),
+            Escape::ChangeModeOutside => {
+                let after = std::fs::metadata(self.outside.join("file"));
+                open_if(after.map_or(true, |found| found.permissions() != self.mode_before))
+            }
+            Escape::TcpConnect => self.unless_allowed(self.tcp.accept().is_ok()),
+            Escape::UdpSend => self.unless_allowed(self.udp.recv(&mut [0; 8]).is_ok()),
+            Escape::UnixSocket if cfg!(not(unix)) => {
+                Verdict::Untested("there are no such sockets on this system".into())
+            }
+            Escape::UnixSocket => open_if(told(SOCKET)),
+            // A process with the agent's number may be one of the sandbox itself, which has the variable of the probe.
+            Escape::AgentEnvironment => open_if(told(ENVIRONMENT)),
+            Escape::ReadHidden => open_if(told(&format!("{HIDDEN}{HIDDEN_TEXT}"))),
+            Escape::DetachedProcess => self.process_stays().await,
         }
     }
 
-    async fn creates(&self, path: &Path) -> io::Result<Verdict> {
-        let shown = path.display();
-        self.run(&format!("mkdir -p \"$(dirname '{shown}')\"; echo out > '{shown}'")).await?;
-        Ok(open_if(path.exists()))
-    }
-
-    async fn changes_mode(&self) -> io::Result<Verdict> {
-        let file = self.outside.join("file");
-        let before = std::fs::metadata(&file)?.permissions();
-        self.run(&format!("chmod 0611 '{}'", file.display())).await?;
-        Ok(open_if(std::fs::metadata(&file)?.permissions() != before))
-    }
-
-    async fn connects(&self) -> io::Result<Verdict> {
-        if self.wrap.boundary.network() == Network::Open {
-            return Ok(Verdict::Untested("the network is allowed".into()));
+    fn unless_allowed(&self, worked: bool) -> Verdict {
+        match self.wrap.boundary.network() {
+            Network::Open => Verdict::Untested("the network is allowed".into()),
+            Network::Blocked => open_if(worked),
         }
-        let listener = TcpListener::bind("127.0.0.1:0")?;
-        listener.set_nonblocking(true)?;
-        self.run(&format!("exec 3<>/dev/tcp/127.0.0.1/{}", listener.local_addr()?.port())).await?;
-        Ok(open_if(listener.accept().is_ok()))
     }
 
-    async fn sends(&self) -> io::Result<Verdict> {
-        if self.wrap.boundary.network() == Network::Open {
-            return Ok(Verdict::Untested("the network is allowed".into()));
-        }
-        let socket = UdpSocket::bind("127.0.0.1:0")?;
-        socket.set_nonblocking(true)?;
-        self.run(&format!("echo out > /dev/udp/127.0.0.1/{}", socket.local_addr()?.port())).await?;
-        Ok(open_if(socket.recv(&mut [0; 8]).is_ok()))
-    }
-
-    #[cfg(unix)]
-    async fn sees_socket(&self) -> io::Result<Verdict> {
-        let path = self.outside.join("socket");
-        let _listener = std::os::unix::net::UnixListener::bind(&path)?;
-        let (ended, _) = self.run(&format!("[ -S '{}' ]", path.display())).await?;
-        Ok(open_if(ended.exit_code == Some(0)))
-    }
-
-    #[cfg(not(unix))]
-    async fn sees_socket(&self) -> io::Result<Verdict> {
-        Ok(Verdict::Untested("there are no such sockets on this system".into()))
-    }
-
-    /// A process with the agent's number may be one of the sandbox itself, which has the variable of the probe.
-    async fn reads_environment(&self) -> io::Result<Verdict> {
-        let line = format!("tr '\\0' '\\n' < /proc/{}/environ", std::process::id());
-        let (ended, output) = self.run(&line).await?;
-        Ok(open_if(ended.exit_code == Some(0) && !output.is_empty() && !output.contains(PROBE_VARIABLE)))
-    }
-
-    async fn reads_hidden(&self) -> io::Result<Verdict> {
-        let (_, output) = self.run(&format!("cat '{}'", self.outside.join("hidden").display())).await?;
-        Ok(open_if(output.contains(HIDDEN)))
-    }
-
-    /// The process that is left ends with the folder, so that the probe itself leaves none.
-    async fn leaves_process(&self) -> io::Result<Verdict> {
-        let name = format!("rheon-probe-{}", self.workspace.display());
-        let folder = self.workspace.display();
-        self.run(&format!(
-            "command -v setsid >/dev/null && run=setsid\n\
-             ($run bash -c 'while [ -d \"$1\" ]; do sleep 0.1; done' '{name}' '{folder}' </dev/null >/dev/null 2>&1 &)\n\
-             until grep -qsF '{name}' /proc/[0-9]*/cmdline; do :; done"
-        ))
-        .await?;
+    async fn process_stays(&self) -> Verdict {
+        let name = self.process();
         // The kernel may need a moment to end what it was told to end.
         for _ in 0..LOOKS_MAX {
             if !is_running(&name) {
-                return Ok(Verdict::Blocked);
+                return Verdict::Blocked;
             }
             tokio::task::yield_now().await;
         }
-        Ok(Verdict::Open)
+        Verdict::Open
     }
 
     async fn run(&self, text: &str) -> io::Result<(Ended, String)> {
@@ -180,12 +183,19 @@ impl Ground {
 }
 
 /// What a hidden file holds.
-const HIDDEN: &str = "not to be read";
+const HIDDEN_TEXT: &str = "not to be read";
+
+/// How lines of the probe's output begin.
+const SOCKET: &str = "socket";
+const ENVIRONMENT: &str = "environment";
+const OWN_ENVIRONMENT: &str = "own-environment";
+const HIDDEN: &str = "hidden:";
+const LAST: &str = "all was tried";
 
 const PROBE_VARIABLE: &str = "RHEON_PROBE";
 
-/// The longest that one attempt may take.
-const TIMEOUT: Duration = Duration::from_secs(10);
+/// The longest that all of it may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How often is looked whether a process is gone.
 const LOOKS_MAX: usize = 200;

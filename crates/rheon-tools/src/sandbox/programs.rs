@@ -2,6 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+/// Whether namespaces are made without a program that makes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnNamespaces {
+    /// If the kernel lets them be made.
+    Tried,
+    /// Never.
+    Avoided,
+}
+
 /// Programs that start others with fewer rights.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Programs {
@@ -9,12 +18,8 @@ pub struct Programs {
     pub bash: PathBuf,
     /// bubblewrap.
     pub bwrap: Option<PathBuf>,
-    /// Ends a process with its parent, takes capabilities away.
-    pub setpriv: Option<PathBuf>,
-    /// Makes a session without a terminal.
-    pub setsid: Option<PathBuf>,
-    /// Makes namespaces.
-    pub unshare: Option<PathBuf>,
+    /// Whether processes are put into namespaces by the kernel, without a program.
+    pub namespaces: OwnNamespaces,
 }
 
 /// Where the system keeps its programs. The path of the user is not asked: a workspace could be on it.
@@ -30,9 +35,7 @@ impl Programs {
         Self {
             bash: find("bash").unwrap_or_else(|| "bash".into()),
             bwrap: find("bwrap"),
-            setpriv: find("setpriv"),
-            setsid: find("setsid"),
-            unshare: find("unshare"),
+            namespaces: OwnNamespaces::Tried,
         }
     }
 }

@@ -1,15 +1,15 @@
 //! `Wrap`: how a process is started at each level.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::boundary::{Boundary, Network};
 use super::bubblewrap;
 use super::level::Level;
+use super::placeholder::Placeholders;
 use super::programs::Programs;
 use super::restrict::{Files, Restrictions, Sockets, restrict};
-use crate::process::{Containment, Launcher};
+use crate::process::{Beginning, Capabilities, Containment, Launcher, Namespaces};
 
 /// How a process is started.
 #[derive(Debug, Clone)]
@@ -63,9 +63,10 @@ impl Wrap {
             prefix: std::iter::once(bwrap.into()).chain(arguments).collect(),
             bash: self.programs.bash.clone(),
             variables: vec![("TMPDIR".into(), "/tmp".into())],
+            beginning: Beginning::PLAIN,
             containment: Containment::Namespace,
             restrict: Some(Arc::new(move || restrict(&restrictions))),
-            guard: Some(Box::new(placeholders)),
+            guard: Some(Box::new(Placeholders(placeholders))),
         }
     }
 
@@ -78,14 +79,12 @@ impl Wrap {
         }
         let restrictions =
             Restrictions { files: Files::OnlyIn(writable), sockets: self.sockets(Sockets::Local) };
-        let mut prefix = self.keeper(&[]);
-        if let Some(setpriv) = &self.programs.setpriv {
-            prefix.extend(words(setpriv, &["--bounding-set=-all", "--inh-caps=-all", "--"]));
-        }
         Launcher {
-            prefix,
+            prefix: Vec::new(),
             bash: self.programs.bash.clone(),
             variables: vec![("TMPDIR".into(), self.temporary.display().to_string())],
+            // Landlock forbids mounts, so `/proc` shows the processes of the machine.
+            beginning: self.beginning(Namespaces::Processes, Capabilities::Dropped),
             containment: self.containment(),
             restrict: Some(Arc::new(move || restrict(&restrictions))),
             guard: None,
@@ -94,9 +93,10 @@ impl Wrap {
 
     fn plain(&self) -> Launcher {
         Launcher {
-            prefix: self.keeper(&["--mount-proc"]),
+            prefix: Vec::new(),
             bash: self.programs.bash.clone(),
             variables: Vec::new(),
+            beginning: self.beginning(Namespaces::ProcessesShown, Capabilities::Kept),
             containment: self.containment(),
             restrict: None,
             guard: None,
@@ -111,34 +111,13 @@ impl Wrap {
         }
     }
 
-    /// Ends the process with the agent, takes its terminal away and holds it together with its children.
-    fn keeper(&self, namespace_arguments: &[&str]) -> Vec<OsString> {
-        if self.keeper == Keeper::Supervisor {
-            // The supervisor does both without other programs.
-            return Vec::new();
-        }
-        let Programs { setpriv, setsid, unshare, .. } = &self.programs;
-        let mut prefix = Vec::new();
-        if let Some(setpriv) = setpriv {
-            prefix.extend(words(setpriv, &["--pdeathsig", "KILL", "--"]));
-        }
-        let namespaces: &[&str] = match self.keeper {
-            Keeper::PidNamespace => &["--ipc", "--pid"],
-            Keeper::UserNamespace => &["--user", "--map-current-user", "--ipc", "--pid"],
-            Keeper::Supervisor => &[],
+    /// What the process gets, where the keeper that needs to be root makes `namespaces`.
+    fn beginning(&self, namespaces: Namespaces, capabilities: Capabilities) -> Beginning {
+        let namespaces = match self.keeper {
+            Keeper::PidNamespace => namespaces,
+            Keeper::UserNamespace => Namespaces::UserProcesses,
+            Keeper::Supervisor => Namespaces::Inherited,
         };
-        if let (false, Some(unshare)) = (namespaces.is_empty(), unshare) {
-            prefix.extend(words(unshare, namespaces));
-            prefix.extend(namespace_arguments.iter().map(OsString::from));
-            prefix.extend(["--fork", "--kill-child", "--"].map(OsString::from));
-        }
-        if let Some(setsid) = setsid {
-            prefix.extend(words(setsid, &["--"]));
-        }
-        prefix
+        Beginning { namespaces, capabilities }
     }
-}
-
-fn words(program: &Path, arguments: &[&str]) -> Vec<OsString> {
-    std::iter::once(program.into()).chain(arguments.iter().map(OsString::from)).collect()
 }

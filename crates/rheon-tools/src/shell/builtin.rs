@@ -15,6 +15,7 @@ pub(super) fn obscures(words: &[Option<&str>]) -> Option<&'static str> {
         }
         "set" if !rest.iter().all(|word| word.is_some_and(harmless_set)) => Some("settings of the shell"),
         "exec" if rest.is_empty() => Some("the shell redirects itself"),
+        "jobs" if super::options::has(rest, "-x", "") => Some("a builtin that runs another command"),
         "mapfile" | "readarray" if super::options::has(rest, "-C", "dnOsu") => Some("a callback"),
         "export" | "declare" | "typeset" | "local" | "readonly" => declares(rest),
         "unset" | "read" | "mapfile" | "readarray" | "printf" | "test" | "[" | "[[" | "wait" | "getopts" => {
@@ -54,7 +55,7 @@ fn declares(rest: &[Option<&str>]) -> Option<&'static str> {
 
 /// Builtins evaluate the index in the name of a variable, commands in it included.
 fn evaluates(name: &str, rest: &[Option<&str>]) -> Option<&'static str> {
-    let indexed = rest.iter().flatten().any(|word| {
+    let indexed = rest.iter().flatten().copied().flat_map(names_in).any(|word| {
         let head = word.split('[').next().unwrap_or_default();
         head.len() < word.len()
             && !head.is_empty()
@@ -73,13 +74,19 @@ fn evaluates(name: &str, rest: &[Option<&str>]) -> Option<&'static str> {
         "[[" if rest.iter().flatten().any(compares) && numbers() => Some("an expression that is evaluated"),
         "[[" => None,
         "read" | "mapfile" | "readarray" | "unset" | "getopts" | "printf" | "wait"
-            if rest.iter().flatten().any(|word| is_influential(word)) =>
+            if rest.iter().flatten().copied().flat_map(names_in).any(is_influential) =>
         {
             Some("a variable that changes what commands do")
         }
         _ if indexed => Some("an index that is evaluated"),
         _ => None,
     }
+}
+
+/// The names that a word may hold: itself, and whatever follows the letters of an option, as in `printf -vPATH`.
+fn names_in(word: &str) -> impl Iterator<Item = &str> {
+    let ends = word.strip_prefix('-').unwrap_or_default();
+    std::iter::once(word).chain(ends.char_indices().filter_map(|(at, _)| ends.get(at..)))
 }
 
 /// Interpreters without a program take it from their input.
@@ -135,8 +142,29 @@ pub(super) fn is_interpreter(name: &str) -> bool {
 
 /// Whether a variable changes which programs run, or what they do.
 pub(super) fn is_influential(name: &str) -> bool {
-    const PREFIXES: &str = "LD_ DYLD_ BASH_ PYTHON PERL5 RUBY npm_config_ NPM_CONFIG_ GIT_ CARGO_TARGET_ CARGO_BUILD_ \
-     CARGO_HOME RUSTC RUSTUP_ DOCKER_ SSL_CERT LESS MAKE SSH_ SUDO_ MALLOC_";
+    const PREFIXES: [&str; 21] = [
+        "LD_",
+        "DYLD_",
+        "BASH_",
+        "PYTHON",
+        "PERL5",
+        "RUBY",
+        "npm_config_",
+        "NPM_CONFIG_",
+        "GIT_",
+        "CARGO_TARGET_",
+        "CARGO_BUILD_",
+        "CARGO_HOME",
+        "RUSTC",
+        "RUSTUP_",
+        "DOCKER_",
+        "SSL_CERT",
+        "LESS",
+        "MAKE",
+        "SSH_",
+        "SUDO_",
+        "MALLOC_",
+    ];
     const NAMES: &str = "PATH IFS ENV CDPATH HOME SHELL SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND GLOBIGNORE PAGER \
      MANPAGER EDITOR VISUAL BROWSER FCEDIT NODE_OPTIONS NODE_PATH JAVA_TOOL_OPTIONS \
      _JAVA_OPTIONS JDK_JAVA_OPTIONS CLASSPATH RUSTFLAGS RUSTDOCFLAGS CC CXX LD AR CFLAGS \
@@ -148,6 +176,5 @@ pub(super) fn is_influential(name: &str) -> bool {
      GIT_COMMITTER_DATE GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS PYTHONUNBUFFERED \
      PYTHONDONTWRITEBYTECODE CARGO_BUILD_JOBS LESSCHARSET";
     let name = name.trim_end_matches('+');
-    !is_in(HARMLESS, name)
-        && (is_in(NAMES, name) || PREFIXES.split(' ').any(|prefix| name.starts_with(prefix)))
+    (is_in(NAMES, name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))) && !is_in(HARMLESS, name)
 }

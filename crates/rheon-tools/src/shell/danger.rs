@@ -6,7 +6,7 @@ use rheon_types::event::Danger::{Critical, Dangerous, Moderate, Safe};
 use super::builtin::{is_influential, is_interpreter, obscures};
 use super::options::has;
 use super::report::CALLS_ITSELF;
-use super::table::{CREDENTIALS, GIT_RAISES, Raise, Row, SYSTEM_FOLDERS, find, is_in};
+use super::table::{CREDENTIALS, GIT_RAISES, OTHERS, Raise, Row, SYSTEM_FOLDERS, find, is_in};
 use super::types::{Analysis, Redirection, SimpleCommand};
 use super::wrapper::base_name;
 
@@ -93,7 +93,7 @@ fn by_name(name: &str, rest: &[Option<&str>]) -> Verdict {
         return (Critical, "destroys disks");
     }
     if is_interpreter(base) && base != "bun" {
-        return interpreter(rest);
+        return interpreter(base, rest);
     }
     match base {
         "rm" | "unlink" => rm(rest),
@@ -124,6 +124,19 @@ fn by_name(name: &str, rest: &[Option<&str>]) -> Verdict {
             (Dangerous, "runs other programs")
         }
         "uniq" if operands(rest).count() > 1 => (Moderate, "changes files"),
+        "npm" if matches!(rest, [Some("ls" | "list" | "why" | "explain"), ..]) => (Safe, "only reads"),
+        "hostname" if operands(rest).next().is_some() => (Dangerous, "changes the system"),
+        "kill" if rest.len() > 1 && rest.last() == Some(&Some("-1")) => (Critical, "stops every process"),
+        "ps" if shows_environment(rest) => {
+            (Critical, "shows the variables of other programs, keys among them")
+        }
+        "strings" if rest.iter().flatten().any(|word| word.starts_with('@')) => {
+            (Dangerous, "takes its words from a file")
+        }
+        // A program of jq can bring in others, from anywhere.
+        "jq" if has(rest, "-f", "") || has(rest, "--from-file", "") || rest.iter().flatten().any(imports) => {
+            (Moderate, "may read other files")
+        }
         "env" | "printenv" if rest.is_empty() => (Moderate, "shows the environment"),
         "command" if has(rest, "-v", "") || has(rest, "-V", "") => (Safe, "only reads"),
         _ => from_table(base, rest),
@@ -152,7 +165,8 @@ fn from_row(row: &Row, rest: &[Option<&str>]) -> Verdict {
         return match (sub, found) {
             (Some(sub), Some(at)) => from_row(sub, rest.get(at + 1..).unwrap_or_default()),
             (None, None) if matches!(rest, [Some("--version" | "--help" | "-V" | "-h")]) => {
-                (Safe, "only reads")
+                // Which cargo it is that answers, the project decides.
+                if row.is("cargo") { (Moderate, "runs code of the project") } else { (Safe, "only reads") }
             }
             _ => (row.danger, row.reason),
         };
@@ -246,11 +260,21 @@ fn sed(rest: &[Option<&str>]) -> Verdict {
             }
             _ if is_in(SED_OPTIONS, word) => {}
             _ if word.starts_with("--") => return (Dangerous, "an option of sed that is not known"),
-            _ if word.starts_with('-') => match word.split_once('e') {
-                Some((_, "")) => scripts.extend(words.next()),
-                Some((_, script)) => scripts.push(script),
-                None => {}
-            },
+            _ if word.len() > 1 && word.starts_with('-') => {
+                let (letters, script) = match word.split_once('e') {
+                    Some((letters, script)) => (letters, Some(script)),
+                    None => (word, None),
+                };
+                // Another letter may take the next word for itself.
+                if !letters.bytes().skip(1).all(|letter| b"nErsuz".contains(&letter)) {
+                    return (Dangerous, "an option of sed that is not known");
+                }
+                match script {
+                    Some("") => scripts.extend(words.next()),
+                    Some(script) => scripts.push(script),
+                    None => {}
+                }
+            }
             _ => first = first.or(Some(word)),
         }
     }
@@ -267,15 +291,12 @@ fn sed(rest: &[Option<&str>]) -> Verdict {
 fn is_plain_sed(script: &str) -> bool {
     let commands = script
         .trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ',' | '$' | ' ' | '!' | '+' | '~'));
-    if matches!(commands, "p" | "d" | "q" | "=" | "pq" | "p;q" | "") {
+    if matches!(commands, "p" | "d" | "q" | "=" | "pq" | "") || script.split(';').all(is_plain_look) {
         return true;
     }
     // `s/a/b/` with nothing after it but harmless flags.
     let Some(separator) = commands.strip_prefix('s').and_then(|rest| rest.chars().next()) else {
-        let pattern = commands.strip_prefix('/').and_then(|rest| rest.split_once('/'));
-        return pattern.is_some_and(|(pattern, after)| {
-            !pattern.contains('\\') && matches!(after, "p" | "d" | "!d" | "!p" | "=" | "q")
-        });
+        return false;
     };
     let parts: Vec<&str> = commands.split(separator).collect();
     !script.contains('\n')
@@ -286,15 +307,43 @@ fn is_plain_sed(script: &str) -> bool {
                 && flags.chars().all(|flag| flag.is_ascii_digit() || matches!(flag, 'g' | 'p' | 'i' | 'I')))
 }
 
+/// Whether a command of sed prints or leaves out lines: `p`, `1,5p`, `/from/,/to/!d`.
+fn is_plain_look(command: &str) -> bool {
+    let Some(mut rest) = after_address(command.trim_start_matches(' ')) else { return false };
+    if let Some(second) = rest.strip_prefix(',') {
+        let Some(after) = after_address(second) else { return false };
+        rest = after;
+    }
+    matches!(rest.trim_start_matches([' ', '!']).trim_end_matches(' '), "p" | "d" | "q" | "=" | "")
+}
+
+/// What follows an address of sed; nothing where it cannot be told where that ends.
+fn after_address(text: &str) -> Option<&str> {
+    let Some(pattern) = text.strip_prefix('/') else {
+        return Some(text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '$' | '+' | '~')));
+    };
+    let (pattern, after) = pattern.split_once('/')?;
+    (!pattern.contains(['\\', '\n'])).then_some(after)
+}
+
 fn awk(rest: &[Option<&str>]) -> Verdict {
     let option = |word: &&str| word.len() > 1 && word.starts_with('-');
     let plain = |word: &&str| *word == "--" || word.starts_with("-F") || word.starts_with("-v");
     let extended = rest.iter().flatten().any(|word| option(word) && !plain(word));
-    // Pipes, redirections, `system` and indirect calls all need one of these.
-    let acts = |word: &&str| {
-        word.contains(['|', '>', '@', '<']) || word.contains("system") || word.contains("getline")
+    // Pipes and redirections of output stand only in braces, those of input only beside `getline`; indirect calls, files that
+    // no word names and other programs need one of these.
+    let acts = |word: &str| {
+        (word.contains('{') && word.contains(['|', '>']))
+            || ["@", "system", "getline", "ARGV", "ARGC"].iter().any(|name| word.contains(name))
     };
-    if extended || rest.contains(&None) || rest.iter().flatten().any(acts) {
+    let mut is_separator = false;
+    let mut words = rest.iter().flatten().filter(|word| {
+        // `-F '|'` is a separator of fields and no pipe.
+        let skipped = is_separator || word.starts_with("-F");
+        is_separator = !is_separator && **word == "-F";
+        !skipped
+    });
+    if extended || rest.contains(&None) || words.any(|word| acts(word)) {
         return (Dangerous, "a script that may run programs or write files");
     }
     (Safe, "only reads")
@@ -335,6 +384,11 @@ fn git(rest: &[Option<&str>]) -> Verdict {
     if rest.iter().flatten().any(|word| programs.iter().any(|option| word.starts_with(option))) {
         raise(&mut verdict, (Dangerous, "runs other programs"));
     }
+    // `+main` is forced, and nothing pushed to `main` deletes it.
+    let mut refs = rest.iter().skip(1).flatten();
+    if rest.first() == Some(&Some("push")) && refs.any(|word| word.starts_with(['+', ':'])) {
+        raise(&mut verdict, (Critical, OTHERS));
+    }
     raise(&mut worst, verdict);
     worst
 }
@@ -350,12 +404,44 @@ fn shell(rest: &[Option<&str>]) -> Verdict {
     }
 }
 
-fn interpreter(rest: &[Option<&str>]) -> Verdict {
+/// Interpreters that only say something when they are asked for it. For others `-v` is one more option, after which they
+/// run what they are fed, or the name of a file.
+const ASKED_FOR_VERSION: &[(&str, &str)] = &[
+    ("python pypy", "--version -V --help -h"),
+    ("perl ruby node nodejs php julia", "--version -v --help -h"),
+    ("deno", "--version -V --help -h"),
+];
+
+fn interpreter(base: &str, rest: &[Option<&str>]) -> Verdict {
+    let stem = base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let only_says = |word: &str| {
+        ASKED_FOR_VERSION.iter().any(|(names, options)| is_in(names, stem) && is_in(options, word))
+    };
     match rest {
-        [Some("--version" | "-V" | "-v" | "--help" | "-h")] => (Safe, "only reads"),
+        [Some(word)] if only_says(word) => (Safe, "only reads"),
         [] | [Some("-" | "/dev/stdin")] => (Critical, "runs whatever it is fed"),
         _ => (Dangerous, "runs a program"),
     }
+}
+
+/// Whether a program of jq may bring in another.
+fn imports(program: &&str) -> bool {
+    program.contains('"') && (program.contains("import") || program.contains("include"))
+}
+
+/// Whether `ps` shows the variables of processes: the letter `e` without a dash, or behind one where the other letters make
+/// no sense with it (`-auxe`), or the column of that name.
+fn shows_environment(rest: &[Option<&str>]) -> bool {
+    let mut is_column = false;
+    rest.iter().any(|word| {
+        let Some(word) = word else { return true };
+        let letters = word.trim_start_matches('-');
+        let follows = std::mem::replace(&mut is_column, word.ends_with('o') || *word == "--format");
+        let cluster = !letters.is_empty() && letters.bytes().all(|letter| letter.is_ascii_alphabetic());
+        let old_style = !word.starts_with('-') || word.starts_with('-') && letters.contains('x');
+        let listed = follows || word.starts_with("--");
+        word.contains("environ") || (!listed && cluster && old_style && letters.contains('e'))
+    })
 }
 
 /// Whether a path leads to keys or passwords.

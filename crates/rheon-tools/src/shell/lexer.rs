@@ -323,6 +323,10 @@ impl<'a> Lexer<'a> {
     }
 
     fn dollar(&mut self, draft: &mut Draft, quoted: Quoted) {
+        if quoted == Quoted::No && self.peek(1) == Some(b'\'') {
+            self.ansi_quotes(draft);
+            return;
+        }
         draft.intricate = true;
         let Some(next) = self.peek(1) else {
             draft.push(b'$');
@@ -359,7 +363,6 @@ impl<'a> Lexer<'a> {
                 self.at += 1;
                 self.nested(draft, next, if next == b'{' { b'}' } else { b']' });
             }
-            b'\'' if quoted == Quoted::No => self.ansi_quotes(draft),
             b'"' if quoted == Quoted::No => {
                 draft.reason("a translated string");
                 self.at += 1;
@@ -526,7 +529,11 @@ impl<'a> Lexer<'a> {
             self.at += 1;
             match byte {
                 b'\'' => return,
-                b'\\' => self.ansi_escape(draft),
+                b'\\' => {
+                    // Only these leave a doubt about where the quotes end.
+                    draft.intricate |= matches!(self.peek(0), Some(b'\'' | b'\\'));
+                    self.ansi_escape(draft);
+                }
                 _ => draft.push(byte),
             }
         }

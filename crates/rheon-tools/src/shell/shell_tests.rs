@@ -304,3 +304,16 @@ fn a_dash_that_closes_a_file_ends_there() {
         assert_eq!(words, [[Some("x".to_owned()), Some("y".to_owned())]], "{line}");
     }
 }
+
+#[test]
+fn a_word_is_in_a_list_only_as_a_whole() {
+    use super::table::is_in;
+    let list = "rm rmdir git-rm cp";
+    for word in ["rm", "rmdir", "git-rm", "cp"] {
+        assert!(is_in(list, word), "{word}");
+    }
+    for word in ["", " ", "r", "git", "rm rmdir", "dir", "p", "cp "] {
+        assert!(!is_in(list, word), "{word:?}");
+    }
+    assert!(!is_in("", ""));
+}

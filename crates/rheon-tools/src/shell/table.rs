@@ -39,7 +39,14 @@ pub(super) fn find(name: &str) -> Option<&'static Row> {
 
 /// Whether a list with blanks between holds this word.
 pub(super) fn is_in(list: &str, word: &str) -> bool {
-    list.split(' ').any(|listed| listed == word)
+    if word.is_empty() || word.contains(' ') {
+        return false;
+    }
+    // Lists are long and most words are in none: looking for the word is much quicker than cutting up the list.
+    let is_blank =
+        |at: Option<usize>| at.and_then(|at| list.as_bytes().get(at)).is_none_or(|byte| *byte == b' ');
+    memchr::memmem::find_iter(list.as_bytes(), word)
+        .any(|at| is_blank(at.checked_sub(1)) && is_blank(Some(at + word.len())))
 }
 
 /// An option that makes a command worse: `-r`, `--recursive`, or `-delete` as it stands.
@@ -79,18 +86,35 @@ const GIT_DIFF: &[Raise] = &[
     ("--textconv", Dangerous, RUNS),
     ("--open-files-in-pager", Dangerous, RUNS),
     ("--filters", Dangerous, RUNS),
+    ("--lost-found", Dangerous, "changes the repository"),
 ];
+
+/// Why a push is asked about whatever is allowed.
+pub(super) const OTHERS: &str = "overwrites or deletes what others have";
 
 const GIT: &[Row] = &[
     row(
         "status log diff show shortlog blame annotate describe rev-parse rev-list ls-files \
          ls-tree cat-file name-rev merge-base whatchanged diff-tree diff-index diff-files \
-         range-diff for-each-ref show-ref count-objects check-ignore var version help cherry \
+         range-diff for-each-ref show-ref count-objects check-ignore var version cherry \
          show-branch verify-commit check-attr fsck",
         Safe,
         READS,
         GIT_DIFF,
     ),
+    row("help", Safe, READS, &[("-w", Dangerous, RUNS), ("--web", Dangerous, RUNS), ("-i", Dangerous, RUNS)]),
+    Row {
+        names: "commit",
+        danger: Moderate,
+        reason: "changes the repository",
+        letters_with_value: "mFcCStu",
+        raises: &[
+            ("-n", Dangerous, "skips the checks of the repository"),
+            ("--no-verify", Dangerous, "skips the checks of the repository"),
+            ("--amend", Dangerous, "rewrites history"),
+        ],
+        subcommands: &[],
+    },
     Row {
         names: "grep",
         danger: Safe,
@@ -104,7 +128,7 @@ const GIT: &[Row] = &[
         subcommands: &[],
     },
     row(
-        "add commit mv init notes merge cherry-pick revert apply am tag format-patch",
+        "add mv init notes merge cherry-pick revert apply am tag format-patch",
         Moderate,
         "changes the repository",
         &[
@@ -150,20 +174,33 @@ const GIT: &[Row] = &[
     ),
     row("clean restore gc prune reflog update-ref filter-branch replace", Dangerous, LOSES, &[]),
     row("rebase stash bisect", Dangerous, "rewrites history or sets work aside", &[]),
-    row(
-        "push pull fetch clone ls-remote remote submodule archive send-email daemon svn",
-        Dangerous,
-        NETWORK,
-        &[
-            ("-f", Dangerous, "overwrites what others have"),
-            ("--force", Dangerous, "overwrites what others have"),
+    row("pull fetch clone ls-remote remote submodule archive send-email daemon svn", Dangerous, NETWORK, &[]),
+    Row {
+        names: "push",
+        danger: Dangerous,
+        reason: NETWORK,
+        letters_with_value: "o",
+        raises: &[
+            ("-f", Critical, OTHERS),
+            ("--force", Critical, OTHERS),
+            ("-d", Critical, OTHERS),
+            ("--delete", Critical, OTHERS),
+            ("--mirror", Critical, OTHERS),
+            ("--prune", Critical, OTHERS),
         ],
-    ),
+        subcommands: &[],
+    },
     row("config difftool mergetool hook credential maintenance", Dangerous, RUNS, &[]),
 ];
 
 const CARGO: &[Row] = &[
-    row("metadata tree locate-project pkgid version help", Safe, READS, &[]),
+    // The project names the compiler and even the toolchain that these start.
+    row(
+        "metadata tree locate-project pkgid version help",
+        Moderate,
+        PROJECT,
+        &[("--config", Dangerous, RUNS)],
+    ),
     row(
         "build b check c test t run r clippy bench doc fmt nextest",
         Moderate,
@@ -188,13 +225,25 @@ const NPM: &[Row] = &[
             ("--cwd", Dangerous, OTHER),
         ],
     ),
-    row("ls list help why explain", Safe, READS, &[]),
+    // The project names scripts that yarn and pnpm start with.
+    row("ls list help why explain", Moderate, PROJECT, &[]),
     row("install i ci add update upgrade uninstall remove link", Dangerous, INSTALLS, &[]),
     row("publish login adduser exec x dlx create init token", Dangerous, NETWORK, &[]),
 ];
 
 const GO: &[Row] = &[
-    row("version list doc help", Safe, READS, &[("-toolexec", Dangerous, RUNS), ("-exec", Dangerous, RUNS)]),
+    row(
+        "version list doc help",
+        Safe,
+        READS,
+        &[
+            ("-toolexec", Dangerous, RUNS),
+            ("-exec", Dangerous, RUNS),
+            ("-export", Dangerous, RUNS),
+            ("-compiled", Dangerous, RUNS),
+            ("-http", Dangerous, NETWORK),
+        ],
+    ),
     row(
         "build test vet fmt run",
         Moderate,
@@ -207,8 +256,8 @@ const GO: &[Row] = &[
 /// Every command that is known.
 const COMMANDS: &[Row] = &[
     row(
-        "ls cat head tail wc echo pwd true false : basename dirname realpath readlink stat file \
-         du df nl tac rev cut tr paste fold fmt expand unexpand column comm cmp join seq expr id \
+        "ls cat head tail echo pwd true false : basename dirname realpath readlink stat \
+         df nl tac rev cut tr paste fold fmt expand unexpand column comm cmp join seq expr id \
          whoami uname nproc arch which whereis type test [ [[ cksum md5sum sha1sum sha256sum \
          sha512sum b2sum od hexdump strings jq printf sleep printenv groups uptime free ps pgrep \
          locale tty numfmt tsort zcat zgrep bzcat xzcat tokei read local shift return exit \
@@ -219,6 +268,16 @@ const COMMANDS: &[Row] = &[
         &[],
     ),
     row("base64 base32", Safe, READS, &[]),
+    row("wc du", Safe, READS, &[("--files0-from", Dangerous, "reads files that another one names")]),
+    row("file", Safe, READS, &[("-C", Dangerous, FILE_OUT), ("--compile", Dangerous, FILE_OUT)]),
+    Row {
+        names: "time",
+        danger: Safe,
+        reason: "as safe as what it runs",
+        letters_with_value: "f",
+        raises: &[("-o", Dangerous, FILE_OUT), ("--output", Dangerous, FILE_OUT)],
+        subcommands: &[],
+    },
     row("date", Safe, READS, &[("-s", Dangerous, SYSTEM), ("--set", Dangerous, SYSTEM)]),
     row("hostname", Safe, READS, &[("-F", Dangerous, SYSTEM), ("-b", Dangerous, SYSTEM)]),
     row(
@@ -282,6 +341,7 @@ const COMMANDS: &[Row] = &[
             ("-o", Dangerous, FILE_OUT),
             ("--output", Dangerous, FILE_OUT),
             ("--compress-program", Dangerous, RUNS),
+            ("--files0-from", Dangerous, "reads files that another one names"),
         ],
         subcommands: &[],
     },
@@ -377,7 +437,7 @@ const COMMANDS: &[Row] = &[
     ),
     row("eval source . exec parallel busybox", Dangerous, RUNS, &[]),
     row(
-        "env timeout nice nohup stdbuf command builtin time setsid ionice xargs watch",
+        "env timeout nice nohup stdbuf command builtin setsid ionice xargs watch",
         Safe,
         "as safe as what it runs",
         &[],

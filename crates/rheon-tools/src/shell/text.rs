@@ -27,7 +27,14 @@ pub(super) fn deceptive(line: &str) -> Vec<String> {
             }
             '\u{00ad}'
             | '\u{200b}'..='\u{200d}'
-            | '\u{2060}'..='\u{2064}'
+            | '\u{115f}'
+            | '\u{1160}'
+            | '\u{180e}'
+            | '\u{2060}'..='\u{2065}'
+            | '\u{206a}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}'
             | '\u{feff}'
             | '\u{e0000}'..='\u{e007f}' => Some("an invisible character"),
             // Within quotes these are prose.

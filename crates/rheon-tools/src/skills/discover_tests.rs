@@ -176,3 +176,43 @@ fn at_the_caps_the_rest_is_left_out_and_said() {
     });
     assert!(world.discover(&[("q", Origin::User)]).get("full").is_some());
 }
+
+#[test]
+fn ten_thousand_entries_and_names_that_lead_elsewhere_are_survived() {
+    let world = World::new();
+    let folder = world.base().join("p");
+    std::fs::create_dir(&folder).unwrap();
+    for number in 100..10_150 {
+        std::fs::File::create(folder.join(number.to_string())).unwrap();
+    }
+    for (folder, name) in [("0", "../../outside"), ("1", "/etc/passwd"), ("2", "a/b"), ("3", "..")] {
+        world.skill(&format!("p/{folder}"), &format!("\"{name}\""), "x");
+    }
+    world.skill("outside", "stolen", "x");
+    let skills = world.discover(&[("p", Origin::Project)]);
+    assert!(skills.get("stolen").is_none());
+    // A name is a word for the model and never a path: what is read is what was found.
+    assert!(skills.iter().all(|skill| skill.file.starts_with(world.base().join("p"))));
+    let problems: Vec<_> = skills.warnings().iter().map(|warning| &warning.problem).collect();
+    assert!(problems.contains(&&SkillProblem::FolderTooLarge));
+}
+
+#[test]
+fn a_folder_that_is_swapped_for_a_link_while_skills_are_read_lets_nothing_in() {
+    let stage = crate::builtin::stage::Stage::new();
+    stage.put("real/SKILL.md", "---\nname: inside\ndescription: x\n---\nbody\n");
+    std::fs::write(stage.base.join("outside/SKILL.md"), "---\nname: stolen\ndescription: x\n---\nsecret\n")
+        .unwrap();
+    let _swapping = stage.swap();
+    let mut found = 0;
+    for _ in 0..500 {
+        let skills = Skills::discover(&[SkillFolder { path: stage.at(""), origin: Origin::User }]);
+        assert!(skills.get("stolen").is_none());
+        let Some(skill) = skills.get("inside") else { continue };
+        found += 1;
+        if let Ok(body) = skill.body() {
+            assert_eq!(body, "body\n");
+        }
+    }
+    assert!(found > 0);
+}

@@ -9,7 +9,7 @@ use blake3::Hash;
 
 use crate::hooks::{CommandHook, HookEvent, HookSettings, HookSettingsError};
 use crate::policy::visible;
-use crate::trust::named::named_paths;
+use crate::trust::named::{Role, named_paths};
 use crate::trust::seal::Seal;
 
 /// The folders of scripts that hooks may call.
@@ -61,12 +61,18 @@ impl ProjectContent {
     pub(crate) fn seal_of(&self, hook: &CommandHook) -> Arc<Seal> {
         let named = named_paths(&self.root, hook);
         let is_called = |path: &str| {
-            named.iter().any(|named| named.as_path() == Path::new(path))
+            named.contains_key(Path::new(path))
                 || HOOK_FOLDERS.iter().any(|folder| Path::new(path).starts_with(folder))
         };
-        let files = self.items().filter(|item| is_called(&item.path));
-        let files = files.map(|item| (item.path.clone(), item.hash)).collect();
-        Arc::new(Seal { root: self.root.clone(), files })
+        let there = self.items().filter(|item| is_called(&item.path));
+        let there = there.map(|item| (item.path.clone(), Some(item.hash)));
+        // A command such as `[ -f check.sh ] && sh check.sh` must not run what somebody puts there after it was trusted.
+        let programs = named.iter().filter(|(_, role)| **role == Role::Program);
+        let missing = programs
+            .filter_map(|(path, _)| path.to_str())
+            .filter(|path| !self.items.contains_key(*path) && !self.root.join(path).is_dir())
+            .map(|path| (path.to_owned(), None));
+        Arc::new(Seal { root: self.root.clone(), files: there.chain(missing).collect() })
     }
 }
 

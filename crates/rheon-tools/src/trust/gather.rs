@@ -42,7 +42,7 @@ impl ProjectContent {
             gathering.folder(Path::new(folder))?;
         }
         for hook in settings.iter().flatten().flat_map(HookSettings::hooks) {
-            for path in named_paths(&root, hook) {
+            for path in named_paths(&root, hook).into_keys() {
                 gathering.add(&path)?;
             }
         }

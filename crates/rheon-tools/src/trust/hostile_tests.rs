@@ -197,3 +197,69 @@ fn settings_that_cannot_be_read_are_an_error_and_not_no_hooks() {
     expect![[r#"cannot read the hooks of .claude/settings.json: line 1, column 23: unknown event "PreToolUze"; did you mean "PreToolUse"?"#]].assert_eq(&error.to_string());
     assert!(Path::new(stage.root.path()).exists());
 }
+
+#[tokio::test]
+async fn a_script_that_was_missing_when_the_project_was_trusted_does_not_run_when_it_appears() {
+    for line in [
+        "[ -f tools/check.sh ] && sh tools/check.sh || true",
+        "test -x ./tools/check.sh && ./tools/check.sh",
+        "if [ -f tools/check.sh ]; then . ./tools/check.sh; fi",
+        "cd tools && env A=1 bash -e check.sh",
+        "\"$CLAUDE_PROJECT_DIR\"/tools/check.sh",
+        "\"$PWD/tools/check.sh\"",
+        "\"$(pwd)\"/tools/check.sh",
+        "$(git rev-parse --show-toplevel)/tools/check.sh",
+    ] {
+        let stage = Stage::new();
+        std::fs::create_dir(stage.root.path().join("tools")).unwrap();
+        stage.write(".claude/settings.json", &settings(line));
+        stage.trust();
+        let (trust, hooks) = stage.loaded();
+        assert_eq!(trust, Trust::Trusted);
+        assert_eq!(Stage::opinion(&hooks).await, None, "{line}");
+        stage.write("tools/check.sh", "#!/bin/sh\ntouch ../ran ran");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(stage.root.path().join("tools/check.sh"), mode).unwrap();
+        let opinion = Stage::opinion(&hooks).await;
+        assert!(matches!(opinion, Some(Opinion::Deny(_))), "{line}: {opinion:?}");
+        assert!(!stage.has_run(), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn a_script_is_compared_however_the_project_is_named_before_it() {
+    for line in [
+        "\"$PWD/tools/check.sh\"",
+        "\"$(pwd)\"/tools/check.sh",
+        "`pwd`/tools/check.sh",
+        "sh -c \"$PWD/tools/check.sh\"",
+        "X=tools; sh $X/../tools/check.sh",
+    ] {
+        let stage = Stage::new();
+        stage.write(".claude/settings.json", &settings(line));
+        stage.write("tools/check.sh", "exit 0");
+        stage.trust();
+        stage.write("tools/check.sh", "touch ran");
+        let (trust, _) = stage.loaded();
+        assert!(matches!(trust, Trust::Changed { .. }), "{line}: {trust}");
+    }
+}
+
+#[tokio::test]
+async fn a_hook_may_write_files_of_the_project_and_run_again() {
+    for line in [
+        "cat >> log.txt",
+        "cat > log.txt; grep -c x <log.txt",
+        "jq . >> log.txt 2>> errors.txt || cat >> log.txt",
+    ] {
+        let stage = Stage::new();
+        stage.write(".claude/settings.json", &settings(line));
+        stage.write("log.txt", "old");
+        stage.trust();
+        let (_, hooks) = stage.loaded();
+        for _ in 0..3 {
+            assert_eq!(Stage::opinion(&hooks).await, None, "{line}");
+        }
+        assert_eq!(stage.loaded().0, Trust::Trusted, "{line}");
+    }
+}

@@ -27,4 +27,7 @@ mod content_tests;
 #[cfg(unix)]
 mod hostile_tests;
 #[cfg(test)]
+#[cfg(unix)]
+mod repositories_tests;
+#[cfg(test)]
 mod store_tests;

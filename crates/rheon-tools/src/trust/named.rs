@@ -1,49 +1,115 @@
 //! The files of a project that a hook's command names.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 use crate::hooks::CommandHook;
 use crate::hooks::with_project;
-use crate::shell;
+use crate::shell::{self, Analysis};
 
 /// The most paths of one command; no sensible command has more.
 const PATHS_MAX: usize = 1_000;
 
+/// Programs that run the file they are given first.
+const INTERPRETERS: [&str; 22] = [
+    ".", "source", "sh", "bash", "dash", "zsh", "ksh", "fish", "python", "python3", "node", "deno", "bun",
+    "tsx", "ts-node", "ruby", "perl", "php", "lua", "awk", "pwsh", "uv",
+];
+
+/// What a command does with a file that it names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Role {
+    /// It may be anything: text that is looked for, a file that is read or written.
+    Word,
+    /// It is run, if it is there.
+    Program,
+}
+
 /// Every path of the project in `root` that a word of the command may mean, relative to it. Most of them do not exist.
-pub(crate) fn named_paths(root: &Path, hook: &CommandHook) -> BTreeSet<PathBuf> {
-    let mut paths = BTreeSet::new();
-    let mut add = |folder: &str, word: &str| {
-        if paths.len() < PATHS_MAX
-            && let Some(path) = inside(root, &root.join(folder).join(word))
-        {
-            paths.insert(path);
-        }
-    };
+/// What the shell only writes to is left out: a hook may keep a log.
+pub(crate) fn named_paths(root: &Path, hook: &CommandHook) -> BTreeMap<PathBuf, Role> {
+    let mut named = Named { root, paths: BTreeMap::new() };
     let command = with_project(&hook.command, ".");
     match &hook.args {
         Some(arguments) => {
-            for word in std::iter::once(&command).chain(arguments) {
-                add("", &with_project(word, "."));
-            }
+            let words: Vec<String> = std::iter::once(command)
+                .chain(arguments.iter().map(|word| with_project(word, ".")))
+                .collect();
+            named.words("", &words);
         }
         None => {
-            for simple in shell::analyse(&command).commands {
-                let folder = simple.folder.unwrap_or_default();
-                for word in simple.words.iter().flatten() {
-                    add(&folder, word);
-                    add("", word);
-                }
+            let analysis = shell::analyse(&command);
+            for simple in &analysis.commands {
+                let words: Vec<String> = simple.words.iter().flatten().cloned().collect();
+                named.words(simple.folder.as_deref().unwrap_or_default(), &words);
+                named.words("", &words);
             }
-            // What the analysis does not understand may still name a file.
-            for word in command
-                .split(|character: char| character.is_whitespace() || "\"'`;|&()<>=${}".contains(character))
-            {
-                add("", word);
+            if !analysis.unknown.is_empty() {
+                named.pieces(&command, &analysis);
             }
         }
     }
-    paths
+    named.paths
+}
+
+struct Named<'a> {
+    root: &'a Path,
+    paths: BTreeMap<PathBuf, Role>,
+}
+
+impl Named<'_> {
+    fn add(&mut self, folder: &str, word: &str, role: Role) {
+        if self.paths.len() < PATHS_MAX
+            && let Some(path) = inside(self.root, &self.root.join(folder).join(word))
+        {
+            let known = self.paths.entry(path).or_insert(role);
+            *known = role.max(*known);
+        }
+    }
+
+    /// The words of one command.
+    fn words(&mut self, folder: &str, words: &[String]) {
+        let Some((program, rest)) = words.split_first() else { return };
+        // A name without a slash is looked for elsewhere.
+        let is_file = program.contains('/');
+        self.add(folder, program, if is_file { Role::Program } else { Role::Word });
+        let name = program.rsplit('/').next().unwrap_or(program);
+        let mut is_script_to_come = INTERPRETERS.contains(&name);
+        let mut is_after_option = false;
+        for word in rest {
+            let is_option = word.starts_with('-');
+            let role = if is_script_to_come && !is_option { Role::Program } else { Role::Word };
+            // What follows an option may be its value, and the script still to come.
+            is_script_to_come &= is_option || is_after_option;
+            is_after_option = is_option;
+            self.add(folder, word, role);
+            // `--config=file`, or a line of code that names one.
+            for piece in word.split(is_border) {
+                self.add(folder, piece, Role::Word);
+            }
+        }
+    }
+
+    /// What the analysis does not understand may still name a file, after a variable or a command that gives a folder.
+    fn pieces(&mut self, command: &str, analysis: &Analysis) {
+        let written: Vec<&str> = analysis
+            .redirections
+            .iter()
+            .filter(|redirection| redirection.writes)
+            .filter_map(|redirection| redirection.target.as_deref())
+            .collect();
+        for piece in command.split(is_border).filter(|piece| !written.contains(piece)) {
+            let role = if piece.contains('/') { Role::Program } else { Role::Word };
+            self.add("", piece, role);
+            if let Some((_, after)) = piece.split_once('/') {
+                self.add("", after, role);
+            }
+        }
+    }
+}
+
+fn is_border(character: char) -> bool {
+    character.is_whitespace() || "\"'`;|&()<>=${}".contains(character)
 }
 
 /// `path` relative to `root`, with `.` and `..` worked out; nothing if it lies outside.

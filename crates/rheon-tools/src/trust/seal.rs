@@ -16,7 +16,8 @@ pub(crate) const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 #[derive(Debug, PartialEq)]
 pub(crate) struct Seal {
     pub(crate) root: PathBuf,
-    pub(crate) files: Vec<(String, Hash)>,
+    /// Without a hash where there was nothing: what appears there later was never looked at.
+    pub(crate) files: Vec<(String, Option<Hash>)>,
 }
 
 impl Seal {
@@ -24,7 +25,7 @@ impl Seal {
     pub(crate) fn check(&self) -> Result<(), String> {
         for (path, hash) in &self.files {
             let now = look(&self.root, Path::new(path)).map_err(|error| error.to_string())?;
-            if now.hash() != Some(*hash) {
+            if now.hash() != *hash {
                 return Err(format!(
                     "{path:?} is not what was trusted; look at it and trust the project again"
                 ));

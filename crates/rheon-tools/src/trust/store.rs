@@ -86,16 +86,26 @@ impl TrustStore {
         let mut name = self.file.file_name().unwrap_or_default().to_owned();
         name.push(".lock");
         let path = self.file.with_file_name(name);
-        let file = File::options().create(true).truncate(false).write(true).open(path)?;
+        let mut options = File::options();
+        options.create(true).truncate(false).write(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(path)?;
         file.lock()?;
         Ok(file)
     }
 
     /// Puts a new file in the place of the old one, in one step; only the user can read it.
     fn replace(&self, folder: &Path, stored: &Stored) -> io::Result<()> {
+        let mut text = serde_json::to_vec_pretty(stored)?;
+        text.push(b'\n');
+        if text.len() as u64 > FILE_BYTES_MAX {
+            let problem =
+                format!("it would be larger than {FILE_BYTES_MAX} bytes; revoke the trust of some project");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
+        }
         let mut draft = tempfile::NamedTempFile::new_in(folder)?;
-        serde_json::to_writer_pretty(&mut draft, stored)?;
-        draft.write_all(b"\n")?;
+        draft.write_all(&text)?;
         draft.as_file().sync_all()?;
         draft.persist(&self.file).map_err(|error| error.error)?;
         Ok(())
@@ -103,13 +113,21 @@ impl TrustStore {
 
     fn read(&self) -> Result<Stored, TrustError> {
         let fault = |problem: String| TrustError::Store { file: self.file.clone(), problem };
-        let file = match File::open(&self.file) {
+        // A pipe is not opened: nobody might ever write to it.
+        let opened = std::fs::metadata(&self.file).and_then(|metadata| match metadata.is_file() {
+            true => File::open(&self.file),
+            false => Err(io::Error::other("it is no regular file")),
+        });
+        let file = match opened {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(Stored { version: VERSION, projects: BTreeMap::new() });
             }
             Err(error) => return Err(fault(error.to_string())),
         };
+        if let Some(problem) = file.metadata().map_err(|error| fault(error.to_string()))?.foreign_hand() {
+            return Err(fault(problem));
+        }
         let mut text = String::new();
         let count = file
             .take(FILE_BYTES_MAX + 1)
@@ -126,6 +144,29 @@ impl TrustStore {
             )));
         }
         serde_json::from_str(&text).map_err(unreadable)
+    }
+}
+
+/// Who else may have written a file.
+trait ForeignHand {
+    /// Why what it says may not be the user's own word, if so.
+    fn foreign_hand(&self) -> Option<String>;
+}
+
+impl ForeignHand for std::fs::Metadata {
+    #[cfg(unix)]
+    fn foreign_hand(&self) -> Option<String> {
+        use std::os::unix::fs::MetadataExt as _;
+        let owner = self.uid();
+        if owner != 0 && owner != rustix::process::geteuid().as_raw() {
+            return Some(format!("it belongs to another user ({owner})"));
+        }
+        (self.mode() & 0o002 != 0).then(|| "every user may write to it".to_owned())
+    }
+
+    #[cfg(not(unix))]
+    fn foreign_hand(&self) -> Option<String> {
+        None
     }
 }
 

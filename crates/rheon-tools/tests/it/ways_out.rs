@@ -13,7 +13,7 @@ use std::sync::Arc;
 use rheon_tools::Workspace;
 use rheon_tools::builtin::bash::{Bash, BashSession, BashSettings};
 use rheon_tools::process::{Environment, STANDARD_VARIABLES};
-use rheon_tools::sandbox::{Boundary, Level, Programs, Requirement, Sandbox};
+use rheon_tools::sandbox::{Boundary, Level, OwnNamespaces, Programs, Requirement, Sandbox};
 use rheon_types::{Tool, ToolContext};
 use serde_json::json;
 use tempfile::TempDir;
@@ -264,7 +264,7 @@ fn is_running(argument: &str) -> bool {
 async fn no_way_leads_out_of_the_workspace() {
     let all = Programs::find();
     let without_bubblewrap = Programs { bwrap: None, ..all.clone() };
-    let without_namespaces = Programs { bwrap: None, unshare: None, ..all.clone() };
+    let without_namespaces = Programs { bwrap: None, namespaces: OwnNamespaces::Avoided, ..all.clone() };
     for (programs, level) in [
         (all, Level::Namespaces),
         (without_bubblewrap, Level::Landlock),

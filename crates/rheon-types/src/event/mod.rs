@@ -25,7 +25,7 @@ use crate::outcome::{AgentOutput, ContinuationKind, TurnTrigger};
 use crate::request::DeltaText;
 use crate::stop::StopReason;
 use crate::time::Timestamp;
-use crate::tool::ToolResult;
+use crate::tool::{Effect, ToolResult};
 use crate::usage::{MicroUsd, Usage};
 
 /// One entry of a session's log.
@@ -125,6 +125,9 @@ pub enum AgentEvent {
         name: ToolName,
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::shared_json()"))]
         args: Arc<Value>,
+        /// What the tool does to the world: whether it may be repeated if its end is never known.
+        #[serde(default)]
+        effect: Effect,
     },
     /// Live: a partial result.
     #[serde(rename = "tool.update")]

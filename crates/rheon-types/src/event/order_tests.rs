@@ -56,9 +56,12 @@ fn event(word: &str) -> AgentEvent {
         "result" => AgentEvent::MessageStart { message: result(argument) },
         "/result" => AgentEvent::MessageEnd { message: result(argument) },
         "delta" => AgentEvent::TextDelta { delta: "x".into() },
-        "tool" => {
-            AgentEvent::ToolStart { call_id: argument.into(), name: name_of_tool, args: Arc::new(json!({})) }
-        }
+        "tool" => AgentEvent::ToolStart {
+            call_id: argument.into(),
+            name: name_of_tool,
+            args: Arc::new(json!({})),
+            effect: crate::Effect::Pure,
+        },
         "progress" => {
             AgentEvent::ToolProgress { call_id: argument.into(), name: name_of_tool, text: String::new() }
         }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon::tools::Workspace;
 use rheon::tools::files::Workshop;
+use rheon::tools::memory::Watch;
 use rheon::tools::policy::{Document, Places, Policy, PolicyGate, PolicySource, Shell, Source, Trust};
 use rheon::types::{Answer, Flow, Hook, Tool, ToolCall, ToolContext, ToolResult};
 use rheon::{Agent, SystemClock, ToolExecution};
@@ -51,6 +52,7 @@ pub(crate) async fn run(
         .model("scripted")
         .tool(tool)
         .permission_policy(gate(folder))
+        .hook(Watch::new())
         .hook(Watcher)
         .tool_execution(execution)
         .build()

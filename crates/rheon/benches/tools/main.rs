@@ -7,6 +7,7 @@
     reason = "a benchmark that does not do its work must stop, not report a figure"
 )]
 
+mod bash;
 mod calls;
 mod race;
 mod read;
@@ -16,8 +17,15 @@ mod shell;
 mod tree;
 
 fn main() {
-    let parts: [(&str, fn()); 3] =
-        [("read", read::measure), ("search", search::measure), ("shell", shell::measure)];
+    if bash::is_child() {
+        return bash::run_child();
+    }
+    let parts: [(&str, fn()); 4] = [
+        ("read", read::measure),
+        ("search", search::measure),
+        ("shell", shell::measure),
+        ("bash", bash::measure),
+    ];
     for (name, measure) in parts {
         if wants(name) {
             measure();

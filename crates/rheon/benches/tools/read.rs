@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rheon::ToolExecution;
 use rheon::tools::builtin::Read;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::calls::{bare, run, workshop};
 use crate::race::{race, way};
@@ -26,11 +26,12 @@ pub(crate) fn measure() {
     }
     std::thread::sleep(SETTLE);
     let runtime = runtime();
-    let each = |file: usize| json!({ "path": name(file) });
-    let same = |_: usize| json!({ "path": name(0) });
-    let pipeline = |execution, calls: usize, arguments: &dyn Fn(usize) -> Value| {
+    let arguments = |file: usize| json!({ "path": name(file) });
+    // A workshop that is used again has the files in its cache.
+    let used = workshop(&folder);
+    let pipeline = |execution, calls: usize, workshop| {
         let calls = (0..calls).map(arguments).collect();
-        runtime.block_on(run(&folder, Read::new(workshop(&folder)), execution, calls))
+        runtime.block_on(run(&folder, Read::new(workshop), execution, calls))
     };
     let mut ways = vec![
         way("fs", || {
@@ -49,7 +50,7 @@ pub(crate) fn measure() {
         way("tool", || {
             let tool = Read::new(workshop(&folder));
             timed(|file| {
-                black_box(runtime.block_on(bare(&tool, each(file))));
+                black_box(runtime.block_on(bare(&tool, arguments(file))));
             })
         }),
     ];
@@ -57,16 +58,19 @@ pub(crate) fn measure() {
         [("sequential", ToolExecution::Sequential), ("parallel", ToolExecution::Parallel)]
     {
         for calls in [1, FILES] {
-            let pipeline = &pipeline;
-            ways.push(way(format!("{label}/each/{calls}"), move || pipeline(execution, calls, &each)));
-            ways.push(way(format!("{label}/same/{calls}"), move || pipeline(execution, calls, &same)));
+            let (pipeline, folder, used) = (&pipeline, &folder, &used);
+            let first = move || pipeline(execution, calls, workshop(folder));
+            ways.push(way(format!("{label}/first/{calls}"), first));
+            ways.push(way(format!("{label}/again/{calls}"), move || {
+                pipeline(execution, calls, used.clone())
+            }));
         }
     }
     let times = race(ROUNDS, ways);
     for name in ["fs", "blocking", "tool"] {
         report(&format!("read/{name}"), times.best(name) / FILES as f64);
     }
-    for label in ["sequential/each", "sequential/same", "parallel/each", "parallel/same"] {
+    for label in ["sequential/first", "sequential/again", "parallel/first", "parallel/again"] {
         let (many, one) = (format!("{label}/{FILES}"), format!("{label}/1"));
         let units = (FILES - 1) as f64;
         report(&format!("read/{label}"), (times.best(&many) - times.best(&one)) / units);

@@ -31,15 +31,20 @@ pub(crate) fn measure() {
     let runtime = runtime();
     for question in questions(&folder) {
         let (ours, theirs) = (Cell::new(0), Cell::new(0));
+        let (our_work, their_work) = (Cell::new(0.0), Cell::new(0.0));
         let mut ways = vec![whole("rheon", || {
+            let before = Work::now();
             let result = runtime.block_on(bare(&*question.tool, question.arguments.clone()));
             ours.set(
                 result.details.get(question.detail).and_then(Value::as_u64).expect("the number is told"),
             );
+            our_work.set(our_work.get() + Work::now().own - before.own);
         })];
         if let Some(program) = &program {
             ways.push(whole("ripgrep", || {
+                let before = Work::now();
                 theirs.set((question.count)(&ripgrep::run(program, &folder, question.ripgrep)));
+                their_work.set(their_work.get() + Work::now().children - before.children);
             }));
         }
         let names: &[&str] = if program.is_some() { &["rheon", "ripgrep"] } else { &["rheon"] };
@@ -48,10 +53,39 @@ pub(crate) fn measure() {
             assert_eq!(ours, theirs, "both find as much for {}", question.name);
         }
         report(&format!("{}/found", question.name), ours.get() as f64);
+        for (name, work) in [("rheon", our_work), ("ripgrep", their_work)] {
+            // One round more than is counted.
+            report(&format!("{}/{name}/work", question.name), work.get() / (ROUNDS + 1) as f64);
+        }
         for name in names {
             report(&format!("{}/{name}", question.name), times.best(name));
             report(&format!("{}/{name}/median", question.name), times.median(name));
         }
+    }
+}
+
+/// How long processors have worked for this process, all of its threads, and for those it started, in nanoseconds. Unlike the
+/// time that passes, it hardly depends on what else the machine does.
+struct Work {
+    own: f64,
+    children: f64,
+}
+
+impl Work {
+    fn now() -> Self {
+        /// In what the kernel counts, whatever the machine.
+        const NANOS_PER_TICK: f64 = 1e7;
+        let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+        // The name of the program, which may hold anything, ends with the last parenthesis.
+        let fields: Vec<f64> = stat
+            .rsplit(')')
+            .next()
+            .unwrap_or_default()
+            .split_whitespace()
+            .map(|field| field.parse().unwrap_or(0.0))
+            .collect();
+        let ticks = |first: usize| fields.iter().skip(first).take(2).sum::<f64>() * NANOS_PER_TICK;
+        Self { own: ticks(11), children: ticks(13) }
     }
 }
 

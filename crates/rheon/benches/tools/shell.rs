@@ -9,6 +9,7 @@ use crate::report;
 
 const LINE_BYTES: usize = 1_000;
 const ROUNDS: usize = 200;
+const HOSTILE_ROUNDS: usize = 3;
 
 /// Whether all of a line can be known.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,7 +36,51 @@ const KINDS: [(&str, &str, &str, Outcome); 14] = [
     ("variables", "echo \"$HOME/bin:$PATH\" $(git rev-parse HEAD)", " ; ", Outcome::Unknown),
 ];
 
+/// The longest text that is looked at.
+const TEXT_BYTES: usize = 64 * 1024;
+
+/// What a text is made of that is meant to take long: a beginning, what is repeated, an end.
+const HOSTILE: [(&str, &str, &str); 14] = [
+    ("", "\"$(cat <<E\n", ""),
+    ("", "$(", ""),
+    ("", "((", ""),
+    ("", "`", ""),
+    ("", "\"`", ""),
+    ("", "${a:-", ""),
+    ("", "if ", ""),
+    ("", "time ", "a"),
+    ("", "a <<E;", "\nE\n"),
+    ("", "a=b ", "c"),
+    ("nice ", "nice ", "ls"),
+    ("bash -c '", "a;", "'"),
+    ("echo ", "{a,", "}"),
+    ("", "f() { a; }; ", "f"),
+];
+
 pub(crate) fn measure() {
+    usual();
+    hostile();
+}
+
+/// The slowest of the hostile texts, by the best of a few rounds.
+fn hostile() {
+    let texts = HOSTILE.map(|(begin, part, end)| {
+        let count = (TEXT_BYTES - begin.len() - end.len()) / part.len();
+        (part, format!("{begin}{}{end}", part.repeat(count)))
+    });
+    let ways = texts.iter().map(|(part, text)| {
+        whole(*part, move || {
+            black_box(analyse(black_box(text)));
+        })
+    });
+    let times = race(HOSTILE_ROUNDS, ways);
+    let slowest = texts.iter().map(|(part, _)| (times.best(part), part)).max_by(|a, b| a.0.total_cmp(&b.0));
+    let (time, part) = slowest.expect("there are texts");
+    eprintln!("== the slowest hostile text repeats {part:?}");
+    report("shell/hostile", time);
+}
+
+fn usual() {
     let lines = KINDS.map(|(name, part, between, outcome)| {
         let count = LINE_BYTES / (part.len() + between.len());
         let line = vec![part; count].join(between);

@@ -4,4 +4,5 @@ pub mod hooks;
 pub mod limits;
 pub mod models;
 pub mod own_state;
+pub mod sessions;
 pub mod tools;

@@ -113,11 +113,11 @@ fn a_tool_is_described_by_its_struct() {
     }
     expect![[r#"
         AddNumbers: add_numbers Pure "Adds two numbers.\n\n- They may be negative."
-          {"additionalProperties":false,"properties":{"left":{"description":"The first.","format":"int8","maximum":127,"minimum":-128,"type":"integer"},"right":{"description":"The second, and where to round.","properties":{"value":{"format":"int8","maximum":127,"minimum":-128,"type":"integer"}},"required":["value"],"type":"object"}},"required":["left","right"],"type":"object"}
+          {"additionalProperties":false,"properties":{"left":{"description":"The first.","maximum":127,"minimum":-128,"type":"integer"},"right":{"description":"The second, and where to round.","properties":{"value":{"maximum":127,"minimum":-128,"type":"integer"}},"required":["value"],"type":"object"}},"required":["left","right"],"type":"object"}
         Say: say Unsafe "Says it."
           {"type":"object"}
         Hygienic: greet Unsafe "Greets people."
-          {"properties":{"index":{"format":"uint","minimum":0,"type":"integer"}},"required":["index"],"type":"object"}
+          {"properties":{"index":{"type":"integer"}},"required":["index"],"type":"object"}
         Nothing: nothing Unsafe "Does nothing."
           {"type":"object"}
     "#]].assert_eq(&all);

@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
 use rheon::prelude::*;
-use rheon::tools::policy::{Document, Places, Policy, PolicySource, Shell, Source, Trust};
-use rheon::tools::sandbox::Requirement;
+use rheon::tools::policy::{
+    Decision, Document, HeldCommands, Places, Policy, PolicySource, Shell, Source, Trust,
+};
+use rheon::tools::sandbox::{Level, Network, Requirement};
 use rheon::tools::{Toolkit, ToolkitSettings};
 use rheon_testkit::{Scenario, TestClock, Turn, scripted};
 
@@ -113,4 +115,67 @@ async fn a_model_mends_a_failing_test_with_the_standard_tools() {
         "answer() {\n  echo 42\n}\n"
     );
     assert_eq!(kit.tasks().items().len(), 1);
+}
+
+#[tokio::test]
+async fn what_nobody_may_read_no_tool_finds() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("sub")).unwrap();
+    for file in [".env", "sub/.env", "sub/other"] {
+        fs::write(folder.path().join(file), format!("canary of {}\n", file.replace('/', "-"))).unwrap();
+    }
+    let rules = r#"{"deny": ["Read(.env)", "Read(./late)", "Edit(./sub/**)"]}"#;
+    let kit = toolkit(folder.path(), rules).await;
+    fs::write(folder.path().join("late"), "canary of late\n").unwrap();
+    let level = kit.sandbox().level();
+    if level == Level::None {
+        return println!("not tried: without a sandbox the toolkit of this test has no rules");
+    }
+    let scenario = Scenario::new()
+        .turn(Turn::call("search", json!({ "pattern": "canary" })))
+        .turn(Turn::call("glob", json!({ "pattern": "**/*" })))
+        .turn(Turn::call("list", json!({ "depth": 3 })))
+        .turn(Turn::call("read", json!({ "path": "sub/.env" })))
+        .turn(Turn::call("bash", json!({ "command": "cat sub/.env" })))
+        .turn(Turn::call("bash", json!({ "command": "grep -rh canary . | sort" })))
+        .turn(Turn::call("bash", json!({ "command": "sh -c 'echo changed > sub/other'" })))
+        .turn(Turn::call("bash", json!({ "command": "sh run" })))
+        .turn("I see.");
+    fs::write(folder.path().join("run"), "cat late; echo changed > sub/other; rm -rf sub\n").unwrap();
+    let yes = |builder: AgentBuilder| builder.on_approval(|_| async { PermissionDecision::Allow.into() });
+    let ran = scripted(scenario).with(|builder| yes(builder.toolkit(&kit))).run("Look around.").await;
+    let told = ran.trace.only(&["message.end toolResult"]);
+    let (tools, command) = told.split_once("message.end toolResult call_6_0").unwrap();
+    assert!(!tools.contains("canary of .env") && !tools.contains("canary of sub-.env"), "{tools}");
+    assert!(command.contains("canary of sub-other"), "{command}");
+    // A sandbox of namespaces hides such files; a weaker one cannot.
+    if level == Level::Namespaces {
+        assert_eq!(command.matches("canary of").count(), 1, "{command}");
+        assert!(command.contains("sub/other: Read-only file system"), "{command}");
+        assert_eq!(fs::read_to_string(folder.path().join("sub/other")).unwrap(), "canary of sub-other\n");
+    }
+}
+
+#[tokio::test]
+async fn a_sandbox_spares_questions_only_while_it_keeps_the_network_shut() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut decided = Vec::new();
+    for network in [Network::Blocked, Network::Open] {
+        let places =
+            Places { working_folder: folder.path().to_owned(), home: Some(folder.path().join("home")) };
+        let settings = ToolkitSettings::new(Policy::empty(places), Arc::new(TestClock::default()));
+        let settings = ToolkitSettings { network, held_commands: HeldCommands::Run, ..settings };
+        let Ok(kit) = Toolkit::new(settings).await else { return println!("not tried: no sandbox") };
+        if kit.sandbox().level() != Level::Namespaces {
+            return println!("not tried: no namespaces");
+        }
+        let call = rheon_types::ToolCall {
+            id: "call".into(),
+            name: "bash".into(),
+            arguments: Arc::new(json!({ "command": "make" })),
+            malformed: None,
+        };
+        decided.push(kit.gate().explain(&call, Effect::Unsafe).decision);
+    }
+    assert_eq!(decided, [Decision::Allow, Decision::Ask]);
 }

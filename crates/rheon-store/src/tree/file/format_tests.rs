@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use rheon_types::{
-    AgentEvent, AssistantMessage, Content, LoopId, Message, RunEnd, StopReason, Timestamp, ToolCall, Usage,
+    AgentEvent, AssistantMessage, Content, Effect, LoopId, Message, RunEnd, StopReason, Timestamp, ToolCall,
+    Usage,
 };
 use serde_json::{Value, json};
 
@@ -127,7 +128,8 @@ fn what_a_tool_call_may_hold_can_be_read_again() {
         });
         session.loops[0].messages = vec![Arc::new(message.into())];
         let args = Arc::new(arguments.clone());
-        let kind = AgentEvent::ToolStart { call_id: "call".into(), name: "t".into(), args };
+        let kind =
+            AgentEvent::ToolStart { call_id: "call".into(), name: "t".into(), args, effect: Effect::Pure };
         let fact = LoopFact { seq: 9, at: Timestamp::default(), kind };
         session.loops[0].events = vec![LoopEvent::Known(fact)];
         let text = text(&session, Extras::default());

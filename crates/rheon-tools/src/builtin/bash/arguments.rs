@@ -9,14 +9,13 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Run {
-    /// The command line, in bash; any number of lines.
     pub(super) command: String,
-    /// The longest it may run, in milliseconds: 120000 unless given, 600000 at most. Not for the background.
+    /// 120000 unless given. Not for the background.
     #[schemars(range(min = 1, max = 600_000))]
     pub(super) timeout_ms: Option<u64>,
-    /// Whether it runs in the background; then an id is returned at once.
+    /// Return an id at once.
     pub(super) background: Option<bool>,
-    /// What it does, in five to ten words, for the user.
+    /// For the user: what it does, in five to ten words.
     #[expect(dead_code, reason = "it is shown by user interfaces, which read it in the call")]
     pub(super) description: Option<String>,
 }
@@ -25,7 +24,7 @@ pub(super) struct Run {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Job {
-    /// What `bash` returned for it.
+    /// What `bash` returned.
     pub(super) id: String,
 }
 

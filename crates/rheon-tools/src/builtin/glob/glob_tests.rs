@@ -84,7 +84,7 @@ async fn what_does_not_work_says_why() {
             {"files":0,"shown":0}"#]],
     )
     .await;
-    check(json!({"pattern": "a{b"}), expect![[r#"invalidArgs: "a{b" is no pattern: error parsing glob '**/a{b': unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"#]]).await;
+    check(json!({"pattern": "a{b"}), expect![[r#"invalidArgs: "a{b" is no pattern: error parsing glob 'a{b': unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"#]]).await;
     check(
         json!({"pattern": "*", "path": "/etc"}),
         expect!["denied: /etc is outside the workspace; only files in the workspace can be used"],

@@ -13,6 +13,9 @@ const CELLS_BYTES_MAX: usize = 1024 * 1024;
 /// How many bytes of the outputs of one cell are given.
 const OUTPUT_BYTES_MAX: usize = 16 * 1024;
 
+/// How many values a notebook may hold. A value of one byte takes much more than that once it is read.
+const VALUES_MAX: usize = 500_000;
+
 /// One cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cell {
@@ -21,8 +24,11 @@ pub(super) struct Cell {
     output: String,
 }
 
-/// The cells in `bytes`, if they are a notebook.
+/// The cells in `bytes`, if they are a notebook that can be read.
 pub(super) fn cells(bytes: &[u8]) -> Option<Vec<Cell>> {
+    if memchr::memchr3_iter(b',', b'[', b'{', bytes).nth(VALUES_MAX).is_some() {
+        return None;
+    }
     let notebook: Value = serde_json::from_slice(bytes).ok()?;
     let cells = notebook.get("cells")?.as_array()?;
     Some(cells.iter().map(cell).collect())

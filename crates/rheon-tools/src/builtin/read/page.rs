@@ -46,7 +46,7 @@ pub(super) enum Stop {
     Limit,
     /// It has as many bytes as a page may have.
     Bytes,
-    /// Too much had to be gone through.
+    /// Too much had to be gone through; the last line may go on.
     Scan,
     /// The call was cancelled.
     Cancelled,
@@ -91,15 +91,17 @@ impl Page {
         let mut scan_left = SCAN_BYTES_MAX;
         let mut line = Line { kept: Vec::new(), length: 0 };
         while line.read(&mut reader, &mut scan_left)? {
-            let is_watched = page.passed % LINES_UNWATCHED == 0 || line.length > LINE_BYTES_MAX as u64;
+            let is_watched =
+                page.passed.is_multiple_of(LINES_UNWATCHED) || line.length > LINE_BYTES_MAX as u64;
             if is_watched && cancel.is_cancelled() {
                 page.stop = Stop::Cancelled;
-            } else if scan_left == 0 {
-                page.stop = Stop::Scan;
             } else if page.lines == range.count {
                 page.stop = Stop::Limit;
             } else if page.passed + 1 >= range.first && !page.add(&line) {
                 page.stop = Stop::Bytes;
+            } else if scan_left == 0 {
+                page.passed += 1;
+                page.stop = Stop::Scan;
             } else {
                 page.passed += 1;
                 continue;

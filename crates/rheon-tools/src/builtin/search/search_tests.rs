@@ -234,3 +234,34 @@ async fn a_line_beyond_the_memory_it_may_take_is_left_out_and_it_is_said() {
         (files that could not be read or are too large: 1)"#]]
     .assert_eq(&result.as_text());
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_folder_that_is_swapped_for_a_link_while_files_are_searched_lets_nothing_in() {
+    let stage = crate::builtin::stage::Stage::new();
+    std::fs::write(stage.base.join("outside/secret"), "canary outside\n").unwrap();
+    stage.put("real/secret", "canary inside\n");
+    let _swapping = stage.swap();
+    let mut found = 0;
+    for _ in 0..500 {
+        let tool = Search::new(stage.workshop.clone());
+        let said = crate::builtin::stage::told(tool, json!({ "pattern": "canary" })).await;
+        assert!(!said.contains("outside"), "{said}");
+        found += usize::from(said.contains("inside"));
+    }
+    assert!(found > 0);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn files_that_the_kernel_makes_up_are_not_searched_even_where_all_may_be_read() {
+    let stage = crate::builtin::stage::Stage::with_reach(crate::files::Reach::Anywhere);
+    for path in ["/proc/self/environ", "/proc/self/status"] {
+        let tool = Search::new(stage.workshop.clone());
+        let said = crate::builtin::stage::told(tool, json!({ "pattern": ".", "path": path })).await;
+        assert_eq!(said, "nothing matches\n(files that could not be read or are too large: 1)");
+    }
+    let tool = Search::new(stage.workshop.clone());
+    let said = crate::builtin::stage::told(tool, json!({ "pattern": "secret", "path": "../outside" })).await;
+    assert!(said.ends_with("secret\n1:secret"), "{said}");
+}

@@ -134,3 +134,69 @@ async fn private_addresses_are_refused_however_they_are_written() {
         invalidArgs: "nonsense" is no address: relative URL without a base"#]]
     .assert_eq(&said.join("\n"));
 }
+
+#[tokio::test]
+async fn deep_and_tangled_pages_end_in_text_or_an_error() {
+    let repeated = format!("<p><b><i><a href=x><em>{}", "<div>x</div>".repeat(50_000));
+    for body in ["<div>".repeat(200_000), "<b><i>".repeat(20_000), "<table><tr><td>".repeat(50_000), repeated]
+    {
+        let address = server("200 OK\r\ncontent-type: text/html", body.into_bytes()).await;
+        let said = run(AddressRule::Any, json!({ "url": format!("http://{address}/") })).await;
+        assert!(said.len() < 100_000, "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_to_another_host_is_told_and_not_followed() {
+    let other = server("200 OK\r\ncontent-type: text/plain", b"other".to_vec()).await;
+    let port = other.rsplit(':').next().unwrap();
+    for (target, expected) in [
+        (
+            format!("http://localhost:{port}/x"),
+            "failed: http://SERVER/ redirects to another host: http://localhost:PORT/x; fetch that address if you want it",
+        ),
+        (format!("//{other}/x"), "other"),
+        (
+            "file:///etc/passwd".to_owned(),
+            "invalidArgs: file:///etc/passwd is no web address; it must begin with https://",
+        ),
+        (
+            "http://u:p@127.0.0.1/".to_owned(),
+            "invalidArgs: the address holds a name or a password; leave it out",
+        ),
+    ] {
+        let address = server(&format!("302 Found\r\nlocation: {target}"), Vec::new()).await;
+        let said = run(AddressRule::Any, json!({ "url": format!("http://{address}/") })).await;
+        assert_eq!(said.replace(&address, "SERVER").replace(port, "PORT"), expected);
+    }
+}
+
+#[tokio::test]
+async fn an_offset_past_the_end_and_a_large_header_are_told() {
+    let address = server("200 OK\r\ncontent-type: text/plain; charset=iso-8859-1", b"\xfcx".to_vec()).await;
+    let url = format!("http://{address}/");
+    assert_eq!(run(AddressRule::Any, json!({ "url": url })).await, "üx");
+    let past = run(AddressRule::Any, json!({ "url": url, "offset": usize::MAX })).await;
+    assert_eq!(past, format!("(the page has 2 characters; there is nothing at offset {})", usize::MAX));
+    let large = format!("200 OK\r\ncontent-type: text/plain\r\nx: {}", "y".repeat(1024 * 1024));
+    let address = server(&large, b"z".to_vec()).await;
+    let said = run(AddressRule::Any, json!({ "url": format!("http://{address}/") })).await;
+    assert_eq!(said, "failed: cannot fetch from 127.0.0.1: message head is too large");
+}
+
+#[tokio::test]
+async fn a_body_that_unpacks_to_much_more_is_read_only_in_part() {
+    // A gzip of 64 MiB of zeros would be 64 KiB; here the bytes are spaces, so that they are text.
+    let packed = std::process::Command::new("sh")
+        .args(["-c", "head -c 67108864 /dev/zero | tr '\\0' ' ' | gzip -9"])
+        .output()
+        .unwrap();
+    if !packed.status.success() || packed.stdout.len() < 100 {
+        return eprintln!("skipped: there is no gzip");
+    }
+    let head = "200 OK\r\ncontent-type: text/plain\r\ncontent-encoding: gzip";
+    let address = server(head, packed.stdout).await;
+    let url = format!("http://{address}/");
+    let end = run(AddressRule::Any, json!({ "url": url, "offset": BODY_BYTES_MAX - 1 })).await;
+    assert_eq!(end, " \n\n(the page is larger than 5242880 bytes; the rest was not read)");
+}

@@ -4,10 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions};
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Component, Path};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, ResolveFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, ResolveFlags, XattrFlags};
 use rustix::io::Errno;
 
 use super::entry::{Entry, Missing, NAMES_MAX, Over, temporary_name};
@@ -69,11 +69,32 @@ impl Folder {
         Ok(Entry::File(file))
     }
 
+    /// Opens the regular file at `relative`, in one step where the kernel can. No link is followed, and opening does not wait.
+    pub(crate) fn file(&self, relative: &Path) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        let opened = match rustix::fs::openat2(&self.fd, relative, flags, Mode::empty(), resolve) {
+            Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => {
+                let parent =
+                    by_steps(self.fd.try_clone()?, relative.parent().unwrap_or(relative), Missing::Refuse)?;
+                let name = relative.file_name().unwrap_or_default();
+                rustix::fs::openat(&parent.fd, name, flags, Mode::empty())?
+            }
+            opened => opened?,
+        };
+        let file = File::from(opened);
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        Ok(file)
+    }
+
     /// Writes `content` to a file without a name of its own, and waits until it is on the disk.
-    pub(crate) fn draft(&self, content: &[u8], permissions: Option<&Permissions>) -> io::Result<Draft<'_>> {
+    /// What replaces a file is as private as `old` says, and takes over its attributes.
+    pub(crate) fn draft(&self, content: &[u8], old: Option<&File>) -> io::Result<Draft<'_>> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         // What replaces a private file is private from its first byte.
-        let mode = if permissions.is_some() { Mode::RUSR | Mode::WUSR } else { Mode::from_raw_mode(0o666) };
+        let mode = if old.is_some() { Mode::RUSR | Mode::WUSR } else { Mode::from_raw_mode(0o666) };
         for _ in 0..NAMES_MAX {
             let name = temporary_name();
             let fd = match rustix::fs::openat(&self.fd, &*name, flags, mode) {
@@ -84,8 +105,8 @@ impl Folder {
             let draft = Draft { folder: self, name, is_published: false };
             let mut file = File::from(fd);
             file.write_all(content)?;
-            if let Some(permissions) = permissions {
-                file.set_permissions(Permissions::from_mode(permissions.mode() & 0o777))?;
+            if let Some(old) = old {
+                take_over(old, &file)?;
             }
             file.sync_all()?;
             return Ok(draft);
@@ -125,6 +146,32 @@ impl Drop for Draft<'_> {
             rustix::fs::unlinkat(&self.folder.fd, &*self.name, AtFlags::empty()).ok();
         }
     }
+}
+
+/// How large the names, and the value, of attributes may be that are taken over.
+const ATTRIBUTES_BYTES_MAX: usize = 64 * 1024;
+
+/// Gives `new` what `old` has besides its content. The owner and attributes as far as the user may; the mode for certain.
+fn take_over(old: &File, new: &File) -> io::Result<()> {
+    let (wanted, given) = (old.metadata()?, new.metadata()?);
+    if (wanted.uid(), wanted.gid()) != (given.uid(), given.gid()) {
+        // An ordinary user may give files to their groups only, and that is tried when the first is refused.
+        std::os::unix::fs::fchown(new, Some(wanted.uid()), Some(wanted.gid()))
+            .or_else(|_| std::os::unix::fs::fchown(new, None, Some(wanted.gid())))
+            .unwrap_or_default();
+    }
+    let mut names = vec![0; ATTRIBUTES_BYTES_MAX];
+    let length = rustix::fs::flistxattr(old, &mut names).unwrap_or_default();
+    let mut value = vec![0; if length > 0 { ATTRIBUTES_BYTES_MAX } else { 0 }];
+    let names = names.get(..length).unwrap_or_default().split(|byte| *byte == 0);
+    for name in names.filter(|name| !name.is_empty()) {
+        let held = rustix::fs::fgetxattr(old, name, &mut value).ok().and_then(|length| value.get(..length));
+        if let Some(held) = held {
+            // Some belong to the system, which sets them itself.
+            rustix::fs::fsetxattr(new, name, held, XattrFlags::empty()).unwrap_or_default();
+        }
+    }
+    new.set_permissions(Permissions::from_mode(wanted.mode() & 0o777))
 }
 
 fn by_steps(root: OwnedFd, relative: &Path, missing: Missing) -> io::Result<Folder> {

@@ -1,7 +1,7 @@
 //! `Folder` by paths, where the system has no way to open a folder beneath another: links are looked for before and after.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
@@ -68,8 +68,20 @@ impl Folder {
         Ok(Entry::File(file))
     }
 
+    /// Opens the regular file at `relative`. No link is followed.
+    pub(crate) fn file(&self, relative: &Path) -> io::Result<File> {
+        let parent = Self::open(&self.path, relative.parent().unwrap_or(relative), Missing::Refuse)?;
+        match parent.entry(relative.file_name().unwrap_or_default())? {
+            Entry::File(file) => Ok(file),
+            Entry::Nothing | Entry::Folder | Entry::Other(_) => {
+                Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
+            }
+        }
+    }
+
     /// Writes `content` to a file without a name of its own, and waits until it is on the disk.
-    pub(crate) fn draft(&self, content: &[u8], permissions: Option<&Permissions>) -> io::Result<Draft<'_>> {
+    /// What replaces a file has the mode of `old`.
+    pub(crate) fn draft(&self, content: &[u8], old: Option<&File>) -> io::Result<Draft<'_>> {
         self.check()?;
         for _ in 0..NAMES_MAX {
             let name = temporary_name();
@@ -82,8 +94,8 @@ impl Folder {
             let draft = Draft { folder: self, name, is_published: false };
             self.check()?;
             file.write_all(content)?;
-            if let Some(permissions) = permissions {
-                file.set_permissions(permissions.clone())?;
+            if let Some(old) = old {
+                file.set_permissions(old.metadata()?.permissions())?;
             }
             file.sync_all()?;
             return Ok(draft);

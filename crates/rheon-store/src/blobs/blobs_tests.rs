@@ -1,0 +1,117 @@
+//! Payloads go out and come back, whole or with a note.
+
+use std::collections::HashSet;
+use std::os::unix::fs::PermissionsExt as _;
+
+use proptest::prelude::*;
+use rheon_types::Timestamp;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::{BlobId, Blobs, externalise, internalise, used};
+
+fn raw(value: &Value) -> Box<RawValue> {
+    serde_json::value::to_raw_value(value).unwrap()
+}
+
+fn blobs(bytes_max: u64) -> (tempfile::TempDir, Blobs) {
+    let folder = tempfile::tempdir().unwrap();
+    let blobs = Blobs::new(folder.path().join("blobs"), bytes_max);
+    (folder, blobs)
+}
+
+#[test]
+fn long_strings_are_kept_once_beside_the_event() {
+    let (folder, blobs) = blobs(1 << 30);
+    let long = "é".repeat(20_000);
+    let event = raw(&json!({ "kind": { "text": long, "again": [long, "short"] } }));
+    let (slim, count) = externalise(&event, &blobs).unwrap();
+    assert_eq!((count, slim.get().len() < 400), (2, true));
+    assert_eq!(internalise(&slim, &blobs).unwrap().get(), event.get());
+    assert_eq!(used(&slim), [BlobId::of(long.as_bytes()); 2]);
+    blobs.sync().unwrap();
+    let found: Vec<_> = walk(folder.path());
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(std::fs::metadata(&found[0]).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        if entry.path().is_dir() { found.extend(walk(&entry.path())) } else { found.push(entry.path()) }
+    }
+    found
+}
+
+#[test]
+fn what_is_short_stays_and_so_does_what_there_is_no_room_for() {
+    let (_folder, blobs) = blobs(10_000);
+    let short = raw(&json!({ "a": "x".repeat(9_000) }));
+    assert_eq!(externalise(&short, &blobs).unwrap().1, 0);
+    let two = raw(&json!({ "a": "x".repeat(9_000), "b": "y".repeat(40_000) }));
+    let (slim, count) = externalise(&two, &blobs).unwrap();
+    assert_eq!(count, 1);
+    assert!(slim.get().len() > 40_000);
+    assert_eq!(internalise(&slim, &blobs).unwrap().get(), two.get());
+}
+
+#[test]
+fn a_blob_that_is_gone_or_changed_is_told_and_loses_nothing_else() {
+    let (folder, blobs) = blobs(1 << 30);
+    let event = raw(&json!({ "a": "x".repeat(40_000), "b": "kept" }));
+    let (slim, _) = externalise(&event, &blobs).unwrap();
+    let file = walk(folder.path()).remove(0);
+    std::fs::write(&file, "changed").unwrap();
+    let lost = json!({ "a": "[lost: a text of 40000 bytes]", "b": "kept" }).to_string();
+    assert_eq!(internalise(&slim, &blobs).unwrap().get(), lost);
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(internalise(&slim, &blobs).unwrap().get(), lost);
+}
+
+#[test]
+fn what_nobody_uses_is_removed() {
+    let (folder, blobs) = blobs(1 << 30);
+    let (one, two) = (blobs.put(b"one").unwrap().unwrap(), blobs.put(b"two").unwrap().unwrap());
+    std::fs::write(
+        folder.path().join("blobs").join(one.to_string().get(..2).unwrap()).join(".draft-1"),
+        "half",
+    )
+    .unwrap();
+    // What is new may belong to a line that is about to be written.
+    assert_eq!(blobs.retain(&HashSet::from([two]), Timestamp::from_millis(0)).unwrap(), 0);
+    let later = Timestamp::from_millis(4_102_444_800_000);
+    assert_eq!(blobs.retain(&HashSet::from([two]), later).unwrap(), 7);
+    assert!(blobs.get(one).is_err());
+    assert_eq!(blobs.get(two).unwrap(), b"two");
+}
+
+fn tricky() -> impl Strategy<Value = Value> {
+    let long = prop_oneof![Just("x".repeat(9_000)), Just("é\u{0}\"\\".repeat(3_000)), ".{0,20}"];
+    let leaf = prop_oneof![long.prop_map(Value::from), any::<i64>().prop_map(Value::from), Just(Value::Null)];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        let key = prop_oneof![
+            Just("$blob".to_owned()),
+            Just("$literal".to_owned()),
+            Just("bytes".to_owned()),
+            "[a-c]"
+        ];
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            proptest::collection::btree_map(key, inner, 0..4)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn whatever_an_event_holds_comes_back(value in tricky()) {
+        let (_folder, blobs) = blobs(1 << 30);
+        let padded = json!({ "value": value, "pad": "p".repeat(40_000) });
+        let event = raw(&padded);
+        let (slim, _) = externalise(&event, &blobs).unwrap();
+        let back: Value = serde_json::from_str(internalise(&slim, &blobs).unwrap().get()).unwrap();
+        prop_assert_eq!(back, padded);
+    }
+}

@@ -1,0 +1,112 @@
+//! Long strings of an event go out into blobs and come back.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::{BlobId, Blobs};
+
+/// An event that is no longer than this is kept as it is.
+const EVENT_BYTES_MAX: usize = 32 * 1024;
+/// A string that is no longer than this is kept where it is.
+const STRING_BYTES_MAX: usize = 8 * 1024;
+
+/// What stands in the place of a string: its blob and its length. Objects that have such a key themselves are wrapped.
+const BLOB: &str = "$blob";
+const BYTES: &str = "bytes";
+const LITERAL: &str = "$literal";
+
+/// The event with its long strings kept as blobs, and how many there are. Strings that the blobs have no room for stay.
+pub(crate) fn externalise<'a>(
+    json: &'a RawValue,
+    blobs: &Blobs,
+) -> std::io::Result<(Cow<'a, RawValue>, u32)> {
+    if json.get().len() <= EVENT_BYTES_MAX {
+        return Ok((Cow::Borrowed(json), 0));
+    }
+    let mut value: Value = serde_json::from_str(json.get())?;
+    let mut count = 0;
+    out(&mut value, blobs, &mut count)?;
+    if count == 0 {
+        return Ok((Cow::Borrowed(json), 0));
+    }
+    Ok((Cow::Owned(serde_json::value::to_raw_value(&value)?), count))
+}
+
+/// The event with its strings back in their places. Of one whose blob is gone, a note says how long it was.
+pub(crate) fn internalise(json: &RawValue, blobs: &Blobs) -> serde_json::Result<Box<RawValue>> {
+    let mut value: Value = serde_json::from_str(json.get())?;
+    back(&mut value, blobs);
+    serde_json::value::to_raw_value(&value)
+}
+
+/// The blobs that an event leans on.
+pub(crate) fn used(json: &RawValue) -> Vec<BlobId> {
+    let mut found = Vec::new();
+    if let Ok(value) = serde_json::from_str::<Value>(json.get()) {
+        collect(&value, &mut found);
+    }
+    found
+}
+
+fn out(value: &mut Value, blobs: &Blobs, count: &mut u32) -> std::io::Result<()> {
+    match value {
+        Value::String(text) if text.len() > STRING_BYTES_MAX => {
+            if let Some(id) = blobs.put(text.as_bytes())? {
+                *count += 1;
+                let mut place = Map::new();
+                place.insert(BLOB.into(), id.to_string().into());
+                place.insert(BYTES.into(), text.len().into());
+                *value = Value::Object(place);
+            }
+        }
+        Value::Array(items) => items.iter_mut().try_for_each(|item| out(item, blobs, count))?,
+        Value::Object(fields) => {
+            fields.values_mut().try_for_each(|field| out(field, blobs, count))?;
+            if fields.contains_key(BLOB) || fields.contains_key(LITERAL) {
+                let own = std::mem::take(fields);
+                fields.insert(LITERAL.into(), Value::Object(own));
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+    Ok(())
+}
+
+fn back(value: &mut Value, blobs: &Blobs) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| back(item, blobs)),
+        Value::Object(fields) => {
+            if let Some(Value::Object(own)) = fields.get_mut(LITERAL) {
+                let mut own = std::mem::take(own);
+                own.values_mut().for_each(|field| back(field, blobs));
+                *fields = own;
+            } else if let Some(id) = blob(fields) {
+                let text = blobs.get(id).ok().and_then(|content| String::from_utf8(content).ok());
+                let bytes = fields.get(BYTES).and_then(Value::as_u64).unwrap_or_default();
+                *value = Value::String(text.unwrap_or_else(|| format!("[lost: a text of {bytes} bytes]")));
+            } else {
+                fields.values_mut().for_each(|field| back(field, blobs));
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn collect(value: &Value, found: &mut Vec<BlobId>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+        Value::Object(fields) => match (fields.get(LITERAL), blob(fields)) {
+            (Some(Value::Object(own)), _) => own.values().for_each(|field| collect(field, found)),
+            (_, Some(id)) => found.push(id),
+            (_, None) => fields.values().for_each(|field| collect(field, found)),
+        },
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// The blob that an object stands for.
+fn blob(fields: &Map<String, Value>) -> Option<BlobId> {
+    BlobId::parse(fields.get(BLOB)?.as_str()?)
+}

@@ -1,0 +1,216 @@
+//! The chain: which entries of a transcript are the conversation, and in which order. Pure.
+//!
+//! Every entry names its parent, so a transcript is a forest. The conversation is the way from a root to the leaf that was
+//! written last. Two things stand beside that way and belong to it: pieces of an answer whose tools ran side by side, and
+//! messages that were kept when the rest was summed up.
+
+use std::collections::{HashMap, HashSet};
+
+use super::entry::{Entry, EntryKind};
+
+/// One step of the conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// Something said in the user's name.
+    User(usize),
+    /// An answer: its entries, and the entries with results of its calls, both in the order of the file.
+    Answer { entries: Vec<usize>, results: Vec<usize> },
+}
+
+/// Entries in the order of the file, each with a different uuid, and what was deleted of them.
+pub(super) struct Chain<'a> {
+    entries: &'a [Entry],
+    deleted: &'a HashSet<String>,
+    by_uuid: HashMap<&'a str, usize>,
+    parents: Vec<Option<usize>>,
+    /// For each piece of an answer, its first piece; for everything else, itself.
+    answers: Vec<usize>,
+}
+
+impl<'a> Chain<'a> {
+    pub(super) fn new(entries: &'a [Entry], deleted: &'a HashSet<String>) -> Self {
+        let by_uuid = entries.iter().enumerate().map(|(at, entry)| (entry.uuid.as_str(), at)).collect();
+        let mut chain = Self { entries, deleted, by_uuid, parents: Vec::new(), answers: Vec::new() };
+        chain.parents = chain.find_parents();
+        chain.answers = chain.find_answers();
+        chain
+    }
+
+    /// The entry that the next one hangs on.
+    pub(super) fn tip(&self) -> Option<usize> {
+        let mut has_child = vec![false; self.entries.len()];
+        for (at, entry) in self.entries.iter().enumerate() {
+            let parent = self.parents.get(at).copied().flatten().filter(|parent| *parent != at);
+            if let Some(slot) = parent.and_then(|parent| has_child.get_mut(parent))
+                && !entry.is_sidechain
+            {
+                *slot = true;
+            }
+        }
+        let main = || (0..self.entries.len()).rev().filter(|at| self.is_on_main(*at));
+        let mut ends = main().filter(|at| has_child.get(*at) == Some(&false));
+        let last_end = ends.find_map(|end| self.ancestry(end).find(|at| !self.is_deleted(*at)));
+        // In a file whose links run in a circle nothing is an end.
+        last_end.or_else(|| main().find(|at| !self.is_deleted(*at)))
+    }
+
+    /// The conversation that ends at the tip.
+    pub(super) fn pieces(&self) -> Vec<Piece> {
+        let Some(tip) = self.tip() else { return Vec::new() };
+        let mut way: Vec<usize> = self.ancestry(tip).collect();
+        way.reverse();
+        self.join(&self.cut(way))
+    }
+
+    fn is_on_main(&self, at: usize) -> bool {
+        self.entries.get(at).is_some_and(|entry| !entry.is_sidechain)
+    }
+
+    fn is_deleted(&self, at: usize) -> bool {
+        self.entries.get(at).is_some_and(|entry| self.deleted.contains(&entry.uuid))
+    }
+
+    fn speaks(&self, at: usize) -> bool {
+        self.entries.get(at).is_some_and(Entry::speaks) && !self.is_deleted(at)
+    }
+
+    /// An unknown parent is taken to be the entry before: the line that had it is damaged.
+    fn find_parents(&self) -> Vec<Option<usize>> {
+        let mut before = None;
+        let mut parents = Vec::with_capacity(self.entries.len());
+        for (at, entry) in self.entries.iter().enumerate() {
+            parents.push(match &entry.parent {
+                None => None,
+                Some(parent) => self.by_uuid.get(parent.as_str()).copied().or(before),
+            });
+            if !entry.is_sidechain {
+                before = Some(at);
+            }
+        }
+        parents
+    }
+
+    /// From an entry up to its root; stops where links run in a circle.
+    fn ancestry(&self, from: usize) -> impl Iterator<Item = usize> {
+        let mut seen = HashSet::new();
+        std::iter::successors(Some(from), |at| self.parents.get(*at).copied().flatten())
+            .take_while(move |at| seen.insert(*at))
+    }
+
+    fn message_id(&self, at: usize) -> Option<&str> {
+        match &self.entries.get(at)?.kind {
+            EntryKind::Answer(answer) => answer.message_id.as_deref(),
+            EntryKind::User(_) | EntryKind::Boundary { .. } | EntryKind::Link => None,
+        }
+    }
+
+    /// The piece of the same answer that an entry continues. A result may stand between them, where a tool ran before
+    /// the model was done. Equal ids alone do not make an answer: some services give every answer the same.
+    fn earlier_piece(&self, at: usize) -> Option<usize> {
+        let id = self.message_id(at)?;
+        self.ancestry(at)
+            .skip(1)
+            .take_while(|at| match self.entries.get(*at).map(|entry| &entry.kind) {
+                Some(EntryKind::User(user)) => !user.results.is_empty(),
+                Some(EntryKind::Answer(_) | EntryKind::Link) => true,
+                Some(EntryKind::Boundary { .. }) | None => false,
+            })
+            .find(|at| matches!(self.entries.get(*at).map(|entry| &entry.kind), Some(EntryKind::Answer(_))))
+            .filter(|earlier| self.message_id(*earlier) == Some(id))
+    }
+
+    fn find_answers(&self) -> Vec<usize> {
+        let mut found: Vec<Option<usize>> = vec![None; self.entries.len()];
+        for start in 0..self.entries.len() {
+            let (mut path, mut at) = (HashSet::from([start]), start);
+            let root = loop {
+                if let Some(known) = found.get(at).copied().flatten() {
+                    break known;
+                }
+                match self.earlier_piece(at) {
+                    Some(earlier) if path.insert(earlier) => at = earlier,
+                    Some(_) | None => break at,
+                }
+            };
+            for at in path {
+                if let Some(slot) = found.get_mut(at) {
+                    *slot = Some(root);
+                }
+            }
+        }
+        found.into_iter().enumerate().map(|(at, root)| root.unwrap_or(at)).collect()
+    }
+
+    /// What is left after the last summing up: the summary, what was kept, and what came after.
+    fn cut(&self, way: Vec<usize>) -> Vec<usize> {
+        let kind = |at: &usize| self.entries.get(*at).map(|entry| &entry.kind);
+        let is_summary = |at: &usize| matches!(kind(at), Some(EntryKind::User(user)) if user.is_summary);
+        let is_boundary = |at: &usize| matches!(kind(at), Some(EntryKind::Boundary { .. }));
+        let boundary = way.iter().rposition(is_boundary);
+        let summary = way.iter().rposition(is_summary);
+        let Some(start) = boundary.max(summary) else { return way };
+        let uuids = match boundary.and_then(|at| way.get(at)).and_then(kind) {
+            // A summary far from the boundary belongs to another summing up.
+            Some(EntryKind::Boundary { preserved })
+                if summary.is_none_or(|at| Some(at) <= boundary.map(|at| at + 1)) =>
+            {
+                preserved.as_slice()
+            }
+            Some(_) | None => &[],
+        };
+        let left: Vec<usize> = way.into_iter().skip(start).collect();
+        let kept = uuids.iter().filter_map(|uuid| self.by_uuid.get(uuid.as_str()).copied());
+        let later: HashSet<usize> = left.iter().copied().collect();
+        let kept = kept.filter(|at| !later.contains(at));
+        let mut cut: Vec<usize> = left.iter().take(1).copied().chain(kept).collect();
+        cut.extend(left.iter().skip(1));
+        cut
+    }
+
+    /// Gives every answer all its pieces and results.
+    fn join(&self, way: &[usize]) -> Vec<Piece> {
+        let on_way: HashSet<usize> = way.iter().copied().collect();
+        let mut members: HashMap<usize, (Vec<usize>, Vec<usize>)> = HashMap::new();
+        let wanted: HashSet<usize> = way.iter().filter_map(|at| self.answer_of(*at)).collect();
+        for at in 0..self.entries.len() {
+            let Some(entry) = self.entries.get(at) else { continue };
+            if self.deleted.contains(&entry.uuid) || entry.is_sidechain && !on_way.contains(&at) {
+                continue;
+            }
+            let place = match &entry.kind {
+                EntryKind::Answer(_) => self.answer_of(at).map(|root| (root, true)),
+                EntryKind::User(user) if !user.results.is_empty() => {
+                    let source = user.source.as_deref().and_then(|uuid| self.by_uuid.get(uuid).copied());
+                    let parent = source.or(self.parents.get(at).copied().flatten());
+                    parent.and_then(|parent| self.answer_of(parent)).map(|root| (root, false))
+                }
+                EntryKind::User(_) | EntryKind::Boundary { .. } | EntryKind::Link => None,
+            };
+            if let Some((root, is_answer)) = place.filter(|(root, _)| wanted.contains(root)) {
+                let (answers, results) = members.entry(root).or_default();
+                if is_answer { answers.push(at) } else { results.push(at) }
+            }
+        }
+        let mut pieces = Vec::new();
+        let mut done: HashSet<usize> = HashSet::new();
+        for at in way.iter().copied().filter(|at| self.speaks(*at)) {
+            if done.contains(&at) {
+                continue;
+            }
+            match self.answer_of(at).and_then(|root| members.remove(&root)) {
+                Some((entries, results)) => {
+                    done.extend(entries.iter().chain(&results));
+                    pieces.push(Piece::Answer { entries, results });
+                }
+                None if self.answer_of(at).is_some() => {}
+                None => pieces.push(Piece::User(at)),
+            }
+        }
+        pieces
+    }
+
+    fn answer_of(&self, at: usize) -> Option<usize> {
+        let entry = self.entries.get(at)?;
+        matches!(entry.kind, EntryKind::Answer(_)).then(|| self.answers.get(at).copied()).flatten()
+    }
+}

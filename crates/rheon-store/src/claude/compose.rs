@@ -1,0 +1,330 @@
+//! Lines of a transcript, composed from our messages. Pure but for the dice that uuids come from.
+
+use std::collections::HashMap;
+
+use rheon_types::event::CompactionTrigger;
+use rheon_types::{
+    AgentMessage, AssistantMessage, Author, Content, Message, Random, StopReason, Timestamp,
+    ToolResultMessage, TurnId, Usage, UserMessage,
+};
+use serde_json::{Map, Value, json};
+
+use super::blocks::{write_answered, write_shown};
+use super::extras::{AnswerExtras, BlockExtras, Extras, FIELD};
+use super::ident::{call_id_on_the_wire, fresh_uuid};
+use super::moment;
+
+/// The version of the format that is written.
+pub const FORMAT_VERSION: &str = "2.1.325";
+
+/// The program that lines name as their writer.
+const ENTRYPOINT: &str = "rheon";
+
+/// The model of an entry that no model is sent.
+const NO_MODEL: &str = "<synthetic>";
+
+/// What an entry without content says, because services refuse a message without any.
+const NO_CONTENT: &str = "(no content)";
+
+/// What every entry of a session repeats.
+#[derive(Debug, Clone)]
+pub(super) struct Envelope {
+    pub(super) session_id: String,
+    pub(super) cwd: String,
+    pub(super) git_branch: String,
+}
+
+/// Where the next entry goes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Position {
+    /// The entry it hangs on.
+    pub(super) tip: Option<String>,
+    /// The entry of each tool call without a result, by the id of the call.
+    pub(super) calls: HashMap<String, String>,
+}
+
+/// What was summed up, and what was kept.
+pub(super) struct Compaction<'a> {
+    pub(super) trigger: CompactionTrigger,
+    pub(super) tokens_before: u64,
+    pub(super) tokens_after: u64,
+    pub(super) summary: Option<&'a str>,
+    pub(super) kept: Vec<String>,
+    pub(super) at: Timestamp,
+}
+
+/// Composes lines that hang together; forgotten if they cannot be written.
+pub(super) struct Composer<'a> {
+    envelope: &'a Envelope,
+    random: &'a dyn Random,
+    /// Where the entry after the composed ones goes.
+    pub(super) position: Position,
+    pub(super) lines: Vec<Value>,
+}
+
+impl<'a> Composer<'a> {
+    pub(super) fn new(envelope: &'a Envelope, random: &'a dyn Random, position: Position) -> Self {
+        Self { envelope, random, position, lines: Vec::new() }
+    }
+
+    /// The lines of a message; none for one that never reaches a model.
+    pub(super) fn message(&mut self, message: &AgentMessage) {
+        let AgentMessage::Llm(llm) = message else { return };
+        let turn_id = llm.turn_id.as_ref();
+        match &llm.message {
+            Message::User(user) => self.user(user, turn_id),
+            Message::Assistant(answer) => self.answer(answer, turn_id),
+            Message::ToolResult(result) => self.result(result, turn_id),
+        }
+    }
+
+    /// A boundary that cuts off what came before, and the summary of it.
+    pub(super) fn compaction(&mut self, compaction: &Compaction<'_>) {
+        let boundary = fresh_uuid(self.random);
+        let summary = compaction.summary.map(|text| (fresh_uuid(self.random), text));
+        let anchor = summary.as_ref().map_or(&boundary, |(uuid, _)| uuid);
+        let mut metadata = json!({
+            "trigger": match compaction.trigger {
+                CompactionTrigger::Manual => "manual",
+                CompactionTrigger::Auto | CompactionTrigger::Overflow => "auto",
+            },
+            "preTokens": compaction.tokens_before,
+            "postTokens": compaction.tokens_after,
+        });
+        if let (Some(head), Some(tail), Some(fields)) =
+            (compaction.kept.first(), compaction.kept.last(), metadata.as_object_mut())
+        {
+            let segment = json!({"headUuid": head, "anchorUuid": anchor, "tailUuid": tail});
+            let kept = &compaction.kept;
+            let messages = json!({"anchorUuid": anchor, "uuids": kept, "allUuids": kept});
+            fields.insert("preservedSegment".to_owned(), segment);
+            fields.insert("preservedMessages".to_owned(), messages);
+        }
+        let old_tip = self.position.tip.take();
+        let fields = json!({
+            "subtype": "compact_boundary",
+            "content": "Conversation compacted",
+            "level": "info",
+            "isMeta": false,
+            "logicalParentUuid": old_tip,
+            "compactMetadata": metadata,
+        });
+        self.entry(Head { kind: "system", uuid: boundary, parent: None, at: compaction.at }, fields);
+        if let Some((uuid, text)) = summary {
+            let parent = self.position.tip.clone();
+            let fields = json!({
+                "message": {"role": "user", "content": text},
+                "isCompactSummary": true,
+                "isVisibleInTranscriptOnly": true,
+            });
+            self.entry(Head { kind: "user", uuid, parent, at: compaction.at }, fields);
+        }
+    }
+
+    fn user(&mut self, user: &UserMessage, turn_id: Option<&TurnId>) {
+        let (content, whole) = shown(&user.content);
+        let content = if content == json!([]) { json!(NO_CONTENT) } else { content };
+        let extras = Extras { turn_id: turn_id.cloned(), content: whole, ..Extras::default() };
+        let mut fields = json!({"message": {"role": "user", "content": content}});
+        if user.author == Author::Runtime {
+            set(&mut fields, "isMeta", json!(true));
+        }
+        set_extras(&mut fields, &extras);
+        let (uuid, parent) = (fresh_uuid(self.random), self.position.tip.clone());
+        self.entry(Head { kind: "user", uuid, parent, at: user.timestamp }, fields);
+    }
+
+    fn result(&mut self, result: &ToolResultMessage, turn_id: Option<&TurnId>) {
+        let (content, whole) = shown(&result.content);
+        let own_id = result.tool_call_id.as_str();
+        let id = call_id_on_the_wire(own_id);
+        let block = BlockExtras {
+            call_id: (id != own_id).then(|| own_id.to_owned()),
+            tool_name: Some(result.tool_name.to_string()),
+            ..BlockExtras::default()
+        };
+        let extras =
+            Extras { turn_id: turn_id.cloned(), content: whole, block: Some(block), ..Extras::default() };
+        let call = self.position.calls.remove(own_id);
+        let mut fields = json!({
+            "message": {"role": "user", "content": [
+                {"tool_use_id": id, "type": "tool_result", "content": content, "is_error": result.is_error},
+            ]},
+        });
+        if let Some(call) = &call {
+            set(&mut fields, "sourceToolAssistantUUID", json!(call));
+        }
+        set_extras(&mut fields, &extras);
+        // Hanging on the call, not on the result before, is what makes calls side by side.
+        let parent = call.or_else(|| self.position.tip.clone());
+        let uuid = fresh_uuid(self.random);
+        self.entry(Head { kind: "user", uuid, parent, at: result.timestamp }, fields);
+    }
+
+    /// One entry per block. Blocks that a Claude model must not be sent travel with a neighbour.
+    fn answer(&mut self, answer: &AssistantMessage, turn_id: Option<&TurnId>) {
+        let mut pieces: Vec<(Value, Extras, Option<String>)> = Vec::new();
+        let mut hidden = Vec::new();
+        for content in &answer.content {
+            let Some((block, left_out)) = write_answered(content, &answer.model) else {
+                hidden.push(content.clone());
+                continue;
+            };
+            let call = match content {
+                Content::ToolCall(call) => Some(call.id.to_string()),
+                Content::Text { .. } | Content::Image { .. } | Content::Thinking { .. } => None,
+            };
+            let block_extras = (left_out != BlockExtras::default()).then_some(left_out);
+            let before = std::mem::take(&mut hidden);
+            pieces.push((block, Extras { before, block: block_extras, ..Extras::default() }, call));
+        }
+        let message_id = format!("msg_{}", fresh_uuid(self.random).replace('-', ""));
+        match pieces.last_mut() {
+            Some((_, last, _)) if answer.stop_reason != StopReason::Error => last.after = hidden,
+            Some(_) | None => return self.answer_for_nobody(answer, &message_id, turn_id),
+        }
+        for (index, (block, mut extras, call)) in pieces.into_iter().enumerate() {
+            if index == 0 {
+                extras.turn_id = turn_id.cloned();
+                extras.answer = Some(answer_extras(answer, None));
+            }
+            let mut fields = json!({
+                "message": message(&message_id, &answer.model, block, answer),
+                "apiBlockIndex": index,
+                "madeBy": "model",
+            });
+            set_extras(&mut fields, &extras);
+            let uuid = fresh_uuid(self.random);
+            if let Some(call) = call {
+                self.position.calls.insert(call, uuid.clone());
+            }
+            let parent = self.position.tip.clone();
+            self.entry(Head { kind: "assistant", uuid, parent, at: answer.timestamp }, fields);
+        }
+    }
+
+    /// An answer that failed or is empty: told to the user, sent to no model.
+    fn answer_for_nobody(&mut self, answer: &AssistantMessage, message_id: &str, turn_id: Option<&TurnId>) {
+        let text = answer.error_message.as_deref().filter(|text| !text.is_empty()).unwrap_or(NO_CONTENT);
+        let extras = Extras {
+            turn_id: turn_id.cloned(),
+            content: Some(answer.content.clone()),
+            answer: Some(answer_extras(answer, Some(answer.model.clone()))),
+            ..Extras::default()
+        };
+        let mut fields = json!({
+            "message": message(message_id, NO_MODEL, json!({"type": "text", "text": text}), answer),
+            "isApiErrorMessage": true,
+        });
+        set_extras(&mut fields, &extras);
+        let (uuid, parent) = (fresh_uuid(self.random), self.position.tip.clone());
+        self.entry(Head { kind: "assistant", uuid, parent, at: answer.timestamp }, fields);
+    }
+
+    fn entry(&mut self, head: Head, fields: Value) {
+        let mut line = match fields {
+            Value::Object(fields) => fields,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                Map::new()
+            }
+        };
+        let envelope = self.envelope;
+        self.position.tip = Some(head.uuid.clone());
+        line.extend(
+            [
+                ("parentUuid", json!(head.parent)),
+                ("isSidechain", json!(false)),
+                ("type", json!(head.kind)),
+                ("uuid", Value::String(head.uuid)),
+                ("timestamp", Value::String(moment::print(head.at))),
+                ("userType", json!("external")),
+                ("entrypoint", json!(ENTRYPOINT)),
+                ("cwd", json!(envelope.cwd)),
+                ("sessionId", json!(envelope.session_id)),
+                ("version", json!(FORMAT_VERSION)),
+                ("gitBranch", json!(envelope.git_branch)),
+            ]
+            .map(|(key, value)| (key.to_owned(), value)),
+        );
+        self.lines.push(Value::Object(line));
+    }
+}
+
+/// What tells entries apart.
+struct Head {
+    kind: &'static str,
+    uuid: String,
+    parent: Option<String>,
+    at: Timestamp,
+}
+
+/// The line that deletes entries.
+pub(super) fn tombstone(envelope: &Envelope, uuids: &[String], at: Timestamp) -> Value {
+    json!({
+        "type": "tombstone",
+        "tombstoneUuids": uuids,
+        "timestamp": moment::print(at),
+        "sessionId": envelope.session_id,
+    })
+}
+
+/// Content as the format has it: one block of text as a text, anything else as a list. Where the list does not say it
+/// all, the blocks themselves come along.
+fn shown(content: &[Content]) -> (Value, Option<Vec<Content>>) {
+    if let [Content::Text { text }] = content {
+        return (json!(text), None);
+    }
+    let blocks: Vec<Value> = content.iter().filter_map(write_shown).collect();
+    let says_all = !blocks.is_empty() && blocks.len() == content.len();
+    (Value::Array(blocks), (!says_all).then(|| content.to_vec()))
+}
+
+fn message(id: &str, model: &str, block: Value, answer: &AssistantMessage) -> Value {
+    json!({
+        "id": id,
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": [block],
+        "stop_reason": match answer.stop_reason {
+            StopReason::Stop => Some("end_turn"),
+            StopReason::Length => Some("max_tokens"),
+            StopReason::ToolUse => Some("tool_use"),
+            StopReason::Error | StopReason::Aborted => None,
+        },
+        "stop_sequence": null,
+        "usage": usage(&answer.usage),
+    })
+}
+
+fn usage(usage: &Usage) -> Value {
+    json!({
+        "input_tokens": usage.input,
+        "output_tokens": usage.output,
+        "cache_read_input_tokens": usage.cache_read,
+        "cache_creation_input_tokens": usage.cache_write,
+    })
+}
+
+fn answer_extras(answer: &AssistantMessage, model: Option<String>) -> AnswerExtras {
+    AnswerExtras {
+        provider: answer.provider.clone(),
+        model,
+        stop_reason: answer.stop_reason,
+        error_message: answer.error_message.clone(),
+        total_tokens: answer.usage.total_tokens,
+    }
+}
+
+fn set(fields: &mut Value, key: &str, value: Value) {
+    if let Some(fields) = fields.as_object_mut() {
+        fields.insert(key.to_owned(), value);
+    }
+}
+
+fn set_extras(fields: &mut Value, extras: &Extras) {
+    let value = serde_json::to_value(extras).unwrap_or_default();
+    if value.as_object().is_some_and(|extras| !extras.is_empty()) {
+        set(fields, FIELD, value);
+    }
+}

@@ -1,0 +1,243 @@
+//! The conversation in our words: pieces of the chain become messages, and every call gets its one result.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use rheon_types::{
+    AgentMessage, AssistantMessage, Author, Content, LlmMessage, Message, StopReason, Timestamp,
+    ToolResultMessage, TurnId, UserMessage,
+};
+
+use super::chain::Piece;
+use super::entry::{AnswerEntry, Entry, EntryKind, ResultBlock, UserEntry};
+
+/// What the model reads where a call has no result.
+const INTERRUPTED: &str = include_str!("interrupted.md");
+
+/// The provider of every answer that names none.
+const PROVIDER: &str = "anthropic";
+
+/// A message and the entries it was made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TranscriptMessage {
+    /// The message.
+    pub message: AgentMessage,
+    /// The uuids of its entries; none for a result that had to be made up.
+    pub uuids: Vec<String>,
+}
+
+/// What had to be mended so that a model can be sent the conversation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Repairs {
+    /// Calls without a result, which were given one that says so.
+    pub calls_without_result: usize,
+    /// Results without a call, or of a call that has one already, which were left out.
+    pub results_without_call: usize,
+}
+
+/// The messages that `pieces` make.
+pub(super) fn converse(entries: &[Entry], pieces: &[Piece]) -> (Vec<TranscriptMessage>, Repairs) {
+    let mut speaker = Speaker {
+        entries,
+        messages: Vec::new(),
+        repairs: Repairs::default(),
+        strays: strays(entries, pieces),
+    };
+    for (step, piece) in pieces.iter().enumerate() {
+        match piece {
+            Piece::User(at) => speaker.user(*at),
+            Piece::Answer { entries, results } => speaker.answer(step, entries, results),
+        }
+    }
+    speaker.repairs.results_without_call += speaker.strays.values().map(VecDeque::len).sum::<usize>();
+    (speaker.messages, speaker.repairs)
+}
+
+/// A result that stands apart from its answer: the step it stands at, its entry, and which of the entry's results it is.
+type Stray = (usize, usize, usize);
+
+fn strays(entries: &[Entry], pieces: &[Piece]) -> HashMap<String, VecDeque<Stray>> {
+    let mut strays: HashMap<String, VecDeque<Stray>> = HashMap::new();
+    for (step, piece) in pieces.iter().enumerate() {
+        let Piece::User(at) = piece else { continue };
+        let Some(user) = entries.get(*at).and_then(as_user) else { continue };
+        for (which, result) in user.results.iter().enumerate() {
+            strays.entry(result.call_id.clone()).or_default().push_back((step, *at, which));
+        }
+    }
+    strays
+}
+
+fn as_user(entry: &Entry) -> Option<&UserEntry> {
+    match &entry.kind {
+        EntryKind::User(user) => Some(user),
+        EntryKind::Answer(_) | EntryKind::Boundary { .. } | EntryKind::Link => None,
+    }
+}
+
+fn as_answer(entry: &Entry) -> Option<&AnswerEntry> {
+    match &entry.kind {
+        EntryKind::Answer(answer) => Some(answer),
+        EntryKind::User(_) | EntryKind::Boundary { .. } | EntryKind::Link => None,
+    }
+}
+
+struct Speaker<'a> {
+    entries: &'a [Entry],
+    messages: Vec<TranscriptMessage>,
+    repairs: Repairs,
+    strays: HashMap<String, VecDeque<Stray>>,
+}
+
+impl Speaker<'_> {
+    fn say(&mut self, message: Message, turn_id: Option<TurnId>, uuids: Vec<String>) {
+        self.messages
+            .push(TranscriptMessage { message: AgentMessage::Llm(LlmMessage { message, turn_id }), uuids });
+    }
+
+    /// What an entry says beside results.
+    fn user(&mut self, at: usize) {
+        let Some(entry) = self.entries.get(at) else { return };
+        let Some(user) = as_user(entry) else { return };
+        // A message of ours without any content is one; an entry that is left with none is not.
+        let is_bare =
+            user.content.is_empty() && (!user.results.is_empty() || !entry.unread_blocks.is_empty());
+        if is_bare {
+            return;
+        }
+        let author = if user.is_meta || user.is_summary { Author::Runtime } else { Author::User };
+        let message =
+            UserMessage { content: user.content.clone(), timestamp: entry.at.unwrap_or_default(), author };
+        self.say(Message::User(message), user.extras.turn_id.clone(), vec![entry.uuid.clone()]);
+    }
+
+    fn answer(&mut self, step: usize, pieces: &[usize], results: &[usize]) {
+        let entries = self.entries;
+        let pieces: Vec<(&Entry, &AnswerEntry)> = pieces
+            .iter()
+            .filter_map(|at| entries.get(*at))
+            .filter_map(|it| Some((it, as_answer(it)?)))
+            .collect();
+        let Some((first, head)) = pieces.first() else { return };
+        let message = assemble(first.at.unwrap_or_default(), &pieces);
+        // The calls of an answer that failed never ran, so they have no results to miss.
+        let calls: Vec<(String, String)> = if message.stop_reason == StopReason::Error {
+            Vec::new()
+        } else {
+            message.tool_calls().map(|call| (call.id.to_string(), call.name.to_string())).collect()
+        };
+        let ended_at = pieces.last().and_then(|(entry, _)| entry.at).unwrap_or_default();
+        let turn_id = head.extras.turn_id.clone();
+        let uuids = pieces.iter().map(|(entry, _)| entry.uuid.clone()).collect();
+        self.say(Message::Assistant(message), turn_id.clone(), uuids);
+        self.results(step, &calls, results);
+        self.make_up(&calls, ended_at, turn_id);
+        for at in results {
+            self.user(*at);
+        }
+    }
+
+    /// The results of an answer's calls: those that hang on it in the order of the file, then those found further on.
+    fn results(&mut self, step: usize, calls: &[(String, String)], results: &[usize]) {
+        let entries = self.entries;
+        let names: HashMap<&str, &str> =
+            calls.iter().map(|(id, name)| (id.as_str(), name.as_str())).collect();
+        let mut answered: HashSet<String> = HashSet::new();
+        for entry in results.iter().filter_map(|at| entries.get(*at)) {
+            for result in as_user(entry).map(|user| user.results.as_slice()).unwrap_or_default() {
+                match names.get(result.call_id.as_str()) {
+                    Some(name) if answered.insert(result.call_id.clone()) => self.result(entry, result, name),
+                    Some(_) | None => self.repairs.results_without_call += 1,
+                }
+            }
+        }
+        for (id, name) in calls {
+            if answered.contains(id) {
+                continue;
+            }
+            let Some(strays) = self.strays.get_mut(id) else { continue };
+            let Some(which) = strays.iter().position(|(later, _, _)| *later > step) else { continue };
+            let Some((_, at, which)) = strays.remove(which) else { continue };
+            let Some(entry) = entries.get(at) else { continue };
+            if let Some(result) = as_user(entry).and_then(|user| user.results.get(which)) {
+                self.result(entry, result, name);
+            }
+        }
+    }
+
+    fn result(&mut self, entry: &Entry, result: &ResultBlock, name: &str) {
+        let extras = as_user(entry).map(|user| &user.extras);
+        let own_name = extras.and_then(|extras| extras.block.as_ref()?.tool_name.clone());
+        let message = ToolResultMessage {
+            tool_call_id: result.call_id.as_str().into(),
+            tool_name: own_name.unwrap_or_else(|| name.to_owned()).into(),
+            content: result.content.clone(),
+            is_error: result.is_error,
+            timestamp: entry.at.unwrap_or_default(),
+        };
+        let turn_id = extras.and_then(|extras| extras.turn_id.clone());
+        self.say(Message::ToolResult(message), turn_id, vec![entry.uuid.clone()]);
+    }
+
+    /// Gives every call of the last answer a result that has none yet.
+    fn make_up(&mut self, calls: &[(String, String)], timestamp: Timestamp, turn_id: Option<TurnId>) {
+        let mut answered = HashSet::new();
+        for said in self.messages.iter().rev() {
+            match said.message.as_llm() {
+                Some(Message::ToolResult(result)) => drop(answered.insert(result.tool_call_id.to_string())),
+                Some(Message::User(_) | Message::Assistant(_)) | None => break,
+            }
+        }
+        for (id, name) in calls {
+            if answered.insert(id.clone()) {
+                self.repairs.calls_without_result += 1;
+                let message = ToolResultMessage {
+                    tool_call_id: id.as_str().into(),
+                    tool_name: name.as_str().into(),
+                    content: vec![Content::text(INTERRUPTED.trim_end())],
+                    is_error: true,
+                    timestamp,
+                };
+                self.say(Message::ToolResult(message), turn_id.clone(), Vec::new());
+            }
+        }
+    }
+}
+
+/// One answer out of its pieces. What is said of the whole is repeated on every piece; the last is the most complete.
+fn assemble(timestamp: Timestamp, pieces: &[(&Entry, &AnswerEntry)]) -> AssistantMessage {
+    let mut message = AssistantMessage {
+        content: Vec::new(),
+        stop_reason: StopReason::Stop,
+        model: String::new(),
+        provider: PROVIDER.to_owned(),
+        usage: rheon_types::Usage::default(),
+        timestamp,
+        error_message: None,
+    };
+    let mut said_reason = None;
+    for (_, piece) in pieces {
+        message.content.extend(piece.content.iter().cloned());
+        message.model.clone_from(&piece.model);
+        message.usage = piece.usage;
+        said_reason = piece.stop_reason.as_deref().or(said_reason);
+    }
+    message.stop_reason = match said_reason {
+        Some("max_tokens" | "model_context_window_exceeded") => StopReason::Length,
+        Some("tool_use") => StopReason::ToolUse,
+        Some(_) => StopReason::Stop,
+        None if message.tool_calls().next().is_some() => StopReason::ToolUse,
+        None => StopReason::Stop,
+    };
+    let extras = pieces.iter().find_map(|(_, piece)| piece.extras.answer.as_ref());
+    if let Some(extras) = extras {
+        message.provider.clone_from(&extras.provider);
+        message.stop_reason = extras.stop_reason;
+        message.error_message.clone_from(&extras.error_message);
+        message.usage.total_tokens = extras.total_tokens;
+    } else if pieces.iter().any(|(_, piece)| piece.is_api_error) {
+        message.error_message = Some(message.text());
+        message.stop_reason = StopReason::Error;
+        message.content = Vec::new();
+    }
+    message
+}

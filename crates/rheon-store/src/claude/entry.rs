@@ -1,0 +1,261 @@
+//! `Entry`: one line of a transcript, as far as the conversation needs it.
+
+use rheon_types::{Content, Timestamp, Usage};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::blocks;
+use super::extras::{AnswerExtras, BlockExtras, Extras};
+use super::moment;
+
+/// One link of the chain.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    pub(super) uuid: String,
+    pub(super) parent: Option<String>,
+    pub(super) is_sidechain: bool,
+    pub(super) at: Option<Timestamp>,
+    pub(super) kind: EntryKind,
+    /// Kinds of blocks that we have no word for.
+    pub(super) unread_blocks: Vec<String>,
+}
+
+/// What a link carries.
+#[derive(Debug, Clone)]
+pub(super) enum EntryKind {
+    /// Said in the user's name: text, pictures, results of tools.
+    User(Box<UserEntry>),
+    /// One block of an answer, or several.
+    Answer(Box<AnswerEntry>),
+    /// What came before was summed up; the messages named here were kept.
+    Boundary { preserved: Vec<String> },
+    /// Nothing that a model of ours should read; holds the chain together.
+    Link,
+}
+
+/// What was said in the user's name.
+#[derive(Debug, Clone, Default)]
+pub(super) struct UserEntry {
+    pub(super) content: Vec<Content>,
+    pub(super) results: Vec<ResultBlock>,
+    /// Said by the program, not by the user.
+    pub(super) is_meta: bool,
+    pub(super) is_summary: bool,
+    /// The entry of the call, where the parent is another.
+    pub(super) source: Option<String>,
+    pub(super) extras: Extras,
+}
+
+/// The result of one call.
+#[derive(Debug, Clone)]
+pub(super) struct ResultBlock {
+    pub(super) call_id: String,
+    pub(super) content: Vec<Content>,
+    pub(super) is_error: bool,
+}
+
+/// A piece of an answer.
+#[derive(Debug, Clone, Default)]
+pub(super) struct AnswerEntry {
+    pub(super) message_id: Option<String>,
+    pub(super) model: String,
+    pub(super) content: Vec<Content>,
+    pub(super) stop_reason: Option<String>,
+    pub(super) usage: Usage,
+    /// The service failed, and this is what the user was told.
+    pub(super) is_api_error: bool,
+    pub(super) extras: Extras,
+}
+
+impl Entry {
+    /// The entry that `value` is, if it is part of the chain.
+    pub(super) fn read(value: &Value) -> Option<Self> {
+        let uuid = text(value, "uuid")?.to_owned();
+        let mut unread_blocks = Vec::new();
+        let kind = match text(value, "type")? {
+            "user" => EntryKind::User(Box::new(read_user(value, &mut unread_blocks)?)),
+            "assistant" => EntryKind::Answer(Box::new(read_answer(value, &mut unread_blocks)?)),
+            "system" if text(value, "subtype") == Some("compact_boundary") => {
+                EntryKind::Boundary { preserved: preserved(value) }
+            }
+            "attachment" => read_attachment(value, &mut unread_blocks),
+            _ => EntryKind::Link,
+        };
+        Some(Self {
+            uuid,
+            parent: text(value, "parentUuid").map(str::to_owned),
+            is_sidechain: flag(value, "isSidechain"),
+            at: text(value, "timestamp").and_then(moment::parse),
+            kind,
+            unread_blocks,
+        })
+    }
+
+    /// Whether a model reads it.
+    pub(super) fn speaks(&self) -> bool {
+        matches!(self.kind, EntryKind::User(_) | EntryKind::Answer(_))
+    }
+}
+
+pub(super) fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
+    value.get(key).and_then(Value::as_str)
+}
+
+fn flag(value: &Value, key: &str) -> bool {
+    value.get(key).and_then(Value::as_bool).unwrap_or(false)
+}
+
+fn kind_of(block: &Value) -> String {
+    text(block, "type").unwrap_or("block without a type").chars().take(60).collect()
+}
+
+/// Content is a text or a list of blocks.
+fn shown(content: &Value, unread: &mut Vec<String>) -> Vec<Content> {
+    match content {
+        Value::String(text) => vec![Content::text(text)],
+        Value::Array(blocks) => {
+            let read = |block: &Value| {
+                let content = blocks::read_shown(block);
+                if content.is_none() {
+                    unread.push(kind_of(block));
+                }
+                content
+            };
+            blocks.iter().filter_map(read).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn read_user(value: &Value, unread: &mut Vec<String>) -> Option<UserEntry> {
+    let content = value.get("message")?.get("content")?;
+    let is_result = |block: &&Value| text(block, "type") == Some("tool_result");
+    let mut entry = UserEntry {
+        is_meta: flag(value, "isMeta"),
+        is_summary: flag(value, "isCompactSummary"),
+        source: text(value, "sourceToolAssistantUUID").map(str::to_owned),
+        extras: Extras::of(value),
+        ..UserEntry::default()
+    };
+    if let Value::Array(blocks) = content {
+        for block in blocks.iter().filter(is_result) {
+            let Some(call_id) = text(block, "tool_use_id") else {
+                unread.push(kind_of(block));
+                continue;
+            };
+            entry.results.push(ResultBlock {
+                call_id: call_id.to_owned(),
+                content: block.get("content").map(|content| shown(content, unread)).unwrap_or_default(),
+                is_error: flag(block, "is_error"),
+            });
+        }
+        let rest = blocks.iter().filter(|block| !is_result(block)).cloned().collect();
+        entry.content = shown(&Value::Array(rest), unread);
+    } else {
+        entry.content = shown(content, unread);
+    }
+    apply_content_override(&mut entry);
+    Some(entry)
+}
+
+/// Where our own field has the blocks of the message, those are the message.
+fn apply_content_override(entry: &mut UserEntry) {
+    if let Some(content) = entry.extras.content.take() {
+        match entry.results.first_mut() {
+            Some(result) => result.content = content,
+            None => entry.content = content,
+        }
+    }
+    if let Some(id) = entry.extras.block.as_ref().and_then(|block| block.call_id.clone())
+        && let Some(result) = entry.results.first_mut()
+    {
+        result.call_id = id;
+    }
+}
+
+fn read_answer(value: &Value, unread: &mut Vec<String>) -> Option<AnswerEntry> {
+    let message = value.get("message")?;
+    let extras = Extras::of(value);
+    let named = extras.answer.as_ref().and_then(|answer: &AnswerExtras| answer.model.clone());
+    let model = named.or_else(|| text(message, "model").map(str::to_owned)).unwrap_or_default();
+    let mut content = extras.before.clone();
+    match (&extras.content, message.get("content")?) {
+        (Some(whole), _) => content.extend(whole.iter().cloned()),
+        (None, Value::String(text)) => content.push(Content::text(text)),
+        (None, Value::Array(blocks)) => {
+            for block in blocks {
+                let block_extras: Option<BlockExtras> = extras.block.clone();
+                match blocks::read_answered(block, &model, block_extras) {
+                    Some(block) => content.push(block),
+                    None => unread.push(kind_of(block)),
+                }
+            }
+        }
+        (None, _) => return None,
+    }
+    content.extend(extras.after.iter().cloned());
+    Some(AnswerEntry {
+        message_id: text(message, "id").map(str::to_owned),
+        model,
+        content,
+        stop_reason: text(message, "stop_reason").map(str::to_owned),
+        usage: message.get("usage").map(read_usage).unwrap_or_default(),
+        is_api_error: flag(value, "isApiErrorMessage"),
+        extras,
+    })
+}
+
+fn read_usage(usage: &Value) -> Usage {
+    let count = |key: &str| usage.get(key).and_then(Value::as_u64).unwrap_or(0);
+    Usage {
+        input: count("input_tokens"),
+        output: count("output_tokens"),
+        cache_read: count("cache_read_input_tokens"),
+        cache_write: count("cache_creation_input_tokens"),
+        total_tokens: 0,
+    }
+}
+
+/// Attachments tell the model of the real program's own tools and surroundings, which a model of ours does not have. Only
+/// what the user added is the user's: a message that was said in the middle of a turn, and files.
+fn read_attachment(value: &Value, unread: &mut Vec<String>) -> EntryKind {
+    let attachment = value.get("attachment").unwrap_or(&Value::Null);
+    let rendered = value.get("rendered").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let (content, is_meta) = match (text(attachment, "type"), attachment.get("prompt")) {
+        (Some("queued_command"), Some(prompt)) => {
+            // Other modes carry what the program has to say.
+            (shown(prompt, unread), text(attachment, "commandMode").is_some_and(|mode| mode != "prompt"))
+        }
+        (Some("queued_command" | "file"), _) => {
+            let parts = rendered.iter().filter_map(|part| part.get("content"));
+            (parts.flat_map(|content| shown(content, unread)).collect(), true)
+        }
+        (Some(_) | None, _) => return EntryKind::Link,
+    };
+    if content.is_empty() {
+        return EntryKind::Link;
+    }
+    EntryKind::User(Box::new(UserEntry { content, is_meta, ..UserEntry::default() }))
+}
+
+/// The messages that stay after a summary.
+fn preserved(value: &Value) -> Vec<String> {
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    struct Metadata {
+        #[serde(rename = "preservedMessages")]
+        messages: Preserved,
+    }
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    struct Preserved {
+        uuids: Vec<String>,
+        #[serde(rename = "allUuids")]
+        all: Vec<String>,
+    }
+    let metadata = value
+        .get("compactMetadata")
+        .and_then(|metadata| Metadata::deserialize(metadata).ok())
+        .unwrap_or_default();
+    if metadata.messages.all.is_empty() { metadata.messages.uuids } else { metadata.messages.all }
+}

@@ -1,0 +1,148 @@
+//! `SessionFacts`: what a transcript says about itself, gathered line by line.
+
+use rheon_types::{MicroUsd, Timestamp};
+use serde_json::Value;
+
+use super::entry::text;
+use super::moment;
+
+/// The longest title that is kept.
+pub const TITLE_CHARS_MAX: usize = 200;
+
+/// What a transcript says about itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionFacts {
+    /// The session's id, as its lines have it.
+    pub session_id: Option<String>,
+    /// The folder it was last in.
+    pub cwd: Option<String>,
+    /// The branch of git it was last on.
+    pub git_branch: Option<String>,
+    /// The version of the program that wrote last.
+    pub version: Option<String>,
+    /// The model that answered last.
+    pub model: Option<String>,
+    /// What it is about.
+    pub title: Option<String>,
+    /// What the user said first.
+    pub first_prompt: Option<String>,
+    /// The time of its first entry.
+    pub first_at: Option<Timestamp>,
+    /// The time of its last entry.
+    pub last_at: Option<Timestamp>,
+    /// What it cost, where it says so.
+    pub cost: Option<MicroUsd>,
+}
+
+/// Gathers facts from lines in the order of the file.
+#[derive(Debug, Default)]
+pub(super) struct Gatherer {
+    facts: SessionFacts,
+    /// Titles, the best first: the user's own, the program's, an old summary, the last prompt.
+    titles: [Option<String>; 4],
+}
+
+/// The types of lines that hold facts beside the chain.
+pub(super) const FACT_TYPES: [&str; 5] = ["custom-title", "ai-title", "summary", "last-prompt", "cost-state"];
+
+impl Gatherer {
+    /// Looks at one line.
+    pub(super) fn look(&mut self, value: &Value) {
+        let facts = &mut self.facts;
+        let keep = |slot: &mut Option<String>, key: &str| {
+            if let Some(found) = text(value, key).filter(|found| !found.is_empty()) {
+                *slot = Some(found.to_owned());
+            }
+        };
+        if facts.session_id.is_none() {
+            keep(&mut facts.session_id, "sessionId");
+        }
+        keep(&mut facts.cwd, "cwd");
+        keep(&mut facts.git_branch, "gitBranch");
+        keep(&mut facts.version, "version");
+        if let Some(at) = text(value, "timestamp").and_then(moment::parse) {
+            facts.first_at = Some(facts.first_at.map_or(at, |first| first.min(at)));
+            facts.last_at = Some(facts.last_at.map_or(at, |last| last.max(at)));
+        }
+        let [custom, written, summary, last_prompt] = &mut self.titles;
+        let keep_title = |slot: &mut Option<String>, key: &str| {
+            if let Some(found) = text(value, key).and_then(title) {
+                *slot = Some(found);
+            }
+        };
+        match text(value, "type") {
+            Some("custom-title") => keep_title(custom, "customTitle"),
+            Some("ai-title") => keep_title(written, "aiTitle"),
+            Some("summary") => keep_title(summary, "summary"),
+            Some("last-prompt") => keep_title(last_prompt, "lastPrompt"),
+            Some("cost-state") => {
+                facts.cost =
+                    value.get("totalCostUSD").and_then(Value::as_f64).and_then(micro_usd).or(facts.cost);
+            }
+            Some("assistant") => {
+                let model = value.get("message").and_then(|message| text(message, "model"));
+                if let Some(model) = model.filter(|model| !model.is_empty() && *model != "<synthetic>") {
+                    facts.model = Some(model.to_owned());
+                }
+            }
+            Some("user") if facts.first_prompt.is_none() => facts.first_prompt = prompt(value),
+            Some(_) | None => {}
+        }
+    }
+
+    /// What was found.
+    pub(super) fn finish(mut self) -> SessionFacts {
+        let [custom, written, summary, last_prompt] = self.titles;
+        let own = custom.or(written).or(summary);
+        self.facts.title = own.or_else(|| self.facts.first_prompt.clone()).or(last_prompt);
+        self.facts
+    }
+}
+
+/// The words of the user in an entry, unless somebody else speaks there.
+fn prompt(value: &Value) -> Option<String> {
+    let said_by_program = ["isMeta", "isCompactSummary", "isSidechain"]
+        .iter()
+        .any(|key| value.get(key).and_then(Value::as_bool).unwrap_or(false));
+    let content = value.get("message")?.get("content")?;
+    let words = match content {
+        Value::String(words) => words.as_str(),
+        Value::Array(blocks) => blocks.iter().find_map(|block| text(block, "text"))?,
+        _ => return None,
+    };
+    // What commands leave behind begins with a tag.
+    if said_by_program || words.starts_with("<command-") || words.starts_with("<local-command") {
+        return None;
+    }
+    title(words)
+}
+
+/// A text on one line, cut at a character.
+fn title(words: &str) -> Option<String> {
+    let mut title = String::new();
+    let mut chars = 0;
+    for word in words.split_whitespace() {
+        if chars > 0 {
+            title.push(' ');
+        }
+        for letter in word.chars().filter(|letter| !letter.is_control()) {
+            title.push(letter);
+            chars += 1;
+            if chars == TITLE_CHARS_MAX {
+                return Some(title);
+            }
+        }
+        chars += 1;
+        if chars >= TITLE_CHARS_MAX {
+            break;
+        }
+    }
+    (!title.is_empty()).then_some(title)
+}
+
+/// Dollars as a file has them, in our unit; nothing for what is no amount.
+fn micro_usd(dollars: f64) -> Option<MicroUsd> {
+    let micro = (dollars * 1e6).round();
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
+    (0.0..1e18).contains(&micro).then_some(MicroUsd(micro as u64))
+}

@@ -1,0 +1,259 @@
+//! `Transcript`: a transcript as it was read, whoever wrote it.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use rheon_types::AgentMessage;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::chain::Chain;
+use super::conversation::{Repairs, TranscriptMessage, converse};
+use super::entry::Entry;
+use super::facts::{FACT_TYPES, Gatherer, SessionFacts};
+use super::lines::{Extent, LINE_BYTES_MAX, LinePlace, Lines};
+
+/// How many odd lines are reported one by one; the rest is only counted.
+pub const ODD_LINES_MAX: usize = 1_000;
+
+/// The types of lines that the real program writes beside the conversation. They are not odd.
+const BESIDE: [&str; 11] = [
+    "queue-operation",
+    "tools-used",
+    "mode",
+    "atis-latch",
+    "api-request-shape",
+    "api-request-blob",
+    "api-request",
+    "file-history-snapshot",
+    "agent-name",
+    "tag",
+    "progress",
+];
+
+/// A transcript that cannot be read at all. A bad line is no such case.
+#[derive(Debug, thiserror::Error)]
+pub enum TranscriptError {
+    /// The file cannot be opened.
+    #[error("cannot open the transcript {path}: {source}")]
+    Open {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file cannot be read to its end.
+    #[error("cannot read the transcript beyond line {line}: {source}")]
+    Read {
+        /// The last line that was read.
+        line: u64,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// A line that says nothing we understand. It stays in the file as it is: transcripts are only ever appended to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OddLine {
+    /// Where it stands.
+    pub place: LinePlace,
+    /// What is odd about it.
+    pub oddity: Oddity,
+}
+
+/// What is odd about a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Oddity {
+    /// It is no JSON object: garbage, or torn.
+    Garbage,
+    /// It is longer than [`LINE_BYTES_MAX`].
+    TooLong,
+    /// It is of a type that nobody told us about.
+    UnknownType(String),
+    /// It should be part of the conversation, but lacks what it takes.
+    Incomplete(String),
+    /// It has blocks of these kinds, which were left out.
+    UnreadBlocks(Vec<String>),
+}
+
+/// A transcript as it was read.
+#[derive(Debug, Clone)]
+pub struct Transcript {
+    messages: Vec<TranscriptMessage>,
+    tip: Option<String>,
+    facts: SessionFacts,
+    repairs: Repairs,
+    odd_lines: Vec<OddLine>,
+    odd_lines_count: usize,
+}
+
+impl Transcript {
+    /// Reads the transcript at `path`.
+    pub fn open(path: &Path) -> Result<Self, TranscriptError> {
+        let file =
+            File::open(path).map_err(|source| TranscriptError::Open { path: path.to_owned(), source })?;
+        Self::read(BufReader::with_capacity(256 * 1024, file))
+    }
+
+    /// Reads a transcript line by line. Only a reader that fails makes it fail.
+    pub fn read(reader: impl BufRead) -> Result<Self, TranscriptError> {
+        Self::read_with(reader, LINE_BYTES_MAX)
+    }
+
+    pub(super) fn read_with(reader: impl BufRead, line_bytes_max: usize) -> Result<Self, TranscriptError> {
+        let mut lines = Lines::new(reader, line_bytes_max);
+        let mut gathered = Gathered::default();
+        let mut line = 0;
+        loop {
+            match lines.next() {
+                Ok(Some((place, extent))) => {
+                    line = place.number;
+                    gathered.line(place, &extent, &lines.buffer);
+                }
+                Ok(None) => return Ok(gathered.finish()),
+                Err(source) => return Err(TranscriptError::Read { line, source }),
+            }
+        }
+    }
+
+    /// The conversation, as a model would be sent it: from the last summing up, each call with its one result.
+    pub fn messages(&self) -> Vec<AgentMessage> {
+        self.messages.iter().map(|said| said.message.clone()).collect()
+    }
+
+    /// The conversation with the entries that each message is made of.
+    pub fn entries(&self) -> &[TranscriptMessage] {
+        &self.messages
+    }
+
+    /// The uuid of the entry that the next one hangs on.
+    pub fn tip(&self) -> Option<&str> {
+        self.tip.as_deref()
+    }
+
+    /// What it says about itself.
+    pub fn facts(&self) -> &SessionFacts {
+        &self.facts
+    }
+
+    /// What had to be mended.
+    pub fn repairs(&self) -> Repairs {
+        self.repairs
+    }
+
+    /// The first odd lines, at most [`ODD_LINES_MAX`].
+    pub fn odd_lines(&self) -> &[OddLine] {
+        &self.odd_lines
+    }
+
+    /// How many odd lines there are.
+    pub fn odd_lines_count(&self) -> usize {
+        self.odd_lines_count
+    }
+}
+
+/// What is read before the chain is known.
+#[derive(Default)]
+struct Gathered {
+    entries: Vec<Entry>,
+    by_uuid: HashMap<String, usize>,
+    deleted: HashSet<String>,
+    facts: Gatherer,
+    odd_lines: Vec<OddLine>,
+    odd_lines_count: usize,
+}
+
+/// Enough of a line to decide whether the rest is of interest: most of a transcript by weight is not.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(rename = "type", default)]
+    kind: Value,
+    #[serde(default)]
+    uuid: Value,
+}
+
+impl Gathered {
+    fn odd(&mut self, place: LinePlace, oddity: Oddity) {
+        self.odd_lines_count += 1;
+        if self.odd_lines.len() < ODD_LINES_MAX {
+            self.odd_lines.push(OddLine { place, oddity });
+        }
+    }
+
+    fn line(&mut self, place: LinePlace, extent: &Extent, bytes: &[u8]) {
+        if let Extent::TooLong = extent {
+            return self.odd(place, Oddity::TooLong);
+        }
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return;
+        }
+        let Ok(head) = serde_json::from_slice::<Head>(bytes) else {
+            return self.odd(place, Oddity::Garbage);
+        };
+        let kind = head.kind.as_str().unwrap_or_default();
+        let is_chained = head.uuid.is_string() && kind != "tombstone";
+        if BESIDE.contains(&kind) && !is_chained {
+            return;
+        }
+        let is_known = matches!(kind, "user" | "assistant" | "attachment" | "system" | "tombstone");
+        if !is_chained && !is_known && !FACT_TYPES.contains(&kind) {
+            return self.odd(place, Oddity::UnknownType(kind.chars().take(60).collect()));
+        }
+        let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
+            return self.odd(place, Oddity::Garbage);
+        };
+        if kind == "tombstone" {
+            self.deleted.extend(deleted_uuids(&value));
+            return;
+        }
+        self.facts.look(&value);
+        if is_chained || is_known {
+            self.entry(place, kind, &value);
+        }
+    }
+
+    fn entry(&mut self, place: LinePlace, kind: &str, value: &Value) {
+        let Some(mut entry) = Entry::read(value) else {
+            return self.odd(place, Oddity::Incomplete(kind.to_owned()));
+        };
+        if !entry.unread_blocks.is_empty() {
+            self.odd(place, Oddity::UnreadBlocks(entry.unread_blocks.clone()));
+        }
+        match self.by_uuid.get(&entry.uuid).and_then(|at| self.entries.get_mut(*at)) {
+            Some(earlier) => std::mem::swap(earlier, &mut entry),
+            None => {
+                self.by_uuid.insert(entry.uuid.clone(), self.entries.len());
+                self.entries.push(entry);
+            }
+        }
+    }
+
+    fn finish(self) -> Transcript {
+        let chain = Chain::new(&self.entries, &self.deleted);
+        let tip = chain.tip().and_then(|at| self.entries.get(at)).map(|entry| entry.uuid.clone());
+        let (messages, repairs) = converse(&self.entries, &chain.pieces());
+        Transcript {
+            messages,
+            tip,
+            facts: self.facts.finish(),
+            repairs,
+            odd_lines: self.odd_lines,
+            odd_lines_count: self.odd_lines_count,
+        }
+    }
+}
+
+/// The entries that a tombstone deletes. We write `tombstoneUuids`; other spellings are understood.
+fn deleted_uuids(value: &Value) -> Vec<String> {
+    let lists = ["tombstoneUuids", "uuids"].iter().filter_map(|key| value.get(key)?.as_array()).flatten();
+    let singles =
+        ["uuid", "targetUuid", "tombstoneUuid", "messageUuid"].iter().filter_map(|key| value.get(key));
+    let message = value.get("message").and_then(|message| message.get("uuid"));
+    lists.chain(singles).chain(message).filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+#[path = "transcript_tests.rs"]
+mod tests;

@@ -1,0 +1,283 @@
+//! `TranscriptWriter`: durable events become lines that the real program resumes.
+
+use std::collections::HashSet;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rheon_types::event::CompactionTrigger;
+use rheon_types::{AgentEvent, AgentMessage, Event, Random, SessionId, Timestamp};
+
+use super::chain::Chain;
+use super::compose::{Compaction, Composer, Envelope, Position, tombstone};
+use super::entry::{Entry, EntryKind};
+use super::folder::project_folder_name;
+use super::ident::transcript_id;
+use super::lines::LINE_BYTES_MAX;
+use super::list::{find, invalid};
+use super::tail::{self, Tail};
+use super::transcript::{Transcript, TranscriptError};
+
+/// Where a transcript belongs and what its lines repeat.
+#[derive(Debug, Clone)]
+pub struct TranscriptPlace {
+    /// The folder with a folder for each project, usually `~/.claude/projects`.
+    pub projects_dir: PathBuf,
+    /// The folder the session works in.
+    pub cwd: PathBuf,
+    /// The session.
+    pub session_id: SessionId,
+    /// The branch of git it works on; `HEAD` stands for none.
+    pub git_branch: Option<String>,
+}
+
+/// Writes one transcript: appends whole lines, one `write` each, and never changes what is there. The file comes into being
+/// with its first line.
+pub struct TranscriptWriter {
+    path: PathBuf,
+    session_id: SessionId,
+    envelope: Envelope,
+    random: Arc<dyn Random>,
+    position: Position,
+    trigger: CompactionTrigger,
+    file: Option<File>,
+    /// The file ends within a line, or may do so after a write that failed.
+    is_torn: bool,
+}
+
+impl TranscriptWriter {
+    /// A writer for the session at `place`. If it has a transcript already, in whatever project and written by whichever
+    /// program, it is gone on with.
+    pub fn open(place: TranscriptPlace, random: Arc<dyn Random>) -> io::Result<Self> {
+        let id = transcript_id(&place.session_id);
+        let cwd = fs::canonicalize(&place.cwd).unwrap_or(place.cwd);
+        let existing = find(&place.projects_dir, &id).map_err(invalid)?;
+        let found = existing.is_some();
+        let path = existing.unwrap_or_else(|| {
+            place.projects_dir.join(project_folder_name(&cwd)).join(format!("{id}.jsonl"))
+        });
+        let mut writer = Self {
+            path,
+            session_id: place.session_id,
+            envelope: Envelope {
+                session_id: id,
+                cwd: cwd.to_string_lossy().into_owned(),
+                git_branch: place.git_branch.unwrap_or_else(|| "HEAD".to_owned()),
+            },
+            random,
+            position: Position::default(),
+            trigger: CompactionTrigger::Auto,
+            file: None,
+            is_torn: false,
+        };
+        if found {
+            writer.go_on()?;
+        }
+        Ok(writer)
+    }
+
+    /// Where the transcript is, or will be.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The uuid of the entry that the next one hangs on.
+    pub fn tip(&self) -> Option<&str> {
+        self.position.tip.as_deref()
+    }
+
+    /// Writes what `event` adds to the conversation. Events of other sessions, and those that add nothing, are passed over.
+    pub fn record(&mut self, event: &Event) -> io::Result<()> {
+        if event.session_id != self.session_id {
+            return Ok(());
+        }
+        match &event.kind {
+            AgentEvent::MessageEnd { message } => self.record_message(message),
+            AgentEvent::CompactionStart { trigger, .. } => {
+                self.trigger = *trigger;
+                Ok(())
+            }
+            AgentEvent::CompactionEnd { messages_dropped, tokens_before, tokens_after, summary } => {
+                let dropped = usize::try_from(*messages_dropped).unwrap_or(usize::MAX);
+                let kept = self.kept_after(dropped)?;
+                let compaction = Compaction {
+                    trigger: self.trigger,
+                    tokens_before: *tokens_before,
+                    tokens_after: *tokens_after,
+                    summary: summary.as_deref(),
+                    kept,
+                    at: event.at,
+                };
+                self.compose(|composer| composer.compaction(&compaction))
+            }
+            AgentEvent::AgentStart { .. }
+            | AgentEvent::AgentEnd { .. }
+            | AgentEvent::TurnStart { .. }
+            | AgentEvent::TurnEnd { .. }
+            | AgentEvent::LlmStart { .. }
+            | AgentEvent::LlmEnd { .. }
+            | AgentEvent::MessageStart { .. }
+            | AgentEvent::TextDelta { .. }
+            | AgentEvent::ThinkingDelta { .. }
+            | AgentEvent::ToolCallDelta { .. }
+            | AgentEvent::ToolStart { .. }
+            | AgentEvent::ToolUpdate { .. }
+            | AgentEvent::ToolProgress { .. }
+            | AgentEvent::ToolEnd { .. }
+            | AgentEvent::ToolBlocked { .. }
+            | AgentEvent::ApprovalRequired { .. }
+            | AgentEvent::ApprovalResolved { .. }
+            | AgentEvent::PlanQueued { .. }
+            | AgentEvent::PlanResolved { .. }
+            | AgentEvent::ModeChanged { .. }
+            | AgentEvent::InputRejected { .. }
+            | AgentEvent::SubagentStart { .. }
+            | AgentEvent::SubagentEnd { .. }
+            | AgentEvent::ParallelStart { .. }
+            | AgentEvent::ParallelEnd { .. }
+            | AgentEvent::ContextUsage { .. }
+            | AgentEvent::CompactionWarning { .. }
+            | AgentEvent::BudgetWarning { .. }
+            | AgentEvent::BudgetExceeded { .. }
+            | AgentEvent::Retry { .. }
+            | AgentEvent::Recovered { .. }
+            | AgentEvent::HookRun { .. }
+            | AgentEvent::TaskUpdate { .. }
+            | AgentEvent::Checkpoint { .. }
+            | AgentEvent::Error { .. } => Ok(()),
+        }
+    }
+
+    /// Writes one message, for instance of a history that a fork begins with.
+    pub fn record_message(&mut self, message: &AgentMessage) -> io::Result<()> {
+        self.compose(|composer| composer.message(message))
+    }
+
+    /// Deletes entries: a line says so, and the next entry hangs on what is left.
+    pub fn delete(&mut self, uuids: &[String], at: Timestamp) -> io::Result<()> {
+        if uuids.is_empty() {
+            return Ok(());
+        }
+        let line = tombstone(&self.envelope, uuids, at);
+        self.write_line(&line)?;
+        self.position.tip = self.read()?.tip().map(str::to_owned);
+        Ok(())
+    }
+
+    /// Lets the next entry hang on `uuid`, an entry of this transcript, or begin anew: how a conversation is rewound.
+    pub fn branch_from(&mut self, uuid: Option<String>) {
+        self.position.tip = uuid;
+    }
+
+    fn read(&self) -> io::Result<Transcript> {
+        Transcript::open(&self.path).map_err(|error| match error {
+            TranscriptError::Open { source, .. } | TranscriptError::Read { source, .. } => source,
+        })
+    }
+
+    /// The entries of the messages that stay when the first so many of the conversation go. A summary counts as one.
+    fn kept_after(&self, dropped: usize) -> io::Result<Vec<String>> {
+        if self.position.tip.is_none() {
+            return Ok(Vec::new());
+        }
+        let transcript = self.read()?;
+        Ok(transcript.entries().iter().skip(dropped).flat_map(|said| said.uuids.iter().cloned()).collect())
+    }
+
+    /// Composes lines and writes them. The position moves only once all are written: what is written next does not hang
+    /// on half an answer.
+    fn compose(&mut self, compose: impl FnOnce(&mut Composer<'_>)) -> io::Result<()> {
+        let random = Arc::clone(&self.random);
+        let envelope = self.envelope.clone();
+        let mut composer = Composer::new(&envelope, &*random, self.position.clone());
+        compose(&mut composer);
+        let Composer { position, lines, .. } = composer;
+        for line in &lines {
+            self.write_line(line)?;
+        }
+        self.position = position;
+        Ok(())
+    }
+
+    fn write_line(&mut self, line: &serde_json::Value) -> io::Result<()> {
+        let mut text = Vec::new();
+        if self.is_torn {
+            // What was torn becomes a line of its own, which readers pass over.
+            text.push(b'\n');
+        }
+        serde_json::to_writer(&mut text, line).map_err(io::Error::from)?;
+        if text.len() > LINE_BYTES_MAX {
+            let problem = format!(
+                "a line of {} bytes does not fit into the transcript {}: at most {LINE_BYTES_MAX} are read; \
+                 the message is kept in the session's journal only",
+                text.len(),
+                self.path.display()
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+        }
+        text.push(b'\n');
+        let file = match &mut self.file {
+            Some(file) => file,
+            slot => slot.insert(append_to(&self.path)?),
+        };
+        self.is_torn = true;
+        file.write_all(&text)?;
+        self.is_torn = false;
+        Ok(())
+    }
+
+    /// Finds the end of the conversation in a file that is there already.
+    fn go_on(&mut self) -> io::Result<()> {
+        let Tail { entries, has_tombstones, is_torn } = tail::read(&self.path)?;
+        self.is_torn = is_torn;
+        let deleted = HashSet::new();
+        let chain = Chain::new(&entries, &deleted);
+        self.position.tip = if has_tombstones || chain.tip().is_none() {
+            self.read()?.tip().map(str::to_owned)
+        } else {
+            chain.tip().and_then(|at| entries.get(at)).map(|entry| entry.uuid.clone())
+        };
+        self.position.calls = entries.iter().flat_map(calls).collect();
+        Ok(())
+    }
+}
+
+/// The calls that an entry holds, each with the entry's uuid.
+fn calls(entry: &Entry) -> Vec<(String, String)> {
+    match &entry.kind {
+        EntryKind::Answer(answer) => answer
+            .content
+            .iter()
+            .filter_map(|block| match block {
+                rheon_types::Content::ToolCall(call) => Some((call.id.to_string(), entry.uuid.clone())),
+                rheon_types::Content::Text { .. }
+                | rheon_types::Content::Image { .. }
+                | rheon_types::Content::Thinking { .. } => None,
+            })
+            .collect(),
+        EntryKind::User(_) | EntryKind::Boundary { .. } | EntryKind::Link => Vec::new(),
+    }
+}
+
+/// Opens a file to append to. What is made on the way is for the user alone.
+fn append_to(path: &Path) -> io::Result<File> {
+    let mut folders = DirBuilder::new();
+    folders.recursive(true);
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+        folders.mode(0o700);
+        options.mode(0o600);
+    }
+    if let Some(folder) = path.parent() {
+        folders.create(folder)?;
+    }
+    options.open(path)
+}
+
+#[cfg(test)]
+#[path = "writer_tests.rs"]
+mod tests;

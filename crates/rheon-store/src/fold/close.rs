@@ -1,0 +1,192 @@
+//! Closing runs that ended without saying so: the program was killed, or the power went. What was begun is ended in order,
+//! every call has its result, and a call whose end is not known says so.
+
+use std::sync::Arc;
+
+use rheon_types::event::{Responder, Scope};
+use rheon_types::{
+    AgentEvent, AgentMessage, AgentOutput, Content, Effect, Event, LlmMessage, LoopId, Message, RunEnd,
+    StopReason, Timestamp, ToolError, ToolResult, ToolResultMessage, TurnId, Usage,
+};
+
+use super::open_run::{CallStage, OpenCall, OpenRun, OpenTurn};
+use super::{SessionState, WITHDRAWN};
+
+/// What is said of an answer that was cut off.
+const CUT_OFF: &str = "the program ended before the answer was complete";
+
+/// What the model is told of a call that did not begin.
+const NOT_BEGUN: &str = "Not run: the program ended before this call began.";
+
+impl SessionState {
+    /// The events that close what is open, at the time `now`. Applying them leaves no run open.
+    pub fn closing_events(&self, now: Timestamp) -> Vec<Event> {
+        let Some(session_id) = &self.session_id else { return Vec::new() };
+        let mut closed = self.clone();
+        let mut events = Vec::new();
+        for (loop_id, run) in &self.runs {
+            for kind in run.closing(loop_id, now) {
+                let (session_id, loop_id) = (session_id.clone(), loop_id.clone());
+                let event = Event { seq: closed.seq + 1, at: now, session_id, loop_id, kind };
+                closed.apply(&event);
+                events.push(event);
+            }
+        }
+        events
+    }
+}
+
+impl OpenRun {
+    fn closing(&self, loop_id: &LoopId, now: Timestamp) -> Vec<AgentEvent> {
+        let mut run = self.clone();
+        let mut events = Vec::new();
+        let mut emit = |run: &mut OpenRun, event: AgentEvent| {
+            run.apply(&event);
+            events.push(event);
+        };
+        if let Some(message) = run.open_message.clone() {
+            emit(&mut run, AgentEvent::MessageEnd { message: cut_off(&message) });
+        }
+        if let Some(turn) = run.turn.clone() {
+            for event in turn.closing_call(now) {
+                emit(&mut run, event);
+            }
+            for question in run.questions.clone() {
+                let request_id = question.id.clone();
+                let (scope, by) = (Scope::Once, Responder::Cancelled);
+                emit(&mut run, AgentEvent::ApprovalResolved { request_id, decision: WITHDRAWN, scope, by });
+            }
+            let calls = run.turn.as_ref().map(|turn| turn.calls.clone()).unwrap_or_default();
+            for event in calls.iter().filter_map(closing_tool) {
+                emit(&mut run, event);
+            }
+            let turn_id = TurnId { loop_id: loop_id.clone(), index: turn.index };
+            let calls = run.turn.as_ref().map(|turn| turn.calls.clone()).unwrap_or_default();
+            for message in calls.iter().filter_map(|open| result(open, &turn_id, now)) {
+                emit(&mut run, AgentEvent::MessageStart { message: Arc::clone(&message) });
+                emit(&mut run, AgentEvent::MessageEnd { message });
+            }
+            if let Some(OpenTurn { index, answer, results, usage, .. }) = run.turn.clone() {
+                let turn_end =
+                    AgentEvent::TurnEnd { turn_index: index, message: answer, tool_results: results, usage };
+                emit(&mut run, turn_end);
+            }
+        }
+        events.push(AgentEvent::AgentEnd { output: Arc::new(run.output()) });
+        events
+    }
+
+    fn output(&self) -> AgentOutput {
+        let answers = self.produced.iter().rev().filter_map(|message| message.as_assistant());
+        let mut whole = answers.filter(|answer| answer.stop_reason != StopReason::Error);
+        AgentOutput {
+            messages: self.produced.clone(),
+            text: whole.next().map(|answer| answer.text()).unwrap_or_default(),
+            usage: self.usage,
+            // What the last call cost is not known.
+            cost: None,
+            turns: self.turns,
+            end: RunEnd::Aborted,
+        }
+    }
+}
+
+impl OpenTurn {
+    /// Ends a model call that was under way.
+    fn closing_call(&self, now: Timestamp) -> Vec<AgentEvent> {
+        if !self.is_calling {
+            return Vec::new();
+        }
+        let mut events = Vec::new();
+        if !self.has_answer_ended {
+            let message = nothing_said(now);
+            events.push(AgentEvent::MessageStart { message: Arc::clone(&message) });
+            events.push(AgentEvent::MessageEnd { message });
+        }
+        events.push(AgentEvent::LlmEnd {
+            usage: Usage::default(),
+            stop_reason: StopReason::Aborted,
+            cost: None,
+            first_token_ms: None,
+            duration_ms: 0,
+        });
+        events
+    }
+}
+
+/// The message as it must be taken now: what the user said is whole, what the model said is not.
+fn cut_off(message: &Arc<AgentMessage>) -> Arc<AgentMessage> {
+    match &**message {
+        AgentMessage::Llm(LlmMessage { message: Message::Assistant(answer), turn_id }) => {
+            let mut answer = answer.clone();
+            answer.stop_reason = StopReason::Aborted;
+            answer.error_message = Some(CUT_OFF.into());
+            let message = Message::Assistant(answer);
+            Arc::new(AgentMessage::Llm(LlmMessage { message, turn_id: turn_id.clone() }))
+        }
+        AgentMessage::Llm(_) | AgentMessage::Extension(_) => Arc::clone(message),
+    }
+}
+
+/// The answer of a call that said nothing before the program ended.
+fn nothing_said(now: Timestamp) -> Arc<AgentMessage> {
+    let answer = rheon_types::AssistantMessage {
+        content: Vec::new(),
+        stop_reason: StopReason::Aborted,
+        model: String::new(),
+        provider: String::new(),
+        usage: Usage::default(),
+        timestamp: now,
+        error_message: Some(CUT_OFF.into()),
+    };
+    Arc::new(AgentMessage::Llm(LlmMessage { message: Message::Assistant(answer), turn_id: None }))
+}
+
+/// Ends a call that is under way, or blocks one that did not begin.
+fn closing_tool(open: &OpenCall) -> Option<AgentEvent> {
+    let (call_id, name) = (open.call.id.clone(), open.call.name.clone());
+    match &open.stage {
+        CallStage::Waiting => Some(AgentEvent::ToolBlocked { call_id, name, reason: NOT_BEGUN.into() }),
+        CallStage::Running(effect) => {
+            let error = ToolError::Cancelled(in_doubt(*effect).into());
+            let result = Arc::new(ToolResult::from(&error));
+            let (is_error, duration_ms, child_loop_id) = (true, 0, None);
+            Some(AgentEvent::ToolEnd { call_id, name, result, is_error, duration_ms, child_loop_id })
+        }
+        CallStage::Answered { .. } | CallStage::Told => None,
+    }
+}
+
+/// What the model and the user are told of a call whose end is not known.
+fn in_doubt(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Pure => {
+            "Interrupted: the program ended while this ran. It only looks, so nothing has changed; call it again if \
+             you need it."
+        }
+        Effect::Idempotent => {
+            "In doubt: the program ended while this ran, so it may have run or not. Running it again leads to the same \
+             end."
+        }
+        Effect::Unsafe => {
+            "In doubt: the program ended while this ran, so it may have run, in part or as a whole. Look at what is \
+             there before you do it again."
+        }
+    }
+}
+
+/// The result that the model still has to be told.
+fn result(open: &OpenCall, turn_id: &TurnId, now: Timestamp) -> Option<Arc<AgentMessage>> {
+    let (content, is_error): (Vec<Content>, bool) = match &open.stage {
+        CallStage::Answered { content, is_error } => (content.clone(), *is_error),
+        CallStage::Waiting | CallStage::Running(_) | CallStage::Told => return None,
+    };
+    let message = Message::ToolResult(ToolResultMessage {
+        tool_call_id: open.call.id.clone(),
+        tool_name: open.call.name.clone(),
+        content,
+        is_error,
+        timestamp: now,
+    });
+    Some(Arc::new(AgentMessage::Llm(LlmMessage { message, turn_id: Some(turn_id.clone()) })))
+}

@@ -1,0 +1,128 @@
+//! Logs of runs, whole and cut off anywhere, folded and closed.
+
+use std::sync::Arc;
+
+use expect_test::expect;
+use rheon_testkit::{FnTool, Scenario, Trace, Turn, echo, event_line, scripted};
+use rheon_types::event::{Choice, OrderChecker, Selection, Subject, TaskItem, TaskStatus, UserQuestion};
+use rheon_types::{
+    Effect, Event, History, ProviderError, ProviderErrorKind, Timestamp, ToolNews, ToolResult,
+    unanswered_calls,
+};
+use serde_json::json;
+
+use super::SessionState;
+
+fn durable(trace: &Trace) -> Vec<Event> {
+    trace.events().into_iter().filter(|event| event.kind.is_durable()).collect()
+}
+
+/// A tool of each effect, one of which asks and tells.
+fn tools() -> Vec<Arc<dyn rheon_types::Tool>> {
+    let busy = FnTool::new("busy", |_, context| async move {
+        let tasks = vec![TaskItem { text: "walk".into(), status: TaskStatus::InProgress }];
+        context.news(ToolNews::Tasks(tasks));
+        let choices = vec![Choice { label: "left".into(), description: String::new() }];
+        let questions = vec![UserQuestion { text: "Which way?".into(), choices, selection: Selection::One }];
+        context.ask(Subject::Questions { questions }, "it asks").await;
+        Ok(ToolResult::text("done"))
+    });
+    let write =
+        FnTool::new("write", |_, _| async { Ok(ToolResult::text("written")) }).effect(Effect::Idempotent);
+    vec![Arc::new(busy.effect(Effect::Unsafe)), Arc::new(write), Arc::new(echo())]
+}
+
+fn scenario() -> Scenario {
+    Scenario::new()
+        .turn(Turn::new().text("half").cut())
+        .turn(Turn::fail(ProviderError::new(ProviderErrorKind::Network, "gone")))
+        .turn(
+            Turn::new()
+                .text("I begin.")
+                .tool_call_with_id("a", "busy", json!({ "n": 1 }))
+                .tool_call_with_id("b", "write", json!({}))
+                .tool_call_with_id("c", "echo", json!({ "text": "hi" }))
+                .tool_call_with_id("d", "nowhere", json!({})),
+        )
+        .turn("Done.")
+}
+
+/// The log of two runs.
+async fn log() -> Vec<Event> {
+    let ran = scripted(scenario().turn("More done.")).with(|builder| builder.tools(tools())).run("go").await;
+    ran.agent.run("more").await.unwrap();
+    durable(&ran.trace)
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_state_of_a_whole_log_is_that_of_its_agent() {
+    let ran = scripted(scenario()).with(|builder| builder.tools(tools())).run("go").await;
+    let state = SessionState::of(&durable(&ran.trace));
+    let messages: Vec<_> = ran.agent.messages().iter().cloned().collect();
+    assert_eq!(state.messages(), messages);
+    assert_eq!(state.open_runs().count(), 0);
+    assert_eq!(state.tasks, [TaskItem { text: "walk".into(), status: TaskStatus::InProgress }]);
+    assert_eq!(state.loops().iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>(), ["c 1"]);
+    assert_eq!(state.spending.turns, 2);
+    assert_eq!(state.closing_events(Timestamp::from_millis(9)), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_cut_off_anywhere_is_closed_in_order_with_a_result_for_every_call() {
+    let events = log().await;
+    let mut doubts = 0;
+    for length in 0..=events.len() {
+        let mut cut = events[..length].to_vec();
+        let state = SessionState::of(&cut);
+        doubts += state.doubts().len();
+        let closing = state.closing_events(Timestamp::from_millis(9));
+        cut.extend(closing);
+        let mut order = OrderChecker::new();
+        for event in &cut {
+            order.observe(event).unwrap_or_else(|violation| panic!("cut at {length}: {violation}"));
+        }
+        assert!(order.open_runs().is_empty(), "cut at {length}");
+        let closed = SessionState::of(&cut);
+        assert_eq!((closed.open_runs().count(), closed.doubts().len()), (0, 0), "cut at {length}");
+        assert_eq!(closed.questions(), [], "cut at {length}");
+        let history: History = closed.messages().into_iter().collect();
+        assert!(unanswered_calls(&history).is_empty(), "cut at {length}");
+        // Nothing that was there before is changed or lost.
+        let before = state.messages();
+        assert_eq!(closed.messages()[..before.len()], before, "cut at {length}");
+    }
+    assert!(doubts > 3, "{doubts}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_in_doubt_say_what_may_have_happened() {
+    let events = log().await;
+    let at = |name: &str| events.iter().position(|event| event.kind.name() == name).unwrap();
+    let cut = &events[..at("tool.end")];
+    let state = SessionState::of(cut);
+    let doubts: Vec<String> = state
+        .doubts()
+        .iter()
+        .map(|doubt| format!("{} {} {} {:?}", doubt.call_id, doubt.tool_name, doubt.arguments, doubt.effect))
+        .collect();
+    let closing = state.closing_events(Timestamp::from_millis(9));
+    let lines: Vec<String> = closing.iter().map(|event| event_line(&event.kind)).collect();
+    expect![[r#"
+        a busy {"n":1} Unsafe
+        b write {} Idempotent
+        c echo {"text":"hi"} Pure
+
+        tool.end busy a error "In doubt: the program ended while this ran, so it may have run, in part or as a whole. Look at what is there before you do it again."
+        tool.end write b error "In doubt: the program ended while this ran, so it may have run or not. Running it again leads to the same end."
+        tool.end echo c error "Interrupted: the program ended while this ran. It only looks, so nothing has changed; call it again if you need it."
+        message.start toolResult
+        message.end toolResult a error "In doubt: the program ended while this ran, so it may have run, in part or as a whole. Look at what is there before you do it again."
+        message.start toolResult
+        message.end toolResult b error "In doubt: the program ended while this ran, so it may have run or not. Running it again leads to the same end."
+        message.start toolResult
+        message.end toolResult c error "Interrupted: the program ended while this ran. It only looks, so nothing has changed; call it again if you need it."
+        message.start toolResult
+        message.end toolResult d error "there is no tool named \"nowhere\"; available: busy, write, echo"
+        turn.end 0 results=4 tokens=0
+        agent.end aborted "I begin.""#]].assert_eq(&format!("{}\n\n{}", doubts.join("\n"), lines.join("\n")));
+}

@@ -1,0 +1,180 @@
+//! What a session is now: its events, folded. Pure, and the same for live views and for going on after a crash.
+
+mod close;
+mod conversation;
+mod open_run;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rheon_types::event::{ApprovalRequest, PermissionDecision, PermissionMode, QueuedChange, TaskItem};
+use rheon_types::{
+    AgentEvent, AgentMessage, Effect, Event, LoopId, MicroUsd, SessionId, ToolCallId, ToolName, Usage,
+};
+use serde_json::Value;
+
+use conversation::Conversation;
+use open_run::OpenRun;
+
+/// What a session is now.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SessionState {
+    conversation: Conversation,
+    runs: BTreeMap<LoopId, OpenRun>,
+    /// How often each configuration ran.
+    loops: BTreeMap<String, usize>,
+    /// The number of the last event.
+    pub seq: u64,
+    /// The session of the last event.
+    pub session_id: Option<SessionId>,
+    /// The model of the newest run.
+    pub model: Option<Arc<str>>,
+    /// What model calls have used.
+    pub spending: Spending,
+    /// The task list.
+    pub tasks: Vec<TaskItem>,
+    /// The permission mode, if it was ever changed.
+    pub mode: Option<PermissionMode>,
+    /// The changes that wait in the plan.
+    pub plan: Vec<Arc<QueuedChange>>,
+}
+
+/// What model calls have used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spending {
+    /// Tokens.
+    pub usage: Usage,
+    /// Money, where all calls have a price.
+    pub cost: Cost,
+    /// Turns.
+    pub turns: u64,
+}
+
+/// What all model calls cost together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Cost {
+    /// There was none.
+    #[default]
+    Nothing,
+    /// This much.
+    Known(MicroUsd),
+    /// One of them has no known price.
+    Unknown,
+}
+
+/// A tool call whose end is not known: it began, and then the program was gone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Doubt {
+    /// The run it belongs to.
+    pub loop_id: LoopId,
+    /// The call.
+    pub call_id: ToolCallId,
+    /// The tool.
+    pub tool_name: ToolName,
+    /// What it was called with.
+    pub arguments: Arc<Value>,
+    /// What the tool does to the world.
+    pub effect: Effect,
+}
+
+impl SessionState {
+    /// The state before anything has happened.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The state after all of `events`.
+    pub fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
+        let mut state = Self::new();
+        events.into_iter().for_each(|event| state.apply(event));
+        state
+    }
+
+    /// Takes in the next event. Live ones change nothing.
+    pub fn apply(&mut self, event: &Event) {
+        if !event.kind.is_durable() {
+            return;
+        }
+        self.seq = event.seq;
+        self.session_id = Some(event.session_id.clone());
+        self.conversation.apply(event);
+        match &event.kind {
+            AgentEvent::AgentStart { model, .. } => {
+                self.model = Some(Arc::clone(model));
+                self.count(event);
+                self.runs.insert(event.loop_id.clone(), OpenRun::default());
+            }
+            AgentEvent::LlmEnd { usage, cost, .. } => self.spending.add(*usage, *cost),
+            AgentEvent::TurnStart { .. } => self.spending.turns += 1,
+            AgentEvent::TaskUpdate { items } => self.tasks.clone_from(items),
+            AgentEvent::ModeChanged { mode } => self.mode = Some(*mode),
+            AgentEvent::PlanQueued { change } => self.plan.push(Arc::clone(change)),
+            AgentEvent::PlanResolved { call_id, .. } => self.plan.retain(|change| change.call_id != *call_id),
+            _ => {}
+        }
+        match &event.kind {
+            AgentEvent::AgentEnd { .. } => drop(self.runs.remove(&event.loop_id)),
+            kind => {
+                if let Some(run) = self.runs.get_mut(&event.loop_id) {
+                    run.apply(kind);
+                }
+            }
+        }
+    }
+
+    /// The conversation, as the next run would go on with it.
+    pub fn messages(&self) -> Vec<Arc<AgentMessage>> {
+        self.conversation.messages()
+    }
+
+    /// The questions that wait for an answer.
+    pub fn questions(&self) -> Vec<Arc<ApprovalRequest>> {
+        self.runs.values().flat_map(|run| run.questions.iter().cloned()).collect()
+    }
+
+    /// The runs that have begun and not ended.
+    pub fn open_runs(&self) -> impl Iterator<Item = &LoopId> {
+        self.runs.keys()
+    }
+
+    /// The tool calls whose end is not known.
+    pub fn doubts(&self) -> Vec<Doubt> {
+        self.runs.iter().flat_map(|(loop_id, run)| run.doubts(loop_id)).collect()
+    }
+
+    /// How often each configuration ran, by the part of its run ids that names it.
+    pub fn loops(&self) -> &BTreeMap<String, usize> {
+        &self.loops
+    }
+
+    /// Run ids are `{session}.{configuration}.{n}`; those of a session that this one goes on from do not count.
+    fn count(&mut self, event: &Event) {
+        let own = event.loop_id.as_str().strip_prefix(event.session_id.as_str());
+        let parts = own.and_then(|rest| rest.strip_prefix('.')).and_then(|rest| rest.rsplit_once('.'));
+        if let Some((segment, n)) = parts
+            && let Ok(n) = n.parse::<usize>()
+        {
+            let most = self.loops.entry(segment.to_owned()).or_default();
+            *most = n.max(*most);
+        }
+    }
+}
+
+impl Spending {
+    fn add(&mut self, usage: Usage, cost: Option<MicroUsd>) {
+        self.usage += usage;
+        let sum = match self.cost {
+            Cost::Nothing => Some(MicroUsd::default()),
+            Cost::Known(sum) => Some(sum),
+            Cost::Unknown => None,
+        };
+        let total = sum.zip(cost).and_then(|(sum, cost)| sum.checked_add(cost));
+        self.cost = total.map_or(Cost::Unknown, Cost::Known);
+    }
+}
+
+/// What a plan or a question that is withdrawn is answered with.
+const WITHDRAWN: PermissionDecision = PermissionDecision::Deny;
+
+#[cfg(test)]
+mod fold_tests;

@@ -1,0 +1,160 @@
+//! `OpenRun`: a run that has begun and not ended, as far as its events say.
+
+use std::sync::Arc;
+
+use rheon_types::event::ApprovalRequest;
+use rheon_types::{AgentEvent, AgentMessage, Content, Effect, LoopId, Message, StopReason, ToolCall, Usage};
+
+use super::Doubt;
+
+/// A run that has begun and not ended.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct OpenRun {
+    /// All its messages.
+    pub(super) produced: Vec<Arc<AgentMessage>>,
+    pub(super) usage: Usage,
+    pub(super) turns: u32,
+    /// The message that has begun.
+    pub(super) open_message: Option<Arc<AgentMessage>>,
+    /// The turn that is under way.
+    pub(super) turn: Option<OpenTurn>,
+    pub(super) questions: Vec<Arc<ApprovalRequest>>,
+}
+
+/// A turn that has begun and not ended.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct OpenTurn {
+    pub(super) index: u32,
+    /// Whether the model is being called.
+    pub(super) is_calling: bool,
+    pub(super) has_answer_ended: bool,
+    pub(super) answer: Option<Arc<AgentMessage>>,
+    pub(super) calls: Vec<OpenCall>,
+    pub(super) results: Vec<Arc<AgentMessage>>,
+    pub(super) usage: Usage,
+}
+
+/// A call of the turn's answer.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct OpenCall {
+    pub(super) call: ToolCall,
+    pub(super) stage: CallStage,
+}
+
+/// How far a call is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum CallStage {
+    /// Not begun.
+    Waiting,
+    /// Begun.
+    Running(Effect),
+    /// Answered, with what the model is to read.
+    Answered { content: Vec<Content>, is_error: bool },
+    /// The model has its result.
+    Told,
+}
+
+impl OpenRun {
+    pub(super) fn apply(&mut self, event: &AgentEvent) {
+        match event {
+            AgentEvent::TurnStart { turn_index, .. } => {
+                self.turns += 1;
+                self.turn = Some(OpenTurn { index: *turn_index, ..OpenTurn::default() });
+            }
+            AgentEvent::TurnEnd { .. } => self.turn = None,
+            AgentEvent::MessageStart { message } => self.open_message = Some(Arc::clone(message)),
+            AgentEvent::MessageEnd { message } => {
+                self.open_message = None;
+                self.produced.push(Arc::clone(message));
+                if let Some(turn) = &mut self.turn {
+                    turn.take(message);
+                }
+            }
+            AgentEvent::ApprovalRequired { request } => self.questions.push(Arc::clone(request)),
+            AgentEvent::ApprovalResolved { request_id, .. } => {
+                self.questions.retain(|question| question.id != *request_id);
+            }
+            other => {
+                if let Some(turn) = &mut self.turn {
+                    turn.apply(other);
+                }
+            }
+        }
+        if let AgentEvent::LlmEnd { usage, .. } = event {
+            self.usage += *usage;
+        }
+    }
+
+    pub(super) fn doubts(&self, loop_id: &LoopId) -> Vec<Doubt> {
+        let calls = self.turn.iter().flat_map(|turn| &turn.calls);
+        calls
+            .filter_map(|open| match open.stage {
+                CallStage::Running(effect) => Some(Doubt {
+                    loop_id: loop_id.clone(),
+                    call_id: open.call.id.clone(),
+                    tool_name: open.call.name.clone(),
+                    arguments: Arc::clone(&open.call.arguments),
+                    effect,
+                }),
+                CallStage::Waiting | CallStage::Answered { .. } | CallStage::Told => None,
+            })
+            .collect()
+    }
+}
+
+impl OpenTurn {
+    fn take(&mut self, message: &Arc<AgentMessage>) {
+        match message.as_llm() {
+            Some(Message::Assistant(answer)) => {
+                self.has_answer_ended = true;
+                self.answer = Some(Arc::clone(message));
+                // The calls of a failed answer never run.
+                if answer.stop_reason != StopReason::Error {
+                    let open = |call: &ToolCall| OpenCall { call: call.clone(), stage: CallStage::Waiting };
+                    self.calls = answer.tool_calls().map(open).collect();
+                }
+            }
+            Some(Message::ToolResult(result)) => {
+                self.results.push(Arc::clone(message));
+                if let Some(open) = self.calls.iter_mut().find(|open| open.call.id == result.tool_call_id) {
+                    open.stage = CallStage::Told;
+                }
+            }
+            Some(Message::User(_)) | None => {}
+        }
+    }
+
+    fn apply(&mut self, event: &AgentEvent) {
+        let stage = match event {
+            AgentEvent::LlmStart { .. } => {
+                self.is_calling = true;
+                self.has_answer_ended = false;
+                return;
+            }
+            AgentEvent::LlmEnd { usage, .. } => {
+                self.is_calling = false;
+                self.usage += *usage;
+                return;
+            }
+            AgentEvent::ToolStart { call_id, args, effect, .. } => {
+                (call_id, CallStage::Running(*effect), Some(args))
+            }
+            AgentEvent::ToolEnd { call_id, result, is_error, .. } => {
+                let content = result.content.clone();
+                (call_id, CallStage::Answered { content, is_error: *is_error }, None)
+            }
+            AgentEvent::ToolBlocked { call_id, reason, .. } => {
+                let content = vec![Content::text(reason.clone())];
+                (call_id, CallStage::Answered { content, is_error: true }, None)
+            }
+            _ => return,
+        };
+        let (call_id, stage, arguments) = stage;
+        if let Some(open) = self.calls.iter_mut().find(|open| open.call.id == *call_id) {
+            open.stage = stage;
+            if let Some(arguments) = arguments {
+                open.call.arguments = Arc::clone(arguments);
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! `JournalError`: why a journal cannot be used.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rheon_types::StoreError;
+
+use super::record::{JOURNAL_VERSION, LineProblem};
+
+/// Why a journal cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The disk says no.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// With what.
+        path: PathBuf,
+        /// What went wrong.
+        source: io::Error,
+    },
+    /// Somebody else writes to it.
+    #[error("{} is in use by {holder}; close it there, open it only to read, or fork the session", path.display())]
+    InUse {
+        /// The journal.
+        path: PathBuf,
+        /// Who.
+        holder: String,
+    },
+    /// It is there already.
+    #[error("{} exists already", path.display())]
+    Exists {
+        /// The journal.
+        path: PathBuf,
+    },
+    /// There is none.
+    #[error("there is no session in {}", path.display())]
+    Missing {
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// Its first line is damaged or something else.
+    #[error("{} is not the journal of a session: {problem}", path.display())]
+    NotAJournal {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with its first line.
+        problem: LineProblem,
+    },
+    /// It was written by a later version.
+    #[error("{} has version {version} of the format; this program reads up to {JOURNAL_VERSION}", path.display())]
+    Newer {
+        /// The journal.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+    /// A line cannot be understood though it is whole.
+    #[error("event {seq} in {} cannot be read: {problem}", path.display())]
+    Unreadable {
+        /// The journal.
+        path: PathBuf,
+        /// The number that the event should have.
+        seq: u64,
+        /// Why.
+        problem: String,
+    },
+}
+
+impl JournalError {
+    /// What goes wrong with a file.
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { action, path, source }
+    }
+}
+
+impl From<JournalError> for StoreError {
+    fn from(error: JournalError) -> Self {
+        Self::new(error.to_string())
+    }
+}

@@ -1,0 +1,126 @@
+//! The file of a journal: made at once, locked while it is written, cut where it is damaged.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+
+use super::error::JournalError;
+use super::scan::{Damage, scan};
+
+/// Files are for their owner alone, and so are folders.
+const FILE_MODE: u32 = 0o600;
+const FOLDER_MODE: u32 = 0o700;
+
+/// The most pieces that are kept aside of one journal.
+const ASIDE_MAX: u32 = 1_000;
+
+/// Makes a folder with all above it, for its owner alone.
+fn create_folder(path: &Path) -> Result<(), JournalError> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true).mode(FOLDER_MODE).create(path).map_err(JournalError::io("make the folder", path))
+}
+
+/// A new file at `path` with this content, locked: there with all of it, or not at all.
+pub(crate) fn create(path: &Path, content: &[u8]) -> Result<File, JournalError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    create_folder(folder)?;
+    let failed = |source| JournalError::Io { action: "make", path: path.to_owned(), source };
+    let mut draft = tempfile::Builder::new()
+        .prefix(".draft-")
+        .permissions(std::os::unix::fs::PermissionsExt::from_mode(FILE_MODE))
+        .append(true)
+        .tempfile_in(folder)
+        .map_err(failed)?;
+    draft.write_all(content).map_err(failed)?;
+    draft.as_file().sync_all().map_err(failed)?;
+    // Locked before it has its name, so that nobody comes in between.
+    lock(draft.as_file()).map_err(|_| failed(io::Error::other("the new file cannot be locked")))?;
+    let file = draft.persist_noclobber(path).map_err(|error| match error.error.kind() {
+        io::ErrorKind::AlreadyExists => JournalError::Exists { path: path.to_owned() },
+        _ => failed(error.error),
+    })?;
+    sync_folder(folder).map_err(JournalError::io("sync", folder))?;
+    Ok(file)
+}
+
+/// Opens the file at `path` to write on, if nobody else does.
+pub(crate) fn open_locked(path: &Path) -> Result<File, JournalError> {
+    let options = OpenOptions::new().read(true).append(true).mode(FILE_MODE).open(path);
+    let file = options.map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => JournalError::Missing { path: path.to_owned() },
+        _ => JournalError::Io { action: "open", path: path.to_owned(), source },
+    })?;
+    match lock(&file) {
+        Ok(()) => Ok(file),
+        Err(error) if error == rustix::io::Errno::WOULDBLOCK => {
+            Err(JournalError::InUse { path: path.to_owned(), holder: holder(path, &file) })
+        }
+        Err(error) => Err(JournalError::Io { action: "lock", path: path.to_owned(), source: error.into() }),
+    }
+}
+
+/// Opens the file at `path` to read.
+pub(crate) fn open_to_read(path: &Path) -> Result<File, JournalError> {
+    File::open(path).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => JournalError::Missing { path: path.to_owned() },
+        _ => JournalError::Io { action: "open", path: path.to_owned(), source },
+    })
+}
+
+/// The lock goes with the open file, so that it is free at once when its holder is gone, however it went.
+fn lock(file: &File) -> Result<(), rustix::io::Errno> {
+    flock(file, FlockOperation::NonBlockingLockExclusive)
+}
+
+/// Who has it open, as far as the journal says.
+fn holder(path: &Path, file: &File) -> String {
+    match scan(path, file, |_| Ok(())).ok().and_then(|scan| scan.lease) {
+        Some(lease) => match lease.host {
+            Some(host) => format!("process {} on {host}", lease.pid),
+            None => format!("process {}", lease.pid),
+        },
+        None => "another process".into(),
+    }
+}
+
+/// Cuts off what is not whole, after a copy of it is safe beside the journal. Returns where the copy is.
+pub(crate) fn cut(path: &Path, file: &File, damage: &Damage) -> Result<PathBuf, JournalError> {
+    let failed = |action| move |source| JournalError::Io { action, path: path.to_owned(), source };
+    let mut rest = Vec::new();
+    let mut reader = file;
+    reader.seek(SeekFrom::Start(damage.offset)).map_err(failed("read"))?;
+    reader.read_to_end(&mut rest).map_err(failed("read"))?;
+    let (aside, mut copy) = aside(path)?;
+    copy.write_all(&rest).map_err(JournalError::io("write", &aside))?;
+    copy.sync_all().map_err(JournalError::io("sync", &aside))?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    sync_folder(folder).map_err(JournalError::io("sync", folder))?;
+    file.set_len(damage.offset).map_err(failed("repair"))?;
+    file.sync_all().map_err(failed("sync"))?;
+    Ok(aside)
+}
+
+/// A new file beside the journal for what is cut off.
+fn aside(path: &Path) -> Result<(PathBuf, File), JournalError> {
+    let mut last = None;
+    for number in 1..=ASIDE_MAX {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".cut-{number}"));
+        let aside = PathBuf::from(name);
+        match OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(&aside) {
+            Ok(file) => return Ok((aside, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = Some((aside, error)),
+            Err(source) => return Err(JournalError::Io { action: "make", path: aside, source }),
+        }
+    }
+    let (path, source) = last.unwrap_or_else(|| (path.to_owned(), io::Error::other("no name is left")));
+    Err(JournalError::Io { action: "make", path, source })
+}
+
+/// Makes the names in a folder safe.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}

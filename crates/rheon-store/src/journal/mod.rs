@@ -1,0 +1,17 @@
+//! The journal: one session, one file, one line per durable event.
+
+mod error;
+mod file;
+mod header;
+mod record;
+mod scan;
+mod writer;
+
+pub use error::JournalError;
+pub(crate) use file::open_to_read;
+pub use header::{Header, Lease, Parent};
+pub use record::{JOURNAL_VERSION, LINE_BYTES_MAX, LineProblem};
+pub use scan::{Damage, Scan};
+pub(crate) use scan::{StoredEvent, read_header, scan};
+pub(crate) use writer::sync_names;
+pub use writer::{Journal, Opened};

@@ -1,0 +1,125 @@
+//! One line of a journal: a JSON object that begins with the checksum of the rest. Pure: bytes in, record out, and back.
+//!
+//! ```text
+//! {"sum":"8a1f03c2","fence":3,"event":{...}}
+//! ```
+//!
+//! The checksum (CRC-32) covers everything after the comma that follows it, up to the end of the line. A line is valid
+//! JSON, so that other programs can read a journal; what is in it is written once and never changed.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::header::{Header, Lease};
+
+/// The version of the format that is written.
+pub const JOURNAL_VERSION: u32 = 1;
+
+/// The longest line that is read. Large payloads are kept beside the journal, so that no line comes near it.
+pub const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// What stands before the checksum, between it and the rest, and how long both are together with the eight digits.
+const BEFORE: &[u8] = b"{\"sum\":\"";
+const BETWEEN: &[u8] = b"\",";
+const PREFIX_BYTES: usize = BEFORE.len() + 8 + BETWEEN.len();
+
+/// What a line says besides its checksum. Exactly one of the optional fields is there; a line with none of them was written
+/// by a later version and is kept as it is.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Record<'a> {
+    /// Which opening of the journal wrote it; grows with each.
+    #[serde(default)]
+    pub(crate) fence: u64,
+    /// The first line.
+    #[serde(default)]
+    pub(crate) header: Option<Header>,
+    /// A writer has opened the journal.
+    #[serde(default)]
+    pub(crate) lease: Option<Lease>,
+    /// Something happened.
+    #[serde(default, borrow)]
+    pub(crate) event: Option<&'a RawValue>,
+    /// How many strings of the event are kept as blobs.
+    #[serde(default)]
+    pub(crate) blobs: u32,
+}
+
+/// What is written after the checksum.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Entry<'a> {
+    pub(crate) fence: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) header: Option<&'a Header>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) lease: Option<&'a Lease>,
+    #[serde(skip_serializing_if = "is_none")]
+    pub(crate) blobs: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) event: Option<&'a RawValue>,
+}
+
+fn is_none(count: &u32) -> bool {
+    *count == 0
+}
+
+/// What is wrong with a line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LineProblem {
+    /// The line has no end.
+    #[error("the last line was cut off")]
+    Torn,
+    /// It does not begin as lines of a journal do.
+    #[error("the line is not a record")]
+    NotARecord,
+    /// Its content is not what was written.
+    #[error("the checksum does not fit")]
+    Checksum,
+    /// Its content fits its checksum and is still not understood.
+    #[error("the record cannot be read: {0}")]
+    Content(String),
+    /// It is longer than any line that is written.
+    #[error("the line is longer than {LINE_BYTES_MAX} bytes")]
+    TooLong,
+}
+
+/// Appends the line of `entry` to `line`.
+pub(crate) fn encode(entry: &Entry<'_>, line: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+    let start = line.len();
+    line.extend_from_slice(BEFORE);
+    line.extend_from_slice(b"00000000\"");
+    let brace = line.len();
+    serde_json::to_writer(&mut *line, entry)?;
+    // The object that was written has no brace of its own: it goes on where the checksum ends.
+    if let Some(brace) = line.get_mut(brace) {
+        *brace = b',';
+    }
+    let sum = line.get(brace + 1..).map(crc32fast::hash).unwrap_or_default();
+    let digits = start + BEFORE.len();
+    if let Some(place) = line.get_mut(digits..digits + 8) {
+        place.copy_from_slice(format!("{sum:08x}").as_bytes());
+    }
+    line.push(b'\n');
+    Ok(())
+}
+
+/// The content of a line, without its line break, if the checksum fits.
+pub(crate) fn check(line: &[u8]) -> Result<&[u8], LineProblem> {
+    let (prefix, content) = line.split_at_checked(PREFIX_BYTES).ok_or(LineProblem::NotARecord)?;
+    let digits = prefix
+        .strip_prefix(BEFORE)
+        .and_then(|rest| rest.strip_suffix(BETWEEN))
+        .and_then(|digits| std::str::from_utf8(digits).ok())
+        .ok_or(LineProblem::NotARecord)?;
+    let sum = u32::from_str_radix(digits, 16).map_err(|_| LineProblem::NotARecord)?;
+    if crc32fast::hash(content) == sum { Ok(content) } else { Err(LineProblem::Checksum) }
+}
+
+/// What a line says, if it is whole.
+pub(crate) fn decode(line: &[u8]) -> Result<Record<'_>, LineProblem> {
+    check(line)?;
+    serde_json::from_slice(line).map_err(|error| LineProblem::Content(error.to_string()))
+}
+
+#[cfg(test)]
+#[path = "record_tests.rs"]
+mod tests;

@@ -1,0 +1,66 @@
+//! Lines, whole and damaged.
+
+use proptest::prelude::*;
+use serde_json::value::RawValue;
+
+use super::{Entry, LineProblem, decode, encode};
+
+fn line(event: &str) -> Vec<u8> {
+    let event = RawValue::from_string(event.to_owned()).unwrap();
+    let mut line = Vec::new();
+    encode(&Entry { fence: 3, event: Some(&event), ..Entry::default() }, &mut line).unwrap();
+    line
+}
+
+#[test]
+fn a_line_is_json_that_begins_with_its_checksum() {
+    let line = line(r#"{"a":1}"#);
+    assert_eq!(
+        std::str::from_utf8(&line).unwrap(),
+        "{\"sum\":\"e0976cd6\",\"fence\":3,\"event\":{\"a\":1}}\n"
+    );
+    let record = decode(line.strip_suffix(b"\n").unwrap()).unwrap();
+    assert_eq!((record.fence, record.event.map(RawValue::get)), (3, Some(r#"{"a":1}"#)));
+    serde_json::from_slice::<serde_json::Value>(&line).unwrap();
+}
+
+#[test]
+fn every_bit_that_flips_is_seen() {
+    let whole = line(r#"{"text":"hi \u00e4"}"#);
+    let whole = whole.strip_suffix(b"\n").unwrap();
+    for place in 0..whole.len() {
+        for bit in 0..8 {
+            let mut flipped = whole.to_vec();
+            flipped[place] ^= 1 << bit;
+            // A digit of the checksum that only changes its case says the same.
+            if flipped.eq_ignore_ascii_case(whole) && (8..16).contains(&place) {
+                continue;
+            }
+            assert!(decode(&flipped).is_err(), "bit {bit} of byte {place}");
+        }
+    }
+    for length in 0..whole.len() {
+        assert!(decode(&whole[..length]).is_err(), "cut at {length}");
+    }
+}
+
+#[test]
+fn lines_of_later_versions_are_whole_lines() {
+    let content = r#""fence":1,"future":{"x":1}}"#;
+    let line = format!("{{\"sum\":\"{:08x}\",{content}", crc32fast::hash(content.as_bytes()));
+    let record = decode(line.as_bytes()).unwrap();
+    assert!(record.event.is_none() && record.header.is_none() && record.lease.is_none());
+}
+
+proptest! {
+    #[test]
+    fn garbage_is_no_record(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        prop_assert!(decode(&bytes).is_err());
+    }
+}
+
+#[test]
+fn what_is_no_record_says_so() {
+    assert_eq!(decode(b"{}").unwrap_err(), LineProblem::NotARecord);
+    assert_eq!(decode(b"{\"sum\":\"00000000\",\"fence\":1}").unwrap_err(), LineProblem::Checksum);
+}

@@ -1,0 +1,89 @@
+//! Where journals are: a folder per project, a file per session.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use super::Listed;
+use crate::journal::{open_to_read, read_header};
+use crate::session_name::SessionName;
+
+/// How much of a project's own name is in the name of its folder.
+const NAME_CHARS_MAX: usize = 40;
+
+/// The folder of those that belong to no project.
+const NO_PROJECT: &str = "no-project";
+
+/// How journals end.
+const EXTENSION: &str = "jsonl";
+
+/// Where journals are.
+#[derive(Debug, Clone)]
+pub(super) struct Places {
+    pub(super) folder: PathBuf,
+}
+
+impl Places {
+    /// Where large payloads are.
+    pub(super) fn blobs(&self) -> PathBuf {
+        self.folder.join("blobs")
+    }
+
+    /// The folder of a project's journals: its name, for people, and a hash of its path, for sure.
+    pub(super) fn project(&self, project: Option<&Path>) -> PathBuf {
+        let name = match project {
+            None => NO_PROJECT.to_owned(),
+            Some(path) => {
+                let last = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+                let plain: String = last
+                    .chars()
+                    .map(|it| if it.is_ascii_alphanumeric() { it.to_ascii_lowercase() } else { '-' })
+                    .take(NAME_CHARS_MAX)
+                    .collect();
+                let hash = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
+                let short: String = hash.chars().take(12).collect();
+                format!("{plain}-{short}")
+            }
+        };
+        self.folder.join("projects").join(name)
+    }
+
+    /// The journal of a session of this project.
+    pub(super) fn journal(&self, name: &SessionName, project: Option<&Path>) -> PathBuf {
+        self.project(project).join(format!("{name}.{EXTENSION}"))
+    }
+
+    /// The folders of all projects.
+    pub(super) fn projects(&self) -> impl Iterator<Item = PathBuf> {
+        let folders = fs::read_dir(self.folder.join("projects")).into_iter().flatten().flatten();
+        folders.map(|folder| folder.path()).filter(|path| path.is_dir())
+    }
+
+    /// The journal of a session, whatever project it belongs to.
+    pub(super) fn find(&self, name: &SessionName) -> Option<PathBuf> {
+        self.projects().map(|folder| folder.join(format!("{name}.{EXTENSION}"))).find(|path| path.is_file())
+    }
+}
+
+/// The journals in the folder of a project. One that cannot be read is listed too.
+pub(super) fn journals(folder: &Path) -> impl Iterator<Item = Listed> + use<> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    files.filter_map(|file| {
+        let path = file.path();
+        let stem = path.file_stem()?.to_str()?;
+        if path.extension()? != EXTENSION {
+            return None;
+        }
+        let name = SessionName::new(stem).ok()?;
+        let metadata = file.metadata().ok()?;
+        let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let header = open_to_read(&path).and_then(|file| read_header(&path, &file));
+        Some(Listed {
+            name,
+            header: header.map_err(|error| error.to_string()),
+            modified_ms: modified.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
+            bytes: metadata.len(),
+            path,
+        })
+    })
+}

@@ -1,0 +1,226 @@
+//! Sessions on a real disk: written, killed, damaged, forked, deleted.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use expect_test::expect;
+use rheon_testkit::{Scenario, Turn, echo, scripted};
+use rheon_types::{Event, SessionId, Store, Timestamp};
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::{SessionError, Sessions};
+use crate::SessionName;
+use crate::journal::{JournalError, Lease};
+
+fn lease() -> Lease {
+    Lease { pid: 7, host: Some("desk".into()), at: Timestamp::from_millis(1) }
+}
+
+fn sessions() -> (TempDir, Sessions) {
+    let folder = tempfile::tempdir().unwrap();
+    let sessions = Sessions::new(folder.path().join("data"), 1 << 30);
+    (folder, sessions)
+}
+
+fn name(id: &str) -> SessionName {
+    SessionName::new(id).unwrap()
+}
+
+/// A run with a tool and a long text, stored in the session `s`.
+async fn stored_run(sessions: &Sessions) -> Vec<Event> {
+    let journal =
+        Arc::new(sessions.create(&"s".into(), Some(Path::new("/work/my project")), &lease()).unwrap());
+    let long = "long ".repeat(20_000);
+    let scenario = Scenario::new()
+        .turn(Turn::say("I echo.").tool_call_with_id("a", "echo", json!({ "text": long })))
+        .turn("Done.");
+    let ran = scripted(scenario)
+        .tool(echo())
+        .with(|builder| builder.store(Arc::clone(&journal) as Arc<dyn Store>))
+        .run("go")
+        .await;
+    let events = ran.trace.events().into_iter().filter(|event| event.kind.is_durable()).collect();
+    drop(ran);
+    // A sync that began beside the last model call may still hold the journal.
+    while Arc::strong_count(&journal) > 1 {
+        tokio::task::yield_now().await;
+    }
+    events
+}
+
+fn read(sessions: &Sessions, id: &str) -> Vec<Event> {
+    let mut events = Vec::new();
+    sessions.read(&name(id), |event| events.push(event)).unwrap();
+    events
+}
+
+#[tokio::test]
+async fn what_was_stored_is_read_back_exactly_and_for_the_owner_alone() {
+    let (folder, sessions) = sessions();
+    let events = stored_run(&sessions).await;
+    assert_eq!(read(&sessions, "s"), events);
+    let listed = sessions.list(None);
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed, sessions.list(Some(Path::new("/work/my project"))));
+    let header = listed[0].header.clone().unwrap();
+    assert_eq!((header.session_id, header.project.as_deref()), ("s".into(), Some("/work/my project")));
+    // The long text is beside the journal, so that its lines stay short.
+    assert!(listed[0].bytes < 20_000, "{}", listed[0].bytes);
+    for path in [folder.path().join("data/projects"), listed[0].path.clone()] {
+        let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode & 0o077, 0, "{mode:o} {}", path.display());
+    }
+}
+
+#[tokio::test]
+async fn one_writer_at_a_time_and_the_other_learns_who_it_is() {
+    let (_folder, sessions) = sessions();
+    let journal = sessions.create(&"s".into(), None, &lease()).unwrap();
+    let second = sessions.open(&name("s"), &lease(), |_| {}).map(drop).unwrap_err();
+    let message = second.to_string();
+    assert!(message.contains("is in use by process 7 on desk; close it there"), "{message}");
+    assert_eq!(read(&sessions, "s"), []);
+    let again = sessions.create(&"s".into(), None, &lease()).map(drop).unwrap_err();
+    assert!(matches!(again, SessionError::Journal(JournalError::Exists { .. })), "{again}");
+    drop(journal);
+    sessions.open(&name("s"), &lease(), |_| {}).unwrap();
+}
+
+#[tokio::test]
+async fn a_journal_cut_at_any_byte_opens_with_all_whole_lines_and_loses_not_one_byte() {
+    let (_folder, sessions) = sessions();
+    let events = stored_run(&sessions).await;
+    let path = sessions.list(None)[0].path.clone();
+    let whole = fs::read(&path).unwrap();
+    let first = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    for length in (first..whole.len()).step_by(29).chain([whole.len()]) {
+        fs::write(&path, &whole[..length]).unwrap();
+        let mut kept = Vec::new();
+        let (journal, opened) = sessions.open(&name("s"), &lease(), |event| kept.push(event)).unwrap();
+        assert_eq!(kept, events[..kept.len()], "cut at {length}");
+        let lines = whole[..length].iter().filter(|byte| **byte == b'\n').count();
+        assert_eq!(kept.len(), lines.saturating_sub(2), "cut at {length}");
+        let cut: Vec<u8> = opened.cut_aside.map(|aside| fs::read(aside).unwrap()).unwrap_or_default();
+        let after = fs::read(&path).unwrap();
+        assert!(after.starts_with(&whole[..length - cut.len()]), "cut at {length}");
+        assert_eq!(cut, whole[length - cut.len()..length], "cut at {length}");
+        // And it can be written to.
+        let next = Event { seq: journal.seq() + 1, ..events[0].clone() };
+        journal.append(&next).unwrap();
+        drop(journal);
+        let mut back = read(&sessions, "s");
+        assert_eq!(back.pop(), Some(next));
+        assert_eq!(back, kept);
+    }
+}
+
+#[tokio::test]
+async fn a_byte_that_changed_anywhere_is_found_and_the_lines_before_it_are_kept() {
+    let (_folder, sessions) = sessions();
+    let events = stored_run(&sessions).await;
+    let path = sessions.list(None)[0].path.clone();
+    let whole = fs::read(&path).unwrap();
+    let first = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    for place in (first..whole.len()).step_by(31) {
+        let mut changed = whole.clone();
+        changed[place] ^= 0x04;
+        fs::write(&path, &changed).unwrap();
+        let mut kept = Vec::new();
+        let scan = sessions.read(&name("s"), |event| kept.push(event)).unwrap();
+        assert_eq!(kept, events[..kept.len()], "changed at {place}");
+        let damage = scan.damage.unwrap();
+        assert!(usize::try_from(damage.offset).unwrap() <= place, "{damage}");
+    }
+    // Without its first line it is no journal, and it is still listed.
+    fs::write(&path, &whole[first..]).unwrap();
+    let error = sessions.read(&name("s"), |_| {}).unwrap_err();
+    assert!(
+        error.to_string().contains("is not the journal of a session: the line is not a record"),
+        "{error}"
+    );
+    assert!(sessions.list(None)[0].header.is_err());
+}
+
+#[tokio::test]
+async fn a_fork_shares_what_came_before_and_goes_its_own_way() {
+    let (_folder, sessions) = sessions();
+    let events = stored_run(&sessions).await;
+    let fork = |from: &str, seq, to: &str| sessions.fork(&name(from), seq, &to.into(), &lease());
+    let journal = fork("s", 5, "child").unwrap();
+    let next = Event { seq: 6, session_id: "child".into(), ..events[0].clone() };
+    journal.append(&next).unwrap();
+    drop(journal);
+    let mut expected = events[..5].to_vec();
+    expected.push(next.clone());
+    assert_eq!(read(&sessions, "child"), expected);
+    drop(fork("child", 6, "grandchild").unwrap());
+    assert_eq!(read(&sessions, "grandchild"), expected);
+    assert_eq!(read(&sessions, "s"), events);
+    expect!["session child has no event 99; its last is 6"]
+        .assert_eq(&fork("child", 99, "x").map(drop).unwrap_err().to_string());
+    expect!["session s cannot be deleted: 1 others go on from it; delete those first"]
+        .assert_eq(&sessions.delete(&name("s"), &lease()).unwrap_err().to_string());
+    for id in ["grandchild", "child", "s"] {
+        sessions.delete(&name(id), &lease()).unwrap();
+    }
+    assert_eq!(sessions.list(None), []);
+    expect!["there is no session s"]
+        .assert_eq(&sessions.delete(&name("s"), &lease()).unwrap_err().to_string());
+}
+
+#[tokio::test]
+async fn payloads_go_when_the_last_session_that_has_them_is_deleted() {
+    let (_folder, sessions) = sessions();
+    stored_run(&sessions).await;
+    let later = Timestamp::from_millis(4_102_444_800_000);
+    assert_eq!(sessions.sweep(later).unwrap(), 0);
+    sessions.delete(&name("s"), &lease()).unwrap();
+    assert_eq!(sessions.sweep(later).unwrap(), 100_000);
+}
+
+#[tokio::test]
+async fn a_gap_in_the_numbers_is_refused_when_written() {
+    let (_folder, sessions) = sessions();
+    let events = stored_run(&sessions).await;
+    let (journal, _) = sessions.open(&name("s"), &lease(), |_| {}).unwrap();
+    let error = journal.append(&Event { seq: 99, ..events[0].clone() }).unwrap_err();
+    assert!(error.to_string().contains("event 99 cannot follow event"), "{error}");
+    let last = journal.seq();
+    journal.append(&Event { seq: last + 1, ..events[0].clone() }).unwrap();
+    assert_eq!(journal.seq(), last + 1);
+}
+
+#[test]
+fn ids_that_are_paths_touch_nothing() {
+    let (folder, sessions) = sessions();
+    for id in ["../x", "", "a/b", "..", "a\0b"] {
+        let error = sessions.create(&SessionId::from(id), None, &lease()).map(drop).unwrap_err();
+        assert!(matches!(error, SessionError::Name(_)), "{error}");
+    }
+    assert!(!folder.path().join("data").exists());
+}
+
+#[test]
+fn lines_of_a_later_version_are_kept_and_a_later_format_is_not_opened() {
+    let (_folder, sessions) = sessions();
+    drop(sessions.create(&"s".into(), None, &lease()).unwrap());
+    let path = sessions.list(None)[0].path.clone();
+    let mut text = fs::read_to_string(&path).unwrap();
+    let content = r#""fence":1,"future":{"x":1}}"#;
+    let line = format!("{{\"sum\":\"{:08x}\",{content}\n", crc32fast::hash(content.as_bytes()));
+    text.push_str(&line);
+    fs::write(&path, &text).unwrap();
+    let (journal, opened) = sessions.open(&name("s"), &lease(), |_| {}).unwrap();
+    assert_eq!((opened.scan.unknown, opened.cut_aside), (1, None));
+    drop(journal);
+    assert!(fs::read_to_string(&path).unwrap().contains(&line));
+    let newer = text.lines().next().unwrap().replace("\"version\":1", "\"version\":2");
+    let (_, content) = newer.split_at(18);
+    let line = format!("{{\"sum\":\"{:08x}\",{content}\n", crc32fast::hash(content.as_bytes()));
+    fs::write(&path, line).unwrap();
+    let error = sessions.open(&name("s"), &lease(), |_| {}).map(drop).unwrap_err();
+    assert!(error.to_string().contains("has version 2 of the format; this program reads up to 1"), "{error}");
+}

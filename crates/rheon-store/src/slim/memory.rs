@@ -1,0 +1,180 @@
+//! What events of a run have carried so far: the same for whoever writes and whoever reads.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rheon_types::{
+    AgentEvent, AgentMessage, AgentOutput, Effect, Event, LlmMessage, LoopId, Message, StopReason, ToolCall,
+    ToolCallId, ToolName, ToolResult, ToolResultMessage,
+};
+use serde_json::Value;
+
+use super::stored::{ResultShell, Slim, TextOf};
+
+/// What each run that is under way has carried.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    runs: HashMap<LoopId, Known>,
+}
+
+/// What one run has carried.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// The message that has begun and not ended.
+    open: Option<Arc<AgentMessage>>,
+    /// The answer of the turn.
+    answer: Option<Arc<AgentMessage>>,
+    /// What tools of the turn gave.
+    tool_results: HashMap<ToolCallId, Arc<ToolResult>>,
+    /// The messages with these results.
+    result_messages: Vec<Arc<AgentMessage>>,
+    /// All messages of the run.
+    produced: Vec<Arc<AgentMessage>>,
+}
+
+impl Memory {
+    /// What the run has carried, if it has begun.
+    pub(super) fn known(&self, loop_id: &LoopId) -> Option<&Known> {
+        self.runs.get(loop_id)
+    }
+
+    /// Takes in a whole event.
+    pub(super) fn observe(&mut self, event: &Event) {
+        let run = self.runs.entry(event.loop_id.clone()).or_default();
+        match &event.kind {
+            AgentEvent::TurnStart { .. } => {
+                run.answer = None;
+                run.tool_results.clear();
+                run.result_messages.clear();
+            }
+            AgentEvent::MessageStart { message } => run.open = Some(Arc::clone(message)),
+            AgentEvent::MessageEnd { message } => run.end_message(message),
+            AgentEvent::ToolEnd { call_id, result, .. } => {
+                run.tool_results.insert(call_id.clone(), Arc::clone(result));
+            }
+            AgentEvent::AgentEnd { .. } => {
+                self.runs.remove(&event.loop_id);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Known {
+    fn end_message(&mut self, message: &Arc<AgentMessage>) {
+        self.open = None;
+        self.produced.push(Arc::clone(message));
+        match message.as_llm() {
+            Some(Message::Assistant(_)) => self.answer = Some(Arc::clone(message)),
+            Some(Message::ToolResult(_)) => self.result_messages.push(Arc::clone(message)),
+            Some(Message::User(_)) | None => {}
+        }
+    }
+
+    pub(super) fn open_message(&self) -> Option<Arc<AgentMessage>> {
+        self.open.clone()
+    }
+
+    /// Whether this message is the one that has begun.
+    pub(super) fn has_begun(&self, message: &Arc<AgentMessage>) -> bool {
+        self.open.as_ref().is_some_and(|open| is_same(open, message))
+    }
+
+    fn call(&self, call_id: &ToolCallId) -> Option<&ToolCall> {
+        self.answer.as_ref()?.as_assistant()?.tool_calls().find(|call| call.id == *call_id)
+    }
+
+    /// Whether the model wrote this call just so.
+    pub(super) fn is_call(&self, call_id: &ToolCallId, name: &ToolName, arguments: &Arc<Value>) -> bool {
+        self.call(call_id).is_some_and(|call| {
+            let same = Arc::ptr_eq(&call.arguments, arguments) || call.arguments == *arguments;
+            same && call.name == *name
+        })
+    }
+
+    pub(super) fn expand_call(&self, call_id: &ToolCallId, effect: Effect) -> Option<AgentEvent> {
+        let call = self.call(call_id)?;
+        let (name, args) = (call.name.clone(), Arc::clone(&call.arguments));
+        Some(AgentEvent::ToolStart { call_id: call_id.clone(), name, args, effect })
+    }
+
+    /// A tool result without its content, if the tool's own result has it.
+    pub(super) fn slim_start(&self, message: &AgentMessage) -> Option<Slim> {
+        let AgentMessage::Llm(LlmMessage { message: Message::ToolResult(result), turn_id }) = message else {
+            return None;
+        };
+        let known = self.tool_results.get(&result.tool_call_id)?;
+        if known.content != result.content || result.content.is_empty() {
+            return None;
+        }
+        let message = ToolResultMessage { content: Vec::new(), ..result.clone() };
+        Some(Slim::ToolResult { message: ResultShell { message, turn_id: turn_id.clone() } })
+    }
+
+    pub(super) fn expand_start(&self, shell: &ResultShell) -> Option<AgentEvent> {
+        let known = self.tool_results.get(&shell.message.tool_call_id)?;
+        let message = ToolResultMessage { content: known.content.clone(), ..shell.message.clone() };
+        let message = LlmMessage { message: Message::ToolResult(message), turn_id: shell.turn_id.clone() };
+        Some(AgentEvent::MessageStart { message: Arc::new(AgentMessage::Llm(message)) })
+    }
+
+    /// The answer of the turn, and its results.
+    pub(super) fn turn(&self) -> (Option<Arc<AgentMessage>>, Vec<Arc<AgentMessage>>) {
+        (self.answer.clone(), self.result_messages.clone())
+    }
+
+    /// Whether these are the messages of the turn.
+    pub(super) fn is_turn(&self, answer: Option<&Arc<AgentMessage>>, results: &[Arc<AgentMessage>]) -> bool {
+        let same_answer = match (&self.answer, answer) {
+            (Some(known), Some(given)) => is_same(known, given),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        same_answer && are_same(&self.result_messages, results)
+    }
+
+    /// The output without what the run has carried, if it is that.
+    pub(super) fn slim_end(&self, output: &AgentOutput) -> Option<Slim> {
+        if !are_same(&self.produced, &output.messages) {
+            return None;
+        }
+        let text = if output.text == self.last_text() { TextOf::LastAnswer } else { TextOf::Output };
+        let kept = match text {
+            TextOf::LastAnswer => String::new(),
+            TextOf::Output => output.text.clone(),
+        };
+        let output = AgentOutput {
+            messages: Vec::new(),
+            text: kept,
+            usage: output.usage,
+            cost: output.cost,
+            turns: output.turns,
+            end: output.end.clone(),
+        };
+        Some(Slim::AgentEnd { output, text })
+    }
+
+    pub(super) fn expand_end(&self, output: &AgentOutput, text: TextOf) -> Option<AgentEvent> {
+        let text = match text {
+            TextOf::LastAnswer => self.last_text(),
+            TextOf::Output => output.text.clone(),
+        };
+        let output = AgentOutput { messages: self.produced.clone(), text, ..output.clone() };
+        Some(AgentEvent::AgentEnd { output: Arc::new(output) })
+    }
+
+    /// The text of the last answer that was not cut off by an error.
+    fn last_text(&self) -> String {
+        let answers = self.produced.iter().rev().filter_map(|message| message.as_assistant());
+        let mut whole = answers.filter(|answer| answer.stop_reason != StopReason::Error);
+        whole.next().map(|answer| answer.text()).unwrap_or_default()
+    }
+}
+
+fn is_same(one: &Arc<AgentMessage>, other: &Arc<AgentMessage>) -> bool {
+    Arc::ptr_eq(one, other) || one == other
+}
+
+fn are_same(one: &[Arc<AgentMessage>], other: &[Arc<AgentMessage>]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_same(one, other))
+}

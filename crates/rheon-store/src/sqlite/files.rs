@@ -1,0 +1,117 @@
+//! The files of a database: private to the user, and moved aside together.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::error::DatabaseError;
+
+/// What a database file carries beside itself while it is in use.
+const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
+
+/// Makes the folder (0700) and an empty file (0600) unless they are there. A file that others may read is closed to
+/// them; the database gives its companions the mode of the file.
+pub(super) fn prepare(path: &Path) -> Result<(), DatabaseError> {
+    let fault = |at: &Path, source| Err(DatabaseError::Prepare { path: at.to_owned(), source });
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
+        && let Err(source) = create_folder(folder)
+    {
+        return fault(folder, source);
+    }
+    match create_file(path) {
+        Ok(()) => Ok(()),
+        Err(source) => fault(path, source),
+    }
+}
+
+#[cfg(unix)]
+fn create_folder(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+#[cfg(not(unix))]
+fn create_folder(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)
+}
+
+#[cfg(unix)]
+fn create_file(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    let mode = file.metadata()?.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn create_file(path: &Path) -> io::Result<()> {
+    OpenOptions::new().write(true).create(true).truncate(false).open(path).map(drop)
+}
+
+/// Where a damaged database is moved to. There is one such place, so that damage never fills a disk.
+pub(super) fn aside(path: &Path) -> PathBuf {
+    beside(path, ".damaged")
+}
+
+/// Moves the database and its companions aside and says where to.
+pub(super) fn move_aside(path: &Path) -> Result<PathBuf, DatabaseError> {
+    let target = aside(path);
+    let moved = std::iter::once("").chain(COMPANIONS).try_for_each(|suffix| {
+        match fs::rename(beside(path, suffix), beside(&target, suffix)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                match fs::remove_file(beside(&target, suffix)) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                    Ok(()) | Err(_) => Ok(()),
+                }
+            }
+            moved => moved,
+        }
+    });
+    match moved {
+        Ok(()) => Ok(target),
+        Err(source) => Err(DatabaseError::Prepare { path: path.to_owned(), source }),
+    }
+}
+
+/// Takes the lock that one process holds while it replaces a damaged database; it is free again when the file is dropped.
+pub(super) fn lock_for_repair(path: &Path) -> Result<File, DatabaseError> {
+    let lock = beside(path, ".lock");
+    prepare(&lock)?;
+    let locked = OpenOptions::new().write(true).open(&lock).and_then(|file| file.lock().map(|()| file));
+    locked.map_err(|source| DatabaseError::Prepare { path: lock, source })
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// A path as the bytes that are stored, so that one which is no text survives.
+#[cfg(unix)]
+pub(super) fn path_bytes(path: &Path) -> Vec<u8> {
+    use std::os::unix::ffi::OsStrExt;
+    path.as_os_str().as_bytes().to_vec()
+}
+
+/// The path that was stored as `bytes`.
+#[cfg(unix)]
+pub(super) fn path_from_bytes(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
+}
+
+/// A path as the bytes that are stored.
+#[cfg(not(unix))]
+pub(super) fn path_bytes(path: &Path) -> Vec<u8> {
+    path.to_string_lossy().into_owned().into_bytes()
+}
+
+/// The path that was stored as `bytes`.
+#[cfg(not(unix))]
+pub(super) fn path_from_bytes(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
+}

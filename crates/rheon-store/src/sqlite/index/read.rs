@@ -1,0 +1,332 @@
+//! What the index answers: pages of sessions, hits of a search, the rows of one session, sums.
+
+use rheon_types::{MicroUsd, SessionId, Timestamp, Usage};
+use rusqlite::types::ToSql;
+use rusqlite::{Connection, Error, OptionalExtension, Row, params};
+
+use super::row::{CallRow, EntryRow, ForkPoint, Role, SessionRow, SessionSource, Spend};
+use crate::sqlite::files::path_from_bytes;
+use crate::sqlite::full_text;
+use crate::sqlite::number::{self, limit, stored};
+
+/// The longest page.
+pub(super) const PAGE_ROWS_MAX: usize = 1_000;
+
+/// Which sessions are asked for; newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ListQuery {
+    /// Of this project; of all if there is none.
+    pub project: Option<String>,
+    /// In which all these words were said.
+    pub search: Option<String>,
+    /// Older than this place.
+    pub before: Option<Cursor>,
+    /// How many, up to 1,000.
+    pub limit: usize,
+}
+
+/// A place in the list of sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cursor {
+    /// When the session at this place was active.
+    pub active: Timestamp,
+    /// Which session it is.
+    pub session_id: SessionId,
+}
+
+/// A part of the list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Page {
+    /// The sessions.
+    pub sessions: Vec<SessionRow>,
+    /// Where the next page begins, if there is one.
+    pub next: Option<Cursor>,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SearchQuery {
+    /// The words; whatever is typed is fine.
+    pub text: String,
+    /// In this project; in all if there is none.
+    pub project: Option<String>,
+    /// How many hits, up to 1,000.
+    pub limit: usize,
+}
+
+/// An entry that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hit {
+    /// The session.
+    pub session_id: SessionId,
+    /// The event.
+    pub seq: u64,
+    /// Who said it.
+    pub role: Role,
+    /// The words around what was found, which stands between `«` and `»`.
+    pub snippet: String,
+}
+
+/// Sums over sessions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// How many sessions.
+    pub sessions: u64,
+    /// How many turns.
+    pub turns: u64,
+    /// How many entries.
+    pub entries: u64,
+    /// What each model used, by its name.
+    pub models: Vec<(String, Spend)>,
+    /// How each tool did, by its name.
+    pub tools: Vec<ToolStats>,
+}
+
+/// How a tool did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolStats {
+    /// The tool.
+    pub name: String,
+    /// How often it was called.
+    pub calls: u64,
+    /// How many of the calls failed.
+    pub failed: u64,
+    /// How many were not allowed.
+    pub blocked: u64,
+    /// How long all calls took.
+    pub duration_ms: u64,
+}
+
+/// The columns of a session in the order of [`session_row`], read from a common table `page`.
+const SESSION: &str = "page.id, page.project, page.path, page.parent_id, page.parent_seq, page.title, page.status, \
+    page.created_ms, page.active_ms, page.models, page.turns, page.seq";
+
+/// The sums of rows of `usage`. Sums as floating numbers cannot overflow; they are exact as far as anybody counts.
+const SPEND: &str = "cast(total(calls) AS INTEGER), cast(total(calls_unpriced) AS INTEGER), \
+    cast(total(input) AS INTEGER), cast(total(output) AS INTEGER), cast(total(cache_read) AS INTEGER), \
+    cast(total(cache_write) AS INTEGER), cast(total(total) AS INTEGER), cast(total(cost_micro_usd) AS INTEGER)";
+
+/// The number of columns before those of [`SPEND`] in a query for sessions.
+const SESSION_COLUMNS: usize = 12;
+
+/// A condition and the value it needs.
+type Condition<'a> = (&'static str, &'static str, Box<dyn ToSql + 'a>);
+
+/// One page of the list.
+pub(super) fn page(connection: &Connection, query: &ListQuery) -> Result<Page, Error> {
+    let rows = query.limit.clamp(1, PAGE_ROWS_MAX);
+    let mut conditions: Vec<Condition<'_>> = Vec::new();
+    if let Some(project) = &query.project {
+        conditions.push(("project = :project", ":project", Box::new(project)));
+    }
+    if let Some(cursor) = &query.before {
+        let active_ms = stored(cursor.active.as_millis());
+        conditions.push(("active_ms <= :active_ms", ":active_ms", Box::new(active_ms)));
+        conditions.push((
+            "(active_ms < :active_ms OR id < :id)",
+            ":id",
+            Box::new(cursor.session_id.as_str()),
+        ));
+    }
+    if let Some(typed) = query.search.as_deref().filter(|typed| !typed.trim().is_empty()) {
+        let Some(question) = full_text::all_words(typed) else { return Ok(Page::default()) };
+        conditions.push((
+            "number IN (SELECT session FROM entries WHERE number IN \
+             (SELECT rowid FROM entries_search WHERE entries_search MATCH :question))",
+            ":question",
+            Box::new(question),
+        ));
+    }
+    let mut sessions = sessions_where(connection, &conditions, rows.saturating_add(1))?;
+    let has_more = sessions.len() > rows;
+    sessions.truncate(rows);
+    let next = sessions
+        .last()
+        .filter(|_| has_more)
+        .map(|last| Cursor { active: last.active, session_id: last.source.session_id.clone() });
+    Ok(Page { sessions, next })
+}
+
+/// The session with this id.
+pub(super) fn session(connection: &Connection, session_id: &SessionId) -> Result<Option<SessionRow>, Error> {
+    let condition: Condition<'_> = ("id = :id", ":id", Box::new(session_id.as_str()));
+    Ok(sessions_where(connection, &[condition], 1)?.pop())
+}
+
+fn sessions_where(
+    connection: &Connection,
+    conditions: &[Condition<'_>],
+    rows: usize,
+) -> Result<Vec<SessionRow>, Error> {
+    let condition = conditions
+        .iter()
+        .map(|(condition, _, _)| *condition)
+        .chain(["TRUE"])
+        .collect::<Vec<_>>()
+        .join(" AND ");
+    let sql = format!(
+        "WITH page AS MATERIALIZED (SELECT * FROM sessions WHERE {condition} \
+         ORDER BY active_ms DESC, id DESC LIMIT :limit) \
+         SELECT {SESSION}, {SPEND} FROM page LEFT JOIN usage ON usage.session = page.number \
+         GROUP BY page.number ORDER BY page.active_ms DESC, page.id DESC"
+    );
+    let rows = limit(rows);
+    let mut values: Vec<(&str, &dyn ToSql)> = vec![(":limit", &rows)];
+    values.extend(conditions.iter().map(|(_, name, value)| (*name, &**value)));
+    let mut statement = connection.prepare_cached(&sql)?;
+    statement.query_map(values.as_slice(), session_row)?.collect()
+}
+
+fn session_row(row: &Row<'_>) -> Result<SessionRow, Error> {
+    let parent = match (row.get::<_, Option<String>>(3)?, row.get::<_, Option<i64>>(4)?) {
+        (Some(id), seq) => Some(ForkPoint { session_id: id.into(), seq: number::read(seq.unwrap_or(0)) }),
+        (None, _) => None,
+    };
+    Ok(SessionRow {
+        source: SessionSource {
+            session_id: row.get::<_, String>(0)?.into(),
+            project: row.get(1)?,
+            path: path_from_bytes(&row.get::<_, Vec<u8>>(2)?),
+            parent,
+        },
+        title: row.get(5)?,
+        status: row.get(6)?,
+        created: Timestamp::from_millis(number::read(row.get(7)?)),
+        active: Timestamp::from_millis(number::read(row.get(8)?)),
+        models: serde_json::from_str(&row.get::<_, String>(9)?).unwrap_or_default(),
+        turns: number::read(row.get(10)?),
+        seq: number::read(row.get(11)?),
+        spend: spend(row, SESSION_COLUMNS)?,
+    })
+}
+
+/// What was spent, read from the columns that begin at `first`.
+fn spend(row: &Row<'_>, first: usize) -> Result<Spend, Error> {
+    let count = |offset: usize| row.get(first + offset).map(number::read);
+    Ok(Spend {
+        calls: count(0)?,
+        calls_unpriced: count(1)?,
+        usage: Usage {
+            input: count(2)?,
+            output: count(3)?,
+            cache_read: count(4)?,
+            cache_write: count(5)?,
+            total_tokens: count(6)?,
+        },
+        cost: MicroUsd(count(7)?),
+    })
+}
+
+/// The best hits of a search.
+pub(super) fn search(connection: &Connection, query: &SearchQuery) -> Result<Vec<Hit>, Error> {
+    let Some(question) = full_text::all_words(&query.text) else { return Ok(Vec::new()) };
+    let mut statement = connection.prepare_cached(
+        "SELECT sessions.id, entries.seq, entries.role, snippet(entries_search, 0, '«', '»', '…', 16) \
+         FROM entries_search JOIN entries ON entries.number = entries_search.rowid \
+         JOIN sessions ON sessions.number = entries.session \
+         WHERE entries_search MATCH ?1 AND (?2 IS NULL OR sessions.project = ?2) \
+         ORDER BY entries_search.rank, entries.number DESC LIMIT ?3",
+    )?;
+    let values = params![question, query.project, limit(query.limit.clamp(1, PAGE_ROWS_MAX))];
+    let hits = statement.query_map(values, |row| {
+        Ok(Hit {
+            session_id: row.get::<_, String>(0)?.into(),
+            seq: number::read(row.get(1)?),
+            role: row.get(2)?,
+            snippet: full_text::joined(&row.get::<_, String>(3)?),
+        })
+    })?;
+    hits.collect()
+}
+
+/// What was said in a session, from `after` on, in order.
+pub(super) fn entries(
+    connection: &Connection,
+    session_id: &SessionId,
+    after: u64,
+    rows: usize,
+) -> Result<Vec<EntryRow>, Error> {
+    let mut statement = connection.prepare_cached(
+        "SELECT entries.seq, loop_id, role, at_ms, text FROM entries JOIN sessions ON sessions.number = session \
+         WHERE sessions.id = ?1 AND entries.seq > ?2 ORDER BY entries.seq LIMIT ?3",
+    )?;
+    let values = params![session_id.as_str(), stored(after), limit(rows.min(PAGE_ROWS_MAX))];
+    let entries = statement.query_map(values, |row| {
+        Ok(EntryRow {
+            seq: number::read(row.get(0)?),
+            loop_id: row.get::<_, String>(1)?.into(),
+            role: row.get(2)?,
+            at: Timestamp::from_millis(number::read(row.get(3)?)),
+            text: row.get(4)?,
+        })
+    })?;
+    entries.collect()
+}
+
+/// The tool calls of a session after the event `after`, in order.
+pub(super) fn calls(
+    connection: &Connection,
+    session_id: &SessionId,
+    after: u64,
+    rows: usize,
+) -> Result<Vec<CallRow>, Error> {
+    let mut statement = connection.prepare_cached(
+        "SELECT tool_calls.seq, loop_id, call_id, name, arguments, state, duration_ms FROM tool_calls \
+         JOIN sessions ON sessions.number = session WHERE sessions.id = ?1 AND tool_calls.seq > ?2 \
+         ORDER BY tool_calls.seq, call_id LIMIT ?3",
+    )?;
+    let values = params![session_id.as_str(), stored(after), limit(rows.min(PAGE_ROWS_MAX))];
+    let calls = statement.query_map(values, |row| {
+        Ok(CallRow {
+            seq: number::read(row.get(0)?),
+            loop_id: row.get::<_, String>(1)?.into(),
+            call_id: row.get::<_, String>(2)?.into(),
+            name: row.get::<_, String>(3)?.into(),
+            arguments: row.get(4)?,
+            state: row.get(5)?,
+            duration_ms: number::read(row.get(6)?),
+        })
+    })?;
+    calls.collect()
+}
+
+/// The newest event of a session that the index knows.
+pub(super) fn position(connection: &Connection, session_id: &SessionId) -> Result<Option<u64>, Error> {
+    let mut statement = connection.prepare_cached("SELECT seq FROM sessions WHERE id = ?1")?;
+    statement.query_row([session_id.as_str()], |row| row.get(0).map(number::read)).optional()
+}
+
+/// Sums over the sessions of one project, or of all.
+pub(super) fn stats(connection: &Connection, project: Option<&str>) -> Result<Stats, Error> {
+    let of_project = "session IN (SELECT number FROM sessions WHERE ?1 IS NULL OR project = ?1)";
+    let (sessions, turns) = connection.query_row(
+        "SELECT count(*), cast(total(turns) AS INTEGER) FROM sessions WHERE ?1 IS NULL OR project = ?1",
+        [project],
+        |row| Ok((number::read(row.get(0)?), number::read(row.get(1)?))),
+    )?;
+    let entries = connection.query_row(
+        &format!("SELECT count(*) FROM entries WHERE {of_project}"),
+        [project],
+        |row| row.get(0).map(number::read),
+    )?;
+    let mut models = connection.prepare_cached(&format!(
+        "SELECT model, {SPEND} FROM usage WHERE {of_project} GROUP BY model ORDER BY model"
+    ))?;
+    let models =
+        models.query_map([project], |row| Ok((row.get(0)?, spend(row, 1)?)))?.collect::<Result<_, _>>()?;
+    let mut tools = connection.prepare_cached(&format!(
+        "SELECT name, count(*), count(*) FILTER (WHERE state = 'failed'), count(*) FILTER (WHERE state = 'blocked'), \
+         cast(total(duration_ms) AS INTEGER) FROM tool_calls WHERE {of_project} GROUP BY name ORDER BY name"
+    ))?;
+    let tools = tools.query_map([project], |row| {
+        Ok(ToolStats {
+            name: row.get(0)?,
+            calls: number::read(row.get(1)?),
+            failed: number::read(row.get(2)?),
+            blocked: number::read(row.get(3)?),
+            duration_ms: number::read(row.get(4)?),
+        })
+    })?;
+    let tools = tools.collect::<Result<_, _>>()?;
+    Ok(Stats { sessions, turns, entries, models, tools })
+}

@@ -1,0 +1,197 @@
+//! Pure: one event becomes the rows that tell of it.
+
+use std::io::{self, Write};
+
+use rheon_types::{
+    AgentEvent, AgentMessage, Author, Event, LoopId, Message, MicroUsd, RunEnd, ToolCallId, ToolName, Usage,
+};
+use serde_json::Value;
+
+use super::row::{CallState, Role, Status};
+
+/// How much of what a person or a model said is indexed.
+pub(super) const TEXT_BYTES_MAX: usize = 64 << 10;
+/// How much of a tool's output is indexed.
+pub(super) const OUTPUT_BYTES_MAX: usize = 4 << 10;
+/// How long a title is.
+pub(super) const TITLE_CHARS_MAX: usize = 80;
+/// How much of a call's arguments is kept.
+pub(super) const ARGUMENTS_BYTES_MAX: usize = 240;
+
+/// One change of the index that an event brings.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Row {
+    /// Something was said.
+    Entry { role: Role, text: String },
+    /// The session has this title unless it has one already.
+    Title(String),
+    /// How the session stands.
+    Status(Status),
+    /// A turn began.
+    Turn,
+    /// A run works with this model from now on.
+    Model(String),
+    /// A model call ended.
+    Spent { usage: Usage, cost: Option<MicroUsd> },
+    /// A tool call began.
+    CallStart { call_id: ToolCallId, name: ToolName, arguments: String },
+    /// A tool call ended, or will not run.
+    CallEnd { call_id: ToolCallId, name: ToolName, state: CallState, duration_ms: u64 },
+}
+
+/// The rows of an event, and the run that they belong to.
+pub(super) fn rows_of(event: &Event) -> (LoopId, Vec<Row>) {
+    let rows = match &event.kind {
+        AgentEvent::AgentStart { model, .. } => {
+            vec![Row::Status(Status::Unfinished), Row::Model(model.to_string())]
+        }
+        AgentEvent::AgentEnd { output } => vec![Row::Status(status_of(&output.end))],
+        AgentEvent::TurnStart { .. } => vec![Row::Turn],
+        AgentEvent::LlmStart { model, .. } => vec![Row::Model(model.to_string())],
+        AgentEvent::LlmEnd { usage, cost, .. } => vec![Row::Spent { usage: *usage, cost: *cost }],
+        AgentEvent::MessageEnd { message } => rows_of_message(message),
+        AgentEvent::CompactionEnd { summary: Some(summary), .. } => {
+            entry(Role::Summary, summary, TEXT_BYTES_MAX)
+        }
+        AgentEvent::ToolStart { call_id, name, args, .. } => vec![Row::CallStart {
+            call_id: call_id.clone(),
+            name: name.clone(),
+            arguments: arguments_in_short(args),
+        }],
+        AgentEvent::ToolEnd { call_id, name, is_error, duration_ms, .. } => vec![Row::CallEnd {
+            call_id: call_id.clone(),
+            name: name.clone(),
+            state: if *is_error { CallState::Failed } else { CallState::Done },
+            duration_ms: *duration_ms,
+        }],
+        AgentEvent::ToolBlocked { call_id, name, .. } => vec![Row::CallEnd {
+            call_id: call_id.clone(),
+            name: name.clone(),
+            state: CallState::Blocked,
+            duration_ms: 0,
+        }],
+        AgentEvent::CompactionEnd { summary: None, .. }
+        | AgentEvent::TurnEnd { .. }
+        | AgentEvent::MessageStart { .. }
+        | AgentEvent::TextDelta { .. }
+        | AgentEvent::ThinkingDelta { .. }
+        | AgentEvent::ToolCallDelta { .. }
+        | AgentEvent::ToolUpdate { .. }
+        | AgentEvent::ToolProgress { .. }
+        | AgentEvent::ApprovalRequired { .. }
+        | AgentEvent::ApprovalResolved { .. }
+        | AgentEvent::PlanQueued { .. }
+        | AgentEvent::PlanResolved { .. }
+        | AgentEvent::ModeChanged { .. }
+        | AgentEvent::InputRejected { .. }
+        | AgentEvent::SubagentStart { .. }
+        | AgentEvent::SubagentEnd { .. }
+        | AgentEvent::ParallelStart { .. }
+        | AgentEvent::ParallelEnd { .. }
+        | AgentEvent::ContextUsage { .. }
+        | AgentEvent::CompactionWarning { .. }
+        | AgentEvent::CompactionStart { .. }
+        | AgentEvent::BudgetWarning { .. }
+        | AgentEvent::BudgetExceeded { .. }
+        | AgentEvent::Retry { .. }
+        | AgentEvent::Recovered { .. }
+        | AgentEvent::HookRun { .. }
+        | AgentEvent::TaskUpdate { .. }
+        | AgentEvent::Checkpoint { .. }
+        | AgentEvent::Error { .. } => Vec::new(),
+    };
+    (event.loop_id.clone(), rows)
+}
+
+fn rows_of_message(message: &AgentMessage) -> Vec<Row> {
+    let Some(message) = message.as_llm() else { return Vec::new() };
+    let text = message.text();
+    match message {
+        Message::User(user) => match user.author {
+            Author::User => {
+                let mut rows = entry(Role::User, &text, TEXT_BYTES_MAX);
+                rows.extend(title_of(&text).map(Row::Title));
+                rows
+            }
+            Author::Runtime => entry(Role::Runtime, &text, TEXT_BYTES_MAX),
+        },
+        Message::Assistant(_) => entry(Role::Assistant, &text, TEXT_BYTES_MAX),
+        Message::ToolResult(_) => entry(Role::ToolResult, &text, OUTPUT_BYTES_MAX),
+    }
+}
+
+/// What has no text is no entry: nobody could find it.
+fn entry(role: Role, text: &str, bytes_max: usize) -> Vec<Row> {
+    if text.is_empty() {
+        return Vec::new();
+    }
+    vec![Row::Entry { role, text: beginning(text, bytes_max).to_owned() }]
+}
+
+fn status_of(end: &RunEnd) -> Status {
+    match end {
+        RunEnd::Completed => Status::Completed,
+        RunEnd::Truncated => Status::Truncated,
+        RunEnd::Limit { .. } => Status::Limit,
+        RunEnd::Rejected { .. } => Status::Rejected,
+        RunEnd::Vetoed { .. } => Status::Vetoed,
+        RunEnd::Aborted => Status::Aborted,
+        RunEnd::Failed { .. } => Status::Failed,
+    }
+}
+
+/// The first line of a prompt that says something, shortened.
+fn title_of(prompt: &str) -> Option<String> {
+    let line = prompt.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let mut title: String = line.chars().filter(|it| !it.is_control()).take(TITLE_CHARS_MAX).collect();
+    if line.chars().nth(TITLE_CHARS_MAX).is_some() {
+        title.pop();
+        title.push('…');
+    }
+    Some(title)
+}
+
+/// The arguments as JSON, as much of it as is kept. The rest is not even written.
+fn arguments_in_short(arguments: &Value) -> String {
+    let mut short = Short(Vec::new());
+    // Being full is the only error there is.
+    let is_whole = serde_json::to_writer(&mut short, arguments).is_ok();
+    let text = match String::from_utf8(short.0) {
+        Ok(text) => text,
+        Err(cut) => {
+            let whole_bytes = cut.utf8_error().valid_up_to();
+            let mut bytes = cut.into_bytes();
+            bytes.truncate(whole_bytes);
+            String::from_utf8(bytes).unwrap_or_default()
+        }
+    };
+    if is_whole { text } else { text + "…" }
+}
+
+/// Takes bytes until it has enough.
+struct Short(Vec<u8>);
+
+impl Write for Short {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = ARGUMENTS_BYTES_MAX.saturating_sub(self.0.len());
+        if room == 0 && !bytes.is_empty() {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        let taken = bytes.get(..room.min(bytes.len())).unwrap_or(bytes);
+        self.0.extend_from_slice(taken);
+        Ok(taken.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The beginning of `text`, cut between characters.
+fn beginning(text: &str, bytes_max: usize) -> &str {
+    text.get(..text.floor_char_boundary(bytes_max)).unwrap_or(text)
+}
+
+#[cfg(test)]
+#[path = "rows_tests.rs"]
+mod tests;

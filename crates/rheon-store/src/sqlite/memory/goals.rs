@@ -1,0 +1,133 @@
+//! Goals: what is to be reached, in however many sessions.
+
+use rheon_types::{SessionId, Timestamp};
+use rusqlite::{Error, OptionalExtension, Row, params};
+
+use crate::sqlite::database::Database;
+use crate::sqlite::error::DatabaseError;
+use crate::sqlite::names::stored_names;
+use crate::sqlite::number::{self, limit, stored};
+
+/// How many goals are listed at most.
+const GOALS_MAX: usize = 1_000;
+
+/// A goal's number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GoalId(pub i64);
+
+stored_names! {
+    /// How a goal stands.
+    GoalStatus {
+        /// It is being worked on.
+        Open = "open",
+        /// It is reached.
+        Done = "done",
+        /// It was given up.
+        Dropped = "dropped",
+    }
+}
+
+/// Something to be reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Goal {
+    /// Its number.
+    pub id: GoalId,
+    /// The project it belongs to.
+    pub project: String,
+    /// What is to be reached.
+    pub text: String,
+    /// How far it is.
+    pub progress: Progress,
+    /// The session that set it.
+    pub session_id: SessionId,
+    /// When it was set.
+    pub created: Timestamp,
+    /// When something changed.
+    pub updated: Timestamp,
+}
+
+/// How far a goal is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// How it stands.
+    pub status: GoalStatus,
+    /// How much of it is done; more than 100 counts as 100.
+    pub percent: u8,
+    /// In words.
+    pub note: String,
+}
+
+/// The goals in a memory.
+#[derive(Debug)]
+pub struct Goals<'a> {
+    database: &'a Database,
+}
+
+const COLUMNS: &str = "id, project, text, status, percent, note, session_id, created_ms, updated_ms";
+
+impl<'a> Goals<'a> {
+    pub(super) fn new(database: &'a Database) -> Self {
+        Self { database }
+    }
+
+    /// Sets a goal.
+    pub fn create(
+        &self,
+        project: &str,
+        text: &str,
+        session_id: &SessionId,
+        at: Timestamp,
+    ) -> Result<GoalId, DatabaseError> {
+        self.database.write(|connection| {
+            connection.execute(
+                "INSERT INTO goals (project, text, status, percent, note, session_id, created_ms, updated_ms) \
+                 VALUES (?1, ?2, ?3, 0, '', ?4, ?5, ?5)",
+                params![project, text, GoalStatus::Open, session_id.as_str(), stored(at.as_millis())],
+            )?;
+            Ok(GoalId(connection.last_insert_rowid()))
+        })
+    }
+
+    /// Says how far a goal is; `false` if there is no such goal.
+    pub fn update(&self, id: GoalId, progress: &Progress, at: Timestamp) -> Result<bool, DatabaseError> {
+        let percent = progress.percent.min(100);
+        self.database.write(|connection| {
+            let changed = connection.execute(
+                "UPDATE goals SET status = ?2, percent = ?3, note = ?4, updated_ms = ?5 WHERE id = ?1",
+                params![id.0, progress.status, percent, progress.note, stored(at.as_millis())],
+            )?;
+            Ok(changed > 0)
+        })
+    }
+
+    /// The open goals of a project, the one that changed last first.
+    pub fn open_of(&self, project: &str) -> Result<Vec<Goal>, DatabaseError> {
+        self.database.read(|connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM goals WHERE project = ?1 AND status = ?2 \
+                 ORDER BY updated_ms DESC, id DESC LIMIT ?3"
+            ))?;
+            statement.query_map(params![project, GoalStatus::Open, limit(GOALS_MAX)], goal)?.collect()
+        })
+    }
+
+    /// One goal.
+    pub fn get(&self, id: GoalId) -> Result<Option<Goal>, DatabaseError> {
+        self.database.read(|connection| {
+            let sql = format!("SELECT {COLUMNS} FROM goals WHERE id = ?1");
+            connection.prepare_cached(&sql)?.query_row([id.0], goal).optional()
+        })
+    }
+}
+
+fn goal(row: &Row<'_>) -> Result<Goal, Error> {
+    Ok(Goal {
+        id: GoalId(row.get(0)?),
+        project: row.get(1)?,
+        text: row.get(2)?,
+        progress: Progress { status: row.get(3)?, percent: row.get(4)?, note: row.get(5)? },
+        session_id: row.get::<_, String>(6)?.into(),
+        created: Timestamp::from_millis(number::read(row.get(7)?)),
+        updated: Timestamp::from_millis(number::read(row.get(8)?)),
+    })
+}

@@ -1,0 +1,210 @@
+//! Learnings: what a session found out that later ones should know.
+
+use rheon_types::{SessionId, Timestamp};
+use rusqlite::{Error, OptionalExtension, Row, params};
+use std::borrow::Cow;
+
+use crate::sqlite::database::Database;
+use crate::sqlite::error::DatabaseError;
+use crate::sqlite::full_text;
+use crate::sqlite::names::stored_names;
+use crate::sqlite::number::{self, limit, stored};
+
+/// How many relevant learnings are given at most.
+const RELEVANT_MAX: usize = 5;
+/// How many learnings are listed at most.
+const LEARNINGS_MAX: usize = 1_000;
+/// A proposed learning is strong with so much evidence for it, and twice as much as against it.
+const STRONG_EVIDENCE_MIN: i64 = 3;
+
+/// A learning's number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LearningId(pub i64);
+
+stored_names! {
+    /// What is thought of a learning.
+    LearningStatus {
+        /// Nobody has judged it.
+        Proposed = "proposed",
+        /// It holds.
+        Validated = "validated",
+        /// It does not hold.
+        Rejected = "rejected",
+    }
+}
+
+/// Which way something points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Evidence {
+    /// The learning helped.
+    For,
+    /// The learning misled.
+    Against,
+}
+
+/// What a session thinks it learnt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proposal {
+    /// The project it holds for; all if there is none.
+    pub project: Option<String>,
+    /// What was learnt.
+    pub text: String,
+    /// The session that learnt it.
+    pub session_id: SessionId,
+}
+
+/// What was learnt, and what speaks for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Learning {
+    /// Its number.
+    pub id: LearningId,
+    /// What was learnt, where, and by whom first.
+    pub proposal: Proposal,
+    /// What is thought of it.
+    pub status: LearningStatus,
+    /// How often it helped; the proposal itself counts.
+    pub evidence_for: u64,
+    /// How often it misled.
+    pub evidence_against: u64,
+    /// When it was proposed first.
+    pub created: Timestamp,
+    /// When something changed.
+    pub updated: Timestamp,
+}
+
+/// The learnings in a memory.
+#[derive(Debug)]
+pub struct Learnings<'a> {
+    database: &'a Database,
+}
+
+const COLUMNS: &str = "learnings.id, project, learnings.text, session_id, status, evidence_for, evidence_against, \
+    created_ms, updated_ms";
+
+impl<'a> Learnings<'a> {
+    pub(super) fn new(database: &'a Database) -> Self {
+        Self { database }
+    }
+
+    /// Proposes a learning. The same proposal again is evidence for the first one; what was judged stays judged.
+    pub fn propose(&self, proposal: &Proposal, at: Timestamp) -> Result<LearningId, DatabaseError> {
+        let words = match full_text::segmented(&proposal.text) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(words) => Some(words),
+        };
+        self.database.write(|connection| {
+            connection.query_row(
+                "INSERT INTO learnings (project, text, words, status, evidence_for, evidence_against, session_id, \
+                 created_ms, updated_ms) VALUES (?1, ?2, ?3, ?4, 1, 0, ?5, ?6, ?6) ON CONFLICT (project, text) \
+                 DO UPDATE SET evidence_for = evidence_for + 1, updated_ms = excluded.updated_ms RETURNING id",
+                params![
+                    proposal.project.as_deref().unwrap_or_default(),
+                    proposal.text,
+                    words,
+                    LearningStatus::Proposed,
+                    proposal.session_id.as_str(),
+                    stored(at.as_millis()),
+                ],
+                |row| row.get(0).map(LearningId),
+            )
+        })
+    }
+
+    /// Judges a learning; `false` if there is no such one.
+    pub fn judge(
+        &self,
+        id: LearningId,
+        status: LearningStatus,
+        at: Timestamp,
+    ) -> Result<bool, DatabaseError> {
+        self.database.write(|connection| {
+            let changed = connection.execute(
+                "UPDATE learnings SET status = ?2, updated_ms = ?3 WHERE id = ?1",
+                params![id.0, status, stored(at.as_millis())],
+            )?;
+            Ok(changed > 0)
+        })
+    }
+
+    /// Adds evidence to a learning; `false` if there is no such one.
+    pub fn add_evidence(
+        &self,
+        id: LearningId,
+        evidence: Evidence,
+        at: Timestamp,
+    ) -> Result<bool, DatabaseError> {
+        let (speaks_for, speaks_against) = match evidence {
+            Evidence::For => (1, 0),
+            Evidence::Against => (0, 1),
+        };
+        self.database.write(|connection| {
+            let changed = connection.execute(
+                "UPDATE learnings SET evidence_for = evidence_for + ?2, evidence_against = evidence_against + ?3, \
+                 updated_ms = ?4 WHERE id = ?1",
+                params![id.0, speaks_for, speaks_against, stored(at.as_millis())],
+            )?;
+            Ok(changed > 0)
+        })
+    }
+
+    /// The learnings that fit a prompt best, up to `count` and never more than five: those that were validated, and
+    /// proposed ones with strong evidence, of the project and of all projects.
+    pub fn relevant(
+        &self,
+        project: &str,
+        prompt: &str,
+        count: usize,
+    ) -> Result<Vec<Learning>, DatabaseError> {
+        let Some(question) = full_text::any_word(prompt) else { return Ok(Vec::new()) };
+        self.database.read(|connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM learnings_search JOIN learnings ON learnings.id = learnings_search.rowid \
+                 WHERE learnings_search MATCH ?1 AND project IN ('', ?2) AND (status = 'validated' OR \
+                 (status = 'proposed' AND evidence_for >= ?3 AND evidence_for >= 2 * evidence_against)) \
+                 ORDER BY learnings_search.rank, updated_ms DESC, learnings.id DESC LIMIT ?4"
+            ))?;
+            let values = params![question, project, STRONG_EVIDENCE_MIN, limit(count.min(RELEVANT_MAX))];
+            statement.query_map(values, learning)?.collect()
+        })
+    }
+
+    /// The learnings with a status, the one that changed last first.
+    pub fn with_status(&self, status: LearningStatus) -> Result<Vec<Learning>, DatabaseError> {
+        self.database.read(|connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM learnings WHERE status = ?1 ORDER BY updated_ms DESC, id DESC LIMIT ?2"
+            ))?;
+            statement.query_map(params![status, limit(LEARNINGS_MAX)], learning)?.collect()
+        })
+    }
+
+    /// One learning.
+    pub fn get(&self, id: LearningId) -> Result<Option<Learning>, DatabaseError> {
+        self.database.read(|connection| {
+            let sql = format!("SELECT {COLUMNS} FROM learnings WHERE id = ?1");
+            connection.prepare_cached(&sql)?.query_row([id.0], learning).optional()
+        })
+    }
+
+    /// Forgets a learning; `false` if there was none.
+    pub fn remove(&self, id: LearningId) -> Result<bool, DatabaseError> {
+        self.database
+            .write(|connection| Ok(connection.execute("DELETE FROM learnings WHERE id = ?1", [id.0])? > 0))
+    }
+}
+
+fn learning(row: &Row<'_>) -> Result<Learning, Error> {
+    Ok(Learning {
+        id: LearningId(row.get(0)?),
+        proposal: Proposal {
+            project: Some(row.get::<_, String>(1)?).filter(|project| !project.is_empty()),
+            text: row.get(2)?,
+            session_id: row.get::<_, String>(3)?.into(),
+        },
+        status: row.get(4)?,
+        evidence_for: number::read(row.get(5)?),
+        evidence_against: number::read(row.get(6)?),
+        created: Timestamp::from_millis(number::read(row.get(7)?)),
+        updated: Timestamp::from_millis(number::read(row.get(8)?)),
+    })
+}

@@ -1,0 +1,72 @@
+//! `Memory`: what outlives sessions and has no log of its own.
+
+mod approvals;
+mod checkpoints;
+mod delta;
+mod goals;
+mod learnings;
+
+use std::path::Path;
+
+use super::database::{Database, OpenMode};
+use super::error::DatabaseError;
+use super::schema::{Durability, Schema};
+
+pub use approvals::{Approvals, RememberedRule, RuleId, RuleList};
+pub use checkpoints::{Checkpoint, CheckpointError, Checkpoints};
+pub use goals::{Goal, GoalId, GoalStatus, Goals, Progress};
+pub use learnings::{Evidence, Learning, LearningId, LearningStatus, Learnings, Proposal};
+
+/// The migrations of `memory.db`; a released one never changes.
+const SCHEMA: Schema = Schema {
+    application_id: 0x5248_4d45,
+    migrations: &[include_str!("001_goals_learnings_approvals.sql"), include_str!("002_checkpoints.sql")],
+    durability: Durability::Irreplaceable,
+};
+
+/// What outlives sessions. A write that was acknowledged survives a power cut.
+#[derive(Debug)]
+pub struct Memory {
+    database: Database,
+}
+
+impl Memory {
+    /// Opens the memory at `path`. A damaged one is an error: nothing could rebuild it.
+    pub fn open(path: &Path, mode: OpenMode) -> Result<Self, DatabaseError> {
+        Ok(Self { database: Database::open(path, &SCHEMA, mode)? })
+    }
+
+    /// A memory that no file holds.
+    pub fn in_memory() -> Result<Self, DatabaseError> {
+        Ok(Self { database: Database::in_memory(&SCHEMA)? })
+    }
+
+    /// The database behind it.
+    pub fn database(&self) -> &Database {
+        &self.database
+    }
+
+    /// What is to be reached, in however many sessions.
+    pub fn goals(&self) -> Goals<'_> {
+        Goals::new(&self.database)
+    }
+
+    /// What was learnt.
+    pub fn learnings(&self) -> Learnings<'_> {
+        Learnings::new(&self.database)
+    }
+
+    /// What the user allowed or forbade for good.
+    pub fn approvals(&self) -> Approvals<'_> {
+        Approvals::new(&self.database)
+    }
+
+    /// Where conversations stood.
+    pub fn checkpoints(&self) -> Checkpoints<'_> {
+        Checkpoints::new(&self.database)
+    }
+}
+
+#[cfg(test)]
+#[path = "memory_tests.rs"]
+mod tests;

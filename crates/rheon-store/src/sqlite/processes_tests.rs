@@ -1,0 +1,120 @@
+//! Fifty processes open and write the same new databases at once; one is killed in the middle of a write.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use rheon_types::Timestamp;
+
+use super::fixture_tests::{dump, events, run, source};
+use super::{Index, Memory, OpenMode};
+
+const PROCESSES: usize = 50;
+const GOALS_PER_PROCESS: usize = 8;
+
+/// A process of its own that runs the test `name` of this file, which is ignored otherwise.
+fn start(name: &str) -> Child {
+    let name = format!("sqlite::processes_tests::{name}");
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", &name, "--test-threads=1", "--nocapture"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// What each of the fifty does, once it is told the folder.
+#[test]
+#[ignore = "a part of another test, which starts it in processes of its own"]
+fn one_of_fifty() {
+    let mut told = String::new();
+    std::io::stdin().read_to_string(&mut told).unwrap();
+    let Some((number, folder)) = told.split_once(' ') else { return };
+    let folder = Path::new(folder);
+    let memory = Memory::open(&folder.join("memory.db"), OpenMode::ReadWrite).unwrap();
+    let (index, _) = Index::open(&folder.join("index.db")).unwrap();
+    for goal in 0..GOALS_PER_PROCESS {
+        let text = format!("goal {goal} of {number}");
+        memory.goals().create("p", &text, &number.into(), Timestamp::default()).unwrap();
+    }
+    for batch in events(number, 0, run("Fix", "Done.")).chunks(3) {
+        index.record(&source(number, "p"), batch).unwrap();
+    }
+    index.record(&source("all", "p"), &events("all", 0, run("Fix", "Done."))).unwrap();
+}
+
+#[test]
+fn fifty_processes_write_at_once_and_nothing_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut children: Vec<_> = (0..PROCESSES).map(|_| start("one_of_fifty")).collect();
+    // None begins before all are there.
+    for (number, child) in children.iter_mut().enumerate() {
+        let mut input = child.stdin.take().unwrap();
+        write!(input, "s{number:02} {}", folder.path().display()).unwrap();
+    }
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"));
+    }
+
+    let memory = Memory::open(&folder.path().join("memory.db"), OpenMode::ReadWrite).unwrap();
+    let mut goals: Vec<_> = memory.goals().open_of("p").unwrap().into_iter().map(|goal| goal.text).collect();
+    goals.sort();
+    goals.dedup();
+    assert_eq!(goals.len(), PROCESSES * GOALS_PER_PROCESS);
+    memory.database().check().unwrap();
+
+    let (index, _) = Index::open(&folder.path().join("index.db")).unwrap();
+    index.database().check().unwrap();
+    let alone = Index::in_memory().unwrap();
+    let ids = (0..PROCESSES).map(|number| format!("s{number:02}")).chain(["all".to_owned()]);
+    for id in ids {
+        alone.record(&source(&id, "p"), &events(&id, 0, run("Fix", "Done."))).unwrap();
+    }
+    assert_eq!(dump(index.database()), dump(alone.database()));
+}
+
+/// Writes much in one transaction, says so, and then waits to be killed.
+#[test]
+#[ignore = "a part of another test, which starts it in a process of its own"]
+fn one_that_is_killed() {
+    let mut path = String::new();
+    std::io::stdin().read_line(&mut path).unwrap();
+    if path.is_empty() {
+        return;
+    }
+    let memory = Memory::open(Path::new(path.trim_end()), OpenMode::ReadWrite).unwrap();
+    memory.goals().create("p", "acknowledged", &"s1".into(), Timestamp::default()).unwrap();
+    let written = memory.database().write(|connection| {
+        for _ in 0..2_000 {
+            let sql = "INSERT INTO goals VALUES (NULL, 'p', ?1, 'open', 0, '', 's', 0, 0)";
+            connection.execute(sql, ["x".repeat(4_000)])?;
+        }
+        println!("\nhalfway");
+        std::io::stdin().read_line(&mut String::new()).unwrap();
+        Ok(())
+    });
+    written.unwrap();
+}
+
+#[test]
+fn a_writer_that_is_killed_leaves_what_it_acknowledged_and_no_lock() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.db");
+    let mut child = start("one_that_is_killed");
+    let mut input = child.stdin.take().unwrap();
+    writeln!(input, "{}", path.display()).unwrap();
+    let output = BufReader::new(child.stdout.take().unwrap());
+    assert!(output.lines().map_while(Result::ok).any(|line| line == "halfway"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(input);
+
+    let memory = Memory::open(&path, OpenMode::ReadWrite).unwrap();
+    memory.database().check().unwrap();
+    memory.goals().create("p", "next", &"s1".into(), Timestamp::default()).unwrap();
+    let texts: Vec<_> = memory.goals().open_of("p").unwrap().into_iter().map(|goal| goal.text).collect();
+    assert_eq!(texts, ["next", "acknowledged"]);
+}

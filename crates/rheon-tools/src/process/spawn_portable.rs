@@ -1,0 +1,69 @@
+//! Starting a process where only the standard library can be asked.
+
+use std::io;
+use std::process::{Child, Command, ExitStatus};
+
+use super::beginning::{Beginning, Capabilities, Namespaces};
+use super::execution::Execution;
+use super::supervisor::Lifeline;
+
+/// There is no supervisor on this system.
+#[derive(Debug)]
+pub(super) enum Supervision {
+    Absent,
+}
+
+impl Supervision {
+    /// None.
+    pub(super) fn present() -> io::Result<(Self, Option<Lifeline>)> {
+        Ok((Self::Absent, None))
+    }
+}
+
+/// A process that has not been reaped.
+pub(super) struct Spawned(Child);
+
+/// Starts a process in a group of its own.
+pub(super) fn spawn(
+    execution: &Execution,
+    beginning: Beginning,
+    _supervision: &Supervision,
+) -> io::Result<Spawned> {
+    match (beginning.namespaces, beginning.capabilities) {
+        (Namespaces::Inherited, Capabilities::Kept) => {}
+        (_, _) => return Err(io::Error::other("this system has no namespaces and no capabilities")),
+    }
+    let mut command = Command::new(&execution.program);
+    command.args(&execution.arguments).env_clear().envs(execution.variables.iter().cloned());
+    command.current_dir(&execution.folder).stdin(execution.told.try_clone()?);
+    command.stdout(execution.output.try_clone()?).stderr(execution.output.try_clone()?);
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command.spawn().map(Spawned)
+}
+
+impl Spawned {
+    pub(super) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Waits until the process has ended and, where that is possible, keeps its number reserved.
+    #[cfg(unix)]
+    pub(super) fn wait(&mut self) {
+        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+        let Some(pid) = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw) else { return };
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        while matches!(waitid(WaitId::Pid(pid), options), Err(rustix::io::Errno::INTR)) {}
+    }
+
+    /// Waits until the process has ended.
+    #[cfg(not(unix))]
+    pub(super) fn wait(&mut self) {
+        drop(self.0.wait());
+    }
+
+    /// How it ended; its number is free after this.
+    pub(super) fn reap(&mut self) -> io::Result<ExitStatus> {
+        self.0.wait()
+    }
+}

@@ -1,0 +1,40 @@
+//! What the standard tools cost: their words go with every request.
+
+use rheon_testkit::TestClock;
+use serde_json::json;
+
+use super::*;
+use crate::policy::Places;
+use crate::skills::{Origin, SkillFolder};
+
+/// What the names, descriptions and schemas may have together, as JSON.
+const BYTES_MAX: usize = 10_000;
+
+#[tokio::test]
+async fn the_words_of_all_standard_tools_are_few() {
+    let folder = tempfile::tempdir().unwrap();
+    let skill = folder.path().join("skills/x/SKILL.md");
+    std::fs::create_dir_all(skill.parent().unwrap()).unwrap();
+    std::fs::write(skill, "---\nname: x\ndescription: y\n---\n").unwrap();
+    let skills = [SkillFolder { path: folder.path().join("skills"), origin: Origin::User }];
+    let places = Places { working_folder: folder.path().to_owned(), home: None };
+    let settings = ToolkitSettings {
+        sandbox: Requirement::NoSandbox,
+        web: Some(AddressRule::Public),
+        skills: Arc::new(Skills::discover(&skills)),
+        ..ToolkitSettings::new(Policy::empty(places), Arc::new(TestClock::default()))
+    };
+    let toolkit = Toolkit::new(settings).await.unwrap();
+    let mut table = String::new();
+    let mut total = 0;
+    for tool in toolkit.tools() {
+        let schema = tool.parameters_schema();
+        let words = json!({ "name": tool.name(), "description": tool.description(), "parameters": schema });
+        let bytes = words.to_string().len();
+        let (described, schema) = (tool.description().len(), schema.to_string().len());
+        table += &format!("{}: {bytes} (description {described}, schema {schema})\n", tool.name());
+        total += bytes;
+    }
+    assert!(total <= BYTES_MAX, "{total} bytes\n{table}");
+    assert_eq!(toolkit.tools().len(), 14);
+}

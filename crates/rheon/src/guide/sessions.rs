@@ -1,0 +1,44 @@
+//! A session on disk is a journal: one line per event, written before anything depends on it. From the journal alone the
+//! session goes on, also after the program was killed.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use rheon::prelude::*;
+//! use rheon::providers::scripted::{Scenario, ScriptedProvider};
+//! use rheon::store::SessionName;
+//! use rheon::store::journal::Lease;
+//! use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, Sessions};
+//! use rheon::types::Timestamp;
+//!
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let lease = Lease { pid: std::process::id(), host: None, at: Timestamp::from_millis(0) };
+//! let sessions = Sessions::new(folder.path(), BLOB_BYTES_MAX);
+//! let journals = Arc::new(JournalStore::new(sessions.clone(), None, lease.clone()));
+//!
+//! let model = ScriptedProvider::new(Scenario::new().turn("Hello, Ada."));
+//! let agent = Agent::builder().provider(model).session("chat").journals(&journals).build()?;
+//! agent.run("My name is Ada.").await?;
+//! drop(agent);
+//! drop(journals);
+//!
+//! // Later, in another process. Whoever opens a session that is in use learns who has it.
+//! let journals = Arc::new(JournalStore::new(sessions, None, lease));
+//! let session = journals.resume(&SessionName::new("chat")?).await?;
+//! assert!(session.doubts.is_empty(), "no tool call was cut off");
+//!
+//! let model = ScriptedProvider::new(Scenario::new().turn("Ada."));
+//! let agent = Agent::builder().provider(model).resumed(&journals, &session).build()?;
+//! agent.run("What is my name?").await?;
+//! assert_eq!(agent.messages().len(), 4);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - What the user says is safe on disk before the model is called; what a tool is about to do, before it does it.
+//! - A run that ended without saying so is closed when the session is opened: every call gets its result, and one whose end
+//!   is not known says that it may have run ([`Doubt`](crate::store::fold::Doubt)).
+//! - [`JournalStore::fork`](crate::store::sessions::JournalStore::fork) goes on from any event of another session, without a
+//!   copy.

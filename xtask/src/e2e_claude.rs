@@ -1,0 +1,214 @@
+//! `cargo xtask e2e-claude`: the real Claude Code goes on with sessions of ours, and we with its own.
+//!
+//! Opt-in: the first run installs 350 MB into a cache folder. The model is our fake server; nothing leaves the machine.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::command::Invocation;
+
+/// The program, in the version whose format we write.
+const PACKAGE: &str = "@anthropic-ai/claude-code@2.1.325";
+/// The session that the real program begins.
+const REAL_SESSION: &str = "7f3b6f0e-5a1c-4d2e-9b8a-1c2d3e4f5a6b";
+
+/// Installs what is missing and plays every scenario.
+pub(crate) fn run() -> Result<()> {
+    let cache = cache_folder();
+    println!(
+        "== e2e-claude: the program is kept in {} (RHEON_E2E_CACHE names another folder)",
+        cache.display()
+    );
+    let program = install(&cache)?;
+    Invocation::new("build --locked -p rheon-testkit --bin rheon-fake-model").run()?;
+    Invocation::new("build --locked -p rheon-store --example e2e_claude").run()?;
+    for scenario in ["plain", "compacted"] {
+        println!("== e2e-claude: the real program resumes a session of ours ({scenario})");
+        let stage = Stage::new(&cache, scenario, &program)?;
+        let id = stage.ours(&["write", &stage.projects(), &stage.cwd(), scenario])?;
+        stage.real(&["--resume", &id, "hi"], 0)?;
+        stage.ours(&["request", &stage.log(), scenario])?;
+        if scenario == "plain" {
+            println!("{}", stage.ours(&["session", &stage.projects(), &id, scenario])?);
+        }
+    }
+    println!("== e2e-claude: we read a session of the real program, go on with it, and it resumes that");
+    let stage = Stage::new(&cache, "real", &program)?;
+    stage.real(&["--session-id", REAL_SESSION, "two tools"], 2)?;
+    stage.ours(&["session", &stage.projects(), REAL_SESSION, "real"])?;
+    stage.ours(&["append", &stage.projects(), &stage.cwd(), REAL_SESSION])?;
+    stage.real(&["--resume", REAL_SESSION, "hi"], 0)?;
+    stage.ours(&["request", &stage.log(), "continued"])?;
+    let cases = stage.ours(&["odd"])?;
+    println!("== e2e-claude: both read {} odd transcripts the same way", cases.lines().count());
+    for case in cases.lines() {
+        let stage = Stage::new(&cache, "odd", &program)?;
+        stage.ours(&["odd", "write", &stage.projects(), &stage.cwd(), REAL_SESSION, case])?;
+        stage.real(&["--resume", REAL_SESSION, "hi"], 0).with_context(|| format!("odd transcript {case}"))?;
+        stage.ours(&["odd", "compare", &stage.log(), case])?;
+    }
+    println!("== e2e-claude: all is well");
+    Ok(())
+}
+
+fn target_folder() -> PathBuf {
+    let root = xtask::walk::root();
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |named| root.join(named))
+}
+
+/// `RHEON_E2E_CACHE`, or a folder in cargo's target folder.
+fn cache_folder() -> PathBuf {
+    match std::env::var_os("RHEON_E2E_CACHE") {
+        Some(folder) => xtask::walk::root().join(folder).join("claude"),
+        None => target_folder().join("e2e-claude"),
+    }
+}
+
+/// The program, downloaded unless it is there. Its package for this machine holds it whole, so no script of the package
+/// has to run and no Node is needed beside npm.
+fn install(cache: &Path) -> Result<PathBuf> {
+    if let Some(program) = installed(cache) {
+        return Ok(program);
+    }
+    let npm = Command::new("npm").arg("--version").output();
+    ensure!(
+        npm.is_ok_and(|output| output.status.success()),
+        "npm is needed to download {PACKAGE}; install it (Debian: `apt install npm`) and try again"
+    );
+    println!("== e2e-claude: downloading {PACKAGE}");
+    fs::create_dir_all(cache).with_context(|| format!("cannot create {}", cache.display()))?;
+    let status = Command::new("npm")
+        .args(["install", "--ignore-scripts", "--no-fund", "--no-audit", "--loglevel", "error", "--prefix"])
+        .arg(cache)
+        .arg(PACKAGE)
+        .status()
+        .context("cannot start npm")?;
+    ensure!(
+        status.success(),
+        "npm could not install {PACKAGE} ({status}); see its words above and try again"
+    );
+    installed(cache).with_context(|| format!("{PACKAGE} has no program for this machine"))
+}
+
+/// The program in the package for this machine.
+fn installed(cache: &Path) -> Option<PathBuf> {
+    let packages = fs::read_dir(cache.join("node_modules/@anthropic-ai")).ok()?;
+    packages.flatten().map(|package| package.path().join("claude")).find(|program| program.is_file())
+}
+
+/// A home and a workspace of its own for one scenario.
+struct Stage {
+    folder: PathBuf,
+    program: PathBuf,
+}
+
+impl Stage {
+    fn new(cache: &Path, scenario: &str, program: &Path) -> Result<Self> {
+        let folder = cache.join(format!("stage-{scenario}"));
+        if folder.exists() {
+            fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+        }
+        for part in ["home", "config", "workspace"] {
+            fs::create_dir_all(folder.join(part)).context("cannot create a stage")?;
+        }
+        Ok(Self { folder, program: program.to_owned() })
+    }
+
+    fn path(&self, part: &str) -> String {
+        self.folder.join(part).display().to_string()
+    }
+
+    fn projects(&self) -> String {
+        self.path("config/projects")
+    }
+
+    fn cwd(&self) -> String {
+        self.path("workspace")
+    }
+
+    fn log(&self) -> String {
+        self.path("requests.jsonl")
+    }
+
+    /// Runs our side and gives back what it prints.
+    fn ours(&self, arguments: &[&str]) -> Result<String> {
+        let example = target_folder().join("debug/examples/e2e_claude");
+        let output = Command::new(&example)
+            .args(arguments)
+            .output()
+            .with_context(|| format!("cannot start {}", example.display()))?;
+        let errors = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "`e2e_claude {}` failed: {errors}", arguments.join(" "));
+        Ok(String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned())
+    }
+
+    /// Runs the real program against the fake model, which first asks for tools so many times.
+    fn real(&self, arguments: &[&str], tool_turns: usize) -> Result<()> {
+        let model = Model::start(&self.log(), tool_turns)?;
+        let output = Command::new(&self.program)
+            .args(["-p", "--model", "claude-sonnet-4-5", "--dangerously-skip-permissions"])
+            .args(arguments)
+            .current_dir(self.cwd())
+            .stdin(Stdio::null())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.path("home"))
+            .env("CLAUDE_CONFIG_DIR", self.path("config"))
+            .env("ANTHROPIC_BASE_URL", &model.url)
+            .env("ANTHROPIC_API_KEY", "any")
+            .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+            // The workspace is empty and the model is a script; without this the program refuses to run as root.
+            .env("IS_SANDBOX", "1")
+            .output()
+            .with_context(|| format!("cannot start {}", self.program.display()))?;
+        let (said, errors) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        if !output.status.success() || said.trim() != "All done." {
+            bail!("the real program ended with {} and said: {said}\n{errors}", output.status);
+        }
+        Ok(())
+    }
+}
+
+/// A running fake model server; stopped when dropped.
+struct Model {
+    process: Child,
+    url: String,
+}
+
+impl Model {
+    fn start(log: &str, tool_turns: usize) -> Result<Self> {
+        let program = target_folder().join("debug/rheon-fake-model");
+        let mut process = Command::new(&program)
+            .args(["--until-stdin-closes", "--log", log, "--tool-turns", &tool_turns.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start {}", program.display()))?;
+        let mut line = String::new();
+        if let Some(output) = process.stdout.take() {
+            // Kept open: the server says a line for every request.
+            let mut output = BufReader::new(output);
+            output.read_line(&mut line).context("cannot read the address of the fake model")?;
+            std::thread::spawn(move || output.lines().map_while(Result::ok).count());
+        }
+        let url = line.split_whitespace().find_map(|word| word.strip_prefix("ANTHROPIC_BASE_URL="));
+        let url = url.unwrap_or_default().to_owned();
+        let model = Self { process, url };
+        ensure!(!model.url.is_empty(), "the fake model did not say its address, but: {line:?}");
+        Ok(model)
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        if let Err(error) = self.process.wait() {
+            eprintln!("cannot stop the fake model (process {}): {error}", self.process.id());
+        }
+    }
+}
