@@ -19,10 +19,19 @@ pub struct Exception {
 pub const PATH: &str = "xtask/src/exceptions.rs";
 
 /// Every exception.
-pub const EXCEPTIONS: &[Exception] = &[Exception {
-    rule: "system access",
-    path: "crates/rheon-agent/src/system.rs",
-    item: None,
-    reason: "the default clock and randomness of an agent built without them; the loop only sees the seams",
-    line: line!(),
-}];
+pub const EXCEPTIONS: &[Exception] = &[
+    Exception {
+        rule: "system access",
+        path: "crates/rheon-agent/src/system.rs",
+        item: None,
+        reason: "the default clock and randomness of an agent built without them; the loop only sees the seams",
+        line: line!(),
+    },
+    Exception {
+        rule: "sizes",
+        path: "crates/rheon-store/src/tree/loop_record.rs",
+        item: Some("LoopRecord"),
+        reason: "a stored record: its fields are the keys of a file whose flat shape others read",
+        line: line!(),
+    },
+];

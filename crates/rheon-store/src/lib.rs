@@ -3,12 +3,13 @@
 
 pub mod blobs;
 pub mod claude;
-
+pub mod export;
 pub mod fold;
 pub mod journal;
 mod session_name;
 pub mod sessions;
 pub mod slim;
 pub mod sqlite;
+pub mod tree;
 
 pub use session_name::{SessionName, SessionNameError};

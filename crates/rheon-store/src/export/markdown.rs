@@ -1,0 +1,112 @@
+//! A session as markdown.
+
+use std::borrow::Borrow;
+use std::io::{self, Write};
+
+use rheon_types::{AgentMessage, Author, Content, Event, Message};
+
+use super::escape::fenced;
+use super::options::ExportOptions;
+use super::passage::{Passage, passage};
+use super::redact::Filter;
+use super::report::RedactionReport;
+
+/// Writes the session as markdown. Texts of the user and the model are markdown already and stand as they are, so that
+/// whoever turns it into HTML has to be as careful as with any markdown; whatever else was said stands between fences.
+pub fn write_markdown<E: Borrow<Event>>(
+    out: &mut impl Write,
+    events: impl IntoIterator<Item = E>,
+    options: &ExportOptions,
+) -> io::Result<RedactionReport> {
+    let mut filter = Filter::new(options);
+    writeln!(out, "# {}\n", one_line(&filter.text(&options.title)))?;
+    for event in events {
+        let event = event.borrow();
+        filter.at(event.seq);
+        match passage(event) {
+            None => {}
+            Some(Passage::Run { loop_id, model }) => {
+                let (loop_id, model) = (filter.text(loop_id), filter.text(model));
+                writeln!(out, "---\n\n*Run {} · {} · {}*\n", one_line(&loop_id), one_line(&model), event.at)?;
+            }
+            Some(Passage::End(text)) => writeln!(out, "*{}*\n", one_line(&filter.text(&text)))?,
+            Some(Passage::Note(text)) => quote(out, &filter.text(&text))?,
+            Some(Passage::Message(message)) => write_message(out, message, &mut filter, options)?,
+        }
+    }
+    writeln!(out, "---\n\n*{}*", filter.report)?;
+    Ok(filter.report)
+}
+
+fn write_message(
+    out: &mut impl Write,
+    message: &AgentMessage,
+    filter: &mut Filter<'_>,
+    options: &ExportOptions,
+) -> io::Result<()> {
+    let said = match message {
+        AgentMessage::Llm(llm) => &llm.message,
+        AgentMessage::Extension(extension) => {
+            let kind = filter.text(&extension.kind);
+            writeln!(out, "## {}\n", one_line(&kind))?;
+            return writeln!(out, "{}", fenced(&pretty(&filter.value(&extension.data)), "json"));
+        }
+    };
+    match said {
+        Message::User(user) => {
+            let heading = match user.author {
+                Author::User => "User",
+                Author::Runtime => "Note to the model",
+            };
+            writeln!(out, "## {heading}\n")?;
+        }
+        Message::Assistant(answer) => {
+            writeln!(out, "## Assistant\n")?;
+            if let Some(error) = &answer.error_message {
+                quote(out, &filter.text(error))?;
+            }
+        }
+        Message::ToolResult(result) => {
+            let mark = if result.is_error { " (error)" } else { "" };
+            writeln!(out, "### Result of {}{mark}\n", one_line(&filter.text(result.tool_name.as_str())))?;
+        }
+    }
+    let is_result = matches!(said, Message::ToolResult(_));
+    for block in said.content() {
+        match block {
+            Content::Text { text } if is_result => writeln!(out, "{}", fenced(&filter.text(text), ""))?,
+            Content::Text { text } => writeln!(out, "{}\n", filter.text(text))?,
+            Content::Image { data, mime_type } => {
+                writeln!(out, "*[picture: {}, {} bytes]*\n", one_line(&filter.text(mime_type)), data.len())?;
+            }
+            Content::Thinking { thinking, .. } if options.include_thinking && !thinking.is_empty() => {
+                quote(out, &filter.text(thinking))?;
+            }
+            Content::Thinking { .. } => {}
+            Content::ToolCall(call) => {
+                writeln!(out, "### Call of {}\n", one_line(&filter.text(call.name.as_str())))?;
+                writeln!(out, "{}", fenced(&pretty(&filter.value(&call.arguments)), "json"))?;
+                if let Some(problem) = &call.malformed {
+                    writeln!(out, "{}", fenced(&filter.text(problem), ""))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn quote(out: &mut impl Write, text: &str) -> io::Result<()> {
+    for line in text.lines() {
+        writeln!(out, "> {line}")?;
+    }
+    writeln!(out)
+}
+
+fn one_line(text: &str) -> String {
+    text.replace('\n', " ")
+}
+
+fn pretty(value: &serde_json::Value) -> String {
+    // With `#`, a value is printed with line breaks.
+    format!("{value:#}")
+}

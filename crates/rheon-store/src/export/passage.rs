@@ -1,0 +1,109 @@
+//! `Passage`: what a reader is told of an event. Pure.
+
+use rheon_types::event::{PermissionDecision, TaskStatus};
+use rheon_types::{AgentEvent, AgentMessage, AgentOutput, Event, RunEnd};
+
+/// What a reader is told of an event.
+#[derive(Debug, PartialEq)]
+pub(super) enum Passage<'a> {
+    /// A run begins.
+    Run { loop_id: &'a str, model: &'a str },
+    /// Somebody says something.
+    Message(&'a AgentMessage),
+    /// Something happened beside the conversation.
+    Note(String),
+    /// A run is over.
+    End(String),
+}
+
+/// What a reader is told of `event`; nothing where another event says it.
+pub(super) fn passage(event: &Event) -> Option<Passage<'_>> {
+    let note = |text: String| Some(Passage::Note(text));
+    match &event.kind {
+        AgentEvent::AgentStart { model, .. } => Some(Passage::Run { loop_id: event.loop_id.as_str(), model }),
+        AgentEvent::AgentEnd { output } => Some(Passage::End(end_text(output))),
+        AgentEvent::MessageEnd { message } => Some(Passage::Message(message)),
+        AgentEvent::ToolBlocked { name, reason, .. } => note(format!("{name} was not run: {reason}")),
+        AgentEvent::ApprovalResolved { decision, .. } => {
+            note(format!("The call was {}.", decided(*decision)))
+        }
+        AgentEvent::PlanQueued { change } => note(format!("Waits in the plan: {}", change.summary)),
+        AgentEvent::PlanResolved { decision, .. } => note(format!("The change was {}.", decided(*decision))),
+        AgentEvent::ModeChanged { mode } => note(format!("The permission mode is now {mode:?}.")),
+        AgentEvent::InputRejected { reason } => note(format!("The message was rejected: {reason}")),
+        AgentEvent::SubagentStart { child, task } => {
+            note(format!("Sub-agent {} begins: {task}", child.agent_id))
+        }
+        AgentEvent::SubagentEnd { child, summary, .. } => {
+            note(format!("Sub-agent {} is done: {summary}", child.agent_id))
+        }
+        AgentEvent::ParallelStart { loop_ids } => {
+            note(format!("{} runs of one prompt begin.", loop_ids.len()))
+        }
+        AgentEvent::ParallelEnd { selected_loop_id, .. } => note(format!("Chosen: {selected_loop_id}.")),
+        AgentEvent::CompactionEnd { messages_dropped, tokens_before, tokens_after, summary } => {
+            let figures = format!(
+                "{messages_dropped} messages were compacted: {tokens_before} tokens, now {tokens_after}."
+            );
+            note(summary.as_ref().map_or(figures.clone(), |summary| format!("{figures}\n{summary}")))
+        }
+        AgentEvent::BudgetExceeded { .. } => note("The budget is spent.".to_owned()),
+        AgentEvent::Retry { attempt, attempts_max, cause, .. } => {
+            note(format!("Attempt {attempt} of {attempts_max} failed: {cause}"))
+        }
+        AgentEvent::TaskUpdate { items } => {
+            let line = |item: &rheon_types::event::TaskItem| {
+                let mark = match item.status {
+                    TaskStatus::Pending => "[ ]",
+                    TaskStatus::InProgress => "[~]",
+                    TaskStatus::Completed => "[x]",
+                };
+                format!("\n{mark} {}", item.text)
+            };
+            note(format!("Tasks:{}", items.iter().map(line).collect::<String>()))
+        }
+        AgentEvent::Checkpoint { label, .. } => note(format!("Checkpoint: {label}")),
+        AgentEvent::Error { message } => note(format!("Error: {message}")),
+        AgentEvent::HookRun { hook, veto: Some(veto), .. } => note(format!("Hook {hook} refused: {veto}")),
+        AgentEvent::HookRun { veto: None, .. }
+        | AgentEvent::TurnStart { .. }
+        | AgentEvent::TurnEnd { .. }
+        | AgentEvent::LlmStart { .. }
+        | AgentEvent::LlmEnd { .. }
+        | AgentEvent::MessageStart { .. }
+        | AgentEvent::TextDelta { .. }
+        | AgentEvent::ThinkingDelta { .. }
+        | AgentEvent::ToolCallDelta { .. }
+        | AgentEvent::ToolStart { .. }
+        | AgentEvent::ToolUpdate { .. }
+        | AgentEvent::ToolProgress { .. }
+        | AgentEvent::ToolEnd { .. }
+        | AgentEvent::ApprovalRequired { .. }
+        | AgentEvent::ContextUsage { .. }
+        | AgentEvent::CompactionWarning { .. }
+        | AgentEvent::CompactionStart { .. }
+        | AgentEvent::BudgetWarning { .. }
+        | AgentEvent::Recovered { .. } => None,
+    }
+}
+
+fn decided(decision: PermissionDecision) -> &'static str {
+    match decision {
+        PermissionDecision::Allow => "allowed",
+        PermissionDecision::Deny => "denied",
+    }
+}
+
+fn end_text(output: &AgentOutput) -> String {
+    let why = match &output.end {
+        RunEnd::Completed => "Completed".to_owned(),
+        RunEnd::Truncated => "The last answer was cut off".to_owned(),
+        RunEnd::Limit { message, .. } => format!("Stopped by a limit: {message}"),
+        RunEnd::Rejected { rejection } => format!("Rejected: {rejection}"),
+        RunEnd::Vetoed { message, .. } => format!("Refused by a hook: {message}"),
+        RunEnd::Aborted => "Cancelled".to_owned(),
+        RunEnd::Failed { failure } => format!("Failed: {failure}"),
+    };
+    let cost = output.cost.map(|cost| format!(", {cost}")).unwrap_or_default();
+    format!("{why} · turns: {}, tokens: {}{cost}", output.turns, output.usage.total())
+}

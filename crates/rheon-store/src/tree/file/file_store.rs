@@ -1,0 +1,106 @@
+//! `FileSessionStore`: a folder of session files behind the seam.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, Once, PoisonError};
+
+use rheon_types::{AgentId, Answer, SessionId};
+
+use super::folder::Folder;
+use crate::tree::session::Session;
+use crate::tree::store::{AgentSessions, SessionStore, SessionStoreError};
+
+/// How many saves of different sessions can be under way at once.
+const TURNS: usize = 16;
+
+/// Keeps each session in `{dir}/{session_id}.json`: pretty JSON, written whole or not at all, readable by the user alone.
+///
+/// Saves of one session through one store and its clones wait for each other. One by another store or process while a save
+/// is under way fails with [`SessionStoreError::Locked`]. Needs a tokio runtime.
+#[derive(Debug, Clone)]
+pub struct FileSessionStore {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    folder: Folder,
+    turns: [Mutex<()>; TURNS],
+    swept: Once,
+}
+
+impl FileSessionStore {
+    /// A store in the folder `dir`, which is made when it is needed.
+    pub fn new(dir: impl Into<PathBuf>) -> Self {
+        Self::with(Folder::new(dir))
+    }
+
+    /// The same with files of at most this many bytes.
+    pub fn with_file_bytes_max(dir: impl Into<PathBuf>, file_bytes_max: u64) -> Self {
+        Self::with(Folder { bytes_max: file_bytes_max, ..Folder::new(dir) })
+    }
+
+    fn with(folder: Folder) -> Self {
+        Self { shared: Arc::new(Shared { folder, turns: Default::default(), swept: Once::new() }) }
+    }
+
+    /// Does `work` where it may block.
+    fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Shared) -> Result<T, SessionStoreError> + Send + 'static,
+    ) -> Answer<'static, Result<T, SessionStoreError>> {
+        let shared = Arc::clone(&self.shared);
+        Answer::later(async move {
+            let done = tokio::task::spawn_blocking(move || work(&shared)).await;
+            done.unwrap_or(Err(SessionStoreError::Cancelled))
+        })
+    }
+}
+
+impl Shared {
+    /// Does `work` when no other work on the session is under way in this store.
+    fn in_turn<T>(&self, id: &SessionId, work: impl FnOnce(&Folder) -> T) -> T {
+        let mut hasher = DefaultHasher::new();
+        id.hash(&mut hasher);
+        let turn = self.turns.get(hasher.finish() as usize % TURNS);
+        let _turn = turn.map(|turn| turn.lock().unwrap_or_else(PoisonError::into_inner));
+        work(&self.folder)
+    }
+}
+
+impl SessionStore for FileSessionStore {
+    fn save_session<'a>(&'a self, session: &'a Session) -> Answer<'a, Result<(), SessionStoreError>> {
+        let session = session.clone();
+        self.blocking(move |shared| {
+            // What cannot be cleaned up now does not keep a session from being saved.
+            shared.swept.call_once(|| shared.folder.sweep().unwrap_or_default());
+            shared.in_turn(&session.session_id, |folder| folder.save(&session))
+        })
+    }
+
+    fn load_session<'a>(&'a self, id: &'a SessionId) -> Answer<'a, Result<Session, SessionStoreError>> {
+        let id = id.clone();
+        self.blocking(move |shared| shared.folder.load(&id))
+    }
+
+    fn list_session_ids(&self) -> Answer<'_, Result<Vec<SessionId>, SessionStoreError>> {
+        self.blocking(|shared| shared.folder.list())
+    }
+
+    fn load_sessions_for_agent<'a>(
+        &'a self,
+        agent_id: &'a AgentId,
+    ) -> Answer<'a, Result<AgentSessions, SessionStoreError>> {
+        let agent_id = agent_id.clone();
+        self.blocking(move |shared| shared.folder.load_for_agent(&agent_id))
+    }
+
+    fn delete_session<'a>(&'a self, id: &'a SessionId) -> Answer<'a, Result<(), SessionStoreError>> {
+        let id = id.clone();
+        self.blocking(move |shared| shared.in_turn(&id, |folder| folder.delete(&id)))
+    }
+}
+
+#[cfg(test)]
+#[path = "file_store_tests.rs"]
+mod tests;

@@ -1,0 +1,94 @@
+//! `SaveLock`: one writer of a session at a time, in this process and in others.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::session_name::SessionName;
+use crate::tree::store::SessionStoreError;
+
+/// How often a lock file that is removed under our hands is made anew.
+const ATTEMPTS_MAX: u32 = 100;
+
+/// How much of a lock file is read to learn who holds it.
+const HOLDER_BYTES_MAX: u64 = 32;
+
+/// The right to write one session, until it is dropped. The system takes it from a process that dies; the file that may
+/// then be left behind is empty of meaning.
+#[derive(Debug)]
+pub(super) struct SaveLock {
+    path: PathBuf,
+    /// Closing it gives the lock back.
+    _file: File,
+}
+
+impl SaveLock {
+    /// The name of the lock file of a session.
+    pub(super) fn file_name(name: &SessionName) -> String {
+        format!(".{name}.lock")
+    }
+
+    /// Takes the lock, or says who has it.
+    pub(super) fn take(folder: &Path, name: &SessionName) -> Result<Self, SessionStoreError> {
+        let path = folder.join(Self::file_name(name));
+        let fault = |source| SessionStoreError::Io { doing: "lock", path: path.clone(), source };
+        for _ in 0..ATTEMPTS_MAX {
+            let mut file = OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .mode(0o600)
+                .custom_flags(no_follow_flag())
+                .open(&path)
+                .map_err(fault)?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    return Err(SessionStoreError::Locked {
+                        id: name.session_id(),
+                        holder: holder(&mut file),
+                    });
+                }
+                Err(TryLockError::Error(source)) => return Err(fault(source)),
+            }
+            // The holder before us removes the file before it lets go: then this is the lock of nothing.
+            if is_still_there(&file, &path).map_err(fault)? {
+                file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())).map_err(fault)?;
+                return Ok(Self { path, _file: file });
+            }
+        }
+        Err(SessionStoreError::Locked { id: name.session_id(), holder: None })
+    }
+}
+
+impl Drop for SaveLock {
+    fn drop(&mut self) {
+        // A lock file that stays is in nobody's way: the next writer takes it over.
+        fs::remove_file(&self.path).unwrap_or_default();
+    }
+}
+
+fn no_follow_flag() -> i32 {
+    i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or_default()
+}
+
+fn is_still_there(file: &File, path: &Path) -> io::Result<bool> {
+    let ours = file.metadata()?;
+    match fs::symlink_metadata(path) {
+        Ok(theirs) => Ok(ours.dev() == theirs.dev() && ours.ino() == theirs.ino()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn holder(file: &mut File) -> Option<u32> {
+    let mut text = String::new();
+    file.take(HOLDER_BYTES_MAX).read_to_string(&mut text).ok()?;
+    text.trim().parse().ok()
+}
+
+#[cfg(test)]
+#[path = "lock_tests.rs"]
+mod tests;

@@ -1,0 +1,125 @@
+//! `LoopEvent`: an event as a loop's record keeps it, without what the record says elsewhere.
+
+use std::sync::Arc;
+
+use rheon_types::{
+    AgentEvent, AgentMessage, AgentOutput, Event, LlmMessage, Message, Timestamp, ToolResultMessage,
+    UserMessage,
+};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::deep;
+
+/// One event of a loop.
+#[derive(Debug, Clone)]
+pub enum LoopEvent {
+    /// An event that this version knows.
+    Known(LoopFact),
+    /// An event of another version, byte for byte.
+    Unknown(Box<RawValue>),
+}
+
+/// An event of a known kind.
+///
+/// Each message stands once among the events, in its `message.end`: a `message.start`, a `turn.end` and an `agent.end` are
+/// kept without the messages that they repeat.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LoopFact {
+    /// Its number in the session.
+    pub seq: u64,
+    /// When it happened.
+    pub at: Timestamp,
+    /// What happened.
+    pub kind: AgentEvent,
+}
+
+impl LoopEvent {
+    /// The event, if this version knows it.
+    pub fn fact(&self) -> Option<&LoopFact> {
+        match self {
+            Self::Known(fact) => Some(fact),
+            Self::Unknown(_) => None,
+        }
+    }
+}
+
+impl From<&Event> for LoopFact {
+    fn from(event: &Event) -> Self {
+        Self { seq: event.seq, at: event.at, kind: without_repeats(&event.kind) }
+    }
+}
+
+impl PartialEq for LoopEvent {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Known(one), Self::Known(two)) => one == two,
+            (Self::Unknown(one), Self::Unknown(two)) => one.get() == two.get(),
+            (Self::Known(_), Self::Unknown(_)) | (Self::Unknown(_), Self::Known(_)) => false,
+        }
+    }
+}
+
+impl Serialize for LoopEvent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Known(fact) => fact.serialize(serializer),
+            Self::Unknown(raw) => raw.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for LoopEvent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        match deep::from_str(raw.get()) {
+            Ok(fact) => Ok(Self::Known(fact)),
+            Err(_) => Ok(Self::Unknown(raw)),
+        }
+    }
+}
+
+/// The event without the messages that other events of the same loop carry.
+fn without_repeats(kind: &AgentEvent) -> AgentEvent {
+    if let AgentEvent::MessageStart { message } = kind {
+        return AgentEvent::MessageStart { message: without_content(message) };
+    }
+    if let AgentEvent::TurnEnd { turn_index, usage, message: _, tool_results: _ } = kind {
+        let (turn_index, usage) = (*turn_index, *usage);
+        return AgentEvent::TurnEnd { turn_index, message: None, tool_results: Vec::new(), usage };
+    }
+    if let AgentEvent::AgentEnd { output } = kind {
+        let output = AgentOutput {
+            messages: Vec::new(),
+            text: output.text.clone(),
+            usage: output.usage,
+            cost: output.cost,
+            turns: output.turns,
+            end: output.end.clone(),
+        };
+        return AgentEvent::AgentEnd { output: Arc::new(output) };
+    }
+    kind.clone()
+}
+
+/// The message with its blocks left out.
+fn without_content(message: &Arc<AgentMessage>) -> Arc<AgentMessage> {
+    let AgentMessage::Llm(LlmMessage { message: said, turn_id }) = &**message else {
+        return Arc::clone(message);
+    };
+    let emptied = match said {
+        Message::User(UserMessage { timestamp, author, content: _ }) => {
+            Message::User(UserMessage { content: Vec::new(), timestamp: *timestamp, author: *author })
+        }
+        Message::ToolResult(result) => Message::ToolResult(ToolResultMessage {
+            content: Vec::new(),
+            tool_call_id: result.tool_call_id.clone(),
+            tool_name: result.tool_name.clone(),
+            is_error: result.is_error,
+            timestamp: result.timestamp,
+        }),
+        // An answer begins empty.
+        Message::Assistant(_) => return Arc::clone(message),
+    };
+    Arc::new(AgentMessage::Llm(LlmMessage { message: emptied, turn_id: turn_id.clone() }))
+}

@@ -1,0 +1,110 @@
+//! What one event does to the record of its loop. Pure.
+
+use std::sync::Arc;
+
+use rheon_types::{AgentEvent, AgentId, AgentOutput, Event, LoopId, RunEnd, SessionId, Timestamp, Usage};
+
+use super::loop_event::{LoopEvent, LoopFact};
+use super::loop_record::{LoopConfigSnapshot, LoopRecord, LoopStatus};
+
+impl LoopRecord {
+    /// A loop that was announced.
+    pub(super) fn pending(loop_id: LoopId, session_id: SessionId, at: Timestamp) -> Self {
+        Self {
+            loop_id,
+            session_id,
+            agent_id: AgentId::from(""),
+            parent_loop_id: None,
+            continuation_kind: None,
+            started_at: at,
+            ended_at: None,
+            status: LoopStatus::Pending,
+            rejection: None,
+            end: None,
+            config: None,
+            messages: Vec::new(),
+            usage: Usage::default(),
+            metadata: None,
+            events: Vec::new(),
+            events_left_out: 0,
+            children_loop_ids: Vec::new(),
+            child_loop_refs: Vec::new(),
+            parallel_group: None,
+        }
+    }
+
+    /// Takes in what an event says of the loop itself. A closed loop stays as it is.
+    pub(super) fn apply(&mut self, event: &Event) {
+        if !self.status.is_open() {
+            return;
+        }
+        if let AgentEvent::AgentStart { .. } = &event.kind {
+            self.begin(event);
+        }
+        if let AgentEvent::AgentEnd { output } = &event.kind {
+            self.close(event.at, output);
+        }
+        if let AgentEvent::LlmEnd { usage, .. } = &event.kind {
+            self.usage += *usage;
+        }
+        if let AgentEvent::MessageEnd { message } = &event.kind {
+            if let (Some(config), Some(answer)) = (&mut self.config, message.as_assistant()) {
+                config.provider.get_or_insert_with(|| answer.provider.clone());
+            }
+            self.messages.push(Arc::clone(message));
+        }
+    }
+
+    fn begin(&mut self, event: &Event) {
+        let AgentEvent::AgentStart { agent_id, parent_loop_id, continuation, model, metadata } = &event.kind
+        else {
+            return;
+        };
+        let config_id = config_segment(&self.loop_id, &event.session_id);
+        self.config = Some(LoopConfigSnapshot::new(model, config_id, metadata.as_deref()));
+        self.status = LoopStatus::Running;
+        self.started_at = event.at;
+        self.agent_id = agent_id.clone();
+        self.parent_loop_id = parent_loop_id.clone();
+        self.continuation_kind = continuation.clone();
+        self.metadata = metadata.clone();
+    }
+
+    /// Keeps the event, unless so many are kept already. Whether it was kept.
+    pub(super) fn keep(&mut self, event: &Event, events_max: usize) -> bool {
+        if self.events.len() >= events_max {
+            self.events_left_out = self.events_left_out.saturating_add(1);
+            return false;
+        }
+        self.events.push(LoopEvent::Known(LoopFact::from(event)));
+        true
+    }
+
+    /// Ends a loop that will not be seen to end.
+    pub(super) fn abandon(&mut self, at: Timestamp) {
+        self.status = LoopStatus::Aborted;
+        self.ended_at = Some(at);
+    }
+
+    fn close(&mut self, at: Timestamp, output: &AgentOutput) {
+        self.ended_at = Some(at);
+        self.messages = output.messages.clone();
+        self.usage = output.usage;
+        self.end = Some(output.end.clone());
+        self.status = match &output.end {
+            RunEnd::Completed | RunEnd::Truncated | RunEnd::Limit { .. } => LoopStatus::Completed,
+            RunEnd::Rejected { rejection: reason } | RunEnd::Vetoed { message: reason, .. } => {
+                self.rejection = Some(reason.clone());
+                LoopStatus::Rejected
+            }
+            RunEnd::Aborted => LoopStatus::Aborted,
+            RunEnd::Failed { .. } => LoopStatus::Failed,
+        };
+    }
+}
+
+/// The middle of `{session_id}.{config segment}.{n}`.
+fn config_segment<'a>(loop_id: &'a LoopId, session_id: &SessionId) -> Option<&'a str> {
+    let rest = loop_id.as_str().strip_prefix(session_id.as_str())?.strip_prefix('.')?;
+    rest.rsplit_once('.').map(|(segment, _)| segment)
+}

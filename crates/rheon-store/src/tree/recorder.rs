@@ -1,0 +1,213 @@
+//! `SessionRecorder`: events of any number of loops become trees.
+
+use std::collections::HashMap;
+
+use rheon_types::event::ChildRef;
+use rheon_types::{AgentEvent, Event, LoopId, SessionId, ToolCallId, ToolName, Usage};
+
+use super::forest::Forest;
+use super::loop_record::{ChildLoopRef, LoopRecord, ParallelGroupRecord};
+use super::recorder_config::{LeftOut, SessionRecorderConfig};
+use super::session::{Session, SpawnRef};
+
+/// Builds sessions of the events it is given: of any number of agents, interleaved as they come.
+///
+/// A record begins with `agent.start`, with the `parallel.start` that announces its loop, or with an `agent.end` that comes
+/// alone. It reads no clock: time is that of the events.
+#[derive(Debug)]
+pub struct SessionRecorder {
+    forest: Forest,
+    /// By the loop of a sub-agent: the loop of the call that started it.
+    parents: HashMap<LoopId, LoopId>,
+}
+
+impl SessionRecorder {
+    /// A recorder that has seen nothing.
+    pub fn new(config: SessionRecorderConfig) -> Self {
+        Self { forest: Forest::new(config), parents: HashMap::new() }
+    }
+
+    /// Takes in the next event.
+    pub fn on_event(&mut self, event: &Event) {
+        if !event.kind.is_durable() && !self.forest.config.include_streaming_events {
+            return;
+        }
+        if let AgentEvent::ParallelStart { loop_ids } = &event.kind {
+            self.announce(event, loop_ids);
+        }
+        if matches!(event.kind, AgentEvent::AgentStart { .. } | AgentEvent::AgentEnd { .. }) {
+            self.forest.plant(&event.loop_id, event);
+        }
+        self.forest.grow(event);
+        self.link(event);
+    }
+
+    /// Ends all open loops, as aborted.
+    pub fn flush(&mut self) {
+        self.forest.abandon_all();
+    }
+
+    /// Takes out all sessions without an open loop, in the order of their ids. The session of a sub-agent waits for the end
+    /// of the call that started it, which names the call.
+    ///
+    /// A session that goes on afterwards comes again, with its later loops alone: [`Session::merge`] puts both together.
+    pub fn drain_completed(&mut self) -> Vec<Session> {
+        let drained = self.forest.fell(|forest, session| {
+            let unnamed = session.parent_spawn_ref.as_ref().filter(|spawn| spawn.tool_call_id.is_none());
+            let caller = unnamed.and_then(|spawn| forest.record(&spawn.parent_loop_id));
+            caller.is_some_and(|record| record.status.is_open())
+        });
+        for record in drained.iter().flat_map(|session| &session.loops) {
+            self.parents.remove(&record.loop_id);
+            for child in &record.child_loop_refs {
+                self.parents.remove(&child.child_loop_id);
+            }
+        }
+        drained
+    }
+
+    /// All sessions that were not taken out, in the order of their ids.
+    pub fn sessions(&self) -> impl Iterator<Item = &Session> {
+        self.forest.sessions()
+    }
+
+    /// The session `id`.
+    pub fn get_session(&self, id: &SessionId) -> Option<&Session> {
+        self.forest.session(id)
+    }
+
+    /// The loop `id`, while it is open.
+    pub fn current_loop(&self, id: &LoopId) -> Option<&LoopRecord> {
+        self.forest.record(id).filter(|record| record.status.is_open())
+    }
+
+    /// What was seen and not kept.
+    pub fn left_out(&self) -> LeftOut {
+        self.forest.left_out
+    }
+
+    /// What an event says of how loops belong together.
+    fn link(&mut self, event: &Event) {
+        if let AgentEvent::AgentStart { agent_id, parent_loop_id, .. } = &event.kind {
+            self.forest.name_agent(&event.loop_id, agent_id);
+            if let Some(parent) = parent_loop_id {
+                self.add_child(parent, &event.loop_id);
+            }
+            self.mark_spawned(&event.loop_id);
+        }
+        if let AgentEvent::SubagentStart { child, .. } | AgentEvent::SubagentEnd { child, .. } = &event.kind {
+            self.note_spawn(event, child);
+        }
+        if let AgentEvent::ToolEnd { call_id, name, result, child_loop_id, .. } = &event.kind
+            && let Some(child) = child_loop_id.as_ref().or(result.child_loop_id.as_ref())
+        {
+            self.note_call(event, child, (call_id, name));
+        }
+        if let AgentEvent::ParallelEnd { selected_loop_id, selected_index, evaluation_usage } = &event.kind {
+            self.choose(selected_loop_id, *selected_index, *evaluation_usage);
+        }
+    }
+
+    fn add_child(&mut self, parent: &LoopId, child: &LoopId) {
+        if self.forest.home_of(parent) != self.forest.home_of(child) {
+            return;
+        }
+        if let Some(record) = self.forest.record_mut(parent)
+            && !record.children_loop_ids.contains(child)
+        {
+            record.children_loop_ids.push(child.clone());
+        }
+    }
+
+    fn announce(&mut self, event: &Event, loop_ids: &[LoopId]) {
+        for loop_id in loop_ids {
+            self.forest.plant(loop_id, event);
+            if let Some(record) = self.forest.record_mut(loop_id) {
+                record.parallel_group = Some(ParallelGroupRecord::open(loop_ids.to_vec()));
+            }
+        }
+    }
+
+    fn choose(&mut self, selected: &LoopId, index: u32, evaluation_usage: Usage) {
+        let group = self.forest.record(selected).and_then(|record| record.parallel_group.as_ref());
+        // Of a group that was announced before anybody listened, only the chosen loop is known.
+        let all_loop_ids = group.map_or_else(|| vec![selected.clone()], |group| group.all_loop_ids.clone());
+        for loop_id in &all_loop_ids {
+            if let Some(record) = self.forest.record_mut(loop_id) {
+                record.parallel_group = Some(ParallelGroupRecord {
+                    all_loop_ids: all_loop_ids.clone(),
+                    selected_loop_id: Some(selected.clone()),
+                    selected_config_index: Some(index),
+                    evaluation_usage,
+                    is_selected: loop_id == selected,
+                });
+            }
+        }
+    }
+
+    fn note_spawn(&mut self, event: &Event, child: &ChildRef) {
+        let home = self.forest.home_of(&child.loop_id).unwrap_or(&child.session_id).clone();
+        if let Some(reference) = self.reference(&event.loop_id, &child.loop_id) {
+            reference.child_session_id = Some(home);
+            self.parents.insert(child.loop_id.clone(), event.loop_id.clone());
+            self.mark_spawned(&child.loop_id);
+        }
+    }
+
+    fn note_call(&mut self, event: &Event, child: &LoopId, (call_id, name): (&ToolCallId, &ToolName)) {
+        let home = self.forest.home_of(child).cloned();
+        if let Some(reference) = self.reference(&event.loop_id, child) {
+            reference.tool_call_id = Some(call_id.clone());
+            reference.tool_name = Some(name.clone());
+            reference.child_session_id = home.or(reference.child_session_id.take());
+            self.parents.insert(child.clone(), event.loop_id.clone());
+            self.mark_spawned(child);
+        }
+    }
+
+    /// The reference of the loop `parent` to `child`, made if it is not there and there is room.
+    fn reference(&mut self, parent: &LoopId, child: &LoopId) -> Option<&mut ChildLoopRef> {
+        let references_max = self.forest.config.loop_events_max;
+        let references = &mut self.forest.record_mut(parent)?.child_loop_refs;
+        let position = references.iter().position(|reference| reference.child_loop_id == *child);
+        if position.is_none() && references.len() < references_max {
+            references.push(ChildLoopRef {
+                tool_call_id: None,
+                tool_name: None,
+                child_loop_id: child.clone(),
+                child_session_id: None,
+            });
+            return references.last_mut();
+        }
+        references.get_mut(position?)
+    }
+
+    /// Says on the session of the loop `child` which call started it, as far as that is known.
+    fn mark_spawned(&mut self, child: &LoopId) -> Option<()> {
+        let parent_loop_id = self.parents.get(child)?.clone();
+        let home = self.forest.home_of(child)?.clone();
+        let parent_session_id = self.forest.home_of(&parent_loop_id)?.clone();
+        let references = &mut self.forest.record_mut(&parent_loop_id)?.child_loop_refs;
+        let reference = references.iter_mut().find(|reference| reference.child_loop_id == *child)?;
+        reference.child_session_id = Some(home.clone());
+        let (tool_call_id, tool_name) = (reference.tool_call_id.clone(), reference.tool_name.clone());
+        if home == parent_session_id {
+            return None;
+        }
+        let session = self.forest.session_mut(&home)?;
+        // A sub-agent that is asked again keeps the call that first started it.
+        let is_first = session
+            .parent_spawn_ref
+            .as_ref()
+            .is_none_or(|known| known.parent_loop_id == parent_loop_id && known.tool_call_id.is_none());
+        if is_first {
+            session.parent_spawn_ref =
+                Some(SpawnRef { parent_session_id, parent_loop_id, tool_call_id, tool_name });
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+#[path = "recorder_tests.rs"]
+mod tests;
