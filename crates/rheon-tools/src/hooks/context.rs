@@ -116,14 +116,3 @@ impl HookEnvironment {
         environment.variables
     }
 }
-
-/// The mode as the protocol has it.
-pub(crate) fn mode_name(mode: PermissionMode) -> &'static str {
-    match mode {
-        PermissionMode::Default => "default",
-        PermissionMode::AcceptEdits => "acceptEdits",
-        PermissionMode::Plan => "plan",
-        PermissionMode::DontAsk => "dontAsk",
-        PermissionMode::BypassPermissions => "bypassPermissions",
-    }
-}

@@ -11,12 +11,13 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::hooks::answer::{Heard, Start, failed, hear};
-use crate::hooks::context::{HookContext, HookEnvironment, mode_name};
+use crate::hooks::context::{HookContext, HookEnvironment};
 use crate::hooks::event::HookEvent;
 use crate::hooks::message::{HookMessage, MessageKind, Reporter};
 use crate::hooks::reply::HookReply;
 use crate::hooks::run::{Job, Program, run};
 use crate::hooks::settings::{CommandHook, HookSettings, OnFailure, Waiting, with_project};
+use crate::policy::mode_name;
 use crate::policy::{Condition, Places};
 use crate::workspace::Workspace;
 

@@ -27,6 +27,7 @@ mod wildcard;
 
 pub(crate) use condition::Condition;
 pub use document::{Document, DocumentError, RuleEntry};
+pub(crate) use explanation::mode_name;
 pub use explanation::{Because, Decision, Explanation, Part};
 pub use gate::{PolicyGate, RuleSink};
 pub use held::HeldCommands;

@@ -22,3 +22,6 @@ pub use launch::{Containment, Guard, Launcher, Process, ProcessError, ShellLine,
 pub(crate) use launch::{MARKER, next_marker};
 pub use run::{End, Ended, Stop, finish, run};
 pub use tree::Killer;
+
+#[cfg(test)]
+pub(crate) mod stubborn;

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::launch::Containment;
 use super::{Capture, End, Ended, Launcher, ProcessError, ShellLine, Stop, run};
+use crate::process::stubborn::{left, stubborn};
 use crate::process::{Beginning, Environment, OutputLimits};
 
 fn launcher() -> Launcher {
@@ -42,35 +43,6 @@ async fn ran(text: &str) -> (Ended, String) {
     let capture = capture();
     let ended = run(&line(text), launcher(), stop(), &capture, |_| {}).await.unwrap();
     (ended, capture.into_inner().unwrap().finish().head)
-}
-
-/// Processes that have this among their arguments. Whoever was ended may need a moment to go.
-fn left(argument: &str) -> Vec<String> {
-    let look = || -> Vec<String> {
-        let entries = std::fs::read_dir("/proc").unwrap().flatten();
-        let lines = entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).ok());
-        lines.filter(|line| line.split('\0').any(|word| word == argument)).collect()
-    };
-    for _ in 0..1_000 {
-        if look().is_empty() {
-            return Vec::new();
-        }
-        std::thread::yield_now();
-    }
-    look()
-}
-
-/// Starts processes that do all they can to stay, and says `ready` when they are there.
-fn stubborn(name: &str) -> String {
-    format!(
-        "trap '' TERM HUP INT
-        setsid bash -c 'exec -a {name} sleep 60' &
-        nohup bash -c 'exec -a {name} sleep 60' >/dev/null 2>&1 &
-        (setsid env -i /bin/bash -c '(exec -a {name} sleep 60 >/dev/null 2>&1 </dev/null &)' &)
-        bash -c 'trap \"\" TERM; exec -a {name} sleep 60' & disown
-        until [ $(cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -cx {name}) -ge 4 ]; do :; done
-        echo ready"
-    )
 }
 
 #[tokio::test]

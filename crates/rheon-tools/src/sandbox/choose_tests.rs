@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::{Boundary, Level, Programs, Requirement, Sandbox};
+use crate::process::stubborn::{left, stubborn};
 use crate::process::{Capture, End, Ended, Environment, OutputLimits, ShellLine, Stop, run};
 use crate::sandbox::{Escape, Network, OwnNamespaces, Verdict};
 use crate::workspace::Workspace;
@@ -108,33 +109,6 @@ impl Place {
 /// A name for processes that no other run of the tests uses.
 fn unique(what: &str, place: &Place) -> String {
     format!("rheon-test-{what}-{}-{}", place.described().replace(' ', "-"), std::process::id())
-}
-
-fn left(argument: &str) -> Vec<String> {
-    let look = || -> Vec<String> {
-        let entries = fs::read_dir("/proc").unwrap().flatten();
-        let lines = entries.filter_map(|entry| fs::read_to_string(entry.path().join("cmdline")).ok());
-        lines.filter(|line| line.split('\0').any(|word| word == argument)).collect()
-    };
-    for _ in 0..1_000 {
-        if look().is_empty() {
-            return Vec::new();
-        }
-        std::thread::yield_now();
-    }
-    look()
-}
-
-fn stubborn(name: &str) -> String {
-    format!(
-        "trap '' TERM HUP INT
-        setsid bash -c 'exec -a {name} sleep 60' &
-        nohup bash -c 'exec -a {name} sleep 60' >/dev/null 2>&1 &
-        (setsid env -i /bin/bash -c '(exec -a {name} sleep 60 >/dev/null 2>&1 </dev/null &)' &)
-        bash -c 'trap \"\" TERM; exec -a {name} sleep 60' & disown
-        until [ $(cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -cx {name}) -ge 4 ]; do :; done
-        echo ready"
-    )
 }
 
 #[tokio::test]
