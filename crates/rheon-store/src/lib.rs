@@ -2,6 +2,7 @@
 //! that it cannot.
 
 pub mod blobs;
+pub mod checkpoint;
 pub mod fold;
 pub mod journal;
 mod session_name;
