@@ -5,10 +5,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, UNIX_EPOCH};
 
 use rheon_types::Timestamp;
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use crate::blobs::{BlobId, Blobs};
@@ -22,6 +24,10 @@ use super::probe::{Io, Probe};
 
 /// How much of a label is kept.
 const LABEL_CHARS_MAX: usize = 200;
+
+/// How often and how long somebody waits for the lock: a minute in all.
+const LOCK_ATTEMPTS_MAX: u32 = 6_000;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// Everything is older than this: no payload is spared for its youth, because the lock says that nobody is about to use it.
 const END_OF_TIME: Timestamp = Timestamp::from_millis(u64::MAX);
@@ -102,16 +108,25 @@ impl Catalogue {
         }
     }
 
-    /// Waits until nobody else captures, restores or removes. The lock is free at once when its holder is gone.
-    pub(super) fn lock(&self) -> Result<Lock, CheckpointError> {
+    /// Waits until nobody else captures, restores or removes, but not for ever. The lock is free at once when its holder is
+    /// gone.
+    pub(super) fn lock(&self, stop: &AtomicBool) -> Result<Lock, CheckpointError> {
         let path = self.folder.join("lock");
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(self.list());
         made.map_err(CheckpointError::io("make the folder", &self.list()))?;
         let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
         let file = opened.map_err(CheckpointError::io("open", &path))?;
-        flock(&file, FlockOperation::LockExclusive)
-            .map_err(|e| CheckpointError::io("lock", &path)(e.into()))?;
-        Ok(Lock { _file: file })
+        for _ in 0..LOCK_ATTEMPTS_MAX {
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Lock { _file: file }),
+                Err(Errno::WOULDBLOCK | Errno::INTR) if stop.load(Ordering::Relaxed) => {
+                    return Err(CheckpointError::Stopped);
+                }
+                Err(Errno::WOULDBLOCK | Errno::INTR) => std::thread::sleep(LOCK_PAUSE),
+                Err(error) => return Err(CheckpointError::io("lock", &path)(error.into())),
+            }
+        }
+        Err(CheckpointError::InUse { path })
     }
 
     /// Marks that a capture is under way, and says when by the clock of the file system. What an earlier one left behind

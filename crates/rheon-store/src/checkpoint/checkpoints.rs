@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -81,7 +81,7 @@ impl Checkpoints {
 
     /// As [`Self::capture`], given up once `stop` is true. Then there is no new checkpoint.
     pub fn capture_unless(&self, moment: &Moment, stop: &AtomicBool) -> Result<Captured, CheckpointError> {
-        let lock = self.catalogue.lock()?;
+        let lock = self.catalogue.lock(stop)?;
         self.capture_with(&lock, moment, None, stop).map(|(captured, _)| captured)
     }
 
@@ -139,9 +139,9 @@ impl Checkpoints {
     /// Carries `plan` out. The files as they are now are captured first, under `moment`, so that this can be undone; if
     /// they are not those that the plan was made for, nothing is touched.
     pub fn restore(&self, plan: &Plan, moment: &Moment) -> Result<Restored, CheckpointError> {
-        let lock = self.catalogue.lock()?;
-        let then = self.then(&plan.checkpoint)?;
         let stop = AtomicBool::new(false);
+        let lock = self.catalogue.lock(&stop)?;
+        let then = self.then(&plan.checkpoint)?;
         let (captured, now) = self.capture_with(&lock, moment, Some(&then.manifest), &stop)?;
         let found = self.plan(&then, plan.what.clone(), &now, Some(&now));
         let paths = plan.differences(&found);
@@ -165,7 +165,7 @@ impl Checkpoints {
     /// Leaves the newest `keep_last`, or as many as take at most `bytes_max`, but one at least, and removes what only the
     /// others used.
     pub fn prune(&self, keep_last: usize, bytes_max: u64) -> Result<Pruned, CheckpointError> {
-        let _lock = self.catalogue.lock()?;
+        let _lock = self.catalogue.lock(&AtomicBool::new(false))?;
         let keep = Keep { checkpoints_max: keep_last, bytes_max };
         let (checkpoints, bytes) = self.catalogue.keep_newest(keep, None)?;
         Ok(Pruned { checkpoints, bytes })
@@ -173,7 +173,7 @@ impl Checkpoints {
 
     /// Removes what no checkpoint uses: what a capture left that did not come to its end. Returns how many bytes.
     pub fn sweep(&self) -> Result<u64, CheckpointError> {
-        let _lock = self.catalogue.lock()?;
+        let _lock = self.catalogue.lock(&AtomicBool::new(false))?;
         self.catalogue.sweep(&self.catalogue.ids()?, None)
     }
 
@@ -193,6 +193,9 @@ impl Checkpoints {
             bytes_new = bytes_new.saturating_add(kept.map_or(0, |(_, bytes)| bytes));
             Ok(kept.map(|(id, _)| id))
         })?;
+        if stop.load(Ordering::Relaxed) {
+            return Err(CheckpointError::Stopped);
+        }
         self.remove_drafts(&scanned.drafts);
         let manifest = Arc::new(scanned.manifest);
         let draft = Draft { moment, began_ns: now_ns, needed: Needed { current: &manifest, besides } };

@@ -72,6 +72,12 @@ pub enum CheckpointError {
         /// Which.
         paths: Vec<PathBuf>,
     },
+    /// Somebody else captures or restores.
+    #[error("another process has held {} for a minute; wait for it or end it", path.display())]
+    InUse {
+        /// The lock.
+        path: PathBuf,
+    },
     /// Somebody said so.
     #[error("capturing the files was stopped")]
     Stopped,

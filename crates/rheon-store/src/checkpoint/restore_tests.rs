@@ -10,11 +10,13 @@ use expect_test::expect;
 
 use super::error::CheckpointError;
 use super::id::CheckpointId;
-use super::plan::{KeptBack, Restore, Step};
+use super::manifest::{Entry, Manifest, NotKept, Stamp};
+use super::plan::{KeptBack, Restore, Sides, Step, plan};
 use super::probe::Io;
 use super::restore::Restored;
 use super::testing::{Stage, moment, names, stage, stage_with};
 use super::{Checkpoints, Limits};
+use crate::blobs::BlobId;
 
 fn restore_with(checkpoints: &Checkpoints, id: &CheckpointId, what: Restore) -> Restored {
     let plan = checkpoints.plan_restore(id, what).unwrap();
@@ -279,6 +281,26 @@ fn what_could_not_be_brought_back_is_left_as_it_is() {
     "#]]
     .assert_eq(&lines.concat());
     assert_eq!((done.restored, done.removed, done.errors), (vec![], vec![], vec![]));
+}
+
+#[test]
+fn what_is_in_a_folder_that_could_not_be_read_is_left_as_it_is() {
+    let file =
+        |content: &[u8]| Entry::File { mode: 0o644, blob: BlobId::of(content), stamp: Stamp::default() };
+    let closed = Entry::NotKept { why: NotKept::Unreadable, stamp: Stamp::default() };
+    let open = Entry::Folder { mode: 0o755 };
+    let manifest = |entries: &[(&str, Entry)]| Manifest {
+        entries: entries.iter().map(|(path, entry)| (path.into(), entry.clone())).collect(),
+    };
+    let shut = manifest(&[("folder", closed)]);
+    let seen = manifest(&[("folder", open), ("folder/a", file(b"a")), ("folder/b/c", file(b"c"))]);
+    let id = CheckpointId::parse("0000000001-0123456789abcdef").unwrap();
+    for (then, now) in [(&shut, &seen), (&seen, &shut)] {
+        let sides = Sides { then, now, last: None, is_older: &|_, _| false };
+        let plan = plan(id.clone(), Restore::All, &sides);
+        assert_eq!(plan.steps(), []);
+        assert_eq!(names(plan.kept_back().iter().map(|it| &it.path)), "folder folder/a folder/b/c");
+    }
 }
 
 #[test]
