@@ -90,13 +90,9 @@ impl Blobs {
         if path.exists() {
             return Ok(Some(id));
         }
-        let bytes = match state.bytes {
-            Some(bytes) => bytes,
-            None => count(&self.folder),
-        };
+        let bytes = *state.bytes.get_or_insert_with(|| count(&self.folder));
         let after = bytes.saturating_add(u64::try_from(content.len()).unwrap_or(u64::MAX));
         if after > self.bytes_max {
-            state.bytes = Some(bytes);
             return Ok(None);
         }
         let folder = path.parent().unwrap_or(&self.folder).to_owned();
@@ -117,6 +113,11 @@ impl Blobs {
         state.unsynced.insert(folder);
         state.unsynced.insert(self.folder.clone());
         Ok(Some(id))
+    }
+
+    /// How much is kept.
+    pub(crate) fn bytes(&self) -> u64 {
+        *self.state().bytes.get_or_insert_with(|| count(&self.folder))
     }
 
     /// Whether there is a payload of this name.

@@ -65,6 +65,8 @@ pub(super) struct Catalogue {
     blobs: Blobs,
     limits: Limits,
     probe: Probe,
+    /// Whether the capture that is under way has found that no checkpoint can make room any more.
+    is_full: AtomicBool,
 }
 
 /// While it lives nobody else captures, restores or removes.
@@ -105,6 +107,7 @@ impl Catalogue {
             blobs: Blobs::new(folder.join("blobs"), limits.bytes_max),
             limits: limits.clone(),
             probe: probe.clone(),
+            is_full: AtomicBool::new(false),
         }
     }
 
@@ -137,6 +140,7 @@ impl Catalogue {
         if path.exists() {
             self.sweep(&self.ids()?, None)?;
         }
+        self.is_full.store(false, Ordering::Relaxed);
         let marked = (|| {
             self.probe.before(Io::Mark, &path)?;
             let file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&path)?;
@@ -155,30 +159,51 @@ impl Catalogue {
         }
     }
 
-    /// Keeps a payload; nothing if there is no room, even without the oldest checkpoints. What is `needed` stays.
+    /// Keeps the content of a file; nothing if there is no room, even without the oldest checkpoints. What is `needed` stays.
     /// The second part says how much there is that was not there before.
     pub(super) fn put(
         &self,
         content: &[u8],
         needed: &Needed<'_>,
     ) -> Result<Option<(BlobId, u64)>, CheckpointError> {
+        // The rest is for the lists of paths, without which content is of no use.
+        self.put_within(self.limits.bytes_max / 8 * 7, content, needed)
+    }
+
+    fn put_within(
+        &self,
+        bytes_max: u64,
+        content: &[u8],
+        needed: &Needed<'_>,
+    ) -> Result<Option<(BlobId, u64)>, CheckpointError> {
         let bytes = u64::try_from(content.len()).unwrap_or(u64::MAX);
-        let failed = |e| CheckpointError::io("keep a file in", &self.folder)(e);
         let id = BlobId::of(content);
         if self.blobs.has(id) {
             return Ok(Some((id, 0)));
         }
-        let put = || self.probe.before(Io::Put, &self.folder).and_then(|()| self.blobs.put_unsynced(content));
-        if let Some(id) = put().map_err(failed)? {
+        let put = || {
+            if self.blobs.bytes().saturating_add(bytes) > bytes_max {
+                return Ok(None);
+            }
+            let put =
+                self.probe.before(Io::Put, &self.folder).and_then(|()| self.blobs.put_unsynced(content));
+            put.map_err(CheckpointError::io("keep a file in", &self.folder))
+        };
+        if let Some(id) = put()? {
             return Ok(Some((id, bytes)));
         }
-        // Some more than is needed, so that this is not done for every file.
-        let bytes_max = (self.limits.bytes_max / 4 * 3).min(self.limits.bytes_max.saturating_sub(bytes));
-        let keep = Keep { checkpoints_max: usize::MAX, bytes_max };
-        if self.keep_newest(keep, Some(needed))?.0 == 0 {
+        if self.is_full.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        Ok(put().map_err(failed)?.map(|id| (id, bytes)))
+        // Some more than is needed, so that this is not done for every file.
+        let target = (bytes_max / 4 * 3).min(bytes_max.saturating_sub(bytes));
+        let keep = Keep { checkpoints_max: usize::MAX, bytes_max: target };
+        if self.keep_newest(keep, Some(needed))?.0 == 0 {
+            self.is_full.store(true, Ordering::Relaxed);
+            // What captures left that were given up is all that can still go.
+            self.sweep(&self.ids()?, Some(needed))?;
+        }
+        Ok(put()?.map(|id| (id, bytes)))
     }
 
     /// Makes a checkpoint of `draft`, whose payloads are all kept. There with all of it, or not at all.
@@ -224,7 +249,8 @@ impl Catalogue {
     fn put_parts(&self, lists: &[Vec<u8>], needed: &Needed<'_>) -> Result<Vec<Part>, CheckpointError> {
         let bytes_max = self.limits.bytes_max;
         let parts = lists.iter().map(|list| {
-            let (blob, _) = self.put(list, needed)?.ok_or(CheckpointError::NoRoom { bytes_max })?;
+            let (blob, _) =
+                self.put_within(bytes_max, list, needed)?.ok_or(CheckpointError::NoRoom { bytes_max })?;
             Ok(Part { blob: blob.to_string(), bytes: u64::try_from(list.len()).unwrap_or(u64::MAX) })
         });
         parts.collect()
@@ -244,6 +270,12 @@ impl Catalogue {
         draft.as_file().sync_all()?;
         draft.persist(path).map_err(|error| error.error)?;
         sync_folder(&self.list())
+    }
+
+    /// Ends a capture that is given up. What it kept stays for the next one, which then has less to write.
+    pub(super) fn abandon(&self, lock: &Lock) -> Result<(), CheckpointError> {
+        self.blobs.sync().map_err(CheckpointError::io("sync", &self.folder))?;
+        self.end(lock)
     }
 
     fn end(&self, _lock: &Lock) -> Result<(), CheckpointError> {

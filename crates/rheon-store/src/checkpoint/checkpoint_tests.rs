@@ -220,7 +220,10 @@ fn a_workspace_at_the_limit_is_captured_and_a_larger_one_is_refused() {
     stage.shell("touch a b c");
     assert_eq!(stage.checkpoints.capture(&moment("")).unwrap().files, 3);
     stage.shell("touch d");
-    let error = stage.checkpoints.capture(&moment("")).unwrap_err();
+    let unread = Probe::new(|io, _| if io == Io::Read { panic!("nothing is read") } else { Ok(()) });
+    let limits = Limits { files_max: 3, ..Limits::default() };
+    let unread = Checkpoints::with_probe(&stage.store(), &stage.root(), limits, unread).unwrap();
+    let error = unread.capture(&moment("")).unwrap_err();
     expect!["the workspace has more than 3 files that are not ignored; name build output in .gitignore"]
         .assert_eq(&error.to_string());
     assert_eq!(stage.checkpoints.list().unwrap().len(), 1);
@@ -235,8 +238,8 @@ fn the_oldest_checkpoints_make_room() {
     }
     let listed = stage.checkpoints.list().unwrap();
     let labels: Vec<_> = listed.iter().map(|it| it.moment.label.as_str()).collect();
-    assert_eq!(labels, ["7", "8", "9"]);
-    assert_eq!(stage.blobs(), 6);
+    assert_eq!(labels, ["8", "9"]);
+    assert_eq!(stage.blobs(), 4);
     // Each of those that are left is whole.
     for listed in &listed {
         stage.checkpoints.diff_text(&listed.id, &Against::WorkingTree, Path::new("a")).unwrap();
@@ -245,6 +248,22 @@ fn the_oldest_checkpoints_make_room() {
     stage.write("b", vec![7; 9_000]);
     let captured = stage.checkpoints.capture(&moment("large")).unwrap();
     assert_eq!(captured.not_kept, [("b".into(), NotKept::NoRoom)]);
+}
+
+#[test]
+fn once_there_is_no_room_small_files_still_fit_and_so_does_the_list() {
+    let stage = stage_with(Limits { bytes_max: 100_000, ..Limits::default() });
+    for nth in 0..20_u8 {
+        stage.write(&format!("large {nth}"), vec![nth; 6_000]);
+        stage.write(&format!("small {nth}"), vec![nth; 10]);
+    }
+    let captured = stage.checkpoints.capture(&moment("")).unwrap();
+    assert_eq!((captured.files, captured.bytes_new, captured.not_kept.len()), (40, 84_200, 6));
+    let is_large = |path: &Path| path.to_str().unwrap().starts_with("large");
+    assert!(captured.not_kept.iter().all(|(path, why)| is_large(path) && *why == NotKept::NoRoom));
+    // The same again: what is there is found there.
+    let again = stage.checkpoints.capture(&moment("")).unwrap();
+    assert_eq!((again.bytes_new, again.not_kept), (0, captured.not_kept));
 }
 
 #[test]
@@ -343,13 +362,24 @@ fn what_is_damaged_newer_or_of_another_folder_is_told() {
 }
 
 #[test]
-fn a_capture_can_be_stopped() {
+fn a_capture_that_is_stopped_leaves_less_to_do_for_the_next() {
     let stage = stage();
-    stage.write("a", "a");
-    let stopped = stage.checkpoints.capture_unless(&moment(""), &AtomicBool::new(true));
+    for nth in 0..10 {
+        stage.write(&nth.to_string(), nth.to_string());
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    let (reads, flag) = (AtomicUsize::new(0), Arc::clone(&stop));
+    let checkpoints = stage.seen(move |io, _| {
+        if io == Io::Read && reads.fetch_add(1, Ordering::Relaxed) == 6 {
+            flag.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    });
+    let stopped = checkpoints.capture_unless(&moment(""), &stop);
     assert!(matches!(stopped, Err(CheckpointError::Stopped)));
-    assert_eq!(stage.checkpoints.list().unwrap(), []);
-    assert_eq!(stage.checkpoints.capture(&moment("")).unwrap().files, 1);
+    assert_eq!((checkpoints.list().unwrap(), stage.blobs()), (vec![], 7));
+    let captured = stage.checkpoints.capture(&moment("")).unwrap();
+    assert_eq!((captured.files, captured.bytes_new), (10, 3));
 }
 
 #[test]

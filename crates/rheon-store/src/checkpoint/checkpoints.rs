@@ -192,10 +192,15 @@ impl Checkpoints {
             let kept = self.catalogue.put(content, &Needed { current, besides })?;
             bytes_new = bytes_new.saturating_add(kept.map_or(0, |(_, bytes)| bytes));
             Ok(kept.map(|(id, _)| id))
-        })?;
-        if stop.load(Ordering::Relaxed) {
-            return Err(CheckpointError::Stopped);
-        }
+        });
+        let scanned = match scanned {
+            Ok(scanned) if !stop.load(Ordering::Relaxed) => scanned,
+            Ok(_) | Err(CheckpointError::Stopped) => {
+                self.catalogue.abandon(lock)?;
+                return Err(CheckpointError::Stopped);
+            }
+            Err(error) => return Err(error),
+        };
         self.remove_drafts(&scanned.drafts);
         let manifest = Arc::new(scanned.manifest);
         let draft = Draft { moment, began_ns: now_ns, needed: Needed { current: &manifest, besides } };

@@ -1,6 +1,6 @@
 //! `Plan`: what a restore would do, decided before anything is done, pure.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::id::CheckpointId;
@@ -88,15 +88,15 @@ impl Plan {
 
     /// Where another plan for the same checkpoint finds something else.
     pub(super) fn differences(&self, other: &Self) -> Vec<PathBuf> {
-        let is_in =
-            |tasks: &[Task], task: &Task| tasks.iter().any(|it| it.path == task.path && is_like(task, it));
-        if self.tasks.len() == other.tasks.len()
-            && self.tasks.iter().zip(&other.tasks).all(|(a, b)| a.path == b.path && is_like(a, b))
-        {
-            return Vec::new();
-        }
-        let gone = self.tasks.iter().filter(|task| !is_in(&other.tasks, task));
-        let new = other.tasks.iter().filter(|task| !is_in(&self.tasks, task));
+        let by_path = |tasks: &[Task]| -> BTreeMap<PathBuf, Task> {
+            tasks.iter().map(|task| (task.path.clone(), task.clone())).collect()
+        };
+        let (ours, theirs) = (by_path(&self.tasks), by_path(&other.tasks));
+        let is_in = |tasks: &BTreeMap<PathBuf, Task>, task: &Task| {
+            tasks.get(&task.path).is_some_and(|found| is_like(task, found))
+        };
+        let gone = self.tasks.iter().filter(|task| !is_in(&theirs, task));
+        let new = other.tasks.iter().filter(|task| !is_in(&ours, task));
         let paths: BTreeSet<_> = gone.chain(new).map(|task| task.path.clone()).collect();
         paths.into_iter().collect()
     }

@@ -45,8 +45,9 @@ impl Work<'_> {
     /// What is in the way goes first, then everything is written, and only then the rest goes: whatever fails, no content is
     /// missing that need not be.
     pub(super) fn run(mut self, tasks: &[Task]) -> Restored {
-        for task in tasks.iter().filter(|task| is_in_the_way(task)) {
-            let inner = tasks.iter().filter(|it| it.path != task.path && it.path.starts_with(&task.path));
+        for (nth, task) in tasks.iter().enumerate().filter(|(_, task)| is_in_the_way(task)) {
+            // In the order of paths, what is in a folder follows it.
+            let inner = tasks.iter().skip(nth + 1).take_while(|it| it.path.starts_with(&task.path));
             self.remove_all(inner.collect(), None);
             self.remove(task);
         }

@@ -65,18 +65,8 @@ pub(super) fn scan(
     let beneath =
         Beneath::open(&ground.root).map_err(CheckpointError::io("open the workspace", &ground.root))?;
     let mut scan = Scan { ground, known, beneath, keep, scanned: Scanned::default() };
-    for entry in walk(ground) {
-        match entry {
-            Ok(entry) => {
-                let Ok(path) = entry.path().strip_prefix(&ground.root) else { continue };
-                if path.file_name().is_some_and(is_draft) {
-                    scan.scanned.drafts.push(path.to_owned());
-                } else if is_plain(path) {
-                    scan.visit(path)?;
-                }
-            }
-            Err(error) => scan.unreadable(&error)?,
-        }
+    for path in scan.paths()? {
+        scan.visit(&path)?;
     }
     for path in known.besides.iter().flat_map(|besides| besides.entries.keys()) {
         if !scan.scanned.manifest.entries.contains_key(path) {
@@ -125,6 +115,34 @@ struct Scan<'a, 'k> {
 }
 
 impl Scan<'_, '_> {
+    /// What there is to look at. Counted before anything is read, because reading too much takes minutes.
+    fn paths(&mut self) -> Result<Vec<PathBuf>, CheckpointError> {
+        let files_max = self.ground.limits.files_max;
+        let mut paths = Vec::new();
+        for entry in walk(self.ground) {
+            if self.known.stop.load(Ordering::Relaxed) {
+                return Err(CheckpointError::Stopped);
+            }
+            match entry {
+                Ok(entry) => {
+                    let Ok(path) = entry.path().strip_prefix(&self.ground.root) else { continue };
+                    if path.file_name().is_some_and(is_draft) {
+                        self.scanned.drafts.push(path.to_owned());
+                    } else if is_plain(path) {
+                        paths.push(path.to_owned());
+                    }
+                }
+                Err(error) => self.unreadable(&error)?,
+            }
+            if paths.len() > files_max {
+                return Err(CheckpointError::TooManyFiles { files_max });
+            }
+        }
+        // A folder that cannot be looked into is in the manifest already, as that.
+        paths.retain(|path| !self.scanned.manifest.entries.contains_key(path));
+        Ok(paths)
+    }
+
     fn visit(&mut self, path: &Path) -> Result<(), CheckpointError> {
         if self.known.stop.load(Ordering::Relaxed) {
             return Err(CheckpointError::Stopped);

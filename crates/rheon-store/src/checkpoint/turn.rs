@@ -41,7 +41,8 @@ type MayChange = dyn Fn(&ToolCall) -> bool + Send + Sync;
 type LastSeq = dyn Fn() -> u64 + Send + Sync;
 type Tell = dyn Fn(TurnNews) + Send + Sync;
 
-/// Captures the files before the first call of a turn that may change something.
+/// Captures the files before the first call of a turn that may change something. Each agent has one of its own, because
+/// turns are counted per run; their checkpoints may be the same.
 pub struct TurnCheckpoints {
     checkpoints: Arc<Checkpoints>,
     clock: Arc<dyn Clock>,
