@@ -2,6 +2,7 @@
 //! that it cannot.
 
 pub mod blobs;
+pub mod checkpoint;
 pub mod claude;
 pub mod export;
 pub mod fold;

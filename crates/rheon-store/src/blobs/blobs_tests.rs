@@ -85,6 +85,19 @@ fn what_nobody_uses_is_removed() {
     assert_eq!(blobs.get(two).unwrap(), b"two");
 }
 
+#[test]
+fn many_payloads_become_safe_together() {
+    for count in [3_u32, 300] {
+        let (_folder, blobs) = blobs(1 << 30);
+        let ids: Vec<_> =
+            (0..count).map(|nth| blobs.put_unsynced(&nth.to_be_bytes()).unwrap().unwrap()).collect();
+        blobs.retain(&ids[1..].iter().copied().collect(), Timestamp::from_millis(u64::MAX)).unwrap();
+        // One that is gone again does not keep the others from being safe.
+        blobs.sync().unwrap();
+        assert_eq!((blobs.has(ids[0]), blobs.has(ids[1])), (false, true));
+    }
+}
+
 fn tricky() -> impl Strategy<Value = Value> {
     let long = prop_oneof![Just("x".repeat(9_000)), Just("é\u{0}\"\\".repeat(3_000)), ".{0,20}"];
     let leaf = prop_oneof![long.prop_map(Value::from), any::<i64>().prop_map(Value::from), Just(Value::Null)];

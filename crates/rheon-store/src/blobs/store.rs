@@ -27,9 +27,22 @@ pub struct Blobs {
 struct State {
     /// How much is in the folder; counted when it is first needed.
     bytes: Option<u64>,
-    /// Folders with names that a power cut could lose. What is in the files is safe already.
+    /// Folders with names that a power cut could lose, and files with content that it could.
     unsynced: HashSet<PathBuf>,
 }
+
+/// When the content of a payload is made safe against a power cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Safe {
+    /// Before its name is there.
+    AtOnce,
+    /// By [`Blobs::sync`].
+    Later,
+}
+
+/// From how many files and folders on one request for the whole file system is cheaper than one for each.
+#[cfg(target_os = "linux")]
+const UNSYNCED_MANY: usize = 64;
 
 impl BlobId {
     /// The name of `content`.
@@ -57,19 +70,25 @@ impl Blobs {
 
     /// Keeps `content`; nothing if that would be too much. Safe against a power cut after [`Self::sync`].
     pub fn put(&self, content: &[u8]) -> io::Result<Option<BlobId>> {
+        self.keep(content, Safe::AtOnce)
+    }
+
+    /// As [`Self::put`], for many at once: until [`Self::sync`] a power cut can leave a payload that is not whole. Who uses
+    /// this removes such payloads afterwards.
+    pub(crate) fn put_unsynced(&self, content: &[u8]) -> io::Result<Option<BlobId>> {
+        self.keep(content, Safe::Later)
+    }
+
+    fn keep(&self, content: &[u8], safe: Safe) -> io::Result<Option<BlobId>> {
         let id = BlobId::of(content);
         let path = self.path(id);
         let mut state = self.state();
         if path.exists() {
             return Ok(Some(id));
         }
-        let bytes = match state.bytes {
-            Some(bytes) => bytes,
-            None => count(&self.folder),
-        };
+        let bytes = *state.bytes.get_or_insert_with(|| count(&self.folder));
         let after = bytes.saturating_add(u64::try_from(content.len()).unwrap_or(u64::MAX));
         if after > self.bytes_max {
-            state.bytes = Some(bytes);
             return Ok(None);
         }
         let folder = path.parent().unwrap_or(&self.folder).to_owned();
@@ -79,12 +98,27 @@ impl Blobs {
             .permissions(fs::Permissions::from_mode(0o600))
             .tempfile_in(&folder)?;
         draft.write_all(content)?;
-        draft.as_file().sync_data()?;
+        match safe {
+            Safe::AtOnce => draft.as_file().sync_data()?,
+            Safe::Later => {
+                state.unsynced.insert(path.clone());
+            }
+        }
         draft.persist(&path).map_err(|error| error.error)?;
         state.bytes = Some(after);
         state.unsynced.insert(folder);
         state.unsynced.insert(self.folder.clone());
         Ok(Some(id))
+    }
+
+    /// How much is kept.
+    pub(crate) fn bytes(&self) -> u64 {
+        *self.state().bytes.get_or_insert_with(|| count(&self.folder))
+    }
+
+    /// Whether there is a payload of this name.
+    pub(crate) fn has(&self, id: BlobId) -> bool {
+        self.path(id).exists()
     }
 
     /// The content of `id`; an error if it is gone or is not what was kept.
@@ -99,14 +133,25 @@ impl Blobs {
 
     /// Returns once a power cut cannot lose what was put.
     pub fn sync(&self) -> io::Result<()> {
-        let folders = std::mem::take(&mut self.state().unsynced);
-        for folder in &folders {
-            if let Err(error) = File::open(folder).and_then(|folder| folder.sync_all()) {
-                self.state().unsynced.extend(folders);
-                return Err(error);
-            }
+        let unsynced = std::mem::take(&mut self.state().unsynced);
+        let synced = self.sync_all(&unsynced);
+        if synced.is_err() {
+            self.state().unsynced.extend(unsynced);
         }
-        Ok(())
+        synced
+    }
+
+    fn sync_all(&self, unsynced: &HashSet<PathBuf>) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        if unsynced.len() >= UNSYNCED_MANY {
+            return Ok(rustix::fs::syncfs(File::open(&self.folder)?)?);
+        }
+        unsynced.iter().try_for_each(|path| match File::open(path) {
+            Ok(file) => file.sync_all(),
+            // What was removed again need not be safe.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        })
     }
 
     /// Removes all that is not in `used` and was there an hour before `now`: what is newer may belong to a line that is

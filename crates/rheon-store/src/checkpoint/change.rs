@@ -1,0 +1,110 @@
+//! `Change`: what is different between two moments, pure.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use similar::TextDiff;
+
+use super::id::CheckpointId;
+use super::manifest::{Entry, Manifest};
+
+/// With what a checkpoint is compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Against {
+    /// Another one.
+    Checkpoint(CheckpointId),
+    /// The files as they are now.
+    WorkingTree,
+}
+
+/// What is different at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Where, in the workspace.
+    pub path: PathBuf,
+    /// What happened since the checkpoint.
+    pub kind: ChangeKind,
+}
+
+/// What happened to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// It was not there.
+    Added,
+    /// It is not there any more.
+    Removed,
+    /// It has other content, or a link leads elsewhere.
+    Modified,
+    /// Only who may read, write and execute it is different.
+    Mode,
+    /// A file, a link or a folder has become another of these.
+    Kind,
+    /// It changed, but its content is not kept.
+    NotKept,
+}
+
+/// What is different in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextChange {
+    /// The lines, as a unified diff; empty if there are none.
+    Lines(String),
+    /// At least one of the two is no text.
+    Binary,
+    /// At least one of the two is too large to be compared line by line, or is not kept.
+    NotCompared,
+}
+
+/// The largest file that is compared line by line.
+pub(super) const TEXT_BYTES_MAX: usize = 1024 * 1024;
+
+/// After this, lines are only told apart roughly.
+const EFFORT_MAX: Duration = Duration::from_secs(1);
+
+/// What happened between the two, by path.
+pub(super) fn changes(from: &Manifest, to: &Manifest) -> Vec<Change> {
+    let old = from.entries.iter().filter_map(|(path, entry)| {
+        let kind = match to.entries.get(path) {
+            None => ChangeKind::Removed,
+            Some(now) if entry.is_like(now) => return None,
+            Some(now) => kind(entry, now),
+        };
+        Some(Change { path: path.clone(), kind })
+    });
+    let new = to.entries.keys().filter(|path| !from.entries.contains_key(*path));
+    let mut changes: Vec<_> =
+        old.chain(new.map(|path| Change { path: path.clone(), kind: ChangeKind::Added })).collect();
+    changes.sort_by(|a, b| a.path.cmp(&b.path));
+    changes
+}
+
+fn kind(from: &Entry, to: &Entry) -> ChangeKind {
+    match (from, to) {
+        (Entry::NotKept { .. }, _) | (_, Entry::NotKept { .. }) => ChangeKind::NotKept,
+        (Entry::File { blob, .. }, Entry::File { blob: now, .. }) if blob == now => ChangeKind::Mode,
+        (Entry::File { .. }, Entry::File { .. }) | (Entry::Link { .. }, Entry::Link { .. }) => {
+            ChangeKind::Modified
+        }
+        (Entry::Folder { .. }, Entry::Folder { .. }) => ChangeKind::Mode,
+        (Entry::File { .. } | Entry::Link { .. } | Entry::Folder { .. }, _) => ChangeKind::Kind,
+    }
+}
+
+/// The difference between two contents; nothing means that there is no file.
+pub(super) fn text_change(path: &str, from: Option<&[u8]>, to: Option<&[u8]>) -> TextChange {
+    let (before, after) = (from.unwrap_or_default(), to.unwrap_or_default());
+    if before.len().max(after.len()) > TEXT_BYTES_MAX {
+        return TextChange::NotCompared;
+    }
+    let (Ok(before), Ok(after)) = (std::str::from_utf8(before), std::str::from_utf8(after)) else {
+        return TextChange::Binary;
+    };
+    if before.contains('\0') || after.contains('\0') {
+        return TextChange::Binary;
+    }
+    let name = |side: &str, content: Option<&[u8]>| match content {
+        Some(_) => format!("{side}/{path}"),
+        None => "/dev/null".to_owned(),
+    };
+    let diff = TextDiff::configure().timeout(EFFORT_MAX).diff_lines(before, after);
+    TextChange::Lines(diff.unified_diff().header(&name("a", from), &name("b", to)).to_string())
+}

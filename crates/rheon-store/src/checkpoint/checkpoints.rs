@@ -1,0 +1,326 @@
+//! `Checkpoints`: the files of a workspace at several moments.
+
+use std::collections::HashSet;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::beneath::Beneath;
+use super::catalogue::{Catalogue, Draft, Keep, Lock, Needed};
+use super::change::{Against, Change, TEXT_BYTES_MAX, TextChange, changes, text_change};
+use super::error::CheckpointError;
+use super::id::{CheckpointId, Listed, Moment};
+use super::limits::Limits;
+use super::manifest::{Entry, Manifest, NotKept};
+use super::path::is_plain;
+use super::plan::{Plan, Restore, Sides, plan};
+use super::probe::Probe;
+use super::restore::{Restored, Work};
+use super::scan::{Ground, Known, scan};
+use crate::blobs::BlobId;
+
+/// The files of a workspace at several moments.
+#[derive(Debug)]
+pub struct Checkpoints {
+    ground: Ground,
+    catalogue: Catalogue,
+    /// The newest one that this process knows.
+    last: Mutex<Option<(CheckpointId, Arc<Manifest>)>>,
+}
+
+/// A checkpoint that was just made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Captured {
+    /// Its id.
+    pub id: CheckpointId,
+    /// How many files, links and folders it has.
+    pub files: usize,
+    /// How many bytes of content no earlier checkpoint had.
+    pub bytes_new: u64,
+    /// What cannot be restored from it.
+    pub not_kept: Vec<(PathBuf, NotKept)>,
+}
+
+/// What went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pruned {
+    /// How many checkpoints.
+    pub checkpoints: usize,
+    /// How many bytes.
+    pub bytes: u64,
+}
+
+impl Checkpoints {
+    /// The checkpoints in `folder` of the workspace at `root`, which must exist. `folder` belongs to this workspace alone
+    /// and is made when it is first needed.
+    pub fn open(folder: &Path, root: &Path, limits: Limits) -> Result<Self, CheckpointError> {
+        Self::with_probe(folder, root, limits, Probe::default())
+    }
+
+    pub(super) fn with_probe(
+        folder: &Path,
+        root: &Path,
+        limits: Limits,
+        probe: Probe,
+    ) -> Result<Self, CheckpointError> {
+        let root = root.canonicalize().map_err(CheckpointError::io("open the workspace", root))?;
+        let catalogue = Catalogue::new(folder, &root, &limits, &probe);
+        // A folder that is not there yet cannot be a link, but its parents can be.
+        let parent = folder.parent().and_then(|parent| parent.canonicalize().ok());
+        let store = folder.canonicalize().ok().or_else(|| Some(parent?.join(folder.file_name()?)));
+        let store = store.unwrap_or_else(|| folder.to_owned());
+        Ok(Self { ground: Ground { root, store, limits, probe }, catalogue, last: Mutex::default() })
+    }
+
+    /// Keeps the files as they are now. Blocks; only what changed since the newest checkpoint is read.
+    pub fn capture(&self, moment: &Moment) -> Result<Captured, CheckpointError> {
+        self.capture_unless(moment, &AtomicBool::new(false))
+    }
+
+    /// As [`Self::capture`], given up once `stop` is true. Then there is no new checkpoint.
+    pub fn capture_unless(&self, moment: &Moment, stop: &AtomicBool) -> Result<Captured, CheckpointError> {
+        let lock = self.catalogue.lock(stop)?;
+        self.capture_with(&lock, moment, None, stop).map(|(captured, _)| captured)
+    }
+
+    /// All checkpoints, the oldest first. One that cannot be read is left out.
+    pub fn list(&self) -> Result<Vec<Listed>, CheckpointError> {
+        let listed = self.catalogue.ids()?.into_iter().filter_map(|id| {
+            let record = self.catalogue.record(&id).ok()?;
+            Some(Listed { id, moment: record.moment, files: record.files })
+        });
+        Ok(listed.collect())
+    }
+
+    /// What happened between a checkpoint and another moment.
+    pub fn diff(&self, id: &CheckpointId, against: &Against) -> Result<Vec<Change>, CheckpointError> {
+        let from = self.manifest(id)?;
+        let to = match against {
+            Against::Checkpoint(other) => self.manifest(other)?,
+            Against::WorkingTree => Arc::new(self.present(&from)?),
+        };
+        Ok(changes(&from, &to))
+    }
+
+    /// What happened to the lines of one file between a checkpoint and another moment.
+    pub fn diff_text(
+        &self,
+        id: &CheckpointId,
+        against: &Against,
+        path: &Path,
+    ) -> Result<TextChange, CheckpointError> {
+        let manifest = self.manifest(id)?;
+        let from = self.text(&manifest, path)?;
+        let to = match against {
+            Against::Checkpoint(other) => {
+                let manifest = self.manifest(other)?;
+                self.text(&manifest, path)?
+            }
+            Against::WorkingTree => self.present_text(path)?,
+        };
+        Ok(match (from, to) {
+            (Text::Content(from), Text::Content(to)) => {
+                text_change(&path.display().to_string(), from.as_deref(), to.as_deref())
+            }
+            (Text::NotKept, _) | (_, Text::NotKept) => TextChange::NotCompared,
+        })
+    }
+
+    /// What restoring a checkpoint would do. Nothing is touched.
+    pub fn plan_restore(&self, id: &CheckpointId, what: Restore) -> Result<Plan, CheckpointError> {
+        let then = self.then(id)?;
+        let now = self.present(&then.manifest)?;
+        let last = self.newest()?;
+        Ok(self.plan(&then, what, &now, last.as_deref()))
+    }
+
+    /// Carries `plan` out. The files as they are now are captured first, under `moment`, so that this can be undone; if
+    /// they are not those that the plan was made for, nothing is touched.
+    pub fn restore(&self, plan: &Plan, moment: &Moment) -> Result<Restored, CheckpointError> {
+        let stop = AtomicBool::new(false);
+        let lock = self.catalogue.lock(&stop)?;
+        let then = self.then(&plan.checkpoint)?;
+        let (captured, now) = self.capture_with(&lock, moment, Some(&then.manifest), &stop)?;
+        let found = self.plan(&then, plan.what.clone(), &now, Some(&now));
+        let paths = plan.differences(&found);
+        if !paths.is_empty() {
+            return Err(CheckpointError::Changed { paths });
+        }
+        let opened = Beneath::open(&self.ground.root);
+        let beneath = opened.map_err(CheckpointError::io("open the workspace", &self.ground.root))?;
+        let done = Restored {
+            undo: captured.id,
+            restored: Vec::new(),
+            removed: Vec::new(),
+            kept_back: found.kept_back,
+            errors: Vec::new(),
+        };
+        let (ground, catalogue) = (&self.ground, &self.catalogue);
+        let work = Work { ground, catalogue, beneath, done, drafts: 0, settled: HashSet::new() };
+        Ok(work.run(&found.tasks))
+    }
+
+    /// Leaves the newest `keep_last`, or as many as take at most `bytes_max`, but one at least, and removes what only the
+    /// others used.
+    pub fn prune(&self, keep_last: usize, bytes_max: u64) -> Result<Pruned, CheckpointError> {
+        let _lock = self.catalogue.lock(&AtomicBool::new(false))?;
+        let keep = Keep { checkpoints_max: keep_last, bytes_max };
+        let (checkpoints, bytes) = self.catalogue.keep_newest(keep, None)?;
+        Ok(Pruned { checkpoints, bytes })
+    }
+
+    /// Removes what no checkpoint uses: what a capture left that did not come to its end. Returns how many bytes.
+    pub fn sweep(&self) -> Result<u64, CheckpointError> {
+        let _lock = self.catalogue.lock(&AtomicBool::new(false))?;
+        self.catalogue.sweep(&self.catalogue.ids()?, None)
+    }
+
+    fn capture_with(
+        &self,
+        lock: &Lock,
+        moment: &Moment,
+        besides: Option<&Manifest>,
+        stop: &AtomicBool,
+    ) -> Result<(Captured, Arc<Manifest>), CheckpointError> {
+        let previous = self.newest()?;
+        let now_ns = self.catalogue.begin(lock)?;
+        let known = Known { previous: previous.as_deref(), besides, now_ns, stop };
+        let mut bytes_new: u64 = 0;
+        let scanned = scan(&self.ground, &known, &mut |content, current| {
+            let kept = self.catalogue.put(content, &Needed { current, besides })?;
+            bytes_new = bytes_new.saturating_add(kept.map_or(0, |(_, bytes)| bytes));
+            Ok(kept.map(|(id, _)| id))
+        });
+        let scanned = match scanned {
+            Ok(scanned) if !stop.load(Ordering::Relaxed) => scanned,
+            Ok(_) | Err(CheckpointError::Stopped) => {
+                self.catalogue.abandon(lock)?;
+                return Err(CheckpointError::Stopped);
+            }
+            Err(error) => return Err(error),
+        };
+        self.remove_drafts(&scanned.drafts);
+        let manifest = Arc::new(scanned.manifest);
+        let draft = Draft { moment, began_ns: now_ns, needed: Needed { current: &manifest, besides } };
+        let id = self.catalogue.commit(lock, &draft)?;
+        let not_kept = manifest.entries.iter().filter_map(|(path, entry)| match entry {
+            Entry::NotKept { why, .. } => Some((path.clone(), *why)),
+            Entry::File { .. } | Entry::Link { .. } | Entry::Folder { .. } => None,
+        });
+        let captured = Captured {
+            id: id.clone(),
+            files: manifest.entries.len(),
+            bytes_new,
+            not_kept: not_kept.collect(),
+        };
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((id, Arc::clone(&manifest)));
+        Ok((captured, manifest))
+    }
+
+    /// Drafts of a restore that was killed; the lock says that no other is under way.
+    fn remove_drafts(&self, drafts: &[PathBuf]) {
+        let Ok(mut beneath) = Beneath::open(&self.ground.root) else { return };
+        for draft in drafts {
+            // One that cannot be removed is harmless, and is tried again.
+            beneath.remove(draft).ok();
+        }
+    }
+
+    /// The files as they are, without keeping them. What `then` has is looked at even if it is ignored now.
+    fn present(&self, then: &Manifest) -> Result<Manifest, CheckpointError> {
+        let previous = self.newest()?;
+        let stop = AtomicBool::new(false);
+        let known =
+            Known { previous: previous.as_deref(), besides: Some(then), now_ns: i64::MIN, stop: &stop };
+        Ok(scan(&self.ground, &known, &mut |content, _| Ok(Some(BlobId::of(content))))?.manifest)
+    }
+
+    fn plan(&self, then: &Then, what: Restore, now: &Manifest, last: Option<&Manifest>) -> Plan {
+        let began = UNIX_EPOCH + Duration::from_nanos(u64::try_from(then.began_ns).unwrap_or_default());
+        let inodes: HashSet<u64> = then.manifest.entries.values().filter_map(inode).collect();
+        let is_older = |path: &Path, entry: &Entry| {
+            // What was only moved is known by its number.
+            let is_known = inode(entry).is_some_and(|inode| inodes.contains(&inode));
+            let made = self.ground.root.join(path).symlink_metadata().and_then(|found| found.created());
+            !is_known && made.is_ok_and(|made| made < began)
+        };
+        plan(then.id.clone(), what, &Sides { then: &then.manifest, now, last, is_older: &is_older })
+    }
+
+    fn then(&self, id: &CheckpointId) -> Result<Then, CheckpointError> {
+        let began_ns = self.catalogue.record(id)?.began_ns;
+        Ok(Then { id: id.clone(), began_ns, manifest: self.manifest(id)? })
+    }
+
+    fn manifest(&self, id: &CheckpointId) -> Result<Arc<Manifest>, CheckpointError> {
+        let record = self.catalogue.record(id)?;
+        if let Some((last, manifest)) = &*self.last.lock().unwrap_or_else(PoisonError::into_inner)
+            && last == id
+        {
+            return Ok(Arc::clone(manifest));
+        }
+        self.catalogue.manifest(id, &record).map(Arc::new)
+    }
+
+    /// The newest checkpoint that can be read, if there is one.
+    fn newest(&self) -> Result<Option<Arc<Manifest>>, CheckpointError> {
+        Ok(self.catalogue.ids()?.iter().rev().find_map(|id| self.manifest(id).ok()))
+    }
+
+    fn text(&self, manifest: &Manifest, path: &Path) -> Result<Text, CheckpointError> {
+        match manifest.entries.get(path) {
+            Some(Entry::File { blob, stamp, .. }) => {
+                if usize::try_from(stamp.bytes).map_or(true, |bytes| bytes > TEXT_BYTES_MAX) {
+                    return Ok(Text::NotKept);
+                }
+                let content = self.catalogue.content(*blob).map_err(CheckpointError::io("read", path))?;
+                Ok(Text::Content(Some(content)))
+            }
+            Some(Entry::NotKept { .. } | Entry::Link { .. } | Entry::Folder { .. }) => Ok(Text::NotKept),
+            None => Ok(Text::Content(None)),
+        }
+    }
+
+    fn present_text(&self, path: &Path) -> Result<Text, CheckpointError> {
+        if !is_plain(path) {
+            return Ok(Text::NotKept);
+        }
+        let failed = |error| CheckpointError::io("read", path)(error);
+        let mut beneath = Beneath::open(&self.ground.root).map_err(failed)?;
+        match beneath.find(path).map_err(failed)? {
+            None => return Ok(Text::Content(None)),
+            Some(found) if found.kind == rustix::fs::FileType::RegularFile => {}
+            Some(_) => return Ok(Text::NotKept),
+        }
+        let bytes_max = u64::try_from(TEXT_BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
+        let mut content = Vec::new();
+        let read = beneath.read(path).and_then(|file| file.take(bytes_max).read_to_end(&mut content));
+        match read {
+            Ok(_) => Ok(Text::Content(Some(content))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Text::Content(None)),
+            Err(error) => Err(failed(error)),
+        }
+    }
+}
+
+/// A checkpoint to go back to.
+struct Then {
+    id: CheckpointId,
+    began_ns: i64,
+    manifest: Arc<Manifest>,
+}
+
+/// The content of a file; nothing if there is none.
+enum Text {
+    Content(Option<Vec<u8>>),
+    NotKept,
+}
+
+fn inode(entry: &Entry) -> Option<u64> {
+    match entry {
+        Entry::File { stamp, .. } | Entry::NotKept { stamp, .. } => Some(stamp.inode),
+        Entry::Folder { .. } | Entry::Link { .. } => None,
+    }
+}

@@ -1,0 +1,181 @@
+//! `Manifest`: what stood where in the workspace, and how it is stored: as lists of a few hundred paths, cut where the path
+//! says so, so that two checkpoints share every list in which nothing changed.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::blobs::BlobId;
+
+use super::path::{decode, decode_path, encode};
+
+/// What stood where. What is not listed was not there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Manifest {
+    pub(super) entries: BTreeMap<PathBuf, Entry>,
+}
+
+/// What stands under a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Entry {
+    Folder {
+        mode: u32,
+    },
+    File {
+        mode: u32,
+        blob: BlobId,
+        stamp: Stamp,
+    },
+    Link {
+        target: OsString,
+    },
+    /// Something whose content is not kept, so that it is never touched.
+    NotKept {
+        why: NotKept,
+        stamp: Stamp,
+    },
+}
+
+/// Why something is not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NotKept {
+    /// It is larger than a file may be.
+    TooLarge,
+    /// There is no room for it.
+    NoRoom,
+    /// It cannot be read.
+    Unreadable,
+    /// It is no file, link or folder.
+    Special,
+}
+
+impl std::fmt::Display for NotKept {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::TooLarge => "too large to be kept",
+            Self::NoRoom => "no room to keep it",
+            Self::Unreadable => "cannot be read",
+            Self::Special => "a device, a pipe or a socket",
+        })
+    }
+}
+
+/// By what a file is known to be unchanged without reading it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Stamp {
+    pub(super) bytes: u64,
+    pub(super) modified_ns: i64,
+    pub(super) changed_ns: i64,
+    pub(super) inode: u64,
+    /// Whether it was old enough when it was taken: of what changed in the same moment nothing can be told.
+    pub(super) is_settled: bool,
+}
+
+impl Stamp {
+    /// Whether it is the same moment of the same file.
+    pub(super) fn is_of(&self, other: &Self) -> bool {
+        Self { is_settled: true, ..*self } == Self { is_settled: true, ..*other }
+    }
+}
+
+impl Entry {
+    /// Whether the two are the same for whoever reads them.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::File { mode, blob, .. }, Self::File { mode: other_mode, blob: other_blob, .. }) => {
+                mode == other_mode && blob == other_blob
+            }
+            (Self::NotKept { stamp, .. }, Self::NotKept { stamp: other, .. }) => stamp.is_of(other),
+            (Self::Folder { mode }, Self::Folder { mode: other }) => mode == other,
+            (Self::Link { target }, Self::Link { target: other }) => target == other,
+            (Self::File { .. } | Self::NotKept { .. } | Self::Folder { .. } | Self::Link { .. }, _) => false,
+        }
+    }
+}
+
+/// The most paths in one list.
+const PART_ENTRIES_MAX: usize = 2_000;
+
+impl Manifest {
+    /// The lists that it is stored as.
+    pub(super) fn parts(&self) -> serde_json::Result<Vec<Vec<u8>>> {
+        let mut parts = Vec::new();
+        let (mut part, mut count) = (Vec::new(), 0);
+        for (path, entry) in &self.entries {
+            serde_json::to_writer(&mut part, &Line::new(path, entry))?;
+            part.push(b'\n');
+            count += 1;
+            if count >= PART_ENTRIES_MAX || is_cut(path.as_os_str().as_bytes()) {
+                parts.push(std::mem::take(&mut part));
+                count = 0;
+            }
+        }
+        if !part.is_empty() {
+            parts.push(part);
+        }
+        Ok(parts)
+    }
+
+    /// Adds what a list says.
+    pub(super) fn add_part(&mut self, part: &[u8]) -> Result<(), String> {
+        for line in part.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            let line: Line = serde_json::from_slice(line).map_err(|problem| problem.to_string())?;
+            let path = decode_path(&line.path)
+                .ok_or_else(|| format!("{:?} is no path in a workspace", line.path))?;
+            let entry =
+                line.entry().ok_or_else(|| format!("what is said of {:?} makes no sense", line.path))?;
+            self.entries.insert(path, entry);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a list ends behind `path`: one in 256 does.
+fn is_cut(path: &[u8]) -> bool {
+    blake3::hash(path).as_bytes().first() == Some(&0)
+}
+
+/// An entry as it is stored.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    path: String,
+    is: Is,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Is {
+    Folder { mode: u32 },
+    File { mode: u32, blob: String, stamp: Stamp },
+    Link { target: String },
+    NotKept { why: NotKept, stamp: Stamp },
+}
+
+impl Line {
+    fn new(path: &std::path::Path, entry: &Entry) -> Self {
+        let is = match entry {
+            Entry::Folder { mode } => Is::Folder { mode: *mode },
+            Entry::File { mode, blob, stamp } => {
+                Is::File { mode: *mode, blob: blob.to_string(), stamp: *stamp }
+            }
+            Entry::Link { target } => Is::Link { target: encode(target) },
+            Entry::NotKept { why, stamp } => Is::NotKept { why: *why, stamp: *stamp },
+        };
+        Self { path: encode(path.as_os_str()), is }
+    }
+
+    fn entry(&self) -> Option<Entry> {
+        Some(match &self.is {
+            Is::Folder { mode } => Entry::Folder { mode: *mode },
+            Is::File { mode, blob, stamp } => {
+                Entry::File { mode: *mode, blob: BlobId::parse(blob)?, stamp: *stamp }
+            }
+            Is::Link { target } => Entry::Link { target: decode(target)? },
+            Is::NotKept { why, stamp } => Entry::NotKept { why: *why, stamp: *stamp },
+        })
+    }
+}

@@ -1,0 +1,87 @@
+//! Paths in a workspace: which ones there can be, and how they are written down.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Component, Path, PathBuf};
+
+/// Names that are never captured and never restored, wherever they stand: what changes them can make programs run code.
+pub const PROTECTED: [&str; 12] = [
+    ".git",
+    ".rheon",
+    ".claude",
+    ".agent",
+    ".agents",
+    ".codex",
+    ".cursor",
+    ".gemini",
+    ".husky",
+    ".idea",
+    ".mcp.json",
+    ".vscode",
+];
+
+/// Whether `name` is protected. Letter case is ignored, as some file systems do.
+pub(super) fn is_protected(name: &OsStr) -> bool {
+    PROTECTED.iter().any(|protected| name.eq_ignore_ascii_case(protected))
+}
+
+/// Whether `path` names something in a workspace that may be captured and restored.
+pub(super) fn is_plain(path: &Path) -> bool {
+    let mut parts = path.components().peekable();
+    parts.peek().is_some()
+        && parts.all(|part| match part {
+            Component::Normal(name) => !is_protected(name),
+            Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => false,
+        })
+}
+
+/// `name` as text: what is not UTF-8 becomes `%` and two digits per byte, and so does `%` itself.
+pub(super) fn encode(name: &OsStr) -> String {
+    let mut text = String::with_capacity(name.len());
+    for chunk in name.as_bytes().utf8_chunks() {
+        for (nth, plain) in chunk.valid().split('%').enumerate() {
+            if nth > 0 {
+                text.push_str("%25");
+            }
+            text.push_str(plain);
+        }
+        for byte in chunk.invalid() {
+            // Writing to a string cannot fail.
+            write!(text, "%{byte:02x}").ok();
+        }
+    }
+    text
+}
+
+/// The name that `text` stands for.
+pub(super) fn decode(text: &str) -> Option<OsString> {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next()?.as_bytes().to_vec();
+    for part in parts {
+        let (digits, plain) = part.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        bytes.extend_from_slice(plain.as_bytes());
+    }
+    Some(OsString::from_vec(bytes))
+}
+
+/// The path in a workspace that `text` stands for, if it is one.
+pub(super) fn decode_path(text: &str) -> Option<PathBuf> {
+    decode(text).map(PathBuf::from).filter(|path| is_plain(path))
+}
+
+/// How the files begin and end that are about to take a place in the workspace.
+const DRAFT_PREFIX: &str = ".rheon-restore-";
+const DRAFT_SUFFIX: &str = ".tmp";
+
+/// A name for the `number`th file that is about to take a place.
+pub(super) fn draft_name(number: u64) -> OsString {
+    format!("{DRAFT_PREFIX}{}-{number}{DRAFT_SUFFIX}", std::process::id()).into()
+}
+
+/// Whether `name` is one that [`draft_name`] gave.
+pub(super) fn is_draft(name: &OsStr) -> bool {
+    let name = name.as_bytes();
+    name.starts_with(DRAFT_PREFIX.as_bytes()) && name.ends_with(DRAFT_SUFFIX.as_bytes())
+}

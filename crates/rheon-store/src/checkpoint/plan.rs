@@ -1,0 +1,194 @@
+//! `Plan`: what a restore would do, decided before anything is done, pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::id::CheckpointId;
+use super::manifest::{Entry, Manifest};
+
+/// What is to be restored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Restore {
+    /// Everything.
+    All,
+    /// These files, and what is in these folders. Paths are relative to the workspace.
+    Paths(Vec<PathBuf>),
+}
+
+/// What a restore would do.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub(super) checkpoint: CheckpointId,
+    pub(super) what: Restore,
+    pub(super) tasks: Vec<Task>,
+    pub(super) kept_back: Vec<KeptBack>,
+    pub(super) since_last: Vec<PathBuf>,
+}
+
+/// One thing that a restore does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// A file or a link gets the content and the mode that it had.
+    Write(PathBuf),
+    /// A file or a link that was not there goes.
+    Remove(PathBuf),
+    /// A folder is made, or gets the mode that it had.
+    Folder(PathBuf),
+    /// A folder that was not there goes, if nothing is left in it.
+    RemoveFolder(PathBuf),
+}
+
+/// Something that differs from the checkpoint and is left as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptBack {
+    /// Where.
+    pub path: PathBuf,
+    /// Why.
+    pub reason: String,
+}
+
+/// What is now and what shall be; nothing means that nothing is there.
+#[derive(Debug, Clone)]
+pub(super) struct Task {
+    pub(super) path: PathBuf,
+    pub(super) before: Option<Entry>,
+    pub(super) after: Option<Entry>,
+}
+
+impl Plan {
+    /// The checkpoint.
+    pub fn checkpoint(&self) -> &CheckpointId {
+        &self.checkpoint
+    }
+
+    /// What would be done, by path.
+    pub fn steps(&self) -> Vec<Step> {
+        let step = |task: &Task| match (&task.before, &task.after) {
+            (_, Some(Entry::Folder { .. })) => Step::Folder(task.path.clone()),
+            (_, Some(Entry::File { .. } | Entry::Link { .. } | Entry::NotKept { .. })) => {
+                Step::Write(task.path.clone())
+            }
+            (Some(Entry::Folder { .. }), None) => Step::RemoveFolder(task.path.clone()),
+            (Some(Entry::File { .. } | Entry::Link { .. } | Entry::NotKept { .. }) | None, None) => {
+                Step::Remove(task.path.clone())
+            }
+        };
+        self.tasks.iter().map(step).collect()
+    }
+
+    /// What differs from the checkpoint and would be left as it is.
+    pub fn kept_back(&self) -> &[KeptBack] {
+        &self.kept_back
+    }
+
+    /// What would be overwritten or removed and is in no checkpoint yet: it changed after the newest one, by whomever.
+    pub fn since_last(&self) -> &[PathBuf] {
+        &self.since_last
+    }
+
+    /// Where another plan for the same checkpoint finds something else.
+    pub(super) fn differences(&self, other: &Self) -> Vec<PathBuf> {
+        let by_path = |tasks: &[Task]| -> BTreeMap<PathBuf, Task> {
+            tasks.iter().map(|task| (task.path.clone(), task.clone())).collect()
+        };
+        let (ours, theirs) = (by_path(&self.tasks), by_path(&other.tasks));
+        let is_in = |tasks: &BTreeMap<PathBuf, Task>, task: &Task| {
+            tasks.get(&task.path).is_some_and(|found| is_like(task, found))
+        };
+        let gone = self.tasks.iter().filter(|task| !is_in(&theirs, task));
+        let new = other.tasks.iter().filter(|task| !is_in(&ours, task));
+        let paths: BTreeSet<_> = gone.chain(new).map(|task| task.path.clone()).collect();
+        paths.into_iter().collect()
+    }
+}
+
+fn is_like(one: &Task, other: &Task) -> bool {
+    let is_same = |a: &Option<Entry>, b: &Option<Entry>| match (a, b) {
+        (Some(a), Some(b)) => a.is_like(b),
+        (a, b) => a.is_none() && b.is_none(),
+    };
+    is_same(&one.before, &other.before) && is_same(&one.after, &other.after)
+}
+
+/// What a plan is made from.
+pub(super) struct Sides<'a> {
+    /// The checkpoint.
+    pub(super) then: &'a Manifest,
+    /// The files as they are.
+    pub(super) now: &'a Manifest,
+    /// The newest checkpoint.
+    pub(super) last: Option<&'a Manifest>,
+    /// Whether what stands at a path is older than the checkpoint, though the checkpoint does not have it.
+    pub(super) is_older: &'a dyn Fn(&Path, &Entry) -> bool,
+}
+
+/// Decides what to do.
+pub(super) fn plan(checkpoint: CheckpointId, what: Restore, sides: &Sides<'_>) -> Plan {
+    let mut plan =
+        Plan { checkpoint, what, tasks: Vec::new(), kept_back: Vec::new(), since_last: Vec::new() };
+    let paths: BTreeSet<_> = sides.then.entries.keys().chain(sides.now.entries.keys()).collect();
+    for path in paths {
+        let (before, after) = (sides.now.entries.get(path), sides.then.entries.get(path));
+        let is_same = match (before, after) {
+            (Some(before), Some(after)) => before.is_like(after),
+            (before, after) => before.is_none() && after.is_none(),
+        };
+        if is_same || !covers(&plan.what, path, after) {
+            continue;
+        }
+        if let Some(reason) = reason_to_keep(sides, path, before, after) {
+            plan.kept_back.push(KeptBack { path: path.clone(), reason });
+            continue;
+        }
+        let last = sides.last.and_then(|last| last.entries.get(path));
+        let is_saved = match (before, last) {
+            (Some(Entry::Folder { .. }) | None, _) => true,
+            (Some(before), Some(last)) => before.is_like(last),
+            (Some(_), None) => false,
+        };
+        if !is_saved {
+            plan.since_last.push(path.clone());
+        }
+        plan.tasks.push(Task { path: path.clone(), before: before.cloned(), after: after.cloned() });
+    }
+    plan
+}
+
+/// A file that is asked for needs the folders above it.
+fn covers(what: &Restore, path: &Path, after: Option<&Entry>) -> bool {
+    match what {
+        Restore::All => true,
+        Restore::Paths(paths) => paths.iter().any(|wanted| {
+            path.starts_with(wanted)
+                || (matches!(after, Some(Entry::Folder { .. })) && wanted.starts_with(path))
+        }),
+    }
+}
+
+fn reason_to_keep(
+    sides: &Sides<'_>,
+    path: &Path,
+    before: Option<&Entry>,
+    after: Option<&Entry>,
+) -> Option<String> {
+    if let Some(Entry::NotKept { why, .. }) = after {
+        return Some(format!("the checkpoint does not have its content: {why}"));
+    }
+    if let Some(Entry::NotKept { why, .. }) = before {
+        return Some(format!("what is there now could not be brought back: {why}"));
+    }
+    let is_hidden = |folder: &Path| matches!(sides.then.entries.get(folder), Some(Entry::NotKept { .. }));
+    if path.ancestors().skip(1).any(is_hidden) {
+        return Some("its folder could not be read when the checkpoint was made".into());
+    }
+    let blocks = |folder: &Path| matches!(sides.now.entries.get(folder), Some(Entry::NotKept { .. }));
+    if path.ancestors().skip(1).any(blocks) {
+        return Some("what stands in the place of its folder cannot be brought back".into());
+    }
+    match (before, after) {
+        (Some(entry @ (Entry::File { .. } | Entry::Link { .. })), None) if (sides.is_older)(path, entry) => {
+            Some("it is older than the checkpoint: it was ignored then, or came from elsewhere".into())
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,130 @@
+//! A workspace for tests, and how it is written down.
+
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rheon_types::Timestamp;
+use tempfile::TempDir;
+
+use super::checkpoints::Checkpoints;
+use super::id::Moment;
+use super::limits::Limits;
+use super::probe::{Io, Probe};
+
+/// A workspace in `work`, with its checkpoints in `store` beside it.
+pub(super) struct Stage {
+    temp: TempDir,
+    pub(super) checkpoints: Checkpoints,
+}
+
+pub(super) fn stage() -> Stage {
+    stage_with(Limits::default())
+}
+
+pub(super) fn stage_with(limits: Limits) -> Stage {
+    let temp = tempfile::tempdir().unwrap();
+    fs::create_dir(temp.path().join("work")).unwrap();
+    let checkpoints = open(temp.path(), limits, Probe::default());
+    Stage { temp, checkpoints }
+}
+
+fn open(temp: &Path, limits: Limits, probe: Probe) -> Checkpoints {
+    Checkpoints::with_probe(&temp.join("store"), &temp.join("work"), limits, probe).unwrap()
+}
+
+pub(super) fn moment(label: &str) -> Moment {
+    Moment {
+        label: label.into(),
+        at: Timestamp::from_millis(1_700_000_000_000),
+        session_id: Some("s".into()),
+        seq: 7,
+        turn_index: 1,
+    }
+}
+
+impl Stage {
+    pub(super) fn root(&self) -> PathBuf {
+        self.temp.path().join("work")
+    }
+
+    pub(super) fn store(&self) -> PathBuf {
+        self.temp.path().join("store")
+    }
+
+    pub(super) fn outside(&self) -> PathBuf {
+        self.temp.path().join("outside")
+    }
+
+    /// The same folders as another process has them.
+    pub(super) fn again(&self, probe: Probe) -> Checkpoints {
+        open(self.temp.path(), Limits::default(), probe)
+    }
+
+    pub(super) fn seen(
+        &self,
+        see: impl Fn(Io, &Path) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Checkpoints {
+        self.again(Probe::new(see))
+    }
+
+    pub(super) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    /// What a shell does in the workspace.
+    pub(super) fn shell(&self, script: &str) {
+        let script = format!("umask 022; {script}");
+        let done = Command::new("sh").args(["-ec", &script]).current_dir(self.root()).status().unwrap();
+        assert!(done.success(), "{script}");
+    }
+
+    /// All that is in the workspace, line by line.
+    pub(super) fn tree(&self) -> String {
+        let mut lines = Vec::new();
+        tree(&self.root(), &self.root(), &mut lines);
+        lines.sort();
+        lines.concat()
+    }
+
+    /// How many payloads are kept.
+    pub(super) fn blobs(&self) -> usize {
+        let folders = fs::read_dir(self.store().join("blobs")).unwrap().flatten();
+        folders.map(|folder| fs::read_dir(folder.path()).unwrap().count()).sum()
+    }
+}
+
+fn tree(root: &Path, folder: &Path, lines: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        let name = path.strip_prefix(root).unwrap().as_os_str().as_bytes().escape_ascii().to_string();
+        let metadata = path.symlink_metadata().unwrap();
+        let mode = metadata.permissions().mode() & 0o777;
+        if metadata.is_symlink() {
+            lines.push(format!("{name} -> {}\n", fs::read_link(&path).unwrap().display()));
+        } else if metadata.is_dir() {
+            lines.push(format!("{name}/ {mode:o}\n"));
+            tree(root, &path, lines);
+        } else {
+            let content = fs::read(&path).unwrap();
+            let hash = blake3::hash(&content).to_hex();
+            let shown =
+                if content.len() < 40 { content.escape_ascii().to_string() } else { hash.to_string() };
+            lines.push(format!("{name} {mode:o} {shown}\n"));
+        }
+    }
+}
+
+/// What a test says of paths.
+pub(super) fn names<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> String {
+    paths
+        .into_iter()
+        .map(|path| path.as_os_str().as_bytes().escape_ascii().to_string())
+        .collect::<Vec<_>>()
+        .join(" ")
+}

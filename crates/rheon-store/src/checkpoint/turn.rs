@@ -1,0 +1,194 @@
+//! `TurnCheckpoints`: captures the files before the first call of a turn that may change something.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rheon_types::{Answer, Clock, Flow, History, Hook, SessionId, ToolCall};
+
+use super::checkpoints::{Captured, Checkpoints};
+use super::error::CheckpointError;
+use super::id::Moment;
+
+/// What happened before a turn's first change.
+#[derive(Debug)]
+pub enum TurnNews {
+    /// The files are kept. What an event `checkpoint` needs.
+    Captured {
+        /// The checkpoint.
+        captured: Captured,
+        /// What people read.
+        label: String,
+    },
+    /// They are not.
+    Failed {
+        /// Why.
+        error: CheckpointError,
+    },
+}
+
+/// What becomes of a call whose effects could not be undone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OnFailure {
+    /// It runs.
+    #[default]
+    GoOn,
+    /// It does not, and the model is told why. The next one is another attempt.
+    Refuse,
+}
+
+type MayChange = dyn Fn(&ToolCall) -> bool + Send + Sync;
+type LastSeq = dyn Fn() -> u64 + Send + Sync;
+type Tell = dyn Fn(TurnNews) + Send + Sync;
+
+/// Captures the files before the first call of a turn that may change something. Each agent has one of its own, because
+/// turns are counted per run; their checkpoints may be the same.
+pub struct TurnCheckpoints {
+    checkpoints: Arc<Checkpoints>,
+    clock: Arc<dyn Clock>,
+    session_id: Option<SessionId>,
+    may_change: Box<MayChange>,
+    last_seq: Box<LastSeq>,
+    tell: Box<Tell>,
+    on_failure: OnFailure,
+    patience: Duration,
+    turn: Mutex<Turn>,
+    /// One capture at a time: a second call of the turn waits for it.
+    capturing: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Turn {
+    index: u32,
+    is_done: bool,
+}
+
+/// How long a call waits for a capture, unless said otherwise.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl TurnCheckpoints {
+    /// Captures into `checkpoints` before calls of which `may_change` says that they may change something.
+    pub fn new(
+        checkpoints: Arc<Checkpoints>,
+        clock: Arc<dyn Clock>,
+        may_change: impl Fn(&ToolCall) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            checkpoints,
+            clock,
+            session_id: None,
+            may_change: Box::new(may_change),
+            last_seq: Box::new(|| 0),
+            tell: Box::new(|_| {}),
+            on_failure: OnFailure::default(),
+            patience: PATIENCE,
+            turn: Mutex::default(),
+            capturing: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// The session that checkpoints are made for, and the number of the last event in its log.
+    #[must_use]
+    pub fn session(mut self, id: SessionId, last_seq: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        self.session_id = Some(id);
+        self.last_seq = Box::new(last_seq);
+        self
+    }
+
+    /// Whom to tell.
+    #[must_use]
+    pub fn tell(mut self, tell: impl Fn(TurnNews) + Send + Sync + 'static) -> Self {
+        self.tell = Box::new(tell);
+        self
+    }
+
+    /// What becomes of a call whose effects could not be undone.
+    #[must_use]
+    pub fn on_failure(mut self, on_failure: OnFailure) -> Self {
+        self.on_failure = on_failure;
+        self
+    }
+
+    /// How long a call waits for a capture. After that the capture has failed.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    async fn before_change(&self, call: &ToolCall) -> Flow {
+        let _one = self.capturing.lock().await;
+        let turn = *self.turn();
+        if turn.is_done {
+            return Flow::Continue;
+        }
+        let label = format!("before {} in turn {}", call.name, turn.index);
+        let moment = Moment {
+            label: label.clone(),
+            at: self.clock.now(),
+            session_id: self.session_id.clone(),
+            seq: (self.last_seq)(),
+            turn_index: turn.index,
+        };
+        match self.capture(moment).await {
+            Ok(captured) => {
+                self.turn().is_done = true;
+                (self.tell)(TurnNews::Captured { captured, label });
+                Flow::Continue
+            }
+            Err(error) => {
+                let reason = format!("the files cannot be kept for undo: {error}");
+                (self.tell)(TurnNews::Failed { error });
+                match self.on_failure {
+                    OnFailure::GoOn => {
+                        // What is captured after this call would not be the state before the turn.
+                        self.turn().is_done = true;
+                        Flow::Continue
+                    }
+                    OnFailure::Refuse => Flow::Veto(reason),
+                }
+            }
+        }
+    }
+
+    async fn capture(&self, moment: Moment) -> Result<Captured, CheckpointError> {
+        // Whoever stops waiting stops the capture: files that a tool changes meanwhile are no checkpoint.
+        let stop = StopOnDrop(Arc::default());
+        let (checkpoints, flag) = (Arc::clone(&self.checkpoints), Arc::clone(&stop.0));
+        let work = tokio::task::spawn_blocking(move || checkpoints.capture_unless(&moment, &flag));
+        match tokio::time::timeout(self.patience, work).await {
+            Ok(Ok(captured)) => captured,
+            Ok(Err(_)) | Err(_) => Err(CheckpointError::Stopped),
+        }
+    }
+
+    fn turn(&self) -> std::sync::MutexGuard<'_, Turn> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Hook for TurnCheckpoints {
+    fn name(&self) -> &str {
+        "checkpoints"
+    }
+
+    fn before_turn<'a>(&'a self, _history: &'a History, turn_index: u32) -> Answer<'a, Flow> {
+        *self.turn() = Turn { index: turn_index, is_done: false };
+        Answer::Now(Flow::Continue)
+    }
+
+    fn before_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Flow> {
+        if self.turn().is_done || !(self.may_change)(call) {
+            return Answer::Now(Flow::Continue);
+        }
+        Answer::later(self.before_change(call))
+    }
+}

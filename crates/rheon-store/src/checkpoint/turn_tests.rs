@@ -1,0 +1,142 @@
+//! A turn's first change is preceded by one capture, whatever becomes of it.
+
+use std::fs;
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rheon_testkit::{FnTool, Scenario, TestClock, Turn, scripted};
+use rheon_types::{Effect, ToolCall, ToolError, ToolResult};
+use serde_json::json;
+
+use super::plan::Restore;
+use super::probe::Io;
+use super::testing::{Stage, moment, stage};
+use super::turn::{OnFailure, TurnCheckpoints, TurnNews};
+use super::{CheckpointId, Checkpoints};
+
+type News = Arc<Mutex<Vec<String>>>;
+
+/// A hook, and what it tells.
+fn hook(checkpoints: Arc<Checkpoints>) -> (TurnCheckpoints, News) {
+    let news = News::default();
+    let told = Arc::clone(&news);
+    let hook = TurnCheckpoints::new(checkpoints, Arc::new(TestClock::default()), |call: &ToolCall| {
+        call.name.as_str() != "look"
+    })
+    .session("s".into(), || 42)
+    .tell(move |it| {
+        told.lock().unwrap().push(match it {
+            TurnNews::Captured { captured, label } => format!("{} {label}", captured.id),
+            TurnNews::Failed { error } => error.to_string(),
+        });
+    });
+    (hook, news)
+}
+
+fn tool(stage: &Stage, name: &'static str) -> FnTool {
+    let root = stage.root();
+    FnTool::new(name, move |arguments, _| {
+        let path = root.join(arguments["path"].as_str().unwrap());
+        async move {
+            let written = fs::write(path, "new");
+            written.map_err(|error| ToolError::Failed(error.to_string()))?;
+            Ok(ToolResult::text("done"))
+        }
+    })
+    .effect(Effect::Idempotent)
+}
+
+fn look() -> FnTool {
+    FnTool::new("look", |_, _| async { Ok(ToolResult::text("seen")) })
+}
+
+fn scenario() -> Scenario {
+    Scenario::new()
+        .turn(Turn::new().tool_call("look", json!({})))
+        .turn(
+            Turn::new()
+                .tool_call("look", json!({}))
+                .tool_call("write", json!({ "path": "a" }))
+                .tool_call("shell", json!({ "path": "b" })),
+        )
+        .turn(Turn::new().tool_call("shell", json!({ "path": "c" })))
+        .turn("ready")
+}
+
+async fn run(stage: &Stage, hook: TurnCheckpoints) {
+    let agent = scripted(scenario()).tool(look()).tool(tool(stage, "write")).tool(tool(stage, "shell"));
+    agent.with(|builder| builder.hook(hook)).run("go").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_turn_that_changes_something_has_one_checkpoint_and_can_be_undone() {
+    let stage = stage();
+    stage.write("a", "old");
+    let checkpoints = Arc::new(stage.again(super::probe::Probe::default()));
+    let (hook, news) = hook(Arc::clone(&checkpoints));
+    run(&stage, hook).await;
+    let listed = checkpoints.list().unwrap();
+    let labels: Vec<_> = listed.iter().map(|it| format!("{} {}", it.id, it.moment.label)).collect();
+    assert_eq!(*news.lock().unwrap(), labels);
+    let moments: Vec<_> =
+        listed.iter().map(|it| (it.moment.label.as_str(), it.moment.turn_index, it.moment.seq)).collect();
+    assert_eq!(moments, [("before write in turn 1", 1, 42), ("before shell in turn 2", 2, 42)]);
+    assert_eq!(stage.tree(), "a 644 new\nb 644 new\nc 644 new\n");
+    let back = |id: &CheckpointId| {
+        let plan = checkpoints.plan_restore(id, Restore::All).unwrap();
+        assert_eq!(checkpoints.restore(&plan, &moment("rewind")).unwrap().errors, vec![]);
+    };
+    back(&listed[1].id);
+    assert_eq!(stage.tree(), "a 644 new\nb 644 new\n");
+    back(&listed[0].id);
+    assert_eq!(stage.tree(), "a 644 old\n");
+}
+
+fn full(stage: &Stage) -> Arc<Checkpoints> {
+    Arc::new(stage.seen(|io, _| match io {
+        Io::Commit => Err(io::Error::from(io::ErrorKind::StorageFull)),
+        _ => Ok(()),
+    }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_capture_that_fails_is_told_once_a_turn_and_the_calls_run() {
+    let stage = stage();
+    let (hook, news) = hook(full(&stage));
+    run(&stage, hook).await;
+    assert_eq!(stage.tree(), "a 644 new\nb 644 new\nc 644 new\n");
+    assert_eq!(news.lock().unwrap().len(), 2);
+    assert!(news.lock().unwrap().iter().all(|it| it.starts_with("cannot write ")), "{news:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_capture_that_fails_keeps_calls_from_running_where_that_is_wanted() {
+    let stage = stage();
+    let (hook, news) = hook(full(&stage));
+    run(&stage, hook.on_failure(OnFailure::Refuse)).await;
+    assert_eq!((stage.tree().as_str(), news.lock().unwrap().len()), ("", 3));
+}
+
+#[tokio::test]
+async fn a_capture_that_takes_too_long_is_given_up_and_leaves_no_checkpoint() {
+    let stage = stage();
+    stage.write("a", "old");
+    let checkpoints = Arc::new(stage.again(super::probe::Probe::default()));
+    let (hook, news) = hook(Arc::clone(&checkpoints));
+    // Somebody else holds the lock for as long as the run takes.
+    fs::create_dir_all(stage.store()).unwrap();
+    let lock = fs::File::create(stage.store().join("lock")).unwrap();
+    lock.lock().unwrap();
+    run(&stage, hook.patience(Duration::from_millis(1))).await;
+    assert_eq!(*news.lock().unwrap(), ["capturing the files was stopped"; 2]);
+    drop(lock);
+    // Whoever waited for the lock has seen by now that nobody wants it any more, or will.
+    let captured = tokio::task::spawn_blocking({
+        let checkpoints = Arc::clone(&checkpoints);
+        move || checkpoints.capture(&moment("later"))
+    });
+    captured.await.unwrap().unwrap();
+    let labels: Vec<_> = checkpoints.list().unwrap().into_iter().map(|it| it.moment.label).collect();
+    assert_eq!(labels, ["later"]);
+}
