@@ -21,7 +21,8 @@ impl WithToolkit for AgentBuilder {
 }
 
 /// The standard tools for work in `folder`: files, search, a shell in a sandbox, a task list, questions to the user, plans.
-/// Without rules: looks into the folder are free, everything else is asked about. [`ToolkitSettings`] changes any of it.
+/// Without rules: looks into the folder are free, everything else is asked about. [`ToolkitSettings`] changes any of it;
+/// with the home folder in its places, the keys that lie there are hidden too.
 pub async fn default_tools(folder: impl AsRef<Path>) -> Result<Toolkit, ToolkitError> {
     let places = Places { working_folder: folder.as_ref().to_owned(), home: None };
     Toolkit::new(ToolkitSettings::new(Policy::empty(places), Arc::new(SystemClock::default()))).await

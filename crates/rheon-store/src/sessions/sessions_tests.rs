@@ -32,7 +32,7 @@ fn name(id: &str) -> SessionName {
 /// A run with a tool and a long text, stored in the session `s`.
 async fn stored_run(sessions: &Sessions) -> Vec<Event> {
     let journal =
-        Arc::new(sessions.create(&"s".into(), Some(Path::new("/work/my project")), &lease()).unwrap());
+        Arc::new(sessions.create(&"s".into(), Some(Path::new("/srv/my project")), &lease()).unwrap());
     let long = "long ".repeat(20_000);
     let scenario = Scenario::new()
         .turn(Turn::say("I echo.").tool_call_with_id("a", "echo", json!({ "text": long })))
@@ -64,9 +64,9 @@ async fn what_was_stored_is_read_back_exactly_and_for_the_owner_alone() {
     assert_eq!(read(&sessions, "s"), events);
     let listed = sessions.list(None);
     assert_eq!(listed.len(), 1);
-    assert_eq!(listed, sessions.list(Some(Path::new("/work/my project"))));
+    assert_eq!(listed, sessions.list(Some(Path::new("/srv/my project"))));
     let header = listed[0].header.clone().unwrap();
-    assert_eq!((header.session_id, header.project.as_deref()), ("s".into(), Some("/work/my project")));
+    assert_eq!((header.session_id, header.project.as_deref()), ("s".into(), Some("/srv/my project")));
     // The long text is beside the journal, so that its lines stay short.
     assert!(listed[0].bytes < 20_000, "{}", listed[0].bytes);
     for path in [folder.path().join("data/projects"), listed[0].path.clone()] {

@@ -22,6 +22,7 @@ mod rule;
 mod shell_seam;
 mod subject;
 mod suggestion;
+mod user_rules;
 mod visible;
 mod wildcard;
 
@@ -36,6 +37,7 @@ pub use policy_set::{Policy, PolicyError, PolicySource, Source, Trust};
 pub use read_only::ReadOnly;
 pub use rule::{List, Rule, RuleError};
 pub use shell_seam::Shell;
+pub use user_rules::UserRules;
 pub(crate) use visible::brief;
 pub use visible::visible;
 

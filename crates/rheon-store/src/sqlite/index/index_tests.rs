@@ -36,9 +36,9 @@ fn ids(page: &Page) -> Vec<&str> {
 #[test]
 fn a_run_is_rows() {
     let index = empty();
-    record(&index, "s1", "/work/a", 0, run("Fix the bug", "It is fixed."));
+    record(&index, "s1", "/srv/a", 0, run("Fix the bug", "It is fixed."));
     expect![[r#"
-        session | s1 | /work/a | /work/a/s1.log | - | - | Fix the bug | completed | 1000 | 14000 | ["m1","m2"] | 2 | 14
+        session | s1 | /srv/a | /srv/a/s1.log | - | - | Fix the bug | completed | 1000 | 14000 | ["m1","m2"] | 2 | 14
         run | s1 | s1.main.0 | m2
         entry | s1 | 3 | s1.main.0 | user | 3000 | Fix the bug
         entry | s1 | 9 | s1.main.0 | toolResult | 9000 | fn main() {}
@@ -53,8 +53,8 @@ fn a_run_is_rows() {
         SessionRow {
             source: SessionSource {
                 session_id: "s1",
-                project: "/work/a",
-                path: "/work/a/s1.log",
+                project: "/srv/a",
+                path: "/srv/a/s1.log",
                 parent: None,
             },
             title: "Fix the bug",
@@ -494,8 +494,7 @@ fn the_index_of_a_hundred_thousand_sessions() {
     let folder = tempfile::tempdir().unwrap();
     let (index, _) = Index::open(&folder.path().join("index.db")).unwrap();
     let logs = (0..100_000_u64).map(|n| {
-        let (id, project) =
-            (format!("0192f3a4-7c1e-7b2a-9d3e-{n:012}"), format!("/work/project-{}", n % 100));
+        let (id, project) = (format!("0192f3a4-7c1e-7b2a-9d3e-{n:012}"), format!("/srv/project-{}", n % 100));
         let prompt = format!("Please mend the parser of module {n} so that case {} passes", n % 977);
         let kinds = run(&prompt, "The parser is mended and every case passes now.");
         let events = events(&id, n * 1_000, kinds);
@@ -516,7 +515,7 @@ fn the_index_of_a_hundred_thousand_sessions() {
     };
     for _ in 0..2 {
         timed("first page, all", &|| page(None, None));
-        timed("first page, one project", &|| page(Some("/work/project-7"), None));
+        timed("first page, one project", &|| page(Some("/srv/project-7"), None));
         timed("first page, rare word", &|| page(None, Some("case 976")));
         timed("first page, word of every session", &|| page(None, Some("parser")));
         let search = |text: &str| {

@@ -1,0 +1,72 @@
+//! What "always" leaves behind on disk.
+
+use std::fs;
+use std::sync::{Arc, Mutex};
+
+use expect_test::expect;
+
+use super::UserRules;
+use crate::policy::gate::RuleSink as _;
+use crate::policy::rule::{List, Rule};
+
+fn rule(text: &str, list: List) -> Rule {
+    Rule::parse(text, list).unwrap()
+}
+
+#[test]
+fn rules_are_added_once_and_everything_else_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rheon/settings.json");
+    let failures = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&failures);
+    let rules = UserRules::new(&file, move |problem| told.lock().unwrap().push(problem.to_owned()));
+    rules.save(List::Allow, &[rule("Bash(npm test *)", List::Allow)]);
+    fs::write(&file, r#"{"theme": "dark", "permissions": {"allow": ["Bash(npm test *)"]}}"#).unwrap();
+    rules.save(List::Allow, &[rule("Bash(npm test *)", List::Allow), rule("Bash(make *)", List::Allow)]);
+    rules.save(List::Deny, &[rule("Bash(curl *)", List::Deny)]);
+    expect![[r#"
+        {
+          "permissions": {
+            "allow": [
+              "Bash(npm test *)",
+              "Bash(make *)"
+            ],
+            "deny": [
+              "Bash(curl *)"
+            ]
+          },
+          "theme": "dark"
+        }
+    "#]]
+    .assert_eq(&fs::read_to_string(&file).unwrap());
+    // A file that cannot be understood is left alone, and the user hears of it.
+    fs::write(&file, "{ half").unwrap();
+    rules.save(List::Allow, &[rule("Bash(ls *)", List::Allow)]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{ half");
+    let failures = failures.lock().unwrap();
+    assert_eq!(failures.len(), 1);
+    assert!(failures[0].starts_with("cannot save Bash(ls *) in "), "{failures:?}");
+    assert!(failures[0].ends_with("it holds for this session only"), "{failures:?}");
+}
+
+#[test]
+#[cfg(unix)]
+fn two_programs_at_once_lose_no_rule_and_the_file_is_for_its_owner() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("settings.json");
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let file = file.clone();
+            scope.spawn(move || {
+                let rules = UserRules::new(file, |problem| panic!("{problem}"));
+                for n in 0..10 {
+                    rules.save(List::Allow, &[rule(&format!("Bash(tool{thread}x{n} *)"), List::Allow)]);
+                }
+            });
+        }
+    });
+    let saved: serde_json::Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(saved["permissions"]["allow"].as_array().unwrap().len(), 40);
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+}
