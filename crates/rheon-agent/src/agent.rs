@@ -19,7 +19,8 @@ use crate::log::{EventLog, EventQueue, EventSubscription, LogPosition, Observers
 use crate::panics::panic_text;
 use crate::prompt::Prompt;
 use crate::run::{Start, drive};
-use crate::state::{Conversation, Shared};
+use crate::conversation::Conversation;
+use crate::state::Shared;
 use crate::stream::{RunHandle, RunStream};
 
 /// An agent. Clones are handles to the same one, so it can be steered while it runs.
@@ -170,7 +171,7 @@ impl Agent {
 
     /// The conversation so far, also while a run adds to it.
     pub fn messages(&self) -> History {
-        lock(&self.inner.shared).conversation.history.clone()
+        lock(&self.inner.shared).conversation.history().clone()
     }
 
     /// Forgets the conversation and whatever waits in the queues.
@@ -337,13 +338,13 @@ impl Inner {
         match continuation {
             None | Some(ContinuationKind::Default) => conversation,
             Some(ContinuationKind::Rerun { .. } | ContinuationKind::Branch { .. }) => {
-                let history = conversation.history;
+                let history = conversation.history();
                 let is_said = |message: Option<&Arc<AgentMessage>>| match message.and_then(|it| it.as_llm()) {
                     Some(Message::User(user)) => user.author == Author::User,
                     Some(Message::Assistant(_) | Message::ToolResult(_)) | None => false,
                 };
                 let last = (0..history.len()).rev().find(|index| is_said(history.get(*index)));
-                history.prefix(last.map_or(0, |index| index + 1)).into()
+                conversation.prefix(last.map_or(0, |index| index + 1))
             }
         }
     }

@@ -8,11 +8,13 @@ use std::time::Duration;
 use rheon_types::event::{ApprovalRequest, PermissionResponse};
 use rheon_types::{
     AgentId, CacheConfig, Clock, Event, Gate, History, Hook, InputFilter, OutputSchema, Provider, Random,
-    SessionId, Store, SystemPrompt, ThinkingLevel, Tool,
+    Reminder, SessionId, Store, SystemPrompt, ThinkingLevel, Tool,
 };
 
 use crate::agent::{Agent, Parts};
-use crate::config::{ExecutionLimits, LoopConfig, Settings, ToolExecution};
+use crate::budget::BudgetPool;
+use crate::config::{ContextParts, ExecutionLimits, LoopConfig, Settings, ToolExecution};
+use crate::context::{CompactionStrategy, WindowSettings};
 use crate::control::{Control, QueueMode};
 use crate::error::{BROADCAST_EVENTS_MAX, BuildError};
 use crate::log::{LogPosition, Observers};
@@ -51,6 +53,8 @@ struct SessionParts {
 struct Inputs {
     clock: Option<Arc<dyn Clock>>,
     random: Option<Arc<dyn Random>>,
+    context: ContextParts,
+    budget: Option<BudgetPool>,
 }
 
 impl Agent {
@@ -281,6 +285,30 @@ impl AgentBuilder {
         self
     }
 
+    /// Adds a reminder; reminders are asked in the order they were added.
+    pub fn reminder(mut self, reminder: Arc<dyn Reminder>) -> Self {
+        self.inputs.context.reminders.push(reminder);
+        self
+    }
+
+    /// How the window is made shorter.
+    pub fn compaction(mut self, strategy: impl CompactionStrategy + 'static) -> Self {
+        self.inputs.context.strategy = Arc::new(strategy);
+        self
+    }
+
+    /// How full the model's window may be.
+    pub fn window(mut self, window: WindowSettings) -> Self {
+        self.settings.window = window;
+        self
+    }
+
+    /// What may be spent, with others that draw on it.
+    pub fn budget(mut self, budget: BudgetPool) -> Self {
+        self.inputs.budget = Some(budget);
+        self
+    }
+
     /// The agent.
     pub fn build(self) -> Result<Agent, BuildError> {
         let mut settings = self.settings;
@@ -303,6 +331,8 @@ impl AgentBuilder {
             clock: self.inputs.clock.unwrap_or(defaults.clock),
             random: self.inputs.random.unwrap_or(defaults.random),
             config_id: self.session.config_id,
+            context: self.inputs.context,
+            budget: self.inputs.budget,
             settings,
             ..defaults
         };

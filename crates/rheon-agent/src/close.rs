@@ -52,7 +52,7 @@ fn output(run: &Run, end: RunEnd) -> AgentOutput {
         usage: run.state.usage,
         cost: run.state.bill.total(),
         turns: run.state.turns,
-        end,
+        ..AgentOutput::new(end)
     }
 }
 

@@ -3,6 +3,7 @@
 mod agent;
 mod agent_loop;
 mod approval;
+mod budget;
 mod builder;
 mod call_ids;
 mod close;
@@ -10,6 +11,7 @@ mod closure_hook;
 mod config;
 mod context;
 mod control;
+mod conversation;
 mod error;
 mod halt;
 mod hooks;
@@ -30,9 +32,13 @@ mod toolbox;
 
 pub use agent::Agent;
 pub use agent_loop::{AgentContext, agent_loop, agent_loop_continue};
+pub use budget::BudgetPool;
 pub use builder::AgentBuilder;
 pub use closure_hook::ClosureHook;
-pub use config::{ExecutionLimits, LoopConfig, Settings, ToolExecution};
+pub use config::{ContextParts, ExecutionLimits, LoopConfig, Settings, ToolExecution};
+pub use context::{
+    CheckSettings, Compaction, CompactionStrategy, Summariser, Tiers, WindowSettings, WindowView,
+};
 pub use control::{Answerer, Control, QueueMode};
 pub use error::{AgentError, BuildError, PermissionError, ToolboxError};
 pub use log::{EventLog, EventSubscription, LogPosition, Observers, RecvError};

@@ -15,7 +15,8 @@ use tokio_util::sync::CancellationToken;
 use crate::config::LoopConfig;
 use crate::halt::{Halt, Stop};
 use crate::log::{EventLog, EventQueue};
-use crate::state::{Conversation, OpenTurn, RunState, Shared};
+use crate::conversation::Conversation;
+use crate::state::{OpenTurn, RunState, Shared};
 use crate::step::decide::Progress;
 
 /// How long the last sync of a run may take.
@@ -99,7 +100,7 @@ impl Run {
     }
 
     pub(crate) fn history(&self) -> &History {
-        &self.state.conversation.history
+        self.state.conversation.history()
     }
 
     pub(crate) fn emit(&self, kind: AgentEvent) {

@@ -12,7 +12,7 @@ use crate::halt::Halt;
 use crate::hooks::Hooks;
 use crate::live::Run;
 use crate::state::{OpenTurn, first_trigger};
-use crate::step::{assemble, call, decide, execute, gate, intake, settle};
+use crate::step::{assemble, call, decide, execute, finish, fit, gate, intake, reserve, settle};
 
 /// How a run begins.
 pub(crate) enum Start {
@@ -64,10 +64,17 @@ fn continuable(run: &Run) -> Result<bool, RunEnd> {
 async fn turns(run: &mut Run) -> RunEnd {
     loop {
         match decide::decide(&run.progress(), &run.config.settings.limits) {
-            decide::Next::Stop(end) => match held_back(run, &end).await {
-                Ok(Flow::Continue) => return end,
-                Ok(Flow::Veto(reason)) => go_on(run, reason),
-                Err(halt) => return halt.into(),
+            decide::Next::Stop(end) => match finish::check(run, &end) {
+                finish::Check::Nudge(text) => go_on(run, text),
+                finish::Check::End(end) => return end,
+                finish::Check::Done => match held_back(run, &end).await {
+                    Ok(Flow::Continue) => return end,
+                    Ok(Flow::Veto(reason)) => {
+                        run.state.stops.vetoes += 1;
+                        go_on(run, reason);
+                    }
+                    Err(halt) => return halt.into(),
+                },
             },
             decide::Next::Turn => {}
         }
@@ -92,7 +99,6 @@ async fn held_back(run: &Run, end: &RunEnd) -> Result<Flow, Halt> {
 
 /// Says to the model why it is not done.
 fn go_on(run: &mut Run, reason: String) {
-    run.state.stops.vetoes += 1;
     run.state.expects_answer = true;
     let message = Message::note(reason, run.now());
     run.state.prompts.push(Arc::new(AgentMessage::Llm(LlmMessage { message, turn_id: None })));
@@ -107,7 +113,8 @@ async fn turn(run: &mut Run) -> Result<(), Halt> {
         intake::Entered::Nothing => run.commit_meanwhile(),
     }
     if run.state.expects_answer {
-        let request = assemble::assemble(run);
+        fit::fit(run).await?;
+        let request = reserve::reserve(run, assemble::assemble(run))?;
         call::call(run, request).await?;
         gate::gate(run).await?;
         execute::execute(run).await?;

@@ -10,7 +10,7 @@ use rheon_types::{
 use serde::{Deserialize, Serialize};
 
 use crate::call_ids::CallIds;
-use crate::context::estimate_tokens;
+use crate::conversation::Conversation;
 
 /// All that changes during a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -48,6 +48,12 @@ pub(crate) struct Stops {
     pub(crate) last: Option<StopReason>,
     /// How often in a row hooks have kept the run from stopping.
     pub(crate) vetoes: u32,
+    /// How often in a row the model was asked to finish what it left open.
+    pub(crate) nudges: u32,
+    /// How often it was asked for an answer of the form that was asked for.
+    pub(crate) repairs: u32,
+    /// How often in a row making the window shorter gained too little.
+    pub(crate) poor_compactions: u32,
 }
 
 /// What model calls cost together.
@@ -83,29 +89,6 @@ impl Bill {
     }
 }
 
-/// A conversation and how long it is thought to be.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Conversation {
-    /// The messages.
-    pub(crate) history: History,
-    /// Their tokens, counted as they came.
-    pub(crate) tokens_estimate: u64,
-}
-
-impl Conversation {
-    fn push(&mut self, message: Arc<AgentMessage>) {
-        self.tokens_estimate = self.tokens_estimate.saturating_add(estimate_tokens(&message));
-        self.history.push(message);
-    }
-}
-
-impl From<History> for Conversation {
-    fn from(history: History) -> Self {
-        let tokens_estimate = history.iter().map(|message| estimate_tokens(message)).sum();
-        Self { history, tokens_estimate }
-    }
-}
-
 /// What the runs of one agent hand on to each other. The ids move along with the run that uses them.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
@@ -113,9 +96,15 @@ pub(crate) struct Shared {
     pub(crate) call_ids: CallIds,
 }
 
+impl From<Conversation> for Shared {
+    fn from(conversation: Conversation) -> Self {
+        Self { call_ids: CallIds::from(conversation.history()), conversation }
+    }
+}
+
 impl From<History> for Shared {
     fn from(history: History) -> Self {
-        Self { call_ids: CallIds::from(&history), conversation: history.into() }
+        Conversation::from(history).into()
     }
 }
 

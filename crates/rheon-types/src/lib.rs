@@ -21,6 +21,7 @@ mod system_prompt;
 mod time;
 mod tool;
 mod usage;
+mod window;
 
 pub use answer::{Answer, BoxFuture};
 pub use command::Command;
@@ -43,14 +44,15 @@ pub use request::{
 };
 pub use seam::{
     AllowAll, Amendment, AskFirst, AskedBy, ChunkStream, Client, Clock, DenyAll, EventStream, FilterVerdict,
-    Flow, Gate, GateRequest, Hook, InputFilter, Interactive, Opinion, Permit, Provider, Random, Store, Task,
-    Tool, Verdict, Worker,
+    Flow, Gate, GateRequest, Hook, InputFilter, Interactive, Opinion, Permit, Provider, Random, Reminder,
+    Situation, Store, Task, Tool, Verdict, Worker,
 };
 pub use stop::StopReason;
 pub use system_prompt::{SystemPrompt, SystemSection};
 pub use time::Timestamp;
 pub use tool::{Effect, Hold, ToolContext, ToolError, ToolNews, ToolReporter, ToolResult};
 pub use usage::{MicroUsd, Usage};
+pub use window::{CutKind, WindowCut, window};
 
 #[cfg(test)]
 mod draft_tests;

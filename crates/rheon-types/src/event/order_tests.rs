@@ -27,14 +27,7 @@ fn event(word: &str) -> AgentEvent {
             metadata: None,
         },
         "end" => AgentEvent::AgentEnd {
-            output: Arc::new(AgentOutput {
-                messages: Vec::new(),
-                text: String::new(),
-                usage: Usage::default(),
-                cost: None,
-                turns: 0,
-                end: RunEnd::Completed,
-            }),
+            output: Arc::new(AgentOutput::new(RunEnd::Completed)),
         },
         "turn" => {
             AgentEvent::TurnStart { turn_index: argument.parse().unwrap(), triggered_by: TurnTrigger::User }
@@ -45,7 +38,7 @@ fn event(word: &str) -> AgentEvent {
             tool_results: Vec::new(),
             usage: Usage::default(),
         },
-        "llm" => AgentEvent::LlmStart { model: "m".into(), tokens_estimate: 0 },
+        "llm" => AgentEvent::LlmStart { model: "m".into(), tokens_estimate: 0, reserved: None },
         "/llm" => AgentEvent::LlmEnd {
             usage: Usage::default(),
             stop_reason: StopReason::Stop,
