@@ -32,7 +32,7 @@ mod toolbox;
 
 pub use agent::Agent;
 pub use agent_loop::{AgentContext, agent_loop, agent_loop_continue};
-pub use budget::BudgetPool;
+pub use budget::{BudgetPool, Caps};
 pub use builder::AgentBuilder;
 pub use closure_hook::ClosureHook;
 pub use config::{ContextParts, ExecutionLimits, LoopConfig, Settings, ToolExecution};

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rheon_types::{
-    AgentEvent, AgentId, AgentMessage, ContinuationKind, History, LlmMessage, LoopId, Message, RunFailure,
-    StoreError, Timestamp, TurnId,
+    AgentEvent, AgentId, AgentMessage, ContinuationKind, History, LlmMessage, LoopId, Message, Request,
+    RunFailure, StoreError, Timestamp, TurnId,
 };
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -18,6 +18,7 @@ use crate::log::{EventLog, EventQueue};
 use crate::conversation::Conversation;
 use crate::state::{OpenTurn, RunState, Shared};
 use crate::step::decide::Progress;
+use crate::step::reserve::SetAside;
 
 /// How long the last sync of a run may take.
 const LAST_SYNC_SECONDS_MAX: u64 = 30;
@@ -82,6 +83,8 @@ pub(crate) struct Run {
     /// A sync that is under way beside the model call.
     pub(crate) syncing: Option<JoinHandle<Result<(), StoreError>>>,
     pub(crate) ending: Arc<Ending>,
+    /// What is set aside of the budget for the call under way.
+    pub(crate) set_aside: Option<SetAside>,
 }
 
 impl Run {
@@ -94,9 +97,12 @@ impl Run {
     ) -> Self {
         log.log.recover();
         let started_ms = millis(config.clock.elapsed());
-        let stop = Stop::new(cancel, config.settings.limits.duration_max);
+        let time_left = config.budget.as_ref().and_then(|budget| budget.time_left());
+        let limits = [config.settings.limits.duration_max, time_left];
+        let stop = Stop::new(cancel, limits.into_iter().flatten().min());
         let state = RunState::new(conversation, started_ms);
-        Self { config, identity, log, state, stop, mirror: None, syncing: None, ending: Arc::default() }
+        let ending = Arc::default();
+        Self { config, identity, log, state, stop, mirror: None, syncing: None, ending, set_aside: None }
     }
 
     pub(crate) fn history(&self) -> &History {
@@ -182,6 +188,14 @@ impl Run {
             queued: steering + follow_ups,
             last_stop: self.state.stops.last,
         }
+    }
+
+    /// How many tokens the prompt of `request` may have at most. What is estimated may be too little, so there is a margin.
+    pub(crate) fn prompt_tokens_max(&self, request: &Request) -> u64 {
+        let beside = request.system.sections().map(|section| section.text.len()).sum::<usize>()
+            + request.reminder.as_ref().map_or(0, |reminder| reminder.len());
+        let estimate = self.state.conversation.tokens_estimate().saturating_add(beside as u64 / 4);
+        estimate.saturating_add(estimate / 4)
     }
 
     /// A message of the turn that is under way.

@@ -63,6 +63,9 @@ fn continuable(run: &Run) -> Result<bool, RunEnd> {
 
 async fn turns(run: &mut Run) -> RunEnd {
     loop {
+        if run.state.stops.is_wrapping_up {
+            return Halt::OutOfBudget(reserve::SPENT.into()).into();
+        }
         match decide::decide(&run.progress(), &run.config.settings.limits) {
             decide::Next::Stop(end) => match finish::check(run, &end) {
                 finish::Check::Nudge(text) => go_on(run, text),

@@ -54,6 +54,8 @@ pub(crate) struct Stops {
     pub(crate) repairs: u32,
     /// How often in a row making the window shorter gained too little.
     pub(crate) poor_compactions: u32,
+    /// Whether the budget pays for no call after the one under way.
+    pub(crate) is_wrapping_up: bool,
 }
 
 /// What model calls cost together.
@@ -78,6 +80,16 @@ impl Bill {
         };
         let total = sum.zip(cost).and_then(|(sum, cost)| sum.checked_add(cost));
         *self = total.map_or(Self::Unknown, Self::Known);
+    }
+
+    /// What came to it since it was `before`, where it is known.
+    pub(crate) fn since(self, before: Self) -> Option<MicroUsd> {
+        match (before, self) {
+            (_, Self::Empty) => Some(MicroUsd::default()),
+            (Self::Empty, Self::Known(sum)) => Some(sum),
+            (Self::Known(before), Self::Known(sum)) => Some(MicroUsd(sum.0.saturating_sub(before.0))),
+            (Self::Unknown, _) | (_, Self::Unknown) => None,
+        }
     }
 
     /// The sum, where it is known.

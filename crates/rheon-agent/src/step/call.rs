@@ -22,7 +22,7 @@ pub(crate) async fn call(run: &mut Run, mut request: Request) -> Result<(), Halt
     run.emit(AgentEvent::LlmStart {
         model: Arc::clone(&request.model),
         tokens_estimate: run.state.conversation.tokens_estimate(),
-        reserved: None,
+        reserved: reserve::reserved(run),
     });
     run.turn().model_call = Some(OpenModelCall { started_ms: run.clock_ms(), ..OpenModelCall::default() });
     let mut attempt = 1;
@@ -31,6 +31,9 @@ pub(crate) async fn call(run: &mut Run, mut request: Request) -> Result<(), Halt
             Refit::Shorter => request.messages = run.state.conversation.window().clone(),
             Refit::NoShorter => pause(run, error, attempt).await?,
         }
+        // What the failed try took is spent; the next one has to be paid for anew.
+        reserve::settle(run);
+        request = reserve::reserve(run, request)?;
         attempt += 1;
     }
     end_message(run, StopReason::Error, None);

@@ -9,6 +9,7 @@ mod adversarial_reentry;
 mod adversarial_seams;
 mod adversarial_tools;
 mod bad_input;
+mod budget;
 mod cancel;
 mod continuation;
 mod cost;
