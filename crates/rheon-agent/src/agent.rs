@@ -7,19 +7,20 @@ use std::time::Duration;
 use futures::FutureExt;
 use rheon_types::{
     AgentId, AgentMessage, AgentOutput, Author, ContinuationKind, History, LoopId, Message, SessionId, Store,
+    WindowCut,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::config::LoopConfig;
 use crate::context::mend_calls;
 use crate::control::Answerer;
+use crate::conversation::Conversation;
 use crate::error::AgentError;
 use crate::live::{Ending, Identity, Run, RunLog};
 use crate::log::{EventLog, EventQueue, EventSubscription, LogPosition, Observers};
 use crate::panics::panic_text;
 use crate::prompt::Prompt;
 use crate::run::{Start, drive};
-use crate::conversation::Conversation;
 use crate::state::Shared;
 use crate::stream::{RunHandle, RunStream};
 
@@ -60,6 +61,7 @@ pub(crate) struct Parts {
     pub(crate) agent_id: Option<AgentId>,
     pub(crate) session_id: Option<SessionId>,
     pub(crate) history: History,
+    pub(crate) cuts: Vec<WindowCut>,
     pub(crate) position: LogPosition,
 }
 
@@ -74,13 +76,13 @@ impl Agent {
         let loops = parts.position.loops.values().sum();
         let (store, observers) = (parts.store.clone(), parts.observers.clone());
         let log = EventLog::resumed(session_id, clock, store, observers, parts.position);
-        let history = mend_calls(&parts.history, now);
+        let conversation = Conversation::mended(&parts.history, parts.cuts, now);
         let inner = Inner {
             agent_id,
             config,
             observers: parts.observers,
             store: parts.store,
-            shared: Arc::new(Mutex::new(history.into())),
+            shared: Arc::new(Mutex::new(conversation.into())),
             session: Mutex::new(Session { loops, ..Session::new(log) }),
         };
         Self { inner: Arc::new(inner) }
@@ -117,6 +119,12 @@ impl Agent {
     /// keeps it).
     pub fn continue_run(&self, kind: ContinuationKind) -> Result<RunStream, AgentError> {
         self.stream(Start::Continue, Some(kind))
+    }
+
+    /// Makes the window shorter now, in a run of its own that does nothing else. The conversation stays whole. What
+    /// `instructions` say is kept in the summary; they may be empty.
+    pub fn compact(&self, instructions: impl Into<String>) -> Result<RunStream, AgentError> {
+        self.stream(Start::Compact(instructions.into()), None)
     }
 
     /// Says something to the run that is under way, between its tool executions; without one, to the next.

@@ -8,13 +8,13 @@ use std::time::Duration;
 use rheon_types::event::{ApprovalRequest, PermissionResponse};
 use rheon_types::{
     AgentId, CacheConfig, Clock, Event, Gate, History, Hook, InputFilter, OutputSchema, Provider, Random,
-    Reminder, SessionId, Store, SystemPrompt, ThinkingLevel, Tool,
+    Reminder, SessionId, Store, SystemPrompt, ThinkingLevel, Tool, WindowCut,
 };
 
 use crate::agent::{Agent, Parts};
 use crate::budget::BudgetPool;
 use crate::config::{ContextParts, ExecutionLimits, LoopConfig, Settings, ToolExecution};
-use crate::context::{CompactionStrategy, WindowSettings};
+use crate::context::{CheckSettings, CompactionStrategy, WindowSettings};
 use crate::control::{Control, QueueMode};
 use crate::error::{BROADCAST_EVENTS_MAX, BuildError};
 use crate::log::{LogPosition, Observers};
@@ -46,6 +46,7 @@ struct SessionParts {
     session_id: Option<SessionId>,
     config_id: Option<Arc<str>>,
     history: History,
+    cuts: Vec<WindowCut>,
     position: LogPosition,
 }
 
@@ -267,6 +268,12 @@ impl AgentBuilder {
         self
     }
 
+    /// What lies over the conversation to go on with: what the model sees otherwise.
+    pub fn cuts(mut self, cuts: Vec<WindowCut>) -> Self {
+        self.session.cuts = cuts;
+        self
+    }
+
     /// Where in its log the session goes on; at its beginning without this.
     pub fn position(mut self, position: LogPosition) -> Self {
         self.session.position = position;
@@ -303,6 +310,12 @@ impl AgentBuilder {
         self
     }
 
+    /// What an answer has to be before a run is over.
+    pub fn checks(mut self, checks: CheckSettings) -> Self {
+        self.settings.checks = checks;
+        self
+    }
+
     /// What may be spent, with others that draw on it.
     pub fn budget(mut self, budget: BudgetPool) -> Self {
         self.inputs.budget = Some(budget);
@@ -336,7 +349,7 @@ impl AgentBuilder {
             settings,
             ..defaults
         };
-        let SessionParts { store, agent_id, session_id, history, position, .. } = self.session;
-        Ok(Agent::new(Parts { config, observers, store, agent_id, session_id, history, position }))
+        let SessionParts { store, agent_id, session_id, history, cuts, position, .. } = self.session;
+        Ok(Agent::new(Parts { config, observers, store, agent_id, session_id, history, cuts, position }))
     }
 }

@@ -52,7 +52,9 @@ fn output(run: &Run, end: RunEnd) -> AgentOutput {
         usage: run.state.usage,
         cost: run.state.bill.total(),
         turns: run.state.turns,
-        ..AgentOutput::new(end)
+        end,
+        structured: run.state.stops.structured.clone(),
+        unfinished: run.state.stops.unfinished.clone(),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use rheon_types::{AgentMessage, History, WindowCut, window};
+use rheon_types::{AgentMessage, History, Timestamp, WindowCut, window};
 use serde::{Deserialize, Serialize};
 
-use crate::context::estimate_tokens;
+use crate::context::{estimate_tokens, mend_calls};
 
 /// The messages so far, whole, and what of them the model sees.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -21,6 +21,14 @@ pub(crate) struct Conversation {
 }
 
 impl Conversation {
+    /// A conversation from outside over which cuts lie, mended where calls lack results. Cuts count messages, so they hold
+    /// only where nothing had to be mended; without them the window is whole, and becomes shorter when it has to.
+    pub(crate) fn mended(history: &History, cuts: Vec<WindowCut>, now: Timestamp) -> Self {
+        let mended = mend_calls(history, now);
+        let cuts = if mended.len() == history.len() { cuts } else { Vec::new() };
+        Self::new(mended, cuts)
+    }
+
     /// A conversation over which cuts lie.
     pub(crate) fn new(history: History, cuts: Vec<WindowCut>) -> Self {
         let window = window(&history, &cuts);

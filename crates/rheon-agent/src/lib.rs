@@ -37,7 +37,8 @@ pub use builder::AgentBuilder;
 pub use closure_hook::ClosureHook;
 pub use config::{ContextParts, ExecutionLimits, LoopConfig, Settings, ToolExecution};
 pub use context::{
-    CheckSettings, Compaction, CompactionStrategy, Summariser, Tiers, WindowSettings, WindowView,
+    CheckSettings, Compaction, CompactionStrategy, Recitation, Summariser, SummaryBy, Tiers, WindowSettings,
+    WindowView,
 };
 pub use control::{Answerer, Control, QueueMode};
 pub use error::{AgentError, BuildError, PermissionError, ToolboxError};

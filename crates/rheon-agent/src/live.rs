@@ -5,17 +5,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rheon_types::{
-    AgentEvent, AgentId, AgentMessage, ContinuationKind, History, LlmMessage, LoopId, Message, Request,
-    RunFailure, StoreError, Timestamp, TurnId,
+    AgentEvent, AgentId, AgentMessage, ContinuationKind, History, LlmMessage, LoopId, Message, ModelInfo,
+    Request, RunFailure, StoreError, Timestamp, TurnId,
 };
 use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::LoopConfig;
+use crate::conversation::Conversation;
 use crate::halt::{Halt, Stop};
 use crate::log::{EventLog, EventQueue};
-use crate::conversation::Conversation;
 use crate::state::{OpenTurn, RunState, Shared};
 use crate::step::decide::Progress;
 use crate::step::reserve::SetAside;
@@ -188,6 +188,36 @@ impl Run {
             queued: steering + follow_ups,
             last_stop: self.state.stops.last,
         }
+    }
+
+    /// How many tokens the model's window has.
+    pub(crate) fn window_tokens(&self) -> u64 {
+        let settings = &self.config.settings;
+        let known = || self.config.provider.describe(&settings.model).map(|info| info.context_tokens);
+        settings.window.tokens_max.or_else(known).unwrap_or(ModelInfo::CONTEXT_TOKENS_UNKNOWN)
+    }
+
+    /// Whether anything is known of the model's window.
+    pub(crate) fn knows_window(&self) -> bool {
+        let settings = &self.config.settings;
+        settings.window.tokens_max.is_some() || self.config.provider.describe(&settings.model).is_some()
+    }
+
+    /// How many tokens a prompt may have, so that an answer still fits behind it.
+    pub(crate) fn room_tokens(&self) -> u64 {
+        let window = self.window_tokens();
+        let settings = &self.config.settings;
+        let known = || self.config.provider.describe(&settings.model).map(|info| info.output_tokens_max);
+        let answer = settings.request.tokens_max.or_else(known).map_or(0, u64::from);
+        // An answer rarely takes all it may; a fifth of the window is always enough.
+        window.saturating_sub(answer.min(window / 5))
+    }
+
+    /// How many tokens the prompt has, as far as is known.
+    pub(crate) fn tokens_used(&self) -> u64 {
+        let system = self.config.settings.request.system_prompt.sections();
+        let beside: usize = system.map(|section| section.text.len()).sum();
+        self.state.conversation.tokens_estimate().saturating_add(beside as u64 / 4)
     }
 
     /// How many tokens the prompt of `request` may have at most. What is estimated may be too little, so there is a margin.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rheon_types::event::CompactionTrigger;
 use rheon_types::{
     AgentEvent, AgentMessage, AgentOutput, Flow, HookPoint, LlmMessage, Message, RunEnd, RunFailure,
     TurnTrigger,
@@ -20,6 +21,8 @@ pub(crate) enum Start {
     Prompt(Vec<AgentMessage>),
     /// From the conversation as it stands.
     Continue,
+    /// Only to make the window shorter, as the user says.
+    Compact(String),
 }
 
 /// Runs until the model is done, a limit is reached, or something stops it. `agent.end` is emitted on every path.
@@ -45,6 +48,9 @@ async fn begin(run: &mut Run, start: Start) -> Result<(), RunEnd> {
             run.state.expects_answer = true;
         }
         Start::Continue => run.state.expects_answer = continuable(run)?,
+        Start::Compact(instructions) => {
+            fit::compact(run, CompactionTrigger::Manual, Some(&instructions)).await?;
+        }
     }
     // A run that goes back in the conversation changes it for others only now, when nothing refuses the run any more.
     run.publish();

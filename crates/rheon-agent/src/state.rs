@@ -8,6 +8,7 @@ use rheon_types::{
     ToolCall, ToolCallId, ToolResult, TurnTrigger, Usage,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::call_ids::CallIds;
 use crate::conversation::Conversation;
@@ -42,7 +43,7 @@ pub(crate) struct RunState {
 }
 
 /// How the model ended, and what came of it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Stops {
     /// Why the model ended its last message.
     pub(crate) last: Option<StopReason>,
@@ -54,8 +55,14 @@ pub(crate) struct Stops {
     pub(crate) repairs: u32,
     /// How often in a row making the window shorter gained too little.
     pub(crate) poor_compactions: u32,
+    /// Whether it was said that the window fills, since it was last made shorter.
+    pub(crate) is_window_warned: bool,
     /// Whether the budget pays for no call after the one under way.
     pub(crate) is_wrapping_up: bool,
+    /// What the model left open, though it was asked to finish it.
+    pub(crate) unfinished: Option<String>,
+    /// The answer as a value, where it has the form that was asked for.
+    pub(crate) structured: Option<Arc<Value>>,
 }
 
 /// What model calls cost together.
@@ -204,6 +211,15 @@ impl RunState {
     pub(crate) fn push(&mut self, message: Arc<AgentMessage>) {
         self.produced.push(Arc::clone(&message));
         self.conversation.push(message);
+    }
+
+    /// Counts a call that is no part of a turn.
+    pub(crate) fn count_beside(&mut self, usage: Usage, cost: Option<MicroUsd>) {
+        if usage.total() > 0 {
+            self.usage += usage;
+            self.bill.add(cost);
+            self.tokens_spent = self.tokens_spent.saturating_add(usage.total());
+        }
     }
 
     /// The text of the last answer that was not cut off by an error.

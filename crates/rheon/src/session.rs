@@ -30,6 +30,6 @@ impl WithSession for AgentBuilder {
         builder
             .journals(journals)
             .history(state.messages().into_iter().collect())
-            .position(LogPosition { seq: state.seq, loops })
+            .position(LogPosition { seq: state.seq, loops, tasks: state.tasks.clone() })
     }
 }

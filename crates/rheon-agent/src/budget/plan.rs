@@ -19,6 +19,9 @@ pub(crate) struct Planned {
 /// The shortest answer that is worth a call.
 pub(crate) const ANSWER_TOKENS_MIN: u32 = 256;
 
+/// How long the last answer may be: this much is always kept for it.
+pub(crate) const LAST_ANSWER_TOKENS: u32 = 1_024;
+
 /// With less room than this for an answer, the model is asked to come to an end.
 pub(crate) const ANSWER_TOKENS_SCARCE: u32 = 2_048;
 
@@ -46,19 +49,23 @@ pub(crate) enum Plan {
 impl Planned {
     /// What `room` can pay for.
     pub(crate) fn within(&self, room: Room) -> Plan {
-        let answer = self.affordable(room);
-        let reserved = self.reserved(answer);
-        if answer == self.answer_tokens_max || answer >= ANSWER_TOKENS_SCARCE {
-            Plan::Call { answer_tokens_max: answer, reserved }
-        } else if answer >= ANSWER_TOKENS_MIN {
-            Plan::WrapUp { answer_tokens_max: answer, reserved }
-        } else {
-            Plan::Nothing
+        let keeping = room.without(self.reserved(LAST_ANSWER_TOKENS));
+        match self.affordable(keeping) {
+            Some(answer) if answer == self.answer_tokens_max || answer >= ANSWER_TOKENS_SCARCE => {
+                return Plan::Call { answer_tokens_max: answer, reserved: self.reserved(answer) };
+            }
+            Some(_) | None => {}
+        }
+        match self.affordable(room) {
+            Some(last) if last >= ANSWER_TOKENS_MIN.min(self.answer_tokens_max) => {
+                Plan::WrapUp { answer_tokens_max: last, reserved: self.reserved(last) }
+            }
+            Some(_) | None => Plan::Nothing,
         }
     }
 
-    /// The longest answer that can be paid for.
-    fn affordable(&self, room: Room) -> u32 {
+    /// The longest answer that can be paid for; none if not even the prompt can.
+    fn affordable(&self, room: Room) -> Option<u32> {
         let fits = |answer: u32| {
             let most = self.reserved(answer);
             let tokens = room.tokens.is_none_or(|left| most.tokens <= left);
@@ -71,7 +78,10 @@ impl Planned {
             tokens && money
         };
         if fits(self.answer_tokens_max) {
-            return self.answer_tokens_max;
+            return Some(self.answer_tokens_max);
+        }
+        if !fits(0) {
+            return None;
         }
         // The cost grows with the answer, so the longest one that fits is found by halving.
         let (mut fitting, mut too_long) = (0, self.answer_tokens_max);
@@ -83,7 +93,7 @@ impl Planned {
                 too_long = middle;
             }
         }
-        fitting
+        Some(fitting)
     }
 
     /// The most that the call can take with an answer of this length.

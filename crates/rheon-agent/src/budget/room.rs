@@ -1,6 +1,6 @@
 //! `Room`: what is left of a budget.
 
-use rheon_types::event::Meter;
+use rheon_types::event::{Meter, Reserved};
 
 /// What is left; absent where there is no cap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -14,6 +14,16 @@ pub(crate) struct Room {
 }
 
 impl Room {
+    /// What is left when `reserved` is kept for something else.
+    pub(crate) fn without(self, reserved: Reserved) -> Self {
+        let money = reserved.cost.unwrap_or_default().0;
+        Self {
+            tokens: self.tokens.map(|left| left.saturating_sub(reserved.tokens)),
+            micro_usd: self.micro_usd.map(|left| left.saturating_sub(money)),
+            wall_ms: self.wall_ms,
+        }
+    }
+
     /// The smaller of both, for each thing that is counted.
     pub(crate) fn and(self, other: Self) -> Self {
         let least = |one: Option<u64>, other: Option<u64>| match (one, other) {

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt;
 use observers::Shown;
+use rheon_types::event::TaskItem;
 use rheon_types::{AgentEvent, Clock, Event, LoopId, SessionId, Store, StoreError, Timestamp};
 
 pub use observers::{EventSubscription, Observers, RecvError};
@@ -33,6 +34,8 @@ pub struct LogPosition {
     pub seq: u64,
     /// How often each configuration ran, by the part of run ids that names it.
     pub loops: HashMap<String, usize>,
+    /// The task list.
+    pub tasks: Vec<TaskItem>,
 }
 
 struct Inner {
@@ -44,6 +47,8 @@ struct Inner {
     seq: AtomicU64,
     /// How many runs each configuration had; apart from the state, so that callbacks may begin a run.
     loops: Mutex<HashMap<String, usize>>,
+    /// The task list as it was last told.
+    tasks: Mutex<Arc<[TaskItem]>>,
     state: Mutex<State>,
 }
 
@@ -80,8 +85,9 @@ impl EventLog {
         position: LogPosition,
     ) -> Self {
         let (seq, loops) = (AtomicU64::new(position.seq), Mutex::new(position.loops));
+        let tasks = Mutex::new(position.tasks.into());
         let state = Mutex::default();
-        Self { inner: Arc::new(Inner { session_id, clock, store, observers, seq, loops, state }) }
+        Self { inner: Arc::new(Inner { session_id, clock, store, observers, seq, loops, tasks, state }) }
     }
 
     /// The session this is the log of.
@@ -92,6 +98,11 @@ impl EventLog {
     /// The number of the last durable event.
     pub fn seq(&self) -> u64 {
         self.inner.seq.load(Ordering::Acquire)
+    }
+
+    /// The task list as it was last told.
+    pub(crate) fn tasks(&self) -> Arc<[TaskItem]> {
+        Arc::clone(&self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The id of the next run with the configuration `segment`.
@@ -122,6 +133,9 @@ impl EventLog {
     pub(crate) fn emit(&self, loop_id: &LoopId, queue: Option<&EventQueue>, kind: AgentEvent) {
         if !kind.is_durable() && queue.is_none() && !self.inner.observers.any() {
             return;
+        }
+        if let AgentEvent::TaskUpdate { items } = &kind {
+            *self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner) = items.clone().into();
         }
         let at = self.inner.clock.now();
         let mut state = self.lock();

@@ -2,6 +2,8 @@
 
 pub(crate) mod intake;
 
+pub(crate) mod summarise;
+
 pub(crate) mod fit;
 
 pub(crate) mod remind;

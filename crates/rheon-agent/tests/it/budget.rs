@@ -25,14 +25,16 @@ async fn run(scenario: Scenario, budget: &BudgetPool) -> Ran {
     scripted(scenario).tool(echo()).with(with).run("go").await
 }
 
+fn names(ran: &Ran, prefix: &str) -> Vec<&'static str> {
+    let names = ran.trace.events().into_iter().map(|event| event.kind.name());
+    names.filter(|name| name.starts_with(prefix)).collect()
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_run_warns_then_wraps_up_then_stops_and_never_spends_more_than_its_cap() {
     let budget = pool(20_000);
     let ran = run(endless(100, 3_900), &budget).await;
-    expect![[r#"
-        budget.warning
-    "#]]
-    .assert_eq(&ran.trace.only(&["budget."]));
+    assert_eq!(names(&ran, "budget."), ["budget.warning"]);
     assert!(matches!(ran.output().end, RunEnd::Limit { limit: LimitKind::Budget, .. }));
     let Meter { spent, reserved, cap } = budget.ledger().tokens;
     assert_eq!((reserved, cap), (0, Some(20_000)));
@@ -47,8 +49,7 @@ async fn the_last_call_may_use_no_tool_and_is_told_why() {
     assert_eq!(last.tool_choice, ToolChoice::None);
     assert!(last.reminder.as_deref().unwrap().starts_with("The budget of this session is nearly spent"));
     expect![[r#"
-        tool.blocked echo call_1_0 "denied: not run: the budget is spent"
-    "#]]
+        tool.blocked echo call_1_0 "not run: the budget is spent""#]]
     .assert_eq(&ran.trace.only(&["tool."]));
 }
 
@@ -56,10 +57,7 @@ async fn the_last_call_may_use_no_tool_and_is_told_why() {
 async fn without_anything_left_no_call_is_made() {
     let ran = run(endless(1, 1), &pool(100)).await;
     assert_eq!(ran.provider.requests().len(), 0);
-    expect![[r#"
-        budget.exceeded
-    "#]]
-    .assert_eq(&ran.trace.only(&["budget.", "llm."]));
+    assert_eq!(names(&ran, "budget."), ["budget.exceeded"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -75,9 +73,10 @@ async fn what_is_set_aside_stands_in_the_log_before_the_call() {
 #[tokio::test(start_paused = true)]
 async fn tries_that_fail_are_counted_and_each_is_paid_for_anew() {
     let usage = Usage { input: 500, output: 100, ..Usage::default() };
-    let cut = Turn::say("half").usage(usage).cut();
+    // The first is cut before it reports anything, so what it took is estimated.
+    let cut = Turn::say("half").cut();
     let budget = pool(50_000);
     let ran = run(Scenario::new().turn(cut).turn(Turn::say("whole").usage(usage)), &budget).await;
     assert_eq!(ran.output().end, RunEnd::Completed);
-    assert_eq!(budget.ledger().tokens, Meter { spent: 1_200, reserved: 0, cap: Some(50_000) });
+    assert_eq!(budget.ledger().tokens, Meter { spent: 602, reserved: 0, cap: Some(50_000) });
 }

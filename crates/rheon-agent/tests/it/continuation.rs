@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use rheon_agent::{
-    AgentContext, Control, EventLog, LoopConfig, Observers, Settings, Toolbox, agent_loop,
-    agent_loop_continue,
+    AgentContext, EventLog, LoopConfig, Observers, Settings, Toolbox, agent_loop, agent_loop_continue,
 };
 use rheon_testkit::{Dice, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, request_text, scripted};
 use rheon_types::{

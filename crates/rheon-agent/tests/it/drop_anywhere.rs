@@ -6,8 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use rheon_agent::{
-    AgentContext, ClosureHook, Control, EventLog, LoopConfig, Observers, Settings, ToolExecution, Toolbox,
-    agent_loop,
+    AgentContext, ClosureHook, EventLog, LoopConfig, Observers, Settings, ToolExecution, Toolbox, agent_loop,
 };
 use rheon_testkit::{Dice, FnTool, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, scripted};
 use rheon_types::event::{PermissionDecision, Subject};

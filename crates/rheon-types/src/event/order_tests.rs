@@ -26,9 +26,7 @@ fn event(word: &str) -> AgentEvent {
             model: "m".into(),
             metadata: None,
         },
-        "end" => AgentEvent::AgentEnd {
-            output: Arc::new(AgentOutput::new(RunEnd::Completed)),
-        },
+        "end" => AgentEvent::AgentEnd { output: Arc::new(AgentOutput::new(RunEnd::Completed)) },
         "turn" => {
             AgentEvent::TurnStart { turn_index: argument.parse().unwrap(), triggered_by: TurnTrigger::User }
         }

@@ -1,7 +1,14 @@
 //! Compaction: the window becomes shorter, the conversation stays whole. Pure, but for the summary that a model writes.
 
+mod digest;
 mod strategy;
+mod stretch;
 mod tiers;
+mod transcript;
 
 pub use strategy::{CompactionStrategy, Summariser, WindowView};
-pub use tiers::Tiers;
+pub use tiers::{SummaryBy, Tiers};
+pub(crate) use transcript::transcript;
+
+/// What a model is told that writes a summary.
+pub(crate) const SUMMARY_PROMPT: &str = include_str!("summary.md");

@@ -1,6 +1,7 @@
 //! `CompactionStrategy`: how a window is made shorter.
 
-use rheon_types::{AgentMessage, Answer, BoxFuture, History, ProviderError, WindowCut};
+use rheon_types::event::TaskItem;
+use rheon_types::{AgentMessage, Answer, BoxFuture, History, ProviderError, WindowCut, window};
 
 /// A conversation whose window is to be made shorter.
 #[derive(Clone, Copy)]
@@ -13,8 +14,17 @@ pub struct WindowView<'a> {
     pub tokens_target: u64,
     /// How many tokens a message has.
     pub count: &'a (dyn Fn(&AgentMessage) -> u64 + Sync),
+    /// The task list.
+    pub tasks: &'a [TaskItem],
     /// What the user wants the summary to keep, where they asked for it.
     pub instructions: Option<&'a str>,
+}
+
+impl WindowView<'_> {
+    /// How many tokens the window has where `cuts` lie over the conversation.
+    pub fn tokens_with(&self, cuts: &[WindowCut]) -> u64 {
+        window(self.history, cuts).iter().map(|message| (self.count)(message)).sum()
+    }
 }
 
 /// A model that writes summaries.
