@@ -60,10 +60,10 @@ pub(crate) async fn compact(
 ) -> Result<(), Halt> {
     let before = run.tokens_used();
     run.emit(AgentEvent::CompactionStart { trigger, tokens_before: before });
-    // A service that says no knows better than we how long the window is.
+    // A service that says no knows better than we how long the window is, and a user who asks wants less than there is.
     let room = match trigger {
-        CompactionTrigger::Overflow => run.room_tokens().min(before),
-        CompactionTrigger::Auto | CompactionTrigger::Manual => run.room_tokens(),
+        CompactionTrigger::Overflow | CompactionTrigger::Manual => run.room_tokens().min(before),
+        CompactionTrigger::Auto => run.room_tokens(),
     };
     let model = RunSummariser::new(run);
     let conversation = &run.state.conversation;

@@ -33,7 +33,7 @@ fn names(ran: &Ran, prefix: &str) -> Vec<&'static str> {
 #[tokio::test(start_paused = true)]
 async fn a_run_warns_then_wraps_up_then_stops_and_never_spends_more_than_its_cap() {
     let budget = pool(20_000);
-    let ran = run(endless(100, 3_900), &budget).await;
+    let ran = run(endless(0, 1_500), &budget).await;
     assert_eq!(names(&ran, "budget."), ["budget.warning"]);
     assert!(matches!(ran.output().end, RunEnd::Limit { limit: LimitKind::Budget, .. }));
     let Meter { spent, reserved, cap } = budget.ledger().tokens;

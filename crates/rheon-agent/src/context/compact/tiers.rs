@@ -61,6 +61,10 @@ impl CompactionStrategy for Tiers {
             return Answer::Now(trimmed);
         }
         match self.summary {
+            // There is nothing to summarise.
+            SummaryBy::Nobody | SummaryBy::Model if parts.old.is_empty() => {
+                Answer::Now(parts.with_summary(&view, ""))
+            }
             SummaryBy::Nobody => Answer::Now(parts.with_summary(&view, &parts.facts(&view))),
             SummaryBy::Model => Answer::later(async move {
                 let old = parts.old(&view);
