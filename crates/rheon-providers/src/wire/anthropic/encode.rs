@@ -209,7 +209,7 @@ impl Serialize for Messages<'_> {
             let content = Content {
                 role,
                 blocks,
-                marked: self.marks.message(place),
+                marked: self.marks.message(place).then(|| self.fitted.lasting(place, blocks)),
                 open: self.outline.open_answer == Some(place),
             };
             messages.serialize_element(&Said { role: role_name(role), content })?;
