@@ -48,28 +48,31 @@ fn write(name: &str, text: &str) -> Value {
     json!({ "action": "write", "name": name, "description": format!("About {name}"), "text": text })
 }
 
+/// Everything that happens to notes, in order.
+fn a_life() -> Vec<Value> {
+    vec![
+        json!({ "action": "list" }),
+        write("build-system", "Use `just`, not make.\n\nTests need Docker."),
+        json!({
+            "action": "write", "scope": "user", "name": "style", "description": "How the user likes code",
+            "kind": "episodic", "keywords": ["tabs", "naming: short"], "text": "No abbreviations.",
+        }),
+        json!({ "action": "list" }),
+        json!({ "action": "list", "scope": "user" }),
+        json!({ "action": "read", "name": "build-system" }),
+        json!({ "action": "search", "query": "which build system do tests use?" }),
+        json!({ "action": "search", "query": "zebra" }),
+        json!({ "action": "write", "name": "build-system", "text": "Use `just`." }),
+        json!({ "action": "read", "name": "build-system" }),
+        json!({ "action": "delete", "name": "style" }),
+        json!({ "action": "delete", "name": "style" }),
+    ]
+}
+
 #[tokio::test]
 async fn notes_are_written_found_read_and_removed() {
     let world = World::new();
-    let told = world
-        .all(&[
-            json!({ "action": "list" }),
-            write("build-system", "Use `just`, not make.\n\nTests need Docker."),
-            json!({
-                "action": "write", "scope": "user", "name": "style", "description": "How the user likes code",
-                "kind": "episodic", "keywords": ["tabs", "naming: short"], "text": "No abbreviations.",
-            }),
-            json!({ "action": "list" }),
-            json!({ "action": "list", "scope": "user" }),
-            json!({ "action": "read", "name": "build-system" }),
-            json!({ "action": "search", "query": "which build system do tests use?" }),
-            json!({ "action": "search", "query": "zebra" }),
-            json!({ "action": "write", "name": "build-system", "text": "Use `just`." }),
-            json!({ "action": "read", "name": "build-system" }),
-            json!({ "action": "delete", "name": "style" }),
-            json!({ "action": "delete", "name": "style" }),
-        ])
-        .await;
+    let told = world.all(&a_life()).await;
     expect![[r#"
         There are no notes.
         ----

@@ -94,12 +94,10 @@ fn is_correction(said: &str) -> bool {
         said.strip_prefix(*sign)
             .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric) && !rest.starts_with('\''))
     };
-    if FRIENDLY.iter().any(|sign| begins(&sign)) {
+    if FRIENDLY.iter().any(begins) {
         return false;
     }
-    said == "no"
-        || BEGINNINGS.iter().any(|sign| begins(&sign))
-        || ANYWHERE.iter().any(|sign| has_words(&said, sign))
+    said == "no" || BEGINNINGS.iter().any(begins) || ANYWHERE.iter().any(|sign| has_words(&said, sign))
 }
 
 /// Whether `words` stand in `text` as whole words.
