@@ -5,13 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon_testkit::TestClock;
 use rheon_types::{Effect, Tool};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::builtin::Remember;
-use crate::builtin::stage::{call, told};
+use crate::builtin::stage::{FarClock, call, told};
 use crate::notes::{NOTE_BYTES_MAX, NOTES_MAX, NoteFolder};
 use crate::skills::Origin;
 
@@ -31,7 +30,7 @@ impl World {
     fn tool(&self) -> Remember {
         let folder = |path: &str, origin| NoteFolder { path: self.at(path), origin };
         let folders = vec![folder("home/memory", Origin::User), folder("data/project", Origin::Project)];
-        Remember::new(folders, Arc::new(TestClock::default()))
+        Remember::new(folders, Arc::new(FarClock::default()))
     }
 
     async fn all(&self, calls: &[Value]) -> String {
@@ -85,7 +84,7 @@ async fn notes_are_written_found_read_and_removed() {
         ----
         - style (user, episodic): How the user likes code
         ----
-        [semantic note of the project, 2023-11-14T22:13:20Z: About build-system]
+        [semantic note of the project, 2100-01-01T00:00:00Z: About build-system]
 
         Use `just`, not make.
 
@@ -97,7 +96,7 @@ async fn notes_are_written_found_read_and_removed() {
         ----
         replaced the note build-system of the project
         ----
-        [semantic note of the project, 2023-11-14T22:13:20Z: About build-system]
+        [semantic note of the project, 2100-01-01T00:00:00Z: About build-system]
 
         Use `just`.
         ----
@@ -112,7 +111,7 @@ async fn notes_are_written_found_read_and_removed() {
         name: "build-system"
         description: "About build-system"
         kind: semantic
-        created: "2023-11-14T22:13:20Z"
+        created: "2100-01-01T00:00:00Z"
         ---
 
         Use `just`.
@@ -218,11 +217,11 @@ async fn a_name_that_both_have_is_the_projects_and_is_removed_only_when_it_is_sa
         ----
         wrote the note a of the user
         ----
-        [semantic note of the project, 2023-11-14T22:13:20Z: About a]
+        [semantic note of the project, 2100-01-01T00:00:00Z: About a]
 
         project
         ----
-        [semantic note of the user, 2023-11-14T22:13:20Z: mine]
+        [semantic note of the user, 2100-01-01T00:00:00Z: mine]
 
         user
         ----
