@@ -8,7 +8,7 @@ use std::time::Duration;
 use rheon_types::event::{ApprovalRequest, PermissionResponse};
 use rheon_types::{
     AgentId, CacheConfig, Clock, Event, Gate, History, Hook, InputFilter, OutputSchema, Provider, Random,
-    Reminder, SessionId, Store, SystemPrompt, ThinkingLevel, Tool, WindowCut,
+    Reminder, SessionId, Store, SystemPrompt, SystemSection, ThinkingLevel, Tool, WindowCut,
 };
 
 use crate::agent::{Agent, Parts};
@@ -56,6 +56,7 @@ struct Inputs {
     random: Option<Arc<dyn Random>>,
     context: ContextParts,
     budget: Option<BudgetPool>,
+    sections: Vec<SystemSection>,
 }
 
 impl Agent {
@@ -87,6 +88,12 @@ impl AgentBuilder {
     /// What the model is told before everything else.
     pub fn system_prompt(mut self, prompt: impl Into<SystemPrompt>) -> Self {
         self.settings.request.system_prompt = prompt.into();
+        self
+    }
+
+    /// Adds a section behind the system prompt, whether that is given before or after it. It stays the same in every request.
+    pub fn system_section(mut self, text: impl Into<Arc<str>>) -> Self {
+        self.inputs.sections.push(SystemSection { text: text.into(), stable: true });
         self
     }
 
@@ -328,6 +335,9 @@ impl AgentBuilder {
         if let Some(size) = self.batch_size {
             let size = NonZeroUsize::new(size).ok_or(BuildError::EmptyBatch)?;
             settings.tool_execution = ToolExecution::Batched(size);
+        }
+        for section in self.inputs.sections {
+            settings.request.system_prompt = settings.request.system_prompt.with_section(section);
         }
         let observers = match self.broadcast_capacity {
             Some(capacity @ 1..=BROADCAST_EVENTS_MAX) => self.observers.with_broadcast(capacity),

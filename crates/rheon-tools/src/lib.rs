@@ -4,9 +4,12 @@
 //! gate's decision ([`policy`]). Programs of the user take part through [`hooks`], those of a project only after [`trust`].
 
 pub mod builtin;
+pub mod commands;
 pub mod files;
 pub mod hooks;
+mod markdown;
 pub mod memory;
+pub mod notes;
 pub mod policy;
 pub mod process;
 pub mod sandbox;

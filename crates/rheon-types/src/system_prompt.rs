@@ -25,6 +25,11 @@ impl SystemPrompt {
         self.sections.iter().filter(|section| !section.text.is_empty())
     }
 
+    /// The same with one more section behind the others.
+    pub fn with_section(&self, section: SystemSection) -> Self {
+        self.sections.iter().cloned().chain([section]).collect()
+    }
+
     /// Whether it says nothing.
     pub fn is_empty(&self) -> bool {
         self.sections().next().is_none()

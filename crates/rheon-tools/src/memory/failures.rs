@@ -131,11 +131,12 @@ impl Failures {
         self.add(tool, arguments, FailureKind::in_words(output).unwrap_or(FailureKind::Exit), output);
     }
 
-    /// A call succeeded: what it failed at before is mended.
-    pub fn succeeded(&mut self, tool: &str, arguments: &Value) {
+    /// A call succeeded: what it failed at before is mended, and given back.
+    pub fn succeeded(&mut self, tool: &str, arguments: &Value) -> Option<Failure> {
         let action = action(tool, arguments);
-        self.open.retain(|failure| failure.action != action);
         self.told.retain(|told| *told != action);
+        let place = self.open.iter().position(|failure| failure.action == action)?;
+        self.open.remove(place)
     }
 
     /// What is not mended, oldest first.
@@ -178,11 +179,13 @@ impl Failures {
     }
 }
 
-fn action(tool: &str, arguments: &Value) -> String {
+/// The call as failures name it.
+pub(super) fn action(tool: &str, arguments: &Value) -> String {
     beginning(&normal_form(tool, arguments), ACTION_CHARS_MAX)
 }
 
-fn beginning(text: &str, chars_max: usize) -> String {
+/// `text`, cut after so many characters.
+pub(super) fn beginning(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
@@ -243,8 +246,8 @@ mod tests {
             - bash command=cargo test (failed 2 times: error[E0425]); read its output, mend the cause, then run it again"#]].assert_eq(&failures.note().unwrap_or_default());
         failures.exited("bash", &call, "error[E0425]");
         assert_eq!(failures.note(), None);
-        failures.succeeded("bash", &call);
-        assert_eq!(failures.open().count(), 0);
+        assert_eq!(failures.succeeded("bash", &call).map(|failure| failure.count), Some(3));
+        assert_eq!((failures.open().count(), failures.succeeded("bash", &call)), (0, None));
         failures.exited("bash", &call, "again");
         failures.exited("bash", &call, "again");
         assert!(failures.note().is_some());

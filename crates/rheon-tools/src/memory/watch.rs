@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 
 use super::circles::{CallCircles, CircleAdvice};
 use super::failures::{Failure, Failures};
+use super::lesson::Lesson;
+use super::resolutions::Resolutions;
 
 /// A hook that remembers what was called and what came of it.
 #[derive(Default)]
@@ -19,6 +21,7 @@ pub struct Watch {
 struct State {
     circles: CallCircles,
     failures: Failures,
+    resolutions: Resolutions,
 }
 
 impl Watch {
@@ -30,6 +33,11 @@ impl Watch {
     /// What failed and is not mended, oldest first.
     pub fn open_failures(&self) -> Vec<Failure> {
         self.state().failures.open().cloned().collect()
+    }
+
+    /// What was learnt from failures that were resolved since this was asked last.
+    pub fn take_lessons(&self) -> Vec<Lesson> {
+        self.state().resolutions.take()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -67,10 +75,20 @@ impl Hook for Watch {
         let (name, arguments, text) = (call.name.as_str(), &*call.arguments, result.as_text());
         let mut state = self.state();
         state.circles.record(name, arguments, &text);
+        let State { failures, resolutions, .. } = &mut *state;
         match (is_error, exit_code(result)) {
-            (_, Some(code)) if code != 0 => state.failures.exited(name, arguments, &text),
-            (true, _) => state.failures.failed(name, arguments, &error_of(result, text)),
-            (false, _) => state.failures.succeeded(name, arguments),
+            (_, Some(code)) if code != 0 => {
+                failures.exited(name, arguments, &text);
+                resolutions.failed(name, arguments);
+            }
+            (true, _) => {
+                failures.failed(name, arguments, &error_of(result, text));
+                resolutions.failed(name, arguments);
+            }
+            (false, _) => {
+                let mended = failures.succeeded(name, arguments);
+                resolutions.succeeded(name, arguments, mended.as_ref(), failures);
+            }
         }
         Answer::Now(Amendment { context: state.failures.note().into_iter().collect(), content: None })
     }

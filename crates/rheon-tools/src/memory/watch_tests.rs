@@ -102,3 +102,28 @@ async fn errors_of_tools_count_by_their_kind() {
         message.end toolResult call_2_0 error "it took too long" "These calls keep failing:\n- bash command=make (failed 2 times: it took too long); do less at once, or run it in the background"
         agent.end completed "I give up.""#]].assert_eq(&ran.trace.only(SHOWN));
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_mended_a_repeated_failure_is_learnt_once() {
+    let watch = Arc::new(Watch::new());
+    let make_it = || Turn::call("bash", json!({ "command": "make" }));
+    let scenario = Scenario::new()
+        .turn(make_it())
+        .turn(make_it())
+        .turn(Turn::call("edit", json!({ "path": "Makefile" })))
+        .turn(make_it())
+        .turn("It builds.");
+    let edit = FnTool::new("edit", |_, _| async { Ok(ToolResult::text("edited")) }).effect(Effect::Pure);
+    scripted(scenario)
+        .tool(make(&[2, 2]))
+        .tool(edit)
+        .with(|builder| builder.shared_hook(Arc::clone(&watch) as Arc<dyn Hook>))
+        .run("build it")
+        .await;
+    let lessons: Vec<String> = watch.take_lessons().into_iter().map(|lesson| lesson.text).collect();
+    assert_eq!(
+        lessons,
+        [r#"When `make` fails with "error: it does not compile": `edit Makefile` came before it worked."#]
+    );
+    assert_eq!(watch.take_lessons(), []);
+}
