@@ -34,9 +34,9 @@ pub use builder::AgentBuilder;
 pub use closure_hook::ClosureHook;
 pub use config::{ExecutionLimits, LoopConfig, Settings, ToolExecution};
 pub use context::{
-    Band, Complexity, ComplexityScore, ContextReport, ContextTracker, Counting, Effort, EffortPlan, MessageCounts,
-    Overflow, PromptBuilder, Reason, Section, SectionUse, TokenCounter, base_prompt, flat_tokens, plan, score,
-    summary_prompt,
+    Band, Complexity, ComplexityScore, ContextReport, ContextTracker, Counting, Effort, EffortPlan,
+    MessageCounts, Overflow, PromptBuilder, Reason, Section, SectionUse, TokenCounter, base_prompt,
+    flat_tokens, plan, score, summary_prompt,
 };
 pub use control::{Answerer, Control, QueueMode};
 pub use error::{AgentError, BuildError, PermissionError, ToolboxError};

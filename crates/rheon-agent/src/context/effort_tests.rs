@@ -7,7 +7,8 @@ use super::{Complexity, Effort, plan};
 #[test]
 fn what_the_user_asks_for_always_wins() {
     for effort in Effort::ALL {
-        for complexity in [Complexity::Trivial, Complexity::Simple, Complexity::Moderate, Complexity::Complex] {
+        for complexity in [Complexity::Trivial, Complexity::Simple, Complexity::Moderate, Complexity::Complex]
+        {
             let plan = plan(Some(effort), complexity);
             assert_eq!((plan.effort, plan.thinking), (effort, effort.thinking()));
             assert_eq!((plan.limits, plan.guidance), (effort.limits(), effort.guidance()));

@@ -67,7 +67,8 @@ impl PromptBuilder {
     pub fn build(&self) -> SystemPrompt {
         let sections = self.sections();
         let of_band = |band: Band| {
-            let texts: Vec<&str> = sections.iter().filter(|one| one.band == band).map(|one| &*one.text).collect();
+            let texts: Vec<&str> =
+                sections.iter().filter(|one| one.band == band).map(|one| &*one.text).collect();
             (!texts.is_empty())
                 .then(|| SystemSection { text: texts.join(BETWEEN).into(), stable: band.is_stable() })
         };

@@ -32,7 +32,8 @@ pub struct SectionUse {
 impl ContextReport {
     /// The report on these sections, tools and messages in a window of this size.
     pub fn new(sections: &[Section], tools: u64, messages: u64, window: u64) -> Self {
-        let used = |one: &Section| SectionUse { name: Arc::clone(&one.name), band: one.band, tokens: one.tokens };
+        let used =
+            |one: &Section| SectionUse { name: Arc::clone(&one.name), band: one.band, tokens: one.tokens };
         Self { sections: sections.iter().map(used).collect(), tools, messages, window }
     }
 

@@ -13,7 +13,19 @@ fn the_report_shows_what_takes_how_much() {
         .section("rules", Band::Static, "Use tabs.")
         .sections();
     let report = ContextReport::new(&sections, 3_000, 12_345, 200_000);
-    expect![[""]].assert_eq(&report.to_string());
+    expect![[r#"
+        context                          tokens   window
+        system prompt, static               426    0.2 %
+          base                              422    0.2 %
+          rules                               4    0.0 %
+        system prompt, dynamic               12    0.0 %
+          date                               12    0.0 %
+        tools                             3,000    1.5 %
+        messages                         12,345    6.1 %
+        used                             15,783    7.8 %
+        free                            184,217   92.1 %
+        window                          200,000  100.0 %
+    "#]].assert_eq(&report.to_string());
     assert_eq!(report.used() + report.free(), 200_000);
 }
 

@@ -1,6 +1,8 @@
 //! `TokenCounter`: the estimated tokens of texts, messages, tools and whole requests, for one family of models.
 
-use rheon_types::{AgentMessage, Content, Message, Request, StopReason, SystemPrompt, ToolCall, ToolDefinition};
+use rheon_types::{
+    AgentMessage, Content, Message, Request, StopReason, SystemPrompt, ToolCall, ToolDefinition,
+};
 use serde_json::Value;
 
 use super::family::{Family, GENERAL, family_of};

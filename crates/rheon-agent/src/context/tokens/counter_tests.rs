@@ -121,7 +121,8 @@ fn models_find_their_family_by_name() {
     .map(|model| TokenCounter::for_model(model).family())
     .collect();
     let expected = [
-        "claude", "claude", "cl100k", "o200k", "o200k", "o200k", "qwen", "llama", "deepseek", "gemini", "general",
+        "claude", "claude", "cl100k", "o200k", "o200k", "o200k", "qwen", "llama", "deepseek", "gemini",
+        "general",
     ];
     assert_eq!(families, expected);
 }

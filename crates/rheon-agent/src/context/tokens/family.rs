@@ -1,8 +1,6 @@
 //! Which row of weights counts for which model: data, found by a part of the model's name.
 
-use super::weights::{
-    CL100K, DEEPSEEK3, GLM5, KIMI2, LLAMA3, MINIMAX2, MISTRAL3, O200K, QWEN2, Weights,
-};
+use super::weights::{CL100K, DEEPSEEK3, GLM5, KIMI2, LLAMA3, MINIMAX2, MISTRAL3, O200K, QWEN2, Weights};
 
 /// How one family of models counts.
 #[derive(Debug, PartialEq, Eq)]

@@ -30,7 +30,10 @@ fn what_does_not_exist_has_no_tokens() {
     let mut counts = MessageCounts::default();
     assert_eq!((counts.total(), counts.at(0), counts.range(3..9)), (0, 0, 0));
     counts.push(7);
-    assert_eq!((counts.at(0), counts.at(1), counts.range(0..usize::MAX), counts.at(usize::MAX)), (7, 0, 7, 0));
+    assert_eq!(
+        (counts.at(0), counts.at(1), counts.range(0..usize::MAX), counts.at(usize::MAX)),
+        (7, 0, 7, 0)
+    );
 }
 
 #[test]

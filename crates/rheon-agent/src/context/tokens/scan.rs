@@ -302,9 +302,7 @@ const WORDS: [Piece; 12] = {
 /// The kinds of humps by their letters.
 const HUMPS: [Piece; 12] = {
     use Piece::{Hump1, Hump3, Hump6, HumpLong};
-    [
-        Hump1, Hump1, Hump3, Hump3, Hump6, Hump6, Hump6, HumpLong, HumpLong, HumpLong, HumpLong, HumpLong,
-    ]
+    [Hump1, Hump1, Hump3, Hump3, Hump6, Hump6, Hump6, HumpLong, HumpLong, HumpLong, HumpLong, HumpLong]
 };
 
 impl Tally {

@@ -27,7 +27,13 @@ fn names_are_cut_where_their_case_changes() {
     let found = pieces("HTTPServer getUserId");
     assert_eq!(
         found,
-        expected(&[(Piece::Word3, 1), (Piece::Hump3, 1), (Piece::Hump6, 2), (Piece::Capitals, 1), (Piece::CapitalsMore, 2)])
+        expected(&[
+            (Piece::Word3, 1),
+            (Piece::Hump3, 1),
+            (Piece::Hump6, 2),
+            (Piece::Capitals, 1),
+            (Piece::CapitalsMore, 2)
+        ])
     );
 }
 
