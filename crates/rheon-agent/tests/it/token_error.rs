@@ -16,7 +16,7 @@ const VOCABULARIES: [(&str, &str); 5] = [
 ];
 
 /// One text and how far the estimate of it is off, in thousandths, by vocabulary.
-pub struct Row {
+pub(crate) struct Row {
     name: String,
     bytes: usize,
     errors: [i64; VOCABULARIES.len()],
@@ -25,7 +25,7 @@ pub struct Row {
 }
 
 /// Measures every text of the corpus.
-pub fn rows() -> Vec<Row> {
+pub(crate) fn rows() -> Vec<Row> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/corpus");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
@@ -44,7 +44,7 @@ pub fn rows() -> Vec<Row> {
 }
 
 /// The rows as a table, with the mean of what each column is off.
-pub fn table(rows: &[Row]) -> String {
+pub(crate) fn table(rows: &[Row]) -> String {
     let mut text = format!("{:<16}{:>7}", "text", "bytes");
     for (vocabulary, _) in VOCABULARIES {
         text.push_str(&format!("{vocabulary:>13}"));

@@ -25,7 +25,8 @@ fn the_report_shows_what_takes_how_much() {
         used                             15,783    7.8 %
         free                            184,217   92.1 %
         window                          200,000  100.0 %
-    "#]].assert_eq(&report.to_string());
+    "#]]
+    .assert_eq(&report.to_string());
     assert_eq!(report.used() + report.free(), 200_000);
 }
 

@@ -171,6 +171,9 @@ fn class(byte: u8) -> Class {
     CLASSES.get(usize::from(byte)).copied().unwrap_or(Class::Wide)
 }
 
+/// The longest word of a language. In longer runs a letter that repeats the one before costs little, as in `xxxxxxxx`.
+const WORD_LETTERS_MAX: usize = 32;
+
 /// What the piece before was, as far as the next one cares.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
@@ -201,6 +204,9 @@ impl Scan {
                 let more = lower_run(rest.get(taken + 2..).unwrap_or_default());
                 taken += 2 + more;
                 lower += 1 + more;
+            }
+            if lower > WORD_LETTERS_MAX {
+                lower -= repeats(rest.get(taken - lower..taken).unwrap_or_default()) * 7 / 8;
             }
             match (count(upper), count(lower)) {
                 (0 | 1, _) => self.tally.hump(count(upper + lower), inner),
@@ -261,8 +267,7 @@ impl Scan {
         if taken == 1 {
             self.tally.add(if leads_word { Piece::SignLead } else { Piece::Signs }, 1);
         } else {
-            let pairs = rest.iter().zip(rest.get(1..taken).unwrap_or_default());
-            let repeats = count(pairs.filter(|(one, next)| one == next).count());
+            let repeats = count(repeats(rest.get(..taken).unwrap_or_default()));
             self.tally.add(Piece::Signs, 1);
             self.tally.add(Piece::SignRepeat, repeats);
             self.tally.add(Piece::SignMore, count(taken) - 1 - repeats);
@@ -366,6 +371,11 @@ fn lower_run(rest: &[u8]) -> usize {
         taken += 8;
     }
     taken + rest.get(taken..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_lowercase()).count()
+}
+
+/// How many bytes repeat the one before them.
+fn repeats(run: &[u8]) -> usize {
+    run.iter().zip(run.iter().skip(1)).filter(|(one, next)| one == next).count()
 }
 
 fn count(taken: usize) -> u32 {

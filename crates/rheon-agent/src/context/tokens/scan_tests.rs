@@ -23,6 +23,11 @@ fn words_are_counted_by_length_and_take_their_space_along() {
 }
 
 #[test]
+fn a_letter_that_is_repeated_for_ever_costs_little() {
+    assert_eq!(pieces(&"x".repeat(801)), expected(&[(Piece::WordLong, 1), (Piece::WordMore, 91)]));
+}
+
+#[test]
 fn names_are_cut_where_their_case_changes() {
     let found = pieces("HTTPServer getUserId");
     assert_eq!(
