@@ -70,11 +70,18 @@ const WIDE_PER_WORD: usize = 2;
 /// Points by words, outside of code: the first row that is not exceeded.
 const LENGTH: &[(usize, i32)] = &[(8, 1), (30, 2), (80, 3), (200, 4), (usize::MAX, 6)];
 
-/// Features that are counted: points for each, beyond how many, and the most points.
-const COUNTED: &[(&str, fn(&Task) -> usize, usize, i32)] = &[
-    ("files", |task| task.paths, 0, 4),
-    ("list items", |task| task.items, 1, 4),
-    ("code blocks", |task| task.fences, 0, 1),
+/// A feature that is counted: a point for each beyond the free ones, up to the most.
+struct Counted {
+    feature: &'static str,
+    count: fn(&Task) -> usize,
+    free: usize,
+    points_max: i32,
+}
+
+const COUNTED: &[Counted] = &[
+    Counted { feature: "files", count: |task| task.paths, free: 0, points_max: 4 },
+    Counted { feature: "list items", count: |task| task.items, free: 1, points_max: 4 },
+    Counted { feature: "code blocks", count: |task| task.fences, free: 0, points_max: 1 },
 ];
 
 /// A group of words: its points, given once, and the stems, with spaces between them. A stem in ASCII begins a word, or is
@@ -148,10 +155,10 @@ pub fn score(task: &str) -> ComplexityScore {
     };
     let length = LENGTH.iter().find(|(words, _)| task.words <= *words).map_or(0, |(_, points)| *points);
     give("length", if task.words == 0 { 0 } else { length }, format!("{} words", task.words));
-    for (feature, count, free, most) in COUNTED {
-        let found = count(&task);
-        let points = i32::try_from(found.saturating_sub(*free)).unwrap_or(i32::MAX).min(*most);
-        give(feature, points, found.to_string());
+    for counted in COUNTED {
+        let found = (counted.count)(&task);
+        let points = i32::try_from(found.saturating_sub(counted.free)).unwrap_or(i32::MAX);
+        give(counted.feature, points.min(counted.points_max), found.to_string());
     }
     for group in WORDS {
         if let Some(stem) = group.stems.split(' ').find(|stem| task.says(stem)) {
