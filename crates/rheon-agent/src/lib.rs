@@ -37,8 +37,10 @@ pub use builder::AgentBuilder;
 pub use closure_hook::ClosureHook;
 pub use config::{ContextParts, ExecutionLimits, LoopConfig, Settings, ToolExecution};
 pub use context::{
-    CheckSettings, Compaction, CompactionStrategy, Recitation, Summariser, SummaryBy, Tiers, WindowSettings,
-    WindowView,
+    Band, CheckSettings, Compaction, CompactionStrategy, Complexity, ComplexityScore, ContextReport,
+    ContextTracker, Counting, Effort, EffortPlan, MessageCounts, Overflow, PromptBuilder, Reason, Recitation,
+    Section, SectionUse, Summariser, SummaryBy, Tiers, TokenCounter, WindowSettings, WindowView, base_prompt,
+    flat_tokens, plan, score, summary_prompt,
 };
 pub use control::{Answerer, Control, QueueMode};
 pub use error::{AgentError, BuildError, PermissionError, ToolboxError};

@@ -2,17 +2,32 @@
 
 mod compact;
 mod complete;
+mod complexity;
+mod effort;
 mod estimate;
 mod pairing;
+mod prompt;
 mod recite;
 mod settings;
 mod structured;
+mod summary;
+mod tokens;
 
+pub(crate) use compact::transcript;
 pub use compact::{CompactionStrategy, Summariser, SummaryBy, Tiers, WindowView};
-pub(crate) use compact::{SUMMARY_PROMPT, transcript};
 pub(crate) use complete::{Shortfall, shortfall};
+pub use complexity::{Complexity, ComplexityScore, Reason, score};
+pub use effort::{Effort, EffortPlan, plan};
 pub(crate) use estimate::{estimate_block, estimate_tokens};
 pub(crate) use pairing::mend_calls;
+pub use prompt::{Band, ContextReport, PromptBuilder, Section, SectionUse, base_prompt};
 pub use recite::Recitation;
 pub use settings::{CheckSettings, Compaction, WindowSettings};
 pub(crate) use structured::structured;
+pub use summary::summary_prompt;
+pub use tokens::{ContextTracker, Counting, MessageCounts, Overflow, TokenCounter, flat_tokens};
+
+#[cfg(test)]
+mod complexity_tests;
+#[cfg(test)]
+mod effort_tests;

@@ -10,7 +10,7 @@ use rheon_types::{
 use tokio_util::sync::CancellationToken;
 
 use crate::budget::{BudgetPool, Granted, Planned};
-use crate::context::{SUMMARY_PROMPT, Summariser, transcript};
+use crate::context::{Summariser, summary_prompt, transcript};
 use crate::live::Run;
 
 /// The longest summary.
@@ -127,13 +127,10 @@ impl Summariser for RunSummariser {
     ) -> BoxFuture<'a, Result<String, ProviderError>> {
         // Two thirds of the window, at three bytes a token, leave room for the answer whatever the script.
         let bytes_max = usize::try_from(self.window_tokens.saturating_mul(2)).unwrap_or(usize::MAX);
-        let mut text = transcript(messages, bytes_max);
-        if let Some(instructions) = instructions {
-            text = format!("{text}\n\nThe user wants of the notes: {instructions}");
-        }
-        let message = Message::note(format!("The conversation:\n{text}"), rheon_types::Timestamp::default());
+        let asked = summary_prompt(instructions.filter(|said| !said.trim().is_empty()));
+        let text = format!("The conversation:\n{}\n\n{asked}", transcript(messages, bytes_max));
+        let message = Message::note(text, rheon_types::Timestamp::default());
         let mut request = Request::new(Arc::clone(&self.model));
-        request.system = SUMMARY_PROMPT.into();
         request.messages = std::iter::once(Arc::new(AgentMessage::from(message))).collect();
         request.tokens_max = Some(SUMMARY_TOKENS_MAX);
         Box::pin(self.ask(request))

@@ -26,5 +26,6 @@ mod queues;
 mod retries;
 mod sessions;
 mod stores;
+mod token_error;
 mod tools;
 mod turns;

@@ -9,6 +9,3 @@ mod transcript;
 pub use strategy::{CompactionStrategy, Summariser, WindowView};
 pub use tiers::{SummaryBy, Tiers};
 pub(crate) use transcript::transcript;
-
-/// What a model is told that writes a summary.
-pub(crate) const SUMMARY_PROMPT: &str = include_str!("summary.md");
