@@ -41,6 +41,8 @@ pub(super) struct Position {
     pub(super) tip: Option<String>,
     /// The entry of each tool call without a result, by the id of the call.
     pub(super) calls: HashMap<String, String>,
+    /// The entry of what the user said last, if that is known.
+    pub(super) said: Option<String>,
 }
 
 /// What was summed up, and what was kept.
@@ -101,6 +103,7 @@ impl<'a> Composer<'a> {
             fields.insert("preservedMessages".to_owned(), messages);
         }
         let old_tip = self.position.tip.take();
+        self.position.said = None;
         let fields = json!({
             "subtype": "compact_boundary",
             "content": "Conversation compacted",
@@ -131,6 +134,9 @@ impl<'a> Composer<'a> {
         }
         set_extras(&mut fields, &extras);
         let (uuid, parent) = (fresh_uuid(self.random), self.position.tip.clone());
+        if user.author == Author::User {
+            self.position.said = Some(uuid.clone());
+        }
         self.entry(Head { kind: "user", uuid, parent, at: user.timestamp }, fields);
     }
 
