@@ -63,7 +63,31 @@ fn imported(messages: Vec<AgentMessage>) -> String {
 
 #[test]
 fn calls_side_by_side_are_answered_in_their_order() {
-    expect![[r#""#]].assert_eq(&imported(vec![
+    expect![[r#"
+        agent.start claude-test
+        turn.start 0 User
+        message.start user
+        message.end user "go"
+        llm.start claude-test
+        message.start assistant
+        message.end assistant ToolUse [Read t1 {"path":"x"}] [Read t2 {"path":"x"}]
+        llm.end ToolUse
+        tool.start Read t1 {"path":"x"}
+        tool.end Read t1 ok "result of t1"
+        tool.start Read t2 {"path":"x"}
+        tool.end Read t2 ok "result of t2"
+        message.start toolResult
+        message.end toolResult t1 "result of t1"
+        message.start toolResult
+        message.end toolResult t2 "result of t2"
+        turn.end 0 results=2 tokens=0
+        turn.start 1 Continuation
+        llm.start claude-test
+        message.start assistant
+        message.end assistant Stop "Done."
+        llm.end Stop
+        turn.end 1 results=0 tokens=0
+        agent.end completed "Done.""#]].assert_eq(&imported(vec![
         user("go"),
         answer(vec![call("t1"), call("t2")], StopReason::ToolUse),
         result("t2"),
@@ -74,7 +98,43 @@ fn calls_side_by_side_are_answered_in_their_order() {
 
 #[test]
 fn an_odd_conversation_keeps_the_order_too() {
-    expect![[r#""#]].assert_eq(&imported(vec![
+    expect![[r#"
+        agent.start claude-test
+        turn.start 0 Continuation
+        llm.start claude-test
+        message.start assistant
+        message.end assistant Stop "Hello."
+        llm.end Stop
+        turn.end 0 results=0 tokens=0
+        turn.start 1 User
+        message.start user
+        message.end user "one"
+        message.start user
+        message.end user "two"
+        llm.start claude-test
+        message.start assistant
+        message.end assistant Error [Read t1 {"path":"x"}]
+        llm.end Error
+        turn.end 1 results=0 tokens=0
+        turn.start 2 Continuation
+        llm.start claude-test
+        message.start assistant
+        message.end assistant ToolUse [Read t2 {"path":"x"}] [Read t3 {"path":"x"}]
+        llm.end ToolUse
+        tool.start Read t2 {"path":"x"}
+        tool.end Read t2 error "The session ended before the result of this call was recorded, so its outcome is unknown."
+        tool.start Read t3 {"path":"x"}
+        tool.end Read t3 ok "result of t3"
+        message.start toolResult
+        message.end toolResult t2 error "The session ended before the result of this call was recorded, so its outcome is unknown."
+        message.start toolResult
+        message.end toolResult t3 "result of t3"
+        turn.end 2 results=2 tokens=0
+        turn.start 3 User
+        message.start user
+        message.end user "three"
+        turn.end 3 results=0 tokens=0
+        agent.end completed """#]].assert_eq(&imported(vec![
         result("lost"),
         answer(vec!["Hello.".into()], StopReason::Stop),
         user("one"),
@@ -84,5 +144,7 @@ fn an_odd_conversation_keeps_the_order_too() {
         result("t3"),
         user("three"),
     ]));
-    expect![[r#""#]].assert_eq(&imported(Vec::new()));
+    expect![[r#"
+        agent.start claude-test
+        agent.end completed """#]].assert_eq(&imported(Vec::new()));
 }

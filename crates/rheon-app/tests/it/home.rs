@@ -9,39 +9,39 @@ use rheon_testkit::{Dice, FnTool, Ran, Scenario, TestClock, scripted};
 use rheon_types::{Effect, Message, Tool, ToolResult};
 use tempfile::TempDir;
 
-pub struct Home {
-    pub folder: TempDir,
+pub(crate) struct Home {
+    pub(crate) folder: TempDir,
     dice: Arc<Dice>,
 }
 
-pub type Notices = Arc<Mutex<Vec<Notice>>>;
+pub(crate) type Notices = Arc<Mutex<Vec<Notice>>>;
 
 impl Home {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("home")).unwrap();
         std::fs::create_dir(folder.path().join("project")).unwrap();
         Self { folder, dice: Arc::default() }
     }
 
-    pub fn project(&self) -> PathBuf {
+    pub(crate) fn project(&self) -> PathBuf {
         self.folder.path().join("project").canonicalize().unwrap()
     }
 
-    pub fn path(&self, beneath_home: &str) -> PathBuf {
+    pub(crate) fn path(&self, beneath_home: &str) -> PathBuf {
         self.folder.path().join("home").join(beneath_home)
     }
 
-    pub fn data(&self) -> PathBuf {
+    pub(crate) fn data(&self) -> PathBuf {
         self.path(".local/share/rheon")
     }
 
-    pub fn keeper(&self, settings: KeepingSettings) -> (Keeper, Notices) {
+    pub(crate) fn keeper(&self, settings: KeepingSettings) -> (Keeper, Notices) {
         keeper(&self.path(""), &self.project(), settings, Arc::clone(&self.dice))
     }
 
     /// The conversation in the transcript of a session, one line per message.
-    pub fn transcript(&self, session: &KeptSession) -> String {
+    pub(crate) fn transcript(&self, session: &KeptSession) -> String {
         let projects = self.path(".claude/projects");
         let found = rheon_store::claude::find(&projects, session.session_id().as_str()).unwrap();
         let transcript = Transcript::open(&found.expect("a transcript")).unwrap();
@@ -49,7 +49,7 @@ impl Home {
     }
 }
 
-pub fn keeper(
+pub(crate) fn keeper(
     home: &Path,
     project: &Path,
     settings: KeepingSettings,
@@ -69,11 +69,11 @@ pub fn keeper(
     (keeper, notices)
 }
 
-pub fn told(notices: &Notices) -> String {
+pub(crate) fn told(notices: &Notices) -> String {
     notices.lock().unwrap().iter().map(|notice| format!("{notice}\n")).collect()
 }
 
-pub fn show(message: &Message) -> String {
+pub(crate) fn show(message: &Message) -> String {
     match message {
         Message::User(_) => format!("user {:?}\n", message.text()),
         Message::Assistant(answer) => {
@@ -84,12 +84,12 @@ pub fn show(message: &Message) -> String {
     }
 }
 
-pub fn said(session: &KeptSession) -> String {
+pub(crate) fn said(session: &KeptSession) -> String {
     session.messages().iter().filter_map(|message| message.as_llm()).map(show).collect()
 }
 
 /// A tool that writes a file into `project`, and one that only looks.
-pub fn tools(project: &Path) -> Vec<Arc<dyn Tool>> {
+pub(crate) fn tools(project: &Path) -> Vec<Arc<dyn Tool>> {
     let file = project.join("note.txt");
     let looked = file.clone();
     let write = FnTool::new("write", move |_, _| {
@@ -107,6 +107,6 @@ pub fn tools(project: &Path) -> Vec<Arc<dyn Tool>> {
 }
 
 /// Runs one prompt in `session`.
-pub async fn run(session: &KeptSession, scenario: Scenario, tools: &[Arc<dyn Tool>], prompt: &str) -> Ran {
+pub(crate) async fn run(session: &KeptSession, scenario: Scenario, tools: &[Arc<dyn Tool>], prompt: &str) -> Ran {
     scripted(scenario).with(|builder| session.wire(builder, tools).tools(tools.to_vec())).run(prompt).await
 }
