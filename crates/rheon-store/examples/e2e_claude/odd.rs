@@ -139,6 +139,10 @@ fn cases() -> Vec<(&'static str, Vec<Value>)> {
             "two_branches",
             [&plain[..], &[user("x", Some("b"), "other"), answer("y", "x", "o", text("3"))]].concat(),
         ),
+        (
+            "a_note_on_the_first_of_two_branches",
+            [&plain[..], &[user("x", Some("b"), "other"), answer("y", "x", "o", text("3")), note("z", "d")]].concat(),
+        ),
         ("lost_parent", vec![go.clone(), one.clone(), user("c", Some("lost"), "two"), next[1].clone()]),
         ("no_parent", vec![go.clone(), one.clone(), user("c", None, "two"), next[1].clone()]),
         ("sub_agent_at_the_end", [&plain[..], &[side(user("s", Some("d"), "sub"))]].concat()),
@@ -176,6 +180,14 @@ fn result(uuid: &str, parent: &str, call: &str) -> Value {
     let block = json!({"type": "tool_result", "tool_use_id": call, "content": format!("result {uuid}")});
     let message = json!({"role": "user", "content": [block]});
     json!({"type": "user", "uuid": uuid, "parentUuid": parent, "timestamp": time(uuid), "message": message})
+}
+
+/// What the real program writes to tell the user something; no model is sent it.
+fn note(uuid: &str, parent: &str) -> Value {
+    json!({
+        "type": "system", "subtype": "informational", "uuid": uuid, "parentUuid": parent, "timestamp": time(uuid),
+        "content": "This one.", "isMeta": false, "level": "info",
+    })
 }
 
 fn text(text: &str) -> Value {
