@@ -111,7 +111,8 @@ impl Catalogue {
             return Ok(Some(Found::ClaudeCode { id, path }));
         }
         let listed = claude::list(projects, &self.project, usize::MAX)?;
-        let mut fitting: Vec<_> = listed.into_iter().filter(|it| it.id.as_str().starts_with(wanted)).collect();
+        let mut fitting: Vec<_> =
+            listed.into_iter().filter(|it| it.id.as_str().starts_with(wanted)).collect();
         if fitting.len() > 1 {
             let candidates = fitting.iter().map(|listed| listed.id.session_id()).collect();
             return Err(KeepingError::Ambiguous { wanted: wanted.to_owned(), candidates });
@@ -124,10 +125,10 @@ impl Catalogue {
         let limit = limit.clamp(1, LIST_LINES_MAX);
         let mut lines = match self.indexed(scope, limit) {
             Ok(Some(rows)) => rows.into_iter().map(SessionLine::from).collect(),
-            Ok(None) => self.from_folder(scope, limit),
+            Ok(None) => self.in_folder(scope, limit),
             Err(error) => {
                 self.tell.tell(Notice::NoIndex { why: error.to_string() });
-                self.from_folder(scope, limit)
+                self.in_folder(scope, limit)
             }
         };
         lines.extend(self.claude_lines(limit));
@@ -161,7 +162,7 @@ impl Catalogue {
         index.session(&source.session_id)
     }
 
-    fn from_folder(&self, scope: Scope, limit: usize) -> Vec<SessionLine> {
+    fn in_folder(&self, scope: Scope, limit: usize) -> Vec<SessionLine> {
         self.indexing.rebuild_later();
         let listed: Vec<Listed> = match scope {
             Scope::Project => self.sessions.newest(&self.project, limit),

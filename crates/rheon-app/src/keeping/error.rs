@@ -67,7 +67,9 @@ pub enum KeepingError {
         candidates: Vec<SessionId>,
     },
     /// Nothing is to be written.
-    #[error("sessions are not kept in this run, so none can be changed; run again with session persistence on")]
+    #[error(
+        "sessions are not kept in this run, so none can be changed; run again with session persistence on"
+    )]
     PersistenceOff,
     /// The session cannot be used.
     #[error(transparent)]

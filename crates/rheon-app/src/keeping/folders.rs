@@ -94,10 +94,11 @@ impl Folders {
 /// The folder that a variable names which is not of the XDG specification: what it says is meant.
 fn named(environment: &Environment, variable: &'static str) -> Option<Result<PathBuf, FolderError>> {
     let value = environment.get(variable)?;
-    Some(environment.absolute(variable).ok_or_else(|| FolderError::Relative {
-        variable,
-        value: value.to_string_lossy().into_owned(),
-    }))
+    Some(
+        environment
+            .absolute(variable)
+            .ok_or_else(|| FolderError::Relative { variable, value: value.to_string_lossy().into_owned() }),
+    )
 }
 
 fn home(

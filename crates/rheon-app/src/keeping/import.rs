@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rheon_types::{
-    AgentEvent, AgentId, AgentMessage, AgentOutput, AssistantMessage, Content, Effect, Event, LlmMessage, LoopId,
-    Message, MicroUsd, RunEnd, SessionId, StopReason, Timestamp, ToolCall, ToolCallId, ToolResult,
+    AgentEvent, AgentId, AgentMessage, AgentOutput, AssistantMessage, Content, Effect, Event, LlmMessage,
+    LoopId, Message, MicroUsd, RunEnd, SessionId, StopReason, Timestamp, ToolCall, ToolCallId, ToolResult,
     ToolResultMessage, TurnId, TurnTrigger, Usage,
 };
 use serde_json::{Value, json};
@@ -60,7 +60,8 @@ pub(super) fn events(
     });
     run.all(messages);
     run.end();
-    let event = |(seq, kind)| Event { seq, at, session_id: session_id.clone(), loop_id: loop_id.clone(), kind };
+    let event =
+        |(seq, kind)| Event { seq, at, session_id: session_id.clone(), loop_id: loop_id.clone(), kind };
     (1..).zip(run.kinds).map(event).collect()
 }
 

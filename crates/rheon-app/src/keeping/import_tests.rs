@@ -48,11 +48,13 @@ fn user(text: &str) -> AgentMessage {
 }
 
 fn imported(messages: Vec<AgentMessage>) -> String {
-    let origin = Origin { session: "theirs".into(), path: "/t.jsonl".into(), model: Some("claude-test".into()) };
+    let origin =
+        Origin { session: "theirs".into(), path: "/t.jsonl".into(), model: Some("claude-test".into()) };
     let trace = Trace::new();
     for event in events(&"ours".into(), Timestamp::default(), &origin, messages) {
         if let AgentEvent::AgentStart { metadata, .. } = &event.kind {
-            let link = json!({"importedFrom": {"program": "claude-code", "session": "theirs", "path": "/t.jsonl"}});
+            let link =
+                json!({"importedFrom": {"program": "claude-code", "session": "theirs", "path": "/t.jsonl"}});
             assert_eq!(metadata.as_deref(), Some(&link));
         }
         trace.observe(&event);
@@ -87,7 +89,8 @@ fn calls_side_by_side_are_answered_in_their_order() {
         message.end assistant Stop "Done."
         llm.end Stop
         turn.end 1 results=0 tokens=0
-        agent.end completed "Done.""#]].assert_eq(&imported(vec![
+        agent.end completed "Done.""#]]
+    .assert_eq(&imported(vec![
         user("go"),
         answer(vec![call("t1"), call("t2")], StopReason::ToolUse),
         result("t2"),
@@ -146,5 +149,6 @@ fn an_odd_conversation_keeps_the_order_too() {
     ]));
     expect![[r#"
         agent.start claude-test
-        agent.end completed """#]].assert_eq(&imported(Vec::new()));
+        agent.end completed """#]]
+    .assert_eq(&imported(Vec::new()));
 }

@@ -87,9 +87,8 @@ impl KeptSession {
             .position(LogPosition { seq: state.seq, loops });
         let Some(kept) = &self.kept else { return builder };
         let last_seq = Arc::new(AtomicU64::new(state.seq));
-        let builder = builder
-            .store(Arc::clone(&kept.store) as Arc<dyn Store>)
-            .on_event(observer(kept, &last_seq));
+        let builder =
+            builder.store(Arc::clone(&kept.store) as Arc<dyn Store>).on_event(observer(kept, &last_seq));
         match &kept.checkpoints {
             Some(checkpoints) => builder.hook(self.hook(checkpoints, last_seq, tools)),
             None => builder,

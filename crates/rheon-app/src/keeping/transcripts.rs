@@ -89,7 +89,8 @@ impl TranscriptObserver {
         state.turn += 1;
         if !state.writers.contains_key(session_id) {
             if state.writers.len() >= WRITERS_MAX {
-                let silent = state.writers.iter().min_by_key(|(_, (turn, _))| *turn).map(|(id, _)| id.clone());
+                let silent =
+                    state.writers.iter().min_by_key(|(_, (turn, _))| *turn).map(|(id, _)| id.clone());
                 silent.and_then(|id| state.writers.remove(&id));
             }
             let place = TranscriptPlace {

@@ -107,6 +107,11 @@ pub(crate) fn tools(project: &Path) -> Vec<Arc<dyn Tool>> {
 }
 
 /// Runs one prompt in `session`.
-pub(crate) async fn run(session: &KeptSession, scenario: Scenario, tools: &[Arc<dyn Tool>], prompt: &str) -> Ran {
+pub(crate) async fn run(
+    session: &KeptSession,
+    scenario: Scenario,
+    tools: &[Arc<dyn Tool>],
+    prompt: &str,
+) -> Ran {
     scripted(scenario).with(|builder| session.wire(builder, tools).tools(tools.to_vec())).run(prompt).await
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon_app::keeping::{ForkAt, KeepingSettings, Keeper, Maker, Persistence, Scope, Transcripts};
+use rheon_app::keeping::{ForkAt, Keeper, KeepingSettings, Maker, Persistence, Scope, Transcripts};
 use rheon_store::claude::{TranscriptPlace, TranscriptWriter};
 use rheon_testkit::{Dice, Scenario, Turn};
 use rheon_types::{AssistantMessage, Content, Message, StopReason, Timestamp, Usage};
@@ -12,10 +12,7 @@ use serde_json::json;
 use super::home::{Home, run, said, told, tools};
 
 fn two_calls() -> Scenario {
-    let calls = Turn::new()
-        .text("Both at once.")
-        .tool_call("write", json!({}))
-        .tool_call("look", json!({}));
+    let calls = Turn::new().text("Both at once.").tool_call("write", json!({})).tool_call("look", json!({}));
     Scenario::new().turn(calls).turn(Turn::say("Done."))
 }
 
@@ -55,7 +52,7 @@ async fn a_session_is_kept_with_all_that_belongs_to_it() {
     "#]]
     .assert_eq(&lines(&keeper).await);
     let hits = keeper.search("whales", Scope::Project, 5).await.unwrap();
-    assert_eq!(hits.iter().map(|hit| hit.session_id.clone()).collect::<Vec<_>>(), [id.clone()]);
+    assert_eq!(hits.iter().map(|hit| hit.session_id.as_str()).collect::<Vec<_>>(), [id.as_str()]);
     assert_eq!(keeper.search("whales", Scope::Everywhere, 5).await.unwrap().len(), 1);
     drop(ran);
     session.close().await;
@@ -70,15 +67,14 @@ async fn a_session_is_kept_with_all_that_belongs_to_it() {
     drop(ran);
     session.close().await;
 
-    let prefix = &id.as_str()[..id.as_str().len() - 2];
+    let prefix = id.as_str().get(..id.as_str().len() - 2).unwrap();
     let fork = keeper.fork(prefix, ForkAt::Event(4)).await.unwrap();
     assert_eq!(said(&fork), "user \"Write the note about whales.\"\n");
     assert_eq!(home.transcript(&fork), said(&fork));
     let child = fork.session_id().clone();
     fork.close().await;
-    expect!["session PARENT cannot be deleted: 1 others go on from it; delete those first"].assert_eq(
-        &keeper.delete(id.as_str()).await.unwrap_err().to_string().replace(id.as_str(), "PARENT"),
-    );
+    expect!["session PARENT cannot be deleted: 1 others go on from it; delete those first"]
+        .assert_eq(&keeper.delete(id.as_str()).await.unwrap_err().to_string().replace(id.as_str(), "PARENT"));
     keeper.delete(child.as_str()).await.unwrap();
     let deleted = keeper.delete(id.as_str()).await.unwrap();
     assert_eq!((deleted.checkpoints, deleted.transcript.is_some()), (1, true));
@@ -127,8 +123,10 @@ async fn a_session_of_claude_code_becomes_one_of_ours_and_stays_as_it_is() {
     "#]]
     .assert_eq(&lines(&keeper).await);
     let project = home.project().display().to_string();
-    expect!["there is no session in PROJECT to go on with; Claude Code has one, which can be resumed by its id"]
-        .assert_eq(&keeper.resume_latest().await.err().unwrap().to_string().replace(&project, "PROJECT"));
+    expect![
+        "there is no session in PROJECT to go on with; Claude Code has one, which can be resumed by its id"
+    ]
+    .assert_eq(&keeper.resume_latest().await.err().unwrap().to_string().replace(&project, "PROJECT"));
 
     let session = keeper.resume("7f3b6f").await.unwrap();
     assert_ne!(session.session_id().as_str(), theirs);
@@ -147,7 +145,7 @@ async fn a_session_of_claude_code_becomes_one_of_ours_and_stays_as_it_is() {
     let journals = home.data().join("sessions/projects");
     let folder = std::fs::read_dir(journals).unwrap().next().unwrap().unwrap().path();
     let journal = std::fs::read_to_string(folder.join(format!("{id}.jsonl"))).unwrap();
-    assert!(journal.contains(&format!(r#""importedFrom":{{"#)) && journal.contains(theirs), "{journal}");
+    assert!(journal.contains(r#""importedFrom":{"#) && journal.contains(theirs), "{journal}");
     assert_eq!(told(&notices), "");
 }
 
@@ -162,7 +160,8 @@ async fn a_part_of_an_id_must_say_which() {
     }
     let listed = keeper.list(Scope::Project, 9).await.unwrap();
     let ids: Vec<&str> = listed.iter().map(|line| line.session_id.as_str()).collect();
-    let common: String = ids[0].chars().zip(ids[1].chars()).take_while(|(a, b)| a == b).map(|(a, _)| a).collect();
+    let common: String =
+        ids[0].chars().zip(ids[1].chars()).take_while(|(a, b)| a == b).map(|(a, _)| a).collect();
     let error = keeper.resume(&common).await.err().unwrap().to_string();
     assert!(error.starts_with("2 sessions begin with") && error.ends_with("give more of the id"), "{error}");
     for wanted in ["", "../../etc/passwd", "nobody", "zzzz"] {
@@ -286,6 +285,8 @@ async fn without_persistence_nothing_is_written() {
     assert_eq!(ran.sent(0), "user \"kept\"\nassistant \"Hm.\"\nuser \"not kept\"");
     let id = session.session_id().clone();
     assert_eq!(said(&keeping.resume(id.as_str()).await.unwrap()), "user \"kept\"\nassistant \"Hm.\"\n");
-    expect!["sessions are not kept in this run, so none can be changed; run again with session persistence on"]
-        .assert_eq(&keeper.delete(id.as_str()).await.unwrap_err().to_string());
+    expect![
+        "sessions are not kept in this run, so none can be changed; run again with session persistence on"
+    ]
+    .assert_eq(&keeper.delete(id.as_str()).await.unwrap_err().to_string());
 }

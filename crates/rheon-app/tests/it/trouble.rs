@@ -64,7 +64,8 @@ async fn a_folder_that_goes_in_the_middle_stops_the_run_before_the_next_model_ca
 #[tokio::test]
 async fn without_a_home_only_what_is_not_kept_goes_on() {
     let home = Home::new();
-    let (refusing, _) = keeper(Path::new("nowhere"), &home.project(), KeepingSettings::default(), Arc::default());
+    let (refusing, _) =
+        keeper(Path::new("nowhere"), &home.project(), KeepingSettings::default(), Arc::default());
     expect!["it is not known where a session belongs: neither XDG_DATA_HOME nor HOME is set to an absolute path; set one of them"]
         .assert_eq(&refusing.begin().await.err().unwrap().to_string());
     let (forgiving, notices) = keeper(Path::new("nowhere"), &home.project(), in_memory(), Arc::default());
@@ -116,7 +117,8 @@ async fn a_session_that_is_in_use_says_by_whom_and_can_be_read() {
 #[tokio::test]
 async fn no_checkpoints_are_made_of_a_project_that_holds_the_sessions() {
     let home = Home::new();
-    let (keeper, notices) = keeper(&home.project(), &home.project(), KeepingSettings::default(), Arc::default());
+    let (keeper, notices) =
+        keeper(&home.project(), &home.project(), KeepingSettings::default(), Arc::default());
     let session = keeper.begin().await.unwrap();
     assert!(session.checkpoints().is_none());
     assert!(told(&notices).starts_with("changes to files cannot be undone: sessions are kept in "));
@@ -133,7 +135,8 @@ fn child(script: &str, test: &str, folder: &Path) -> Option<String> {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let text =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     if text.contains("cannot prepare") {
         println!("skipped: this machine does not allow it: {text}");
         return None;

@@ -141,7 +141,8 @@ fn cases() -> Vec<(&'static str, Vec<Value>)> {
         ),
         (
             "a_note_on_the_first_of_two_branches",
-            [&plain[..], &[user("x", Some("b"), "other"), answer("y", "x", "o", text("3")), note("z", "d")]].concat(),
+            [&plain[..], &[user("x", Some("b"), "other"), answer("y", "x", "o", text("3")), note("z", "d")]]
+                .concat(),
         ),
         ("lost_parent", vec![go.clone(), one.clone(), user("c", Some("lost"), "two"), next[1].clone()]),
         ("no_parent", vec![go.clone(), one.clone(), user("c", None, "two"), next[1].clone()]),

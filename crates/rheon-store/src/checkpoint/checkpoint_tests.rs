@@ -475,7 +475,10 @@ fn the_checkpoints_of_one_session_go_with_it_and_those_of_others_stay() {
     assert!(forgotten.bytes >= 17, "{forgotten:?}");
     let left: Vec<_> = stage.checkpoints.list().unwrap().into_iter().map(|listed| listed.id).collect();
     assert_eq!(left, [first, last]);
-    assert_eq!(stage.checkpoints.forget(&"nobody".into()).unwrap(), super::Pruned { checkpoints: 0, bytes: 0 });
+    assert_eq!(
+        stage.checkpoints.forget(&"nobody".into()).unwrap(),
+        super::Pruned { checkpoints: 0, bytes: 0 }
+    );
     // What stayed can still be captured upon.
     stage.write("b", "new");
     stage.checkpoints.capture(&of("one")).unwrap();

@@ -124,6 +124,13 @@ impl<'a> Composer<'a> {
         }
     }
 
+    /// Something that people are told and no model is sent.
+    pub(super) fn note(&mut self, text: &str, at: Timestamp) {
+        let fields = json!({"subtype": "informational", "content": text, "level": "info", "isMeta": false});
+        let (uuid, parent) = (fresh_uuid(self.random), self.position.tip.clone());
+        self.entry(Head { kind: "system", uuid, parent, at }, fields);
+    }
+
     fn user(&mut self, user: &UserMessage, turn_id: Option<&TurnId>) {
         let (content, whole) = shown(&user.content);
         let content = if content == json!([]) { json!(NO_CONTENT) } else { content };

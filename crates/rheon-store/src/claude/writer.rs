@@ -21,6 +21,9 @@ use super::list::{find, invalid};
 use super::tail::{self, Tail};
 use super::transcript::{Transcript, TranscriptError};
 
+/// What people read where one of several runs was chosen.
+const CHOSEN: &str = "Of several answers this one was chosen.";
+
 /// Where a transcript belongs and what its lines repeat.
 #[derive(Debug, Clone)]
 pub struct TranscriptPlace {
@@ -111,14 +114,7 @@ impl TranscriptWriter {
                 self.branches.extend(loop_ids.iter().map(|run| (run.clone(), self.position.clone())));
                 Ok(())
             }
-            AgentEvent::ParallelEnd { selected_loop_id, .. } => {
-                // The others stay in the file as branches that nothing hangs on.
-                if let Some(selected) = self.branches.remove(selected_loop_id) {
-                    self.position = selected;
-                }
-                self.branches.clear();
-                Ok(())
-            }
+            AgentEvent::ParallelEnd { selected_loop_id, .. } => self.choose(selected_loop_id, event.at),
             AgentEvent::CompactionStart { trigger, .. } => {
                 self.trigger = *trigger;
                 Ok(())
@@ -177,17 +173,22 @@ impl TranscriptWriter {
     }
 
     /// Lets `write` work where the next entry of a run goes: at the end, or at the end of its branch.
-    fn in_run(
-        &mut self,
-        run: &LoopId,
-        write: impl FnOnce(&mut Self) -> io::Result<()>,
-    ) -> io::Result<()> {
+    fn in_run(&mut self, run: &LoopId, write: impl FnOnce(&mut Self) -> io::Result<()>) -> io::Result<()> {
         let Some(branch) = self.branches.remove(run) else { return write(self) };
         let end = std::mem::replace(&mut self.position, branch);
         let outcome = write(self);
         let branch = std::mem::replace(&mut self.position, end);
         self.branches.insert(run.clone(), branch);
         outcome
+    }
+
+    /// Goes on with one of several branches. A note on it makes it the one that was written to last, which is what readers go
+    /// by; the others stay in the file and nothing hangs on them.
+    fn choose(&mut self, selected: &LoopId, at: Timestamp) -> io::Result<()> {
+        let Some(selected) = self.branches.remove(selected) else { return Ok(()) };
+        self.position = selected;
+        self.branches.clear();
+        self.compose(|composer| composer.note(CHOSEN, at))
     }
 
     /// A run that answers anew hangs on what the user said last.

@@ -8,8 +8,8 @@ use expect_test::expect;
 use rheon_testkit::Dice;
 use rheon_types::event::CompactionTrigger;
 use rheon_types::{
-    AgentEvent, AgentMessage, AssistantMessage, Content, ContinuationKind, Event, LlmMessage, Message, Signature,
-    SignatureKind, StopReason, Timestamp, ToolCall, ToolResultMessage, TurnId, Usage,
+    AgentEvent, AgentMessage, AssistantMessage, Content, ContinuationKind, Event, LlmMessage, Message,
+    Signature, SignatureKind, StopReason, Timestamp, ToolCall, ToolResultMessage, TurnId, Usage,
 };
 use serde_json::{Value, json};
 
@@ -260,10 +260,11 @@ fn of_runs_side_by_side_the_chosen_one_is_gone_on_with() {
             selected_index: 0,
             evaluation_usage: Usage::default(),
         }),
-        said_in("r.2", Message::user("thanks", at(3))),
     ] {
         writer.record(&event).unwrap();
     }
+    // Also for whoever reads it before anything more is said.
+    let chosen = conversation(folder.path());
     expect![[r#"
         user: "first"
         assistant (Stop): "Well."
@@ -271,9 +272,10 @@ fn of_runs_side_by_side_the_chosen_one_is_gone_on_with() {
         assistant (ToolUse): call t1 read {"path":"x"}
         result of read t1: "of p.1"
         assistant (Stop): "Mine."
-        user: "thanks"
     "#]]
-    .assert_eq(&conversation(folder.path()));
+    .assert_eq(&chosen);
+    writer.record(&said_in("r.2", Message::user("thanks", at(3)))).unwrap();
+    assert_eq!(conversation(folder.path()), format!("{chosen}user: \"thanks\"\n"));
 }
 
 #[test]

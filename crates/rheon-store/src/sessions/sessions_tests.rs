@@ -247,7 +247,33 @@ fn sessions_are_found_by_the_beginning_of_their_id_and_by_their_age() {
 
 #[test]
 fn a_disk_that_says_no_has_a_next_step() {
-    let next = |errno: i32| crate::journal::next_step(&std::io::Error::from_raw_os_error(errno));
-    let steps: String = [1, 13, 17, 20, 24, 27, 28, 30, 37, 95, 122, 5].map(|errno| format!("{errno} {}\n", next(errno))).concat();
-    expect![[r#""#]].assert_eq(&steps);
+    use rustix::io::Errno;
+    let all = [
+        Errno::ACCESS,
+        Errno::EXIST,
+        Errno::NOTDIR,
+        Errno::MFILE,
+        Errno::FBIG,
+        Errno::NOSPC,
+        Errno::DQUOT,
+        Errno::ROFS,
+        Errno::NOLCK,
+        Errno::OPNOTSUPP,
+        Errno::IO,
+    ];
+    let steps: String = all.map(|errno| format!("{}\n", crate::journal::next_step(&errno.into()))).concat();
+    expect![[r#"
+        make it writable for you, or choose another folder
+        a file stands where a folder belongs: move it away, or choose another folder
+        a file stands where a folder belongs: move it away, or choose another folder
+        too many files are open: close some, or raise the limit (ulimit -n), and try again
+        raise the limit for the size of files (ulimit -f) and try again
+        free some space and try again; what was kept so far is safe
+        free some space and try again; what was kept so far is safe
+        choose a folder that can be written
+        this file system keeps no locks, so two programs could write at once: choose a folder on a local disk
+        this file system keeps no locks, so two programs could write at once: choose a folder on a local disk
+        look after the disk, or choose another folder, and try again
+    "#]]
+    .assert_eq(&steps);
 }
