@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
-use rheon_types::Timestamp;
+use rheon_types::{SessionId, Timestamp};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -361,12 +361,28 @@ impl Catalogue {
         if gone.is_empty() {
             return Ok((0, 0));
         }
-        for id in gone {
-            let path = self.list().join(id.as_str());
-            let removed = self.probe.before(Io::Forget, &path).and_then(|()| fs::remove_file(&path));
-            removed.map_err(CheckpointError::io("remove", &path))?;
-        }
+        gone.iter().try_for_each(|id| self.remove(id))?;
         Ok((gone.len(), self.sweep(staying, needed)?))
+    }
+
+    /// Removes the checkpoints of a session. Returns how many went, and how many bytes with them.
+    pub(super) fn forget(&self, session_id: &SessionId) -> Result<(usize, u64), CheckpointError> {
+        let is_its = |id: &CheckpointId| {
+            let record = self.record(id);
+            record.is_ok_and(|record| record.moment.session_id.as_ref() == Some(session_id))
+        };
+        let (gone, staying): (Vec<_>, Vec<_>) = self.ids()?.into_iter().partition(is_its);
+        if gone.is_empty() {
+            return Ok((0, 0));
+        }
+        gone.iter().try_for_each(|id| self.remove(id))?;
+        Ok((gone.len(), self.sweep(&staying, None)?))
+    }
+
+    fn remove(&self, id: &CheckpointId) -> Result<(), CheckpointError> {
+        let path = self.list().join(id.as_str());
+        let removed = self.probe.before(Io::Forget, &path).and_then(|()| fs::remove_file(&path));
+        removed.map_err(CheckpointError::io("remove", &path))
     }
 
     /// Removes what neither these checkpoints nor `needed` use.

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
 
+use rheon_types::SessionId;
+
 use super::beneath::Beneath;
 use super::catalogue::{Catalogue, Draft, Keep, Lock, Needed};
 use super::change::{Against, Change, TEXT_BYTES_MAX, TextChange, changes, text_change};
@@ -168,6 +170,14 @@ impl Checkpoints {
         let _lock = self.catalogue.lock(&AtomicBool::new(false))?;
         let keep = Keep { checkpoints_max: keep_last, bytes_max };
         let (checkpoints, bytes) = self.catalogue.keep_newest(keep, None)?;
+        Ok(Pruned { checkpoints, bytes })
+    }
+
+    /// Removes the checkpoints of a session, and what only they used.
+    pub fn forget(&self, session_id: &SessionId) -> Result<Pruned, CheckpointError> {
+        let _lock = self.catalogue.lock(&AtomicBool::new(false))?;
+        let (checkpoints, bytes) = self.catalogue.forget(session_id)?;
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(Pruned { checkpoints, bytes })
     }
 

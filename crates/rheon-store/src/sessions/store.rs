@@ -75,7 +75,7 @@ impl JournalStore {
             return Ok(Arc::clone(journal));
         }
         let made = self.sessions.create(session_id, self.project.as_deref(), &self.lease);
-        let journal = Arc::new(made.map_err(|error| StoreError::new(error.to_string()))?);
+        let journal = Arc::new(made?);
         journals.insert(session_id.clone(), Arc::clone(&journal));
         Ok(journal)
     }
