@@ -13,7 +13,7 @@ use crate::journal::{
 use crate::session_name::SessionName;
 
 use super::error::SessionError;
-use super::listed::Listed;
+use super::listed::{Latest, Listed, Match};
 use super::places::{Places, journals};
 use super::whole::Whole;
 
@@ -26,6 +26,9 @@ pub struct Sessions {
 
 /// How much may be kept as large payloads, unless said otherwise.
 pub const BLOB_BYTES_MAX: u64 = 10 * 1024 * 1024 * 1024;
+
+/// How many sessions are named where a prefix fits more than one.
+const CANDIDATES_MAX: usize = 20;
 
 /// How many sessions may follow one from another.
 const ANCESTORS_MAX: usize = 256;
@@ -122,13 +125,16 @@ impl Sessions {
     ) -> Result<(), SessionError> {
         let mut chain: Vec<(PathBuf, u64)> = Vec::new();
         let mut next = parent.cloned();
+        // Whoever goes on from an event that its parent has from elsewhere goes on from that one.
+        let mut last = u64::MAX;
         while let Some(parent) = next {
             if chain.len() == ANCESTORS_MAX {
                 return Err(SessionError::Ancestors { name: name.clone() });
             }
             let path = self.path(&SessionName::try_from(&parent.session_id)?)?;
             next = read_header(&path, &open_to_read(&path)?)?.parent;
-            chain.push((path, parent.seq));
+            last = last.min(parent.seq);
+            chain.push((path, last));
         }
         for (path, last) in chain.into_iter().rev() {
             self.own(&path, last, visit)?;
@@ -158,6 +164,45 @@ impl Sessions {
             other.modified_ms.cmp(&one.modified_ms).then_with(|| one.name.cmp(&other.name))
         });
         listed
+    }
+
+    /// The session of a project that was last written to, of those that can be read.
+    pub fn latest(&self, project: &Path) -> Latest {
+        let mut latest = Latest::default();
+        for listed in self.list(Some(project)) {
+            match &listed.header {
+                Ok(_) => {
+                    latest.session = Some(listed);
+                    break;
+                }
+                Err(problem) => latest.unreadable.push((listed.name.clone(), problem.clone())),
+            }
+        }
+        latest
+    }
+
+    /// The session whose id begins with `prefix`, or is `prefix`, whatever project it belongs to.
+    pub fn find_prefix(&self, prefix: &str) -> Match {
+        let mut found = self.list(None);
+        if let Some(exact) = found.iter().position(|listed| listed.name.as_str() == prefix) {
+            return Match::One(Box::new(found.swap_remove(exact)));
+        }
+        found.retain(|listed| !prefix.is_empty() && listed.name.as_str().starts_with(prefix));
+        let count = found.len();
+        match (found.pop(), count) {
+            (None, _) => Match::None,
+            (Some(one), 1) => Match::One(Box::new(one)),
+            (Some(oldest), count) => {
+                found.push(oldest);
+                found.truncate(CANDIDATES_MAX);
+                Match::Many { newest: found, count }
+            }
+        }
+    }
+
+    /// Whether there is such a session. An error if that cannot be told.
+    pub fn contains(&self, name: &SessionName) -> Result<bool, SessionError> {
+        Ok(self.places.contains(name)?)
     }
 
     /// Removes a session, if no other goes on from it and nobody writes to it.

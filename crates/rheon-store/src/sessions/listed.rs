@@ -19,3 +19,28 @@ pub struct Listed {
     /// How long the journal is.
     pub bytes: u64,
 }
+
+/// The newest session of a project.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Latest {
+    /// It, if there is one.
+    pub session: Option<Listed>,
+    /// Newer ones that cannot be read, and why; the user should be told.
+    pub unreadable: Vec<(SessionName, String)>,
+}
+
+/// The sessions whose ids begin in the same way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Match {
+    /// There is none.
+    None,
+    /// There is one.
+    One(Box<Listed>),
+    /// There are several: ask for more of the id.
+    Many {
+        /// The first of them, the one that was last written to first.
+        newest: Vec<Listed>,
+        /// How many there are.
+        count: usize,
+    },
+}

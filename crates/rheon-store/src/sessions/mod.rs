@@ -9,7 +9,7 @@ mod whole;
 
 pub use error::SessionError;
 pub use library::{BLOB_BYTES_MAX, Sessions};
-pub use listed::Listed;
+pub use listed::{Latest, Listed, Match};
 pub use store::{JournalStore, ResumeError, Resumed};
 
 #[cfg(test)]
