@@ -366,10 +366,7 @@ impl Catalogue {
     }
 
     /// Removes those whose moment is gone. Returns how many went, and how many bytes with them.
-    pub(super) fn forget(
-        &self,
-        is_gone: impl Fn(&Moment) -> bool,
-    ) -> Result<(usize, u64), CheckpointError> {
+    pub(super) fn forget(&self, is_gone: impl Fn(&Moment) -> bool) -> Result<(usize, u64), CheckpointError> {
         // One that cannot be read, or is another folder's, is nobody's to remove.
         let is_gone = |id: &CheckpointId| self.record(id).is_ok_and(|record| is_gone(&record.moment));
         let (gone, staying): (Vec<_>, Vec<_>) = self.ids()?.into_iter().partition(is_gone);

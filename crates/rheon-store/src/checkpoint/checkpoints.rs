@@ -144,14 +144,16 @@ impl Checkpoints {
     pub fn mark(&self, session_id: &SessionId) -> Result<(), CheckpointError> {
         let root = &self.ground.root;
         let name = SessionName::try_from(session_id);
-        let name = name.map_err(|error| CheckpointError::io("mark changes in", root)(io::Error::other(error)))?;
+        let name =
+            name.map_err(|error| CheckpointError::io("mark changes in", root)(io::Error::other(error)))?;
         self.marks.set(&name).map_err(CheckpointError::io("mark changes in", root))
     }
 
     /// Which of `paths`, in the workspace, somebody changed after the last call of these sessions that may have changed
     /// something.
     pub fn changed_by_others<'a>(&self, sessions: &[SessionName], paths: &'a [PathBuf]) -> Vec<&'a Path> {
-        let mark_ns = sessions.iter().filter_map(|session| self.marks.at_ns(session)).max().unwrap_or(i64::MIN);
+        let mark_ns =
+            sessions.iter().filter_map(|session| self.marks.at_ns(session)).max().unwrap_or(i64::MIN);
         let is_later = |path: &&Path| {
             self.ground.root.join(path).symlink_metadata().is_ok_and(|found| {
                 found.ctime().saturating_mul(1_000_000_000).saturating_add(found.ctime_nsec()) > mark_ns

@@ -81,7 +81,8 @@ pub fn undo(
 ) -> Result<Option<Restored>, RewindError> {
     let Some(files) = &rewound.files else { return Ok(None) };
     let plan = checkpoints.plan_restore(&files.undo, Restore::All)?;
-    let family: Vec<_> = [Some(rewound.from.clone()), rewound.session.clone()].into_iter().flatten().collect();
+    let family: Vec<_> =
+        [Some(rewound.from.clone()), rewound.session.clone()].into_iter().flatten().collect();
     let changed = checkpoints.changed_by_others(&family, plan.since_last());
     if let (Others::Refuse, Some(first)) = (others, changed.first()) {
         return Err(RewindError::Others { count: changed.len(), first: first.to_path_buf() });

@@ -32,7 +32,9 @@ pub enum RewindError {
         seq: u64,
     },
     /// The files as they were had to make room.
-    #[error("the files as they were then (checkpoint {id}) had to make room; rewind the conversation alone, or to a later message")]
+    #[error(
+        "the files as they were then (checkpoint {id}) had to make room; rewind the conversation alone, or to a later message"
+    )]
     Lost {
         /// The checkpoint, as the log names it.
         id: String,
@@ -58,7 +60,9 @@ pub enum RewindError {
         reason: String,
     },
     /// One of the two failed, and so did putting the files back.
-    #[error("the files were rewound in part and could not all be put back: {reason}; restore checkpoint {undo} once that is mended")]
+    #[error(
+        "the files were rewound in part and could not all be put back: {reason}; restore checkpoint {undo} once that is mended"
+    )]
     InPart {
         /// What failed.
         reason: String,

@@ -11,7 +11,7 @@ use rheon_types::{Event, SessionId, Store, Timestamp};
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::{SessionError, Sessions};
+use super::{Latest, Match, SessionError, Sessions};
 use crate::SessionName;
 use crate::journal::{JournalError, Lease};
 
@@ -223,4 +223,53 @@ fn lines_of_a_later_version_are_kept_and_a_later_format_is_not_opened() {
     fs::write(&path, line).unwrap();
     let error = sessions.open(&name("s"), &lease(), |_| {}).map(drop).unwrap_err();
     assert!(error.to_string().contains("has version 2 of the format; this program reads up to 1"), "{error}");
+}
+
+#[tokio::test]
+async fn a_session_that_goes_on_from_what_its_parent_has_from_elsewhere_has_that_and_no_more() {
+    let (_folder, sessions) = sessions();
+    let events = stored_run(&sessions).await;
+    let last = events.last().unwrap().seq;
+    drop(sessions.fork(&name("s"), last, &"child".into(), &lease()).unwrap());
+    drop(sessions.fork(&name("child"), 3, &"grandchild".into(), &lease()).unwrap());
+    assert_eq!(read(&sessions, "child"), events);
+    assert_eq!(read(&sessions, "grandchild"), events[..3]);
+}
+
+#[test]
+fn the_newest_session_that_can_be_read_is_the_latest_and_a_prefix_that_fits_one_finds_it() {
+    let (_folder, sessions) = sessions();
+    let project = Path::new("/srv/p");
+    assert_eq!((sessions.latest(project), sessions.find_prefix("a")), (Latest::default(), Match::None));
+    for (nth, id) in ["abc", "abd", "x"].into_iter().enumerate() {
+        drop(sessions.create(&id.into(), Some(project), &lease()).unwrap());
+        let path = sessions.find_prefix(id);
+        let Match::One(listed) = path else { panic!("{path:?}") };
+        let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(nth as u64 + 1);
+        let file = fs::File::options().append(true).open(listed.path).unwrap();
+        file.set_modified(time).unwrap();
+    }
+    drop(sessions.create(&"elsewhere".into(), None, &lease()).unwrap());
+    assert_eq!(sessions.latest(project).session.unwrap().name, name("x"));
+    let Match::One(newest) = sessions.find_prefix("x") else { panic!("there is one") };
+    fs::write(&newest.path, "no journal\n").unwrap();
+    let latest = sessions.latest(project);
+    assert_eq!(latest.session.unwrap().name, name("abd"));
+    assert_eq!(latest.unreadable[0].0, name("x"));
+    let Match::Many { newest, count } = sessions.find_prefix("ab") else { panic!("there are two") };
+    assert_eq!((newest[0].name.as_str(), newest[1].name.as_str(), count), ("abd", "abc", 2));
+    assert!(matches!(sessions.find_prefix("abc"), Match::One(_)));
+    assert_eq!((sessions.find_prefix(""), sessions.find_prefix("abcd")), (Match::None, Match::None));
+    drop(sessions.create(&"ab".into(), None, &lease()).unwrap());
+    assert!(matches!(sessions.find_prefix("ab"), Match::One(it) if it.name == name("ab")));
+}
+
+#[test]
+fn only_so_many_sessions_are_named_for_a_prefix() {
+    let (_folder, sessions) = sessions();
+    for nth in 0..21 {
+        drop(sessions.create(&format!("s-{nth}").into(), None, &lease()).unwrap());
+    }
+    let Match::Many { newest, count } = sessions.find_prefix("s-") else { panic!("there are 21") };
+    assert_eq!((newest.len(), count), (20, 21));
 }
