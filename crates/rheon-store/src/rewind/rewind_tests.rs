@@ -197,6 +197,8 @@ async fn both_go_back_to_any_prompt_the_old_session_stays_whole_and_the_rewind_i
     let plan = world.plan("t", To::Before(points[0].seq), What::Both);
     world.rewind(&plan, &by("u", Others::Refuse)).unwrap();
     assert_eq!((world.tree().as_str(), world.texts("u").len()), ("", 0));
+    let marks = fs::read_dir(world.temp.path().join("store/marks")).unwrap().count();
+    assert_eq!(marks, 3);
 }
 
 #[tokio::test]

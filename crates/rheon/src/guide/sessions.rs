@@ -56,7 +56,7 @@
 //! # use rheon::store::journal::Lease;
 //! # use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, Sessions};
 //! # use rheon::SystemClock;
-//! # use rheon::types::{SessionId, Timestamp};
+//! # use rheon::types::{SessionId, Timestamp, ToolCall};
 //! use rheon::store::checkpoint::{Checkpoints, Limits, TurnCheckpoints};
 //! use rheon::store::rewind::{Others, Rewinding, To, What, plan_rewind, points, rewind, undo};
 //!
@@ -71,7 +71,7 @@
 //! # let file = work.join("notes.txt");
 //! # let note = { let file = file.clone(); rheon_testkit::FnTool::new("note", move |_, _| {
 //! #     let written = std::fs::write(&file, "new");
-//! #     async { written.map_err(|error| ToolError::Failed(error.to_string()))?; Ok(ToolResult::text("noted")) }
+//! #     async move { written.map_err(|error| ToolError::Failed(error.to_string()))?; Ok(ToolResult::text("noted")) }
 //! # }) };
 //! # let model = ScriptedProvider::new(Scenario::new().turn(Turn::call("note", json!({}))).turn("Noted."));
 //! std::fs::write(&file, "old")?;
@@ -79,7 +79,8 @@
 //! let checkpoints = Arc::new(Checkpoints::open(&data.join("undo"), &work, Limits::default())?);
 //! let id = SessionId::from("chat");
 //! let seen = (Arc::clone(&journals), id.clone());
-//! let hook = TurnCheckpoints::new(Arc::clone(&checkpoints), Arc::new(SystemClock::default()), |call| call.name.as_str() == "note")
+//! let may_change = |call: &ToolCall| call.name.as_str() == "note";
+//! let hook = TurnCheckpoints::new(Arc::clone(&checkpoints), Arc::new(SystemClock::default()), may_change)
 //!     .session(id.clone(), move || seen.0.last_seq(&seen.1));
 //! let agent = Agent::builder().provider(model).tool(note).session(id).hook(hook).journals(&journals).build()?;
 //! agent.run("Take a note.").await?;

@@ -242,10 +242,10 @@ async fn a_run_that_ends_between_a_capture_and_its_call_leaves_nothing_broken() 
             () = asked.notified() => {}
         }
     }
-    trace.assert_order();
     drop(agent);
     released(&journals).await;
     drop(journals);
+    trace.assert_order();
     assert_eq!(world.tree(), "./notes.txt: one \n");
     goes_on(&world, &copy, "after-kill").await;
     goes_on(&world, &data, "after-drop").await;
