@@ -347,7 +347,11 @@ async fn what_a_hook_has_to_say_stands_in_the_log_where_it_was_said() {
         error Error { message: "after" }"#]]
     .assert_eq(&ran.trace.only(&told));
     // Also if it says no.
-    let ran = Diary::default().run(one_tool("echo"), Talkative::default()).await;
-    expect![[r#"tool.blocked echo call_1_0 "invalid arguments for echo: the arguments: \"text\" is a required property""#]]
+    let echo = Scenario::new().turn(Turn::call("echo", json!({ "text": "hi" }))).turn("Done.");
+    let ran = Diary::default().run(echo, Talkative::default()).await;
+    expect![[r#"
+        error Error { message: "permit" }
+        checkpoint Checkpoint { id: "1", label: "before echo" }
+        tool.blocked echo call_1_0 "Skipped: a hook said no""#]]
     .assert_eq(&ran.trace.only(&told));
 }
