@@ -217,7 +217,7 @@ impl Catalogue {
             }
             Some(_) | None => None,
         };
-        let pruned = pruned.map(|checkpoints| checkpoints.forget(&session_id)).transpose()?;
+        let pruned = pruned.map(|checkpoints| checkpoints.forget(|gone| gone == name)).transpose()?;
         let (checkpoints, bytes) = pruned.map_or((0, 0), |pruned| (pruned.checkpoints, pruned.bytes));
         let swept = self.sessions.sweep(now).map_err(failed)?;
         let id = claude::transcript_id(&session_id);

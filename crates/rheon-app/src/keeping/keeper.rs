@@ -373,7 +373,6 @@ impl Keeper {
             kept: None,
             clock: Arc::clone(&parts.clock),
             random: Arc::clone(&parts.random),
-            tell: self.inner.tell.clone(),
         }
     }
 

@@ -5,15 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rheon_agent::{AgentBuilder, LogPosition};
-use rheon_store::checkpoint::{Checkpoints, TurnCheckpoints, TurnNews};
+use rheon_store::checkpoint::{Checkpoints, TurnCheckpoints};
 use rheon_store::fold::{Doubt, SessionState};
 use rheon_store::sessions::JournalStore;
 use rheon_types::{AgentMessage, Clock, Effect, Event, Random, SessionId, Store, Tool};
 
 use super::indexing::Indexing;
 use super::kept_store::KeptStore;
-use super::notice::Notice;
-use super::tell::Tell;
 use super::transcripts::TranscriptObserver;
 
 /// A session that is ready for an agent. While it lives, no other process writes to the session.
@@ -23,7 +21,6 @@ pub struct KeptSession {
     pub(super) kept: Option<Kept>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) random: Arc<dyn Random>,
-    pub(super) tell: Tell,
 }
 
 /// What happened in the session before.
@@ -109,15 +106,10 @@ impl KeptSession {
             })
             .map(|tool| tool.name().to_owned())
             .collect();
-        let tell = self.tell.clone();
         TurnCheckpoints::new(Arc::clone(checkpoints), Arc::clone(&self.clock), move |call| {
             !only_look.contains(call.name.as_str())
         })
         .session(self.session_id.clone(), move || last_seq.load(Ordering::Acquire))
-        .tell(move |news| match news {
-            TurnNews::Captured { .. } => {}
-            TurnNews::Failed { error } => tell.tell(Notice::NoCheckpoints { why: error.to_string() }),
-        })
     }
 
     /// Waits until lists and searches know of all that happened, and lets others write to the session.

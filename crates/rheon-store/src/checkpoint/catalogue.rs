@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
-use rheon_types::{SessionId, Timestamp};
+use rheon_types::Timestamp;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -365,16 +365,11 @@ impl Catalogue {
         Ok((gone.len(), self.sweep(staying, needed)?))
     }
 
-    /// Removes the checkpoints of a session. Returns how many went, and how many bytes with them.
-    pub(super) fn forget(&self, session_id: &SessionId) -> Result<(usize, u64), CheckpointError> {
-        let is_its = |id: &CheckpointId| {
-            let record = self.record(id);
-            record.is_ok_and(|record| record.moment.session_id.as_ref() == Some(session_id))
-        };
-        let (gone, staying): (Vec<_>, Vec<_>) = self.ids()?.into_iter().partition(is_its);
-        if gone.is_empty() {
-            return Ok((0, 0));
-        }
+    /// Removes those whose moment is gone. Returns how many went, and how many bytes with them.
+    pub(super) fn forget(&self, is_gone: impl Fn(&Moment) -> bool) -> Result<(usize, u64), CheckpointError> {
+        // One that cannot be read, or is another folder's, is nobody's to remove.
+        let is_gone = |id: &CheckpointId| self.record(id).is_ok_and(|record| is_gone(&record.moment));
+        let (gone, staying): (Vec<_>, Vec<_>) = self.ids()?.into_iter().partition(is_gone);
         gone.iter().try_for_each(|id| self.remove(id))?;
         Ok((gone.len(), self.sweep(&staying, None)?))
     }

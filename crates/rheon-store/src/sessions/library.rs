@@ -123,13 +123,16 @@ impl Sessions {
     ) -> Result<(), SessionError> {
         let mut chain: Vec<(PathBuf, u64)> = Vec::new();
         let mut next = parent.cloned();
+        // Whoever goes on from an event that its parent has from elsewhere goes on from that one.
+        let mut last = u64::MAX;
         while let Some(parent) = next {
             if chain.len() == ANCESTORS_MAX {
                 return Err(SessionError::Ancestors { name: name.clone() });
             }
             let path = self.path(&SessionName::try_from(&parent.session_id)?)?;
             next = read_header(&path, &open_to_read(&path)?)?.parent;
-            chain.push((path, parent.seq));
+            last = last.min(parent.seq);
+            chain.push((path, last));
         }
         for (path, last) in chain.into_iter().rev() {
             self.own(&path, last, visit)?;
@@ -186,6 +189,11 @@ impl Sessions {
     /// The name of a project's folder, for whoever keeps something else by project.
     pub fn project_name(&self, project: &Path) -> OsString {
         self.places.project(Some(project)).file_name().map(OsStr::to_owned).unwrap_or_default()
+    }
+
+    /// Whether there is such a session. An error if that cannot be told.
+    pub fn contains(&self, name: &SessionName) -> Result<bool, SessionError> {
+        Ok(self.places.contains(name)?)
     }
 
     /// Removes a session, if no other goes on from it and nobody writes to it.

@@ -1,11 +1,12 @@
 //! Where journals are: a folder per project, a file per session.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use super::listed::Listed;
-use crate::journal::{open_to_read, read_header};
+use crate::journal::{JournalError, open_to_read, read_header};
 use crate::session_name::SessionName;
 
 /// How much of a project's own name is in the name of its folder.
@@ -57,6 +58,21 @@ impl Places {
     pub(super) fn projects(&self) -> impl Iterator<Item = PathBuf> {
         let folders = fs::read_dir(self.folder.join("projects")).into_iter().flatten().flatten();
         folders.map(|folder| folder.path()).filter(|path| path.is_dir())
+    }
+
+    /// Whether there is a journal of this name. Not being able to look is not the same as there being none.
+    pub(super) fn contains(&self, name: &SessionName) -> Result<bool, JournalError> {
+        let projects = self.folder.join("projects");
+        for folder in fs::read_dir(&projects).map_err(JournalError::io("list", &projects))? {
+            let folder = folder.map_err(JournalError::io("list", &projects))?.path();
+            let path = folder.join(format!("{name}.{EXTENSION}"));
+            match fs::symlink_metadata(&path).map_err(|error| (error.kind(), error)) {
+                Ok(_) => return Ok(true),
+                Err((io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, _)) => {}
+                Err((_, error)) => return Err(JournalError::io("look for", &path)(error)),
+            }
+        }
+        Ok(false)
     }
 
     /// The journal of a session, whatever project it belongs to.

@@ -225,6 +225,17 @@ fn lines_of_a_later_version_are_kept_and_a_later_format_is_not_opened() {
     assert!(error.to_string().contains("has version 2 of the format; this program reads up to 1"), "{error}");
 }
 
+#[tokio::test]
+async fn a_session_that_goes_on_from_what_its_parent_has_from_elsewhere_has_that_and_no_more() {
+    let (_folder, sessions) = sessions();
+    let events = stored_run(&sessions).await;
+    let last = events.last().unwrap().seq;
+    drop(sessions.fork(&name("s"), last, &"child".into(), &lease()).unwrap());
+    drop(sessions.fork(&name("child"), 3, &"grandchild".into(), &lease()).unwrap());
+    assert_eq!(read(&sessions, "child"), events);
+    assert_eq!(read(&sessions, "grandchild"), events[..3]);
+}
+
 #[test]
 fn sessions_are_found_by_the_beginning_of_their_id_and_by_their_age() {
     let (_folder, sessions) = sessions();

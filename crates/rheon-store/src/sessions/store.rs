@@ -64,6 +64,11 @@ impl JournalStore {
         self.resume(&SessionName::try_from(to).map_err(SessionError::from)?).await
     }
 
+    /// The number of the last event of a session that this store writes to; 0 if it does not.
+    pub fn last_seq(&self, session_id: &SessionId) -> u64 {
+        self.journals().get(session_id).map_or(0, |journal| journal.seq())
+    }
+
     /// Lets go of a session, so that others may write to it.
     pub fn close(&self, session_id: &SessionId) {
         self.journals().remove(session_id);
