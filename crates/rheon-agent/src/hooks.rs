@@ -7,6 +7,8 @@ use rheon_types::{
     AgentOutput, Amendment, Flow, History, Hook, Opinion, Permit, ToolCall, ToolError, ToolResult, Usage,
 };
 
+use crate::live::RunLog;
+
 /// The hooks of a run, in order.
 #[derive(Clone, Copy)]
 pub(crate) struct Hooks<'a>(pub(crate) &'a [Arc<dyn Hook>]);
@@ -44,9 +46,10 @@ impl Hooks<'_> {
         }
     }
 
-    pub(crate) async fn before_tool(self, call: &ToolCall) -> Flow {
+    pub(crate) async fn before_tool(self, call: &ToolCall, log: &RunLog) -> Flow {
         for hook in self.0 {
             let flow = hook.before_tool(call).get().await;
+            tell(&**hook, log);
             if flow != Flow::Continue {
                 return flow;
             }
@@ -56,10 +59,15 @@ impl Hooks<'_> {
 
     /// What all say of a call: the strictest opinion, the last arguments, every word for the model. With it, who said
     /// anything, and what they refuse.
-    pub(crate) async fn permit_tool(self, call: &ToolCall) -> (Permit, Vec<(String, Option<String>)>) {
+    pub(crate) async fn permit_tool(
+        self,
+        call: &ToolCall,
+        log: &RunLog,
+    ) -> (Permit, Vec<(String, Option<String>)>) {
         let (mut joined, mut spoke) = (Permit::default(), Vec::new());
         for hook in self.0 {
             let permit = hook.permit_tool(call).get().await;
+            tell(&**hook, log);
             if permit == Permit::default() {
                 continue;
             }
@@ -100,10 +108,16 @@ impl Hooks<'_> {
     }
 
     /// What all change of a result: the last content, every word besides.
-    pub(crate) async fn after_tool(self, call: &ToolCall, result: &ToolResult, is_error: bool) -> Amendment {
+    pub(crate) async fn after_tool(
+        self,
+        (call, result): (&ToolCall, &ToolResult),
+        is_error: bool,
+        log: &RunLog,
+    ) -> Amendment {
         let mut joined = Amendment::default();
         for hook in self.0 {
             let amendment = hook.after_tool(call, result, is_error).get().await;
+            tell(&**hook, log);
             joined.content = amendment.content.or(joined.content);
             joined.context.extend(amendment.context);
         }
@@ -131,5 +145,12 @@ impl Hooks<'_> {
         for hook in self.0 {
             hook.on_error(message);
         }
+    }
+}
+
+/// Puts what a hook has to say into the log, before the next one is asked: nothing of it is lost if that one never answers.
+fn tell(hook: &dyn Hook, log: &RunLog) {
+    for news in hook.news() {
+        log.emit(news.into());
     }
 }

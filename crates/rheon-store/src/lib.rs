@@ -7,6 +7,7 @@ pub mod claude;
 pub mod export;
 pub mod fold;
 pub mod journal;
+pub mod rewind;
 mod session_name;
 pub mod sessions;
 pub mod slim;

@@ -4,6 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use rheon_types::{PROTECTED_NAMES, is_protected_name};
+
 /// Where tools work: one folder, and others that were added. Paths are compared by components, after links are followed.
 ///
 /// Its folders are fixed when it is made: a tool's working folder, or a link put in place later, does not move them.
@@ -57,22 +59,6 @@ pub enum PathError {
         problem: String,
     },
 }
-
-/// Names that are protected wherever they stand in the workspace: what changes them can make programs run code.
-pub(crate) const PROTECTED: [&str; 12] = [
-    ".git",
-    ".rheon",
-    ".claude",
-    ".agent",
-    ".agents",
-    ".codex",
-    ".cursor",
-    ".gemini",
-    ".husky",
-    ".idea",
-    ".mcp.json",
-    ".vscode",
-];
 
 /// The longest path that is looked at.
 const PATH_BYTES_MAX: usize = 4_096;
@@ -266,7 +252,7 @@ impl<'a> Walk<'a> {
         if self.found == Found::File {
             self.must_be_folder()?;
         }
-        if is_protected(name) && self.workspace.root_of(&self.real).is_some() {
+        if is_protected_name(name) && self.workspace.root_of(&self.real).is_some() {
             self.passed_protected = true;
         }
         self.real.push(name);
@@ -312,15 +298,10 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Letter case is ignored, as some file systems do.
-fn is_protected(name: &OsStr) -> bool {
-    PROTECTED.iter().any(|protected| name.eq_ignore_ascii_case(protected))
-}
-
 /// Where the protected names of one folder lead.
 fn guarded_by(root: &Path) -> Vec<PathBuf> {
     let mut guarded = Vec::new();
-    for name in PROTECTED {
+    for name in PROTECTED_NAMES {
         let path = root.join(name);
         if path.is_symlink() {
             guarded.extend(path.canonicalize().ok());

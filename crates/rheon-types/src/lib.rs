@@ -14,6 +14,7 @@ mod id;
 mod message;
 mod model;
 mod outcome;
+mod protected;
 mod request;
 pub mod seam;
 mod stop;
@@ -38,14 +39,15 @@ pub use message::{
 };
 pub use model::{ModelInfo, Prices, Rates};
 pub use outcome::{AgentOutput, ContinuationKind, LimitKind, RunEnd, RunFailure, TurnTrigger};
+pub use protected::{PROTECTED_NAMES, is_protected_name};
 pub use request::{
     CacheConfig, CacheStrategy, Chunk, DeltaText, OutputSchema, Request, ThinkingLevel, ToolChoice,
     ToolDefinition,
 };
 pub use seam::{
     AllowAll, Amendment, AskFirst, AskedBy, ChunkStream, Client, Clock, DenyAll, EventStream, FilterVerdict,
-    Flow, Gate, GateRequest, Hook, InputFilter, Interactive, Opinion, Permit, Provider, Random, Reminder,
-    Situation, Store, Task, Tool, Verdict, Worker,
+    Flow, Gate, GateRequest, Hook, HookNews, InputFilter, Interactive, Opinion, Permit, Provider, Random,
+    Reminder, Situation, Store, Task, Tool, Verdict, Worker,
 };
 pub use stop::StopReason;
 pub use system_prompt::{SystemPrompt, SystemSection};

@@ -117,7 +117,7 @@ async fn announce(run: &mut Run, slot: usize) -> Result<Result<(Announced, Effec
     let Some(found) = run.config.tools.get(&call.name) else {
         return Ok(Err(ToolError::NotFound(format!("there is no tool named {:?}", call.name))));
     };
-    let asked = Hooks(&run.config.hooks).before_tool(&call);
+    let asked = Hooks(&run.config.hooks).before_tool(&call, &run.log);
     if let Flow::Veto(reason) = run.stop.or(asked).await? {
         return Ok(Err(ToolError::Denied(format!("Skipped: {reason}"))));
     }
@@ -229,7 +229,7 @@ async fn finish(run: &mut Run, running: &Running, outcome: Outcome) {
     };
     let result = Arc::new(result);
     end(run, running.slot, &running.call, Arc::clone(&result), is_error);
-    let told = Hooks(&run.config.hooks).after_tool(&running.call, &result, is_error);
+    let told = Hooks(&run.config.hooks).after_tool((&running.call, &result), is_error, &run.log);
     let amendment = run.stop.or_grace(told, run.config.settings.cancel_grace).await;
     if let Some(amendment) = amendment {
         amend(run, running.slot, &result, amendment);

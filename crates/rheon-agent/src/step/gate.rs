@@ -113,7 +113,7 @@ async fn check(run: &mut Run, slot: usize, call: &ToolCall) -> Result<Judged, Ha
 /// What the hooks say, told by an event where they say anything.
 async fn permit(run: &mut Run, call: &ToolCall) -> Result<Permit, Halt> {
     let since_ms = run.clock_ms();
-    let (permit, spoke) = run.stop.or(Hooks(&run.config.hooks).permit_tool(call)).await?;
+    let (permit, spoke) = run.stop.or(Hooks(&run.config.hooks).permit_tool(call, &run.log)).await?;
     let duration_ms = run.clock_ms().saturating_sub(since_ms);
     for (hook, veto) in spoke {
         run.emit(AgentEvent::HookRun { hook, point: HookPoint::PermitTool, veto, duration_ms });

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use expect_test::expect;
 use rheon_agent::ClosureHook;
 use rheon_testkit::{FnTool, Ran, Scenario, Turn, echo, event_line, scripted};
-use rheon_types::{Answer, Flow, History, Hook, ToolCall, ToolResult};
+use rheon_types::{Amendment, Answer, Flow, History, Hook, HookNews, Permit, ToolCall, ToolResult};
 use serde_json::json;
 
 /// Hooks and events on one list, in the order they happened.
@@ -299,4 +299,59 @@ async fn a_hook_may_begin_the_next_run_once_one_is_over() {
         agent.start scripted
         agent.end completed "Again.""#]]
     .assert_eq(&trace.only(&["agent."]));
+}
+
+/// A hook with something to say about each point of a call.
+#[derive(Default)]
+struct Talkative(Mutex<Vec<HookNews>>);
+
+impl Talkative {
+    fn say(&self, message: &str) {
+        self.0.lock().unwrap().push(HookNews::Warning { message: message.into() });
+    }
+}
+
+impl Hook for Talkative {
+    fn permit_tool<'a>(&'a self, _: &'a ToolCall) -> Answer<'a, Permit> {
+        self.say("permit");
+        Permit::default().into()
+    }
+
+    fn before_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Flow> {
+        self.0
+            .lock()
+            .unwrap()
+            .push(HookNews::Checkpoint { id: "1".into(), label: format!("before {}", call.name) });
+        Flow::from(call.name.as_str() == "speaks").into()
+    }
+
+    fn after_tool<'a>(&'a self, _: &'a ToolCall, _: &'a ToolResult, _: bool) -> Answer<'a, Amendment> {
+        self.say("after");
+        Amendment::default().into()
+    }
+
+    fn news(&self) -> Vec<HookNews> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_hook_has_to_say_stands_in_the_log_where_it_was_said() {
+    let told = ["tool.start", "tool.end", "tool.blocked", "checkpoint", "error"];
+    let ran = Diary::default().run(one_tool("speaks"), Talkative::default()).await;
+    expect![[r#"
+        error Error { message: "permit" }
+        checkpoint Checkpoint { id: "1", label: "before speaks" }
+        tool.start speaks call_1_0 {}
+        tool.end speaks call_1_0 ok "whole"
+        error Error { message: "after" }"#]]
+    .assert_eq(&ran.trace.only(&told));
+    // Also if it says no.
+    let echo = Scenario::new().turn(Turn::call("echo", json!({ "text": "hi" }))).turn("Done.");
+    let ran = Diary::default().run(echo, Talkative::default()).await;
+    expect![[r#"
+        error Error { message: "permit" }
+        checkpoint Checkpoint { id: "1", label: "before echo" }
+        tool.blocked echo call_1_0 "Skipped: a hook said no""#]]
+    .assert_eq(&ran.trace.only(&told));
 }

@@ -88,6 +88,7 @@ fn cases() -> Vec<(&'static str, Vec<Value>)> {
     let with = |more: &[Value]| [&calls, more].concat();
     let next = [user("c", Some("b"), "two"), answer("d", "c", "n", text("2"))];
     let plain = [&[go.clone(), one.clone()], &next[..]].concat();
+    let branch = [user("x", Some("b"), "other"), answer("y", "x", "o", text("3"))];
     let side = |mut entry: Value| {
         set(&mut entry, "isSidechain", json!(true));
         entry
@@ -135,10 +136,8 @@ fn cases() -> Vec<(&'static str, Vec<Value>)> {
         ("a_result_of_nothing", vec![go.clone(), one.clone(), result("c", "b", "t9"), done("c")]),
         ("one_id_for_all", vec![go.clone(), one.clone(), next[0].clone(), answer("d", "c", "m", text("2"))]),
         ("backwards", plain.iter().rev().cloned().collect()),
-        (
-            "two_branches",
-            [&plain[..], &[user("x", Some("b"), "other"), answer("y", "x", "o", text("3"))]].concat(),
-        ),
+        ("two_branches", [&plain[..], &branch].concat()),
+        ("a_note_on_the_first_of_two_branches", [&plain[..], &branch, &[note("z", "d")]].concat()),
         ("lost_parent", vec![go.clone(), one.clone(), user("c", Some("lost"), "two"), next[1].clone()]),
         ("no_parent", vec![go.clone(), one.clone(), user("c", None, "two"), next[1].clone()]),
         ("sub_agent_at_the_end", [&plain[..], &[side(user("s", Some("d"), "sub"))]].concat()),
@@ -176,6 +175,14 @@ fn result(uuid: &str, parent: &str, call: &str) -> Value {
     let block = json!({"type": "tool_result", "tool_use_id": call, "content": format!("result {uuid}")});
     let message = json!({"role": "user", "content": [block]});
     json!({"type": "user", "uuid": uuid, "parentUuid": parent, "timestamp": time(uuid), "message": message})
+}
+
+/// What the real program writes to tell the user something; no model is sent it.
+fn note(uuid: &str, parent: &str) -> Value {
+    json!({
+        "type": "system", "subtype": "informational", "uuid": uuid, "parentUuid": parent, "timestamp": time(uuid),
+        "content": "This one.", "isMeta": false, "level": "info",
+    })
 }
 
 fn text(text: &str) -> Value {

@@ -361,12 +361,23 @@ impl Catalogue {
         if gone.is_empty() {
             return Ok((0, 0));
         }
-        for id in gone {
-            let path = self.list().join(id.as_str());
-            let removed = self.probe.before(Io::Forget, &path).and_then(|()| fs::remove_file(&path));
-            removed.map_err(CheckpointError::io("remove", &path))?;
-        }
+        gone.iter().try_for_each(|id| self.remove(id))?;
         Ok((gone.len(), self.sweep(staying, needed)?))
+    }
+
+    /// Removes those whose moment is gone. Returns how many went, and how many bytes with them.
+    pub(super) fn forget(&self, is_gone: impl Fn(&Moment) -> bool) -> Result<(usize, u64), CheckpointError> {
+        // One that cannot be read, or is another folder's, is nobody's to remove.
+        let is_gone = |id: &CheckpointId| self.record(id).is_ok_and(|record| is_gone(&record.moment));
+        let (gone, staying): (Vec<_>, Vec<_>) = self.ids()?.into_iter().partition(is_gone);
+        gone.iter().try_for_each(|id| self.remove(id))?;
+        Ok((gone.len(), self.sweep(&staying, None)?))
+    }
+
+    fn remove(&self, id: &CheckpointId) -> Result<(), CheckpointError> {
+        let path = self.list().join(id.as_str());
+        let removed = self.probe.before(Io::Forget, &path).and_then(|()| fs::remove_file(&path));
+        removed.map_err(CheckpointError::io("remove", &path))
     }
 
     /// Removes what neither these checkpoints nor `needed` use.

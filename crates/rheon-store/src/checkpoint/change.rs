@@ -77,7 +77,7 @@ pub(super) fn changes(from: &Manifest, to: &Manifest) -> Vec<Change> {
     changes
 }
 
-fn kind(from: &Entry, to: &Entry) -> ChangeKind {
+pub(super) fn kind(from: &Entry, to: &Entry) -> ChangeKind {
     match (from, to) {
         (Entry::NotKept { .. }, _) | (_, Entry::NotKept { .. }) => ChangeKind::NotKept,
         (Entry::File { blob, .. }, Entry::File { blob: now, .. }) if blob == now => ChangeKind::Mode,

@@ -459,3 +459,27 @@ fn one_change_in_a_large_manifest_is_a_few_lists() {
     let catalogue = Catalogue::new(&stage.store(), &stage.root(), &Limits::default(), &Probe::default());
     assert_eq!(catalogue.ids().unwrap(), []);
 }
+
+#[test]
+fn the_checkpoints_of_one_session_go_with_it_and_those_of_others_stay() {
+    let stage = stage();
+    let of = |session: &str| super::Moment { session_id: Some(session.into()), ..moment(session) };
+    stage.write("a", "shared");
+    let first = stage.checkpoints.capture(&of("one")).unwrap().id;
+    stage.write("a", "only of the other");
+    stage.checkpoints.capture(&of("other")).unwrap();
+    stage.write("a", "shared");
+    let last = stage.checkpoints.capture(&of("one")).unwrap().id;
+    let forgotten = stage.checkpoints.forget(|name| name.as_str() == "other").unwrap();
+    assert_eq!(forgotten.checkpoints, 1);
+    assert!(forgotten.bytes >= 17, "{forgotten:?}");
+    let left: Vec<_> = stage.checkpoints.list().unwrap().into_iter().map(|listed| listed.id).collect();
+    assert_eq!(left, [first, last]);
+    assert_eq!(
+        stage.checkpoints.forget(|name| name.as_str() == "nobody").unwrap(),
+        super::Pruned { checkpoints: 0, bytes: 0 }
+    );
+    // What stayed can still be captured upon.
+    stage.write("b", "new");
+    stage.checkpoints.capture(&of("one")).unwrap();
+}

@@ -2,10 +2,13 @@
 
 use std::collections::HashSet;
 use std::io::{self, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
+
+use rheon_types::SessionId;
 
 use super::beneath::Beneath;
 use super::catalogue::{Catalogue, Draft, Keep, Lock, Needed};
@@ -14,18 +17,21 @@ use super::error::CheckpointError;
 use super::id::{CheckpointId, Listed, Moment};
 use super::limits::Limits;
 use super::manifest::{Entry, Manifest, NotKept};
+use super::marks::Marks;
 use super::path::is_plain;
 use super::plan::{Plan, Restore, Sides, plan};
 use super::probe::Probe;
 use super::restore::{Restored, Work};
 use super::scan::{Ground, Known, scan};
 use crate::blobs::BlobId;
+use crate::session_name::SessionName;
 
 /// The files of a workspace at several moments.
 #[derive(Debug)]
 pub struct Checkpoints {
     ground: Ground,
     catalogue: Catalogue,
+    marks: Marks,
     /// The newest one that this process knows.
     last: Mutex<Option<(CheckpointId, Arc<Manifest>)>>,
 }
@@ -71,7 +77,8 @@ impl Checkpoints {
         let parent = folder.parent().and_then(|parent| parent.canonicalize().ok());
         let store = folder.canonicalize().ok().or_else(|| Some(parent?.join(folder.file_name()?)));
         let store = store.unwrap_or_else(|| folder.to_owned());
-        Ok(Self { ground: Ground { root, store, limits, probe }, catalogue, last: Mutex::default() })
+        let marks = Marks::new(folder);
+        Ok(Self { ground: Ground { root, store, limits, probe }, catalogue, marks, last: Mutex::default() })
     }
 
     /// Keeps the files as they are now. Blocks; only what changed since the newest checkpoint is read.
@@ -128,6 +135,33 @@ impl Checkpoints {
         })
     }
 
+    /// What happened since a checkpoint: what a turn changed, if it is the one that was made before it.
+    pub fn changed_since(&self, id: &CheckpointId) -> Result<Vec<Change>, CheckpointError> {
+        self.diff(id, &Against::WorkingTree)
+    }
+
+    /// Says that what was changed by now was changed by this session, as far as it is in no checkpoint.
+    pub fn mark(&self, session_id: &SessionId) -> Result<(), CheckpointError> {
+        let root = &self.ground.root;
+        let name = SessionName::try_from(session_id);
+        let name =
+            name.map_err(|error| CheckpointError::io("mark changes in", root)(io::Error::other(error)))?;
+        self.marks.set(&name).map_err(CheckpointError::io("mark changes in", root))
+    }
+
+    /// Which of `paths`, in the workspace, somebody changed after the last call of these sessions that may have changed
+    /// something.
+    pub fn changed_by_others<'a>(&self, sessions: &[SessionName], paths: &'a [PathBuf]) -> Vec<&'a Path> {
+        let mark_ns =
+            sessions.iter().filter_map(|session| self.marks.at_ns(session)).max().unwrap_or(i64::MIN);
+        let is_later = |path: &&Path| {
+            self.ground.root.join(path).symlink_metadata().is_ok_and(|found| {
+                found.ctime().saturating_mul(1_000_000_000).saturating_add(found.ctime_nsec()) > mark_ns
+            })
+        };
+        paths.iter().map(PathBuf::as_path).filter(is_later).collect()
+    }
+
     /// What restoring a checkpoint would do. Nothing is touched.
     pub fn plan_restore(&self, id: &CheckpointId, what: Restore) -> Result<Plan, CheckpointError> {
         let then = self.then(id)?;
@@ -175,6 +209,19 @@ impl Checkpoints {
     pub fn sweep(&self) -> Result<u64, CheckpointError> {
         let _lock = self.catalogue.lock(&AtomicBool::new(false))?;
         self.catalogue.sweep(&self.catalogue.ids()?, None)
+    }
+
+    /// Removes the checkpoints of sessions of which `is_gone` says that they are no more, and what only those used.
+    pub fn forget(&self, is_gone: impl Fn(&SessionName) -> bool) -> Result<Pruned, CheckpointError> {
+        let _lock = self.catalogue.lock(&AtomicBool::new(false))?;
+        self.marks.remove(&is_gone);
+        let is_gone = |moment: &Moment| {
+            let name = moment.session_id.as_ref().and_then(|id| SessionName::try_from(id).ok());
+            name.is_some_and(|name| is_gone(&name))
+        };
+        let (checkpoints, bytes) = self.catalogue.forget(is_gone)?;
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        Ok(Pruned { checkpoints, bytes })
     }
 
     fn capture_with(

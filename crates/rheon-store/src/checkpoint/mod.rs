@@ -9,6 +9,7 @@ mod error;
 mod id;
 mod limits;
 mod manifest;
+mod marks;
 mod path;
 mod plan;
 mod probe;
@@ -22,10 +23,9 @@ pub use error::CheckpointError;
 pub use id::{CheckpointId, Listed, Moment};
 pub use limits::Limits;
 pub use manifest::NotKept;
-pub use path::PROTECTED;
 pub use plan::{KeptBack, Plan, Restore, Step};
 pub use restore::Restored;
-pub use turn::{OnFailure, TurnCheckpoints, TurnNews};
+pub use turn::{OnFailure, TurnCheckpoints};
 
 #[cfg(test)]
 mod checkpoint_tests;

@@ -5,33 +5,14 @@ use std::fmt::Write as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Component, Path, PathBuf};
 
-/// Names that are never captured and never restored, wherever they stand: what changes them can make programs run code.
-pub const PROTECTED: [&str; 12] = [
-    ".git",
-    ".rheon",
-    ".claude",
-    ".agent",
-    ".agents",
-    ".codex",
-    ".cursor",
-    ".gemini",
-    ".husky",
-    ".idea",
-    ".mcp.json",
-    ".vscode",
-];
-
-/// Whether `name` is protected. Letter case is ignored, as some file systems do.
-pub(super) fn is_protected(name: &OsStr) -> bool {
-    PROTECTED.iter().any(|protected| name.eq_ignore_ascii_case(protected))
-}
+use rheon_types::is_protected_name;
 
 /// Whether `path` names something in a workspace that may be captured and restored.
 pub(super) fn is_plain(path: &Path) -> bool {
     let mut parts = path.components().peekable();
     parts.peek().is_some()
         && parts.all(|part| match part {
-            Component::Normal(name) => !is_protected(name),
+            Component::Normal(name) => !is_protected_name(name),
             Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => false,
         })
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use super::change::{Change, ChangeKind, kind};
 use super::id::CheckpointId;
 use super::manifest::{Entry, Manifest};
 
@@ -74,6 +75,18 @@ impl Plan {
             }
         };
         self.tasks.iter().map(step).collect()
+    }
+
+    /// What would happen to files, links and folders, seen from now.
+    pub fn changes(&self) -> impl Iterator<Item = Change> + '_ {
+        self.tasks.iter().map(|task| {
+            let kind = match (&task.before, &task.after) {
+                (None, _) => ChangeKind::Added,
+                (Some(_), None) => ChangeKind::Removed,
+                (Some(before), Some(after)) => kind(before, after),
+            };
+            Change { path: task.path.clone(), kind }
+        })
     }
 
     /// What differs from the checkpoint and would be left as it is.

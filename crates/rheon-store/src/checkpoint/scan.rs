@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ignore::gitignore::Gitignore;
 use ignore::{DirEntry, Walk, WalkBuilder};
+use rheon_types::is_protected_name;
 use rustix::fs::{FileType, Stat};
 
 use crate::blobs::BlobId;
@@ -16,7 +17,7 @@ use super::beneath::{Beneath, Found};
 use super::error::CheckpointError;
 use super::limits::Limits;
 use super::manifest::{Entry, Manifest, NotKept, Stamp};
-use super::path::{is_draft, is_plain, is_protected};
+use super::path::{is_draft, is_plain};
 use super::probe::{Io, Probe};
 
 /// Stamps younger than this are not believed: clocks of file systems are coarse, some count in steps of two seconds.
@@ -92,7 +93,7 @@ fn walk(ground: &Ground) -> Walk {
         .parents(!is_ignored_from_above(&ground.root))
         .follow_links(false)
         .filter_entry(move |entry| {
-            entry.depth() == 0 || !(is_protected(entry.file_name()) || entry.path() == store)
+            entry.depth() == 0 || !(is_protected_name(entry.file_name()) || entry.path() == store)
         })
         .build()
 }

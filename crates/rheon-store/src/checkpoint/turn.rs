@@ -1,31 +1,18 @@
-//! `TurnCheckpoints`: captures the files before the first call of a turn that may change something.
+//! `TurnCheckpoints`: captures the files before the first call of a turn that may change something, and tells so in the log.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rheon_types::{Answer, Clock, Flow, History, Hook, SessionId, ToolCall};
+use rheon_types::{
+    AgentOutput, Amendment, Answer, Clock, Flow, History, Hook, HookNews, SessionId, ToolCall, ToolCallId,
+    ToolError, ToolResult,
+};
 
 use super::checkpoints::{Captured, Checkpoints};
 use super::error::CheckpointError;
 use super::id::Moment;
-
-/// What happened before a turn's first change.
-#[derive(Debug)]
-pub enum TurnNews {
-    /// The files are kept. What an event `checkpoint` needs.
-    Captured {
-        /// The checkpoint.
-        captured: Captured,
-        /// What people read.
-        label: String,
-    },
-    /// They are not.
-    Failed {
-        /// Why.
-        error: CheckpointError,
-    },
-}
 
 /// What becomes of a call whose effects could not be undone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -39,9 +26,9 @@ pub enum OnFailure {
 
 type MayChange = dyn Fn(&ToolCall) -> bool + Send + Sync;
 type LastSeq = dyn Fn() -> u64 + Send + Sync;
-type Tell = dyn Fn(TurnNews) + Send + Sync;
 
-/// Captures the files before the first call of a turn that may change something. Each agent has one of its own, because
+/// Captures the files before the first call of a turn that may change something. The event `checkpoint` stands in the log
+/// before the `tool.start` of that call, so that its number ties the files to the conversation. Each agent has one of its own, because
 /// turns are counted per run; their checkpoints may be the same.
 pub struct TurnCheckpoints {
     checkpoints: Arc<Checkpoints>,
@@ -49,10 +36,12 @@ pub struct TurnCheckpoints {
     session_id: Option<SessionId>,
     may_change: Box<MayChange>,
     last_seq: Box<LastSeq>,
-    tell: Box<Tell>,
     on_failure: OnFailure,
     patience: Duration,
     turn: Mutex<Turn>,
+    news: Mutex<Vec<HookNews>>,
+    /// Calls that may be changing something just now.
+    open: Mutex<HashSet<ToolCallId>>,
     /// One capture at a time: a second call of the turn waits for it.
     capturing: tokio::sync::Mutex<()>,
 }
@@ -79,10 +68,11 @@ impl TurnCheckpoints {
             session_id: None,
             may_change: Box::new(may_change),
             last_seq: Box::new(|| 0),
-            tell: Box::new(|_| {}),
             on_failure: OnFailure::default(),
             patience: PATIENCE,
             turn: Mutex::default(),
+            news: Mutex::default(),
+            open: Mutex::default(),
             capturing: tokio::sync::Mutex::default(),
         }
     }
@@ -92,13 +82,6 @@ impl TurnCheckpoints {
     pub fn session(mut self, id: SessionId, last_seq: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         self.session_id = Some(id);
         self.last_seq = Box::new(last_seq);
-        self
-    }
-
-    /// Whom to tell.
-    #[must_use]
-    pub fn tell(mut self, tell: impl Fn(TurnNews) + Send + Sync + 'static) -> Self {
-        self.tell = Box::new(tell);
         self
     }
 
@@ -133,12 +116,12 @@ impl TurnCheckpoints {
         match self.capture(moment).await {
             Ok(captured) => {
                 self.turn().is_done = true;
-                (self.tell)(TurnNews::Captured { captured, label });
+                self.tell(HookNews::Checkpoint { id: captured.id.to_string(), label });
                 Flow::Continue
             }
             Err(error) => {
                 let reason = format!("the files cannot be kept for undo: {error}");
-                (self.tell)(TurnNews::Failed { error });
+                self.tell(HookNews::Warning { message: reason.clone() });
                 match self.on_failure {
                     OnFailure::GoOn => {
                         // What is captured after this call would not be the state before the turn.
@@ -160,6 +143,28 @@ impl TurnCheckpoints {
             Ok(Ok(captured)) => captured,
             Ok(Err(_)) | Err(_) => Err(CheckpointError::Stopped),
         }
+    }
+
+    fn tell(&self, news: HookNews) {
+        self.news.lock().unwrap_or_else(PoisonError::into_inner).push(news);
+    }
+
+    /// A call is over: what was changed by now, the session changed.
+    fn end_call(&self, id: &ToolCallId) {
+        if self.open().remove(id) {
+            self.mark();
+        }
+    }
+
+    fn mark(&self) {
+        if let Some(session_id) = &self.session_id {
+            // Without the mark a rewind takes the session's own changes for somebody else's, and asks once more.
+            self.checkpoints.mark(session_id).ok();
+        }
+    }
+
+    fn open(&self) -> std::sync::MutexGuard<'_, HashSet<ToolCallId>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn turn(&self) -> std::sync::MutexGuard<'_, Turn> {
@@ -186,9 +191,39 @@ impl Hook for TurnCheckpoints {
     }
 
     fn before_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Flow> {
-        if self.turn().is_done || !(self.may_change)(call) {
+        if !(self.may_change)(call) {
+            return Answer::Now(Flow::Continue);
+        }
+        self.open().insert(call.id.clone());
+        if self.turn().is_done {
             return Answer::Now(Flow::Continue);
         }
         Answer::later(self.before_change(call))
+    }
+
+    fn after_tool<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        _result: &'a ToolResult,
+        _is_error: bool,
+    ) -> Answer<'a, Amendment> {
+        self.end_call(&call.id);
+        Answer::Now(Amendment::default())
+    }
+
+    fn tool_blocked(&self, call: &ToolCall, _error: &ToolError) {
+        self.open().remove(&call.id);
+    }
+
+    fn after_loop<'a>(&'a self, _output: &'a AgentOutput) -> Answer<'a, ()> {
+        // A run that is stopped does not tell of the ends of its calls.
+        if !std::mem::take(&mut *self.open()).is_empty() {
+            self.mark();
+        }
+        Answer::Now(())
+    }
+
+    fn news(&self) -> Vec<HookNews> {
+        std::mem::take(&mut self.news.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

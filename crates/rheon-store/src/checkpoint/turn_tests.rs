@@ -2,36 +2,24 @@
 
 use std::fs;
 use std::io;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rheon_testkit::{FnTool, Scenario, TestClock, Turn, scripted};
-use rheon_types::{Effect, ToolCall, ToolError, ToolResult};
+use rheon_types::{AgentEvent, Effect, ToolCall, ToolError, ToolResult};
 use serde_json::json;
 
 use super::plan::Restore;
 use super::probe::Io;
 use super::testing::{Stage, moment, stage};
-use super::turn::{OnFailure, TurnCheckpoints, TurnNews};
-use super::{CheckpointId, Checkpoints};
+use super::turn::{OnFailure, TurnCheckpoints};
+use super::{ChangeKind, CheckpointId, Checkpoints};
 
-type News = Arc<Mutex<Vec<String>>>;
-
-/// A hook, and what it tells.
-fn hook(checkpoints: Arc<Checkpoints>) -> (TurnCheckpoints, News) {
-    let news = News::default();
-    let told = Arc::clone(&news);
-    let hook = TurnCheckpoints::new(checkpoints, Arc::new(TestClock::default()), |call: &ToolCall| {
+fn hook(checkpoints: Arc<Checkpoints>) -> TurnCheckpoints {
+    TurnCheckpoints::new(checkpoints, Arc::new(TestClock::default()), |call: &ToolCall| {
         call.name.as_str() != "look"
     })
     .session("s".into(), || 42)
-    .tell(move |it| {
-        told.lock().unwrap().push(match it {
-            TurnNews::Captured { captured, label } => format!("{} {label}", captured.id),
-            TurnNews::Failed { error } => error.to_string(),
-        });
-    });
-    (hook, news)
 }
 
 fn tool(stage: &Stage, name: &'static str) -> FnTool {
@@ -64,9 +52,18 @@ fn scenario() -> Scenario {
         .turn("ready")
 }
 
-async fn run(stage: &Stage, hook: TurnCheckpoints) {
+/// What the log has of the calls and of the hook.
+async fn run(stage: &Stage, hook: TurnCheckpoints) -> Vec<String> {
     let agent = scripted(scenario()).tool(look()).tool(tool(stage, "write")).tool(tool(stage, "shell"));
-    agent.with(|builder| builder.hook(hook)).run("go").await;
+    let ran = agent.with(|builder| builder.hook(hook)).run("go").await;
+    let told = |event: &AgentEvent| match event {
+        AgentEvent::Checkpoint { id, label } => Some(format!("{id} {label}")),
+        AgentEvent::Error { message } => Some(message.clone()),
+        AgentEvent::ToolStart { name, .. } => Some(name.to_string()),
+        AgentEvent::ToolBlocked { name, .. } => Some(format!("{name} blocked")),
+        _ => None,
+    };
+    ran.trace.events().iter().filter_map(|event| told(&event.kind)).collect()
 }
 
 #[tokio::test(start_paused = true)]
@@ -74,15 +71,18 @@ async fn each_turn_that_changes_something_has_one_checkpoint_and_can_be_undone()
     let stage = stage();
     stage.write("a", "old");
     let checkpoints = Arc::new(stage.again(super::probe::Probe::default()));
-    let (hook, news) = hook(Arc::clone(&checkpoints));
-    run(&stage, hook).await;
+    let told = run(&stage, hook(Arc::clone(&checkpoints))).await;
     let listed = checkpoints.list().unwrap();
     let labels: Vec<_> = listed.iter().map(|it| format!("{} {}", it.id, it.moment.label)).collect();
-    assert_eq!(*news.lock().unwrap(), labels);
+    // Each stands before the first call that it can undo.
+    assert_eq!(told, ["look", "look", &labels[0], "write", "shell", &labels[1], "shell"]);
     let moments: Vec<_> =
         listed.iter().map(|it| (it.moment.label.as_str(), it.moment.turn_index, it.moment.seq)).collect();
     assert_eq!(moments, [("before write in turn 1", 1, 42), ("before shell in turn 2", 2, 42)]);
     assert_eq!(stage.tree(), "a 644 new\nb 644 new\nc 644 new\n");
+    let changed: Vec<_> =
+        checkpoints.changed_since(&listed[1].id).unwrap().into_iter().map(|it| (it.path, it.kind)).collect();
+    assert_eq!(changed, [("c".into(), ChangeKind::Added)]);
     let back = |id: &CheckpointId| {
         let plan = checkpoints.plan_restore(id, Restore::All).unwrap();
         assert_eq!(checkpoints.restore(&plan, &moment("rewind")).unwrap().errors, vec![]);
@@ -103,19 +103,23 @@ fn full(stage: &Stage) -> Arc<Checkpoints> {
 #[tokio::test(start_paused = true)]
 async fn a_capture_that_fails_is_told_once_a_turn_and_the_calls_run() {
     let stage = stage();
-    let (hook, news) = hook(full(&stage));
-    run(&stage, hook).await;
+    let told = run(&stage, hook(full(&stage))).await;
     assert_eq!(stage.tree(), "a 644 new\nb 644 new\nc 644 new\n");
-    assert_eq!(news.lock().unwrap().len(), 2);
-    assert!(news.lock().unwrap().iter().all(|it| it.starts_with("cannot write ")), "{news:?}");
+    let warnings: Vec<_> = told.iter().filter(|it| it.contains(' ')).collect();
+    assert_eq!(warnings.len(), 2);
+    let is_warning = |it: &&String| it.starts_with("the files cannot be kept for undo: cannot write ");
+    assert!(warnings.iter().all(is_warning), "{told:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_capture_that_fails_keeps_calls_from_running_where_that_is_wanted() {
     let stage = stage();
-    let (hook, news) = hook(full(&stage));
-    run(&stage, hook.on_failure(OnFailure::Refuse)).await;
-    assert_eq!((stage.tree().as_str(), news.lock().unwrap().len()), ("", 3));
+    let told = run(&stage, hook(full(&stage)).on_failure(OnFailure::Refuse)).await;
+    let names: Vec<_> =
+        told.iter().map(|it| if it.starts_with("the files") { "warning" } else { it }).collect();
+    let refused = ["warning", "write blocked", "warning", "shell blocked", "warning", "shell blocked"];
+    assert_eq!(names, [&["look", "look"][..], &refused].concat());
+    assert_eq!(stage.tree(), "");
 }
 
 #[tokio::test]
@@ -123,13 +127,13 @@ async fn a_capture_that_takes_too_long_is_given_up_and_leaves_no_checkpoint() {
     let stage = stage();
     stage.write("a", "old");
     let checkpoints = Arc::new(stage.again(super::probe::Probe::default()));
-    let (hook, news) = hook(Arc::clone(&checkpoints));
     // Somebody else holds the lock for as long as the run takes.
     fs::create_dir_all(stage.store()).unwrap();
     let lock = fs::File::create(stage.store().join("lock")).unwrap();
     lock.lock().unwrap();
-    run(&stage, hook.patience(Duration::from_millis(1))).await;
-    assert_eq!(*news.lock().unwrap(), ["capturing the files was stopped"; 2]);
+    let told = run(&stage, hook(Arc::clone(&checkpoints)).patience(Duration::from_millis(1))).await;
+    let stopped = "the files cannot be kept for undo: capturing the files was stopped";
+    assert_eq!(told, ["look", "look", stopped, "write", "shell", stopped, "shell"]);
     drop(lock);
     // Whoever waited for the lock has seen by now that nobody wants it any more, or will.
     let captured = tokio::task::spawn_blocking({

@@ -41,6 +41,8 @@ pub(super) struct Position {
     pub(super) tip: Option<String>,
     /// The entry of each tool call without a result, by the id of the call.
     pub(super) calls: HashMap<String, String>,
+    /// The entry of what the user said last, if that is known.
+    pub(super) said: Option<String>,
 }
 
 /// What was summed up, and what was kept.
@@ -101,6 +103,7 @@ impl<'a> Composer<'a> {
             fields.insert("preservedMessages".to_owned(), messages);
         }
         let old_tip = self.position.tip.take();
+        self.position.said = None;
         let fields = json!({
             "subtype": "compact_boundary",
             "content": "Conversation compacted",
@@ -121,6 +124,13 @@ impl<'a> Composer<'a> {
         }
     }
 
+    /// Something that people are told and no model is sent.
+    pub(super) fn note(&mut self, text: &str, at: Timestamp) {
+        let fields = json!({"subtype": "informational", "content": text, "level": "info", "isMeta": false});
+        let (uuid, parent) = (fresh_uuid(self.random), self.position.tip.clone());
+        self.entry(Head { kind: "system", uuid, parent, at }, fields);
+    }
+
     fn user(&mut self, user: &UserMessage, turn_id: Option<&TurnId>) {
         let (content, whole) = shown(&user.content);
         let content = if content == json!([]) { json!(NO_CONTENT) } else { content };
@@ -131,6 +141,9 @@ impl<'a> Composer<'a> {
         }
         set_extras(&mut fields, &extras);
         let (uuid, parent) = (fresh_uuid(self.random), self.position.tip.clone());
+        if user.author == Author::User {
+            self.position.said = Some(uuid.clone());
+        }
         self.entry(Head { kind: "user", uuid, parent, at: user.timestamp }, fields);
     }
 

@@ -1,13 +1,15 @@
 //! `TranscriptWriter`: durable events become lines that the real program resumes.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rheon_types::event::CompactionTrigger;
-use rheon_types::{AgentEvent, AgentMessage, Event, Random, SessionId, Timestamp};
+use rheon_types::{
+    AgentEvent, AgentMessage, Author, ContinuationKind, Event, LoopId, Message, Random, SessionId, Timestamp,
+};
 
 use super::chain::Chain;
 use super::compose::{Compaction, Composer, Envelope, Position, tombstone};
@@ -18,6 +20,9 @@ use super::lines::LINE_BYTES_MAX;
 use super::list::{find, invalid};
 use super::tail::{self, Tail};
 use super::transcript::{Transcript, TranscriptError};
+
+/// What people read where one of several runs was chosen.
+const CHOSEN: &str = "Of several answers this one was chosen.";
 
 /// Where a transcript belongs and what its lines repeat.
 #[derive(Debug, Clone)]
@@ -40,6 +45,8 @@ pub struct TranscriptWriter {
     envelope: Envelope,
     random: Arc<dyn Random>,
     position: Position,
+    /// Runs of one prompt that are side by side, until one of them is chosen: where the next entry of each goes.
+    branches: HashMap<LoopId, Position>,
     trigger: CompactionTrigger,
     file: Option<File>,
     /// The file ends within a line, or may do so after a write that failed.
@@ -67,6 +74,7 @@ impl TranscriptWriter {
             },
             random,
             position: Position::default(),
+            branches: HashMap::new(),
             trigger: CompactionTrigger::Auto,
             file: None,
             is_torn: false,
@@ -93,7 +101,20 @@ impl TranscriptWriter {
             return Ok(());
         }
         match &event.kind {
-            AgentEvent::MessageEnd { message } => self.record_message(message),
+            AgentEvent::MessageEnd { message } => {
+                self.in_run(&event.loop_id, |writer| writer.record_message(message))
+            }
+            AgentEvent::AgentStart { continuation, .. } => match continuation {
+                Some(ContinuationKind::Rerun { .. } | ContinuationKind::Branch { .. }) => {
+                    self.in_run(&event.loop_id, Self::go_back)
+                }
+                Some(ContinuationKind::Default) | None => Ok(()),
+            },
+            AgentEvent::ParallelStart { loop_ids } => {
+                self.branches.extend(loop_ids.iter().map(|run| (run.clone(), self.position.clone())));
+                Ok(())
+            }
+            AgentEvent::ParallelEnd { selected_loop_id, .. } => self.choose(selected_loop_id, event.at),
             AgentEvent::CompactionStart { trigger, .. } => {
                 self.trigger = *trigger;
                 Ok(())
@@ -111,8 +132,7 @@ impl TranscriptWriter {
                 };
                 self.compose(|composer| composer.compaction(&compaction))
             }
-            AgentEvent::AgentStart { .. }
-            | AgentEvent::AgentEnd { .. }
+            AgentEvent::AgentEnd { .. }
             | AgentEvent::TurnStart { .. }
             | AgentEvent::TurnEnd { .. }
             | AgentEvent::LlmStart { .. }
@@ -134,8 +154,6 @@ impl TranscriptWriter {
             | AgentEvent::InputRejected { .. }
             | AgentEvent::SubagentStart { .. }
             | AgentEvent::SubagentEnd { .. }
-            | AgentEvent::ParallelStart { .. }
-            | AgentEvent::ParallelEnd { .. }
             | AgentEvent::ContextUsage { .. }
             | AgentEvent::CompactionWarning { .. }
             | AgentEvent::BudgetWarning { .. }
@@ -154,6 +172,44 @@ impl TranscriptWriter {
         self.compose(|composer| composer.message(message))
     }
 
+    /// Lets `write` work where the next entry of a run goes: at the end, or at the end of its branch.
+    fn in_run(&mut self, run: &LoopId, write: impl FnOnce(&mut Self) -> io::Result<()>) -> io::Result<()> {
+        let Some(branch) = self.branches.remove(run) else { return write(self) };
+        let end = std::mem::replace(&mut self.position, branch);
+        let outcome = write(self);
+        let branch = std::mem::replace(&mut self.position, end);
+        self.branches.insert(run.clone(), branch);
+        outcome
+    }
+
+    /// Goes on with one of several branches. A note on it makes it the one that was written to last, which is what readers go
+    /// by; the others stay in the file and nothing hangs on them.
+    fn choose(&mut self, selected: &LoopId, at: Timestamp) -> io::Result<()> {
+        let Some(selected) = self.branches.remove(selected) else { return Ok(()) };
+        self.position = selected;
+        self.branches.clear();
+        self.compose(|composer| composer.note(CHOSEN, at))
+    }
+
+    /// A run that answers anew hangs on what the user said last.
+    fn go_back(&mut self) -> io::Result<()> {
+        if self.position.tip.is_none() {
+            return Ok(());
+        }
+        if self.position.said.is_none() {
+            let is_said = |message: &AgentMessage| match message.as_llm() {
+                Some(Message::User(user)) => user.author == Author::User,
+                Some(Message::Assistant(_) | Message::ToolResult(_)) | None => false,
+            };
+            let transcript = self.read()?;
+            let said = transcript.entries().iter().rev().find(|said| is_said(&said.message));
+            self.position.said = said.and_then(|said| said.uuids.last().cloned());
+        }
+        self.position.tip.clone_from(&self.position.said);
+        self.position.calls.clear();
+        Ok(())
+    }
+
     /// Deletes entries: a line says so, and the next entry hangs on what is left.
     pub fn delete(&mut self, uuids: &[String], at: Timestamp) -> io::Result<()> {
         if uuids.is_empty() {
@@ -162,12 +218,14 @@ impl TranscriptWriter {
         let line = tombstone(&self.envelope, uuids, at);
         self.write_line(&line)?;
         self.position.tip = self.read()?.tip().map(str::to_owned);
+        self.position.said = None;
         Ok(())
     }
 
     /// Lets the next entry hang on `uuid`, an entry of this transcript, or begin anew: how a conversation is rewound.
     pub fn branch_from(&mut self, uuid: Option<String>) {
         self.position.tip = uuid;
+        self.position.said = None;
     }
 
     fn read(&self) -> io::Result<Transcript> {

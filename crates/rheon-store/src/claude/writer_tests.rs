@@ -8,8 +8,8 @@ use expect_test::expect;
 use rheon_testkit::Dice;
 use rheon_types::event::CompactionTrigger;
 use rheon_types::{
-    AgentEvent, AgentMessage, AssistantMessage, Content, Event, LlmMessage, Message, Signature,
-    SignatureKind, StopReason, Timestamp, ToolCall, ToolResultMessage, TurnId, Usage,
+    AgentEvent, AgentMessage, AssistantMessage, Content, ContinuationKind, Event, LlmMessage, Message,
+    Signature, SignatureKind, StopReason, Timestamp, ToolCall, ToolResultMessage, TurnId, Usage,
 };
 use serde_json::{Value, json};
 
@@ -188,6 +188,94 @@ fn an_answer_is_one_entry_per_block_and_a_result_hangs_on_its_call() {
         assistant (Stop): "Done."
     "#]]
     .assert_eq(&conversation(folder.path()));
+}
+
+fn in_run(run: &str, kind: AgentEvent) -> Event {
+    Event { loop_id: run.into(), ..event(kind) }
+}
+
+fn begun(run: &str, continuation: Option<ContinuationKind>) -> Event {
+    let start = AgentEvent::AgentStart {
+        agent_id: "a".into(),
+        parent_loop_id: None,
+        continuation,
+        model: "m".into(),
+        metadata: None,
+    };
+    in_run(run, start)
+}
+
+fn said_in(run: &str, message: Message) -> Event {
+    Event { loop_id: run.into(), ..said(message) }
+}
+
+#[test]
+fn an_answer_that_is_asked_for_again_hangs_on_what_the_user_said_last() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = open(folder.path());
+    let rerun = || Some(ContinuationKind::rerun(at(9)));
+    for event in [
+        begun("r.1", None),
+        said_in("r.1", Message::user("one", at(1))),
+        said_in("r.1", answer(vec![call("t1"), call("t2")], StopReason::ToolUse)),
+        said_in("r.1", result("t1", "1")),
+        said_in("r.1", result("t2", "2")),
+        said_in("r.1", answer(vec!["No.".into()], StopReason::Stop)),
+        begun("r.2", rerun()),
+        said_in("r.2", answer(vec!["Yes.".into()], StopReason::Stop)),
+    ] {
+        writer.record(&event).unwrap();
+    }
+    // Whoever opens it later knows no more than the file says.
+    drop(writer);
+    let mut writer = TranscriptWriter::open(place(folder.path()), Arc::new(dice_after(100))).unwrap();
+    writer.record(&begun("r.3", rerun())).unwrap();
+    writer.record(&said_in("r.3", answer(vec!["Perhaps.".into()], StopReason::Stop))).unwrap();
+    expect![[r#"
+        user: "one"
+        assistant (Stop): "Perhaps."
+    "#]]
+    .assert_eq(&conversation(folder.path()));
+}
+
+#[test]
+fn of_runs_side_by_side_the_chosen_one_is_gone_on_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut writer = open(folder.path());
+    let both = vec!["p.1".into(), "p.2".into()];
+    for event in [
+        said_in("r.1", Message::user("first", at(1))),
+        said_in("r.1", answer(vec!["Well.".into()], StopReason::Stop)),
+        event(AgentEvent::ParallelStart { loop_ids: both }),
+        said_in("p.1", Message::user("go", at(2))),
+        said_in("p.2", Message::user("go", at(2))),
+        said_in("p.1", answer(vec![call("t1")], StopReason::ToolUse)),
+        said_in("p.2", answer(vec![call("t2")], StopReason::ToolUse)),
+        said_in("p.1", result("t1", "of p.1")),
+        said_in("p.2", result("t2", "of p.2")),
+        said_in("p.1", answer(vec!["Mine.".into()], StopReason::Stop)),
+        said_in("p.2", answer(vec!["No, mine.".into()], StopReason::Stop)),
+        event(AgentEvent::ParallelEnd {
+            selected_loop_id: "p.1".into(),
+            selected_index: 0,
+            evaluation_usage: Usage::default(),
+        }),
+    ] {
+        writer.record(&event).unwrap();
+    }
+    // Also for whoever reads it before anything more is said.
+    let chosen = conversation(folder.path());
+    expect![[r#"
+        user: "first"
+        assistant (Stop): "Well."
+        user: "go"
+        assistant (ToolUse): call t1 read {"path":"x"}
+        result of read t1: "of p.1"
+        assistant (Stop): "Mine."
+    "#]]
+    .assert_eq(&chosen);
+    writer.record(&said_in("r.2", Message::user("thanks", at(3)))).unwrap();
+    assert_eq!(conversation(folder.path()), format!("{chosen}user: \"thanks\"\n"));
 }
 
 #[test]

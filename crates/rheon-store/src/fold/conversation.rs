@@ -5,29 +5,42 @@ use std::sync::Arc;
 
 use rheon_types::{AgentEvent, AgentMessage, Author, ContinuationKind, Event, LoopId, Message};
 
-/// The messages so far, each with its run.
+/// A message, with its run and the number of the event that ended it.
+#[derive(Debug, Clone, PartialEq)]
+struct Said {
+    run: LoopId,
+    seq: u64,
+    message: Arc<AgentMessage>,
+}
+
+/// The messages so far.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Conversation {
-    messages: Vec<(LoopId, Arc<AgentMessage>)>,
+    messages: Vec<Said>,
     /// Runs of one prompt that are side by side, until one of them is chosen.
     parallel: HashSet<LoopId>,
 }
 
 impl Conversation {
     pub(super) fn messages(&self) -> Vec<Arc<AgentMessage>> {
-        self.messages.iter().map(|(_, message)| Arc::clone(message)).collect()
+        self.messages.iter().map(|said| Arc::clone(&said.message)).collect()
+    }
+
+    pub(super) fn numbered(&self) -> impl Iterator<Item = (u64, &Arc<AgentMessage>)> {
+        self.messages.iter().map(|said| (said.seq, &said.message))
     }
 
     pub(super) fn apply(&mut self, event: &Event) {
         match &event.kind {
             AgentEvent::AgentStart { continuation, .. } => self.go_back(continuation.as_ref()),
             AgentEvent::MessageEnd { message } => {
-                self.messages.push((event.loop_id.clone(), Arc::clone(message)));
+                let (run, message) = (event.loop_id.clone(), Arc::clone(message));
+                self.messages.push(Said { run, seq: event.seq, message });
             }
             AgentEvent::ParallelStart { loop_ids } => self.parallel.extend(loop_ids.iter().cloned()),
             AgentEvent::ParallelEnd { selected_loop_id, .. } => {
                 let beside = std::mem::take(&mut self.parallel);
-                self.messages.retain(|(run, _)| run == selected_loop_id || !beside.contains(run));
+                self.messages.retain(|said| said.run == *selected_loop_id || !beside.contains(&said.run));
             }
             _ => {}
         }
@@ -42,7 +55,7 @@ impl Conversation {
                     Some(Message::User(user)) => user.author == Author::User,
                     Some(Message::Assistant(_) | Message::ToolResult(_)) | None => false,
                 };
-                let last = self.messages.iter().rposition(|(_, message)| is_said(message));
+                let last = self.messages.iter().rposition(|said| is_said(&said.message));
                 self.messages.truncate(last.map_or(0, |place| place + 1));
             }
         }

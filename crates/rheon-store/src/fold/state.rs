@@ -106,6 +106,11 @@ impl SessionState {
         self.conversation.messages()
     }
 
+    /// The same with the number of the event that ended each.
+    pub fn numbered_messages(&self) -> impl Iterator<Item = (u64, &Arc<AgentMessage>)> {
+        self.conversation.numbered()
+    }
+
     /// The questions that wait for an answer.
     pub fn questions(&self) -> Vec<Arc<ApprovalRequest>> {
         self.runs.values().flat_map(|run| run.questions.iter().cloned()).collect()

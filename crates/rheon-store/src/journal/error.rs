@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rheon_types::StoreError;
+use rustix::io::Errno;
 
 use super::record::{JOURNAL_VERSION, LineProblem};
 
@@ -78,6 +79,38 @@ impl JournalError {
 
 impl From<JournalError> for StoreError {
     fn from(error: JournalError) -> Self {
-        Self::new(error.to_string())
+        match &error {
+            JournalError::Io { source, .. } => Self::new(format!("{error}; {}", next_step(source))),
+            JournalError::InUse { .. }
+            | JournalError::Exists { .. }
+            | JournalError::Missing { .. }
+            | JournalError::NotAJournal { .. }
+            | JournalError::Newer { .. }
+            | JournalError::Unreadable { .. } => Self::new(error.to_string()),
+        }
+    }
+}
+
+/// What to do about a disk that says no.
+pub fn next_step(error: &io::Error) -> &'static str {
+    let is_any = |errnos: &[Errno]| errnos.iter().any(|it| error.raw_os_error() == Some(it.raw_os_error()));
+    if is_any(&[Errno::NOLCK, Errno::OPNOTSUPP, Errno::NOSYS]) {
+        return "this file system keeps no locks, so two programs could write at once: choose a folder on a local disk";
+    }
+    if is_any(&[Errno::MFILE, Errno::NFILE]) {
+        return "too many files are open: close some, or raise the limit (ulimit -n), and try again";
+    }
+    // The kinds are the standard library's list; whatever has no answer of its own has the last.
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free some space and try again; what was kept so far is safe"
+        }
+        io::ErrorKind::FileTooLarge => "raise the limit for the size of files (ulimit -f) and try again",
+        io::ErrorKind::ReadOnlyFilesystem => "choose a folder that can be written",
+        io::ErrorKind::PermissionDenied => "make it writable for you, or choose another folder",
+        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+            "a file stands where a folder belongs: move it away, or choose another folder"
+        }
+        _ => "look after the disk, or choose another folder, and try again",
     }
 }

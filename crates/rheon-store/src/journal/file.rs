@@ -37,7 +37,7 @@ pub(crate) fn create(path: &Path, content: &[u8]) -> Result<File, JournalError> 
     draft.write_all(content).map_err(failed)?;
     draft.as_file().sync_all().map_err(failed)?;
     // Locked before it has its name, so that nobody comes in between.
-    lock(draft.as_file()).map_err(|_| failed(io::Error::other("the new file cannot be locked")))?;
+    lock(draft.as_file()).map_err(|error| JournalError::io("lock", path)(error.into()))?;
     let file = draft.persist_noclobber(path).map_err(|error| match error.error.kind() {
         io::ErrorKind::AlreadyExists => JournalError::Exists { path: path.to_owned() },
         _ => failed(error.error),

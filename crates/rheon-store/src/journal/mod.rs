@@ -7,7 +7,7 @@ mod record;
 mod scan;
 mod writer;
 
-pub use error::JournalError;
+pub use error::{JournalError, next_step};
 pub(crate) use file::open_to_read;
 pub use header::{Header, Lease, Parent};
 pub use record::{JOURNAL_VERSION, LINE_BYTES_MAX, LineProblem};

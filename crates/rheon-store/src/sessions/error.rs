@@ -1,5 +1,7 @@
 //! `SessionError`: why a session cannot be used.
 
+use rheon_types::StoreError;
+
 use crate::journal::JournalError;
 use crate::session_name::{SessionName, SessionNameError};
 
@@ -42,4 +44,17 @@ pub enum SessionError {
         /// How many.
         children: usize,
     },
+}
+
+impl From<SessionError> for StoreError {
+    fn from(error: SessionError) -> Self {
+        match error {
+            SessionError::Journal(error) => error.into(),
+            error @ (SessionError::Name(_)
+            | SessionError::Missing { .. }
+            | SessionError::NoSuchEvent { .. }
+            | SessionError::Ancestors { .. }
+            | SessionError::HasChildren { .. }) => Self::new(error.to_string()),
+        }
+    }
 }

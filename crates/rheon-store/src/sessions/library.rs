@@ -1,6 +1,7 @@
 //! `Sessions`: all journals in a folder, by project.
 
 use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::session_name::SessionName;
 
 use super::error::SessionError;
 use super::listed::Listed;
-use super::places::{Places, journals};
+use super::places::{Places, journals, listed, names, newest};
 use super::whole::Whole;
 
 /// All journals in a folder, by project. Clones are the same folder.
@@ -122,13 +123,16 @@ impl Sessions {
     ) -> Result<(), SessionError> {
         let mut chain: Vec<(PathBuf, u64)> = Vec::new();
         let mut next = parent.cloned();
+        // Whoever goes on from an event that its parent has from elsewhere goes on from that one.
+        let mut last = u64::MAX;
         while let Some(parent) = next {
             if chain.len() == ANCESTORS_MAX {
                 return Err(SessionError::Ancestors { name: name.clone() });
             }
             let path = self.path(&SessionName::try_from(&parent.session_id)?)?;
             next = read_header(&path, &open_to_read(&path)?)?.parent;
-            chain.push((path, parent.seq));
+            last = last.min(parent.seq);
+            chain.push((path, last));
         }
         for (path, last) in chain.into_iter().rev() {
             self.own(&path, last, visit)?;
@@ -158,6 +162,38 @@ impl Sessions {
             other.modified_ms.cmp(&one.modified_ms).then_with(|| one.name.cmp(&other.name))
         });
         listed
+    }
+
+    /// The sessions of a project that were written to last, at most `count_max`, the newest first. Of all others only the time is
+    /// read.
+    pub fn newest(&self, project: &Path, count_max: usize) -> Vec<Listed> {
+        newest(&self.places.project(Some(project)), count_max)
+    }
+
+    /// The ids of the sessions of a project, or of all, that begin with `prefix`.
+    pub fn names(&self, project: Option<&Path>, prefix: &str) -> Vec<SessionName> {
+        let mut names: Vec<SessionName> = match project {
+            Some(project) => names(&self.places.project(Some(project))).collect(),
+            None => self.places.projects().flat_map(|folder| names(&folder)).collect(),
+        };
+        names.retain(|name| name.as_str().starts_with(prefix));
+        names.sort();
+        names
+    }
+
+    /// What a session is listed as, whatever project it belongs to.
+    pub fn listed(&self, name: &SessionName) -> Result<Listed, SessionError> {
+        listed(&self.path(name)?).ok_or_else(|| SessionError::Missing { name: name.clone() })
+    }
+
+    /// The name of a project's folder, for whoever keeps something else by project.
+    pub fn project_name(&self, project: &Path) -> OsString {
+        self.places.project(Some(project)).file_name().map(OsStr::to_owned).unwrap_or_default()
+    }
+
+    /// Whether there is such a session. An error if that cannot be told.
+    pub fn contains(&self, name: &SessionName) -> Result<bool, SessionError> {
+        Ok(self.places.contains(name)?)
     }
 
     /// Removes a session, if no other goes on from it and nobody writes to it.

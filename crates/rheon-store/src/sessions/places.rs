@@ -1,11 +1,12 @@
 //! Where journals are: a folder per project, a file per session.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use super::listed::Listed;
-use crate::journal::{open_to_read, read_header};
+use crate::journal::{JournalError, open_to_read, read_header};
 use crate::session_name::SessionName;
 
 /// How much of a project's own name is in the name of its folder.
@@ -59,6 +60,21 @@ impl Places {
         folders.map(|folder| folder.path()).filter(|path| path.is_dir())
     }
 
+    /// Whether there is a journal of this name. Not being able to look is not the same as there being none.
+    pub(super) fn contains(&self, name: &SessionName) -> Result<bool, JournalError> {
+        let projects = self.folder.join("projects");
+        for folder in fs::read_dir(&projects).map_err(JournalError::io("list", &projects))? {
+            let folder = folder.map_err(JournalError::io("list", &projects))?.path();
+            let path = folder.join(format!("{name}.{EXTENSION}"));
+            match fs::symlink_metadata(&path).map_err(|error| (error.kind(), error)) {
+                Ok(_) => return Ok(true),
+                Err((io::ErrorKind::NotFound | io::ErrorKind::NotADirectory, _)) => {}
+                Err((_, error)) => return Err(JournalError::io("look for", &path)(error)),
+            }
+        }
+        Ok(false)
+    }
+
     /// The journal of a session, whatever project it belongs to.
     pub(super) fn find(&self, name: &SessionName) -> Option<PathBuf> {
         self.projects().map(|folder| folder.join(format!("{name}.{EXTENSION}"))).find(|path| path.is_file())
@@ -68,22 +84,51 @@ impl Places {
 /// The journals in the folder of a project. One that cannot be read is listed too.
 pub(super) fn journals(folder: &Path) -> impl Iterator<Item = Listed> + use<> {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
-    files.filter_map(|file| {
+    files.filter_map(|file| listed(&file.path()))
+}
+
+/// The names of the journals in the folder of a project.
+pub(super) fn names(folder: &Path) -> impl Iterator<Item = SessionName> + use<> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    files.filter_map(|file| name(&file.path()))
+}
+
+/// The journals in the folder of a project that were written to last, the newest first.
+pub(super) fn newest(folder: &Path, count_max: usize) -> Vec<Listed> {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    let dated = files.filter_map(|file| {
         let path = file.path();
-        let stem = path.file_stem()?.to_str()?;
-        if path.extension()? != EXTENSION {
-            return None;
-        }
-        let name = SessionName::new(stem).ok()?;
-        let metadata = file.metadata().ok()?;
-        let modified = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-        let header = open_to_read(&path).and_then(|file| read_header(&path, &file));
-        Some(Listed {
-            name,
-            header: header.map_err(|error| error.to_string()),
-            modified_ms: modified.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX)),
-            bytes: metadata.len(),
-            path,
-        })
+        let name = name(&path)?;
+        Some((modified_ms(&file.metadata().ok()?), name, path))
+    });
+    let mut dated: Vec<(u64, SessionName, PathBuf)> = dated.collect();
+    dated.sort_unstable_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+    dated.truncate(count_max);
+    dated.into_iter().filter_map(|(_, _, path)| listed(&path)).collect()
+}
+
+/// The journal at `path` in a list; nothing if it is none.
+pub(super) fn listed(path: &Path) -> Option<Listed> {
+    let name = name(path)?;
+    let metadata = fs::symlink_metadata(path).ok()?;
+    let header = open_to_read(path).and_then(|file| read_header(path, &file));
+    Some(Listed {
+        name,
+        header: header.map_err(|error| error.to_string()),
+        modified_ms: modified_ms(&metadata),
+        bytes: metadata.len(),
+        path: path.to_owned(),
     })
+}
+
+fn name(path: &Path) -> Option<SessionName> {
+    if path.extension()? != EXTENSION {
+        return None;
+    }
+    SessionName::new(path.file_stem()?.to_str()?).ok()
+}
+
+fn modified_ms(metadata: &fs::Metadata) -> u64 {
+    let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

@@ -224,3 +224,67 @@ fn lines_of_a_later_version_are_kept_and_a_later_format_is_not_opened() {
     let error = sessions.open(&name("s"), &lease(), |_| {}).map(drop).unwrap_err();
     assert!(error.to_string().contains("has version 2 of the format; this program reads up to 1"), "{error}");
 }
+
+#[tokio::test]
+async fn a_session_that_goes_on_from_what_its_parent_has_from_elsewhere_has_that_and_no_more() {
+    let (_folder, sessions) = sessions();
+    let events = stored_run(&sessions).await;
+    let last = events.last().unwrap().seq;
+    drop(sessions.fork(&name("s"), last, &"child".into(), &lease()).unwrap());
+    drop(sessions.fork(&name("child"), 3, &"grandchild".into(), &lease()).unwrap());
+    assert_eq!(read(&sessions, "child"), events);
+    assert_eq!(read(&sessions, "grandchild"), events[..3]);
+}
+
+#[test]
+fn sessions_are_found_by_the_beginning_of_their_id_and_by_their_age() {
+    let (_folder, sessions) = sessions();
+    let (here, there) = (Path::new("/here"), Path::new("/there"));
+    for (id, project, age) in [("ab1", here, 3), ("ab2", here, 1), ("ab3", there, 2), ("cd", here, 2)] {
+        let journal = sessions.create(&id.into(), Some(project), &lease()).unwrap();
+        let file = fs::File::open(journal.path()).unwrap();
+        let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000 - age);
+        file.set_modified(time).unwrap();
+    }
+    let text = |names: Vec<SessionName>| names.iter().map(SessionName::as_str).collect::<Vec<_>>().join(" ");
+    assert_eq!(text(sessions.names(Some(here), "ab")), "ab1 ab2");
+    assert_eq!(text(sessions.names(None, "ab")), "ab1 ab2 ab3");
+    assert_eq!(text(sessions.names(None, "x")), "");
+    let newest = sessions.newest(here, 2).into_iter().map(|listed| listed.name).collect();
+    assert_eq!(text(newest), "ab2 cd");
+    assert_eq!(sessions.listed(&name("ab3")).unwrap().header.unwrap().project.as_deref(), Some("/there"));
+    assert!(matches!(sessions.listed(&name("ab4")), Err(SessionError::Missing { .. })));
+}
+
+#[test]
+fn a_disk_that_says_no_has_a_next_step() {
+    use rustix::io::Errno;
+    let all = [
+        Errno::ACCESS,
+        Errno::EXIST,
+        Errno::NOTDIR,
+        Errno::MFILE,
+        Errno::FBIG,
+        Errno::NOSPC,
+        Errno::DQUOT,
+        Errno::ROFS,
+        Errno::NOLCK,
+        Errno::OPNOTSUPP,
+        Errno::IO,
+    ];
+    let steps: String = all.map(|errno| format!("{}\n", crate::journal::next_step(&errno.into()))).concat();
+    expect![[r#"
+        make it writable for you, or choose another folder
+        a file stands where a folder belongs: move it away, or choose another folder
+        a file stands where a folder belongs: move it away, or choose another folder
+        too many files are open: close some, or raise the limit (ulimit -n), and try again
+        raise the limit for the size of files (ulimit -f) and try again
+        free some space and try again; what was kept so far is safe
+        free some space and try again; what was kept so far is safe
+        choose a folder that can be written
+        this file system keeps no locks, so two programs could write at once: choose a folder on a local disk
+        this file system keeps no locks, so two programs could write at once: choose a folder on a local disk
+        look after the disk, or choose another folder, and try again
+    "#]]
+    .assert_eq(&steps);
+}

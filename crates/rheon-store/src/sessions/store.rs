@@ -64,6 +64,11 @@ impl JournalStore {
         self.resume(&SessionName::try_from(to).map_err(SessionError::from)?).await
     }
 
+    /// The number of the last event of a session that this store writes to; 0 if it does not.
+    pub fn last_seq(&self, session_id: &SessionId) -> u64 {
+        self.journals().get(session_id).map_or(0, |journal| journal.seq())
+    }
+
     /// Lets go of a session, so that others may write to it.
     pub fn close(&self, session_id: &SessionId) {
         self.journals().remove(session_id);
@@ -75,7 +80,7 @@ impl JournalStore {
             return Ok(Arc::clone(journal));
         }
         let made = self.sessions.create(session_id, self.project.as_deref(), &self.lease);
-        let journal = Arc::new(made.map_err(|error| StoreError::new(error.to_string()))?);
+        let journal = Arc::new(made?);
         journals.insert(session_id.clone(), Arc::clone(&journal));
         Ok(journal)
     }

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rheon_types::PROTECTED_NAMES;
+
 use super::keys::KEYS;
-use crate::workspace::{PROTECTED, Workspace, pointed_to};
+use crate::workspace::{Workspace, pointed_to};
 
 /// Whether a process may talk to others over a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +106,7 @@ impl Boundary {
 
     /// The places directly in the roots where something must not be changed or made.
     pub(super) fn guarded(&self) -> impl Iterator<Item = PathBuf> {
-        self.roots.iter().flat_map(|root| PROTECTED.map(|name| root.join(name)))
+        self.roots.iter().flat_map(|root| PROTECTED_NAMES.map(|name| root.join(name)))
     }
 
     /// What must not be changed within the roots, as it is now.
@@ -148,7 +150,7 @@ fn nested(root: &Path) -> BTreeSet<PathBuf> {
                 return found;
             }
             let name = entry.file_name();
-            if PROTECTED.iter().any(|protected| name == *protected) {
+            if PROTECTED_NAMES.iter().any(|protected| name == *protected) {
                 if depth > 0 {
                     found.insert(entry.path());
                 }

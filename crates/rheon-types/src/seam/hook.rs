@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::answer::Answer;
 use crate::content::{Content, ToolCall};
-use crate::event::{ApprovalRequest, PermissionResponse};
+use crate::event::{AgentEvent, ApprovalRequest, PermissionResponse};
 use crate::history::History;
 use crate::outcome::AgentOutput;
 use crate::tool::{ToolError, ToolResult};
@@ -57,6 +57,32 @@ pub struct Amendment {
     pub content: Option<Vec<Content>>,
     /// What it reads besides.
     pub context: Vec<String>,
+}
+
+/// What a hook has to say in the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HookNews {
+    /// The state of the workspace was kept. Becomes `checkpoint`.
+    Checkpoint {
+        /// Under which it can be restored.
+        id: String,
+        /// What people read.
+        label: String,
+    },
+    /// Something went wrong that is worth telling. Becomes `error`.
+    Warning {
+        /// What happened, to what, and what to do next.
+        message: String,
+    },
+}
+
+impl From<HookNews> for AgentEvent {
+    fn from(news: HookNews) -> Self {
+        match news {
+            HookNews::Checkpoint { id, label } => Self::Checkpoint { id, label },
+            HookNews::Warning { message } => Self::Error { message },
+        }
+    }
 }
 
 /// Code that is asked or told at fixed points of a run, in the order drawn in the architecture document. Hooks are asked in the
@@ -115,6 +141,12 @@ pub trait Hook: Send + Sync {
         _is_error: bool,
     ) -> Answer<'a, Amendment> {
         Answer::Now(Amendment::default())
+    }
+
+    /// What the hook has to say in the log, asked for right after its `permit_tool`, `before_tool` and `after_tool`. What it
+    /// gives is given once. News of `before_tool` stands in the log before `tool.start`.
+    fn news(&self) -> Vec<HookNews> {
+        Vec::new()
     }
 
     /// When the model has nothing more to do. A veto goes on: the text is said to the model. `vetoes` counts those that

@@ -42,3 +42,69 @@
 //!   is not known says that it may have run ([`Doubt`](crate::store::fold::Doubt)).
 //! - [`JournalStore::fork`](crate::store::sessions::JournalStore::fork) goes on from any event of another session, without a
 //!   copy.
+//!
+//! # Rewind
+//!
+//! With [`TurnCheckpoints`](crate::store::checkpoint::TurnCheckpoints) as a hook, the files are captured before the first call of
+//! a turn that may change something, and the log says so. Then the conversation, the files or both go back to any message.
+//!
+//! ```
+//! # use std::sync::Arc;
+//! # use rheon::prelude::*;
+//! # use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
+//! # use rheon::store::SessionName;
+//! # use rheon::store::journal::Lease;
+//! # use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, Sessions};
+//! # use rheon::SystemClock;
+//! # use rheon::types::{SessionId, Timestamp, ToolCall};
+//! use rheon::store::checkpoint::{Checkpoints, Limits, TurnCheckpoints};
+//! use rheon::store::rewind::{Others, Rewinding, To, What, plan_rewind, points, rewind, undo};
+//!
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let temp = tempfile::tempdir()?;
+//! # let (data, work) = (temp.path().join("data"), temp.path().join("work"));
+//! # std::fs::create_dir(&work)?;
+//! # let lease = Lease { pid: std::process::id(), host: None, at: Timestamp::from_millis(0) };
+//! # let sessions = Sessions::new(data.join("sessions"), BLOB_BYTES_MAX);
+//! # let journals = Arc::new(JournalStore::new(sessions.clone(), None, lease.clone()));
+//! # let file = work.join("notes.txt");
+//! # let note = { let file = file.clone(); rheon_testkit::FnTool::new("note", move |_, _| {
+//! #     let written = std::fs::write(&file, "new");
+//! #     async move { written.map_err(|error| ToolError::Failed(error.to_string()))?; Ok(ToolResult::text("noted")) }
+//! # }) };
+//! # let model = ScriptedProvider::new(Scenario::new().turn(Turn::call("note", json!({}))).turn("Noted."));
+//! std::fs::write(&file, "old")?;
+//! // Beside the sessions, a folder per workspace.
+//! let checkpoints = Arc::new(Checkpoints::open(&data.join("undo"), &work, Limits::default())?);
+//! let id = SessionId::from("chat");
+//! let seen = (Arc::clone(&journals), id.clone());
+//! let may_change = |call: &ToolCall| call.name.as_str() == "note";
+//! let hook = TurnCheckpoints::new(Arc::clone(&checkpoints), Arc::new(SystemClock::default()), may_change)
+//!     .session(id.clone(), move || seen.0.last_seq(&seen.1));
+//! let agent = Agent::builder().provider(model).tool(note).session(id).hook(hook).journals(&journals).build()?;
+//! agent.run("Take a note.").await?;
+//! assert_eq!(std::fs::read_to_string(&file)?, "new");
+//!
+//! // What the user said, to choose from; what would happen, to agree to; and then it happens.
+//! let name = SessionName::new("chat")?;
+//! let points = points(&sessions, &checkpoints, &name)?;
+//! let plan = plan_rewind(&sessions, &checkpoints, &name, To::Before(points[0].seq), What::Both)?;
+//! let by = Rewinding { session_id: "chat-2".into(), lease: lease.clone(), others: Others::Refuse };
+//! let rewound = rewind(&sessions, &checkpoints, &plan, &by)?;
+//! assert_eq!(std::fs::read_to_string(&file)?, "old");
+//!
+//! // The conversation goes on in another session; the old one is whole. The files can be put back.
+//! let session = journals.resume(&SessionName::new("chat-2")?).await?;
+//! assert_eq!(session.state.messages().len(), 0);
+//! undo(&checkpoints, &rewound, Others::Refuse, lease.at)?;
+//! assert_eq!(std::fs::read_to_string(&file)?, "new");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - A file that somebody else changed after the session's last call is named in the plan, and nothing is rewound unless
+//!   [`Others::Overwrite`](crate::store::rewind::Others::Overwrite) says so. Either way it is captured first.
+//! - If both are wanted and one fails, neither is rewound: the files are put back.
+//! - What `.gitignore` names, and what git itself keeps, is neither captured nor touched. Effects outside the folder stay.
+//! - Deleting a session makes its checkpoints go on the next [`sweep`](crate::store::rewind::sweep).

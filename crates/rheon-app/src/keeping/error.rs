@@ -1,0 +1,165 @@
+//! `KeepingError`: why a session cannot be begun, gone on with, listed or deleted.
+
+use std::io;
+use std::path::PathBuf;
+
+use rheon_store::checkpoint::CheckpointError;
+use rheon_store::claude::{FindError, TranscriptError};
+use rheon_store::journal::{JournalError, next_step};
+use rheon_store::sessions::{ResumeError, SessionError};
+use rheon_store::sqlite::DatabaseError;
+use rheon_types::{SessionId, StoreError};
+
+use super::folders::FolderError;
+
+/// Why a session cannot be begun, gone on with, listed or deleted. Nothing was asked of a model yet.
+#[derive(Debug, thiserror::Error)]
+pub enum KeepingError {
+    /// It is not known where sessions belong.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The folder of the project cannot be used.
+    #[error("cannot work in {}: {source}", path.display())]
+    Project {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Sessions cannot be kept where they belong.
+    #[error("sessions cannot be kept: cannot {action} {}: {source}; {}", path.display(), next_step(source))]
+    Unkeepable {
+        /// What was tried.
+        action: &'static str,
+        /// With what.
+        path: PathBuf,
+        /// What went wrong.
+        source: io::Error,
+    },
+    /// Somebody else writes to it.
+    #[error("session {session_id} is in use by {holder}; close it there, open it only to read, or fork it")]
+    InUse {
+        /// The session.
+        session_id: SessionId,
+        /// Who.
+        holder: String,
+    },
+    /// There is no session here.
+    #[error("there is no session in {} to go on with{}", project.display(), claude_hint(*claude_sessions))]
+    NoSession {
+        /// The folder.
+        project: PathBuf,
+        /// How many of Claude Code's there are.
+        claude_sessions: usize,
+    },
+    /// There is no such session.
+    #[error("there is no session {wanted:?}; list the sessions to see their ids")]
+    NoSuchSession {
+        /// What was asked for.
+        wanted: String,
+    },
+    /// Several sessions begin like this.
+    #[error("{} sessions begin with {wanted:?}: {}; give more of the id", candidates.len(), few(candidates))]
+    Ambiguous {
+        /// What was asked for.
+        wanted: String,
+        /// Which.
+        candidates: Vec<SessionId>,
+    },
+    /// Nothing is to be written.
+    #[error(
+        "sessions are not kept in this run, so none can be changed; run again with session persistence on"
+    )]
+    PersistenceOff,
+    /// The session cannot be used.
+    #[error(transparent)]
+    Session(SessionError),
+    /// The session cannot be written to.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Transcripts cannot be listed.
+    #[error(transparent)]
+    Find(#[from] FindError),
+    /// A transcript cannot be read.
+    #[error(transparent)]
+    Transcript(#[from] TranscriptError),
+    /// The index cannot be used.
+    #[error(transparent)]
+    Index(#[from] DatabaseError),
+    /// Checkpoints cannot be removed.
+    #[error(transparent)]
+    Checkpoints(#[from] CheckpointError),
+    /// The work was stopped, because the program ends or because it panicked.
+    #[error("the work on sessions was stopped: {0}")]
+    Stopped(String),
+}
+
+impl KeepingError {
+    /// The error for a session that cannot be used.
+    pub(super) fn of(session_id: &SessionId, error: SessionError) -> Self {
+        match error {
+            SessionError::Journal(JournalError::InUse { holder, .. }) => {
+                Self::InUse { session_id: session_id.clone(), holder }
+            }
+            SessionError::Journal(JournalError::Io { action, path, source }) => {
+                Self::Unkeepable { action, path, source }
+            }
+            SessionError::Missing { name } => Self::NoSuchSession { wanted: name.as_str().to_owned() },
+            error @ (SessionError::Name(_)
+            | SessionError::Journal(_)
+            | SessionError::NoSuchEvent { .. }
+            | SessionError::Ancestors { .. }
+            | SessionError::HasChildren { .. }) => Self::Session(error),
+        }
+    }
+
+    /// The same for one that could not be gone on with.
+    pub(super) fn of_resume(session_id: &SessionId, error: ResumeError) -> Self {
+        match error {
+            ResumeError::Session(error) => Self::of(session_id, error),
+            ResumeError::Store(error) => Self::Store(error),
+        }
+    }
+
+    /// Whether the disk is at fault, so that a session could still go on in memory.
+    pub fn is_trouble(&self) -> bool {
+        match self {
+            Self::Folder(_) | Self::Unkeepable { .. } | Self::Store(_) => true,
+            Self::Project { .. }
+            | Self::InUse { .. }
+            | Self::NoSession { .. }
+            | Self::NoSuchSession { .. }
+            | Self::Ambiguous { .. }
+            | Self::PersistenceOff
+            | Self::Session(_)
+            | Self::Find(_)
+            | Self::Transcript(_)
+            | Self::Index(_)
+            | Self::Checkpoints(_)
+            | Self::Stopped(_) => false,
+        }
+    }
+}
+
+impl From<tokio::task::JoinError> for KeepingError {
+    fn from(error: tokio::task::JoinError) -> Self {
+        Self::Stopped(error.to_string())
+    }
+}
+
+fn claude_hint(sessions: usize) -> String {
+    match sessions {
+        0 => "; begin one".to_owned(),
+        1 => "; Claude Code has one, which can be resumed by its id".to_owned(),
+        many => format!("; Claude Code has {many}, which can be resumed by their ids"),
+    }
+}
+
+/// How many candidates are named.
+const NAMED_MAX: usize = 5;
+
+fn few(candidates: &[SessionId]) -> String {
+    let named: Vec<&str> = candidates.iter().take(NAMED_MAX).map(SessionId::as_str).collect();
+    let more = if candidates.len() > NAMED_MAX { ", ..." } else { "" };
+    format!("{}{more}", named.join(", "))
+}

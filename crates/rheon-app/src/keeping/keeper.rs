@@ -1,0 +1,405 @@
+//! `Keeper`: the one place where a program decides how sessions are kept.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rheon_store::SessionName;
+use rheon_store::checkpoint::Checkpoints;
+use rheon_store::claude::Transcript;
+use rheon_store::fold::SessionState;
+use rheon_store::journal::Lease;
+use rheon_store::sessions::{JournalStore, ResumeError, Resumed, Sessions};
+use rheon_store::sqlite::Hit;
+use rheon_types::{Clock, Random, SessionId, Store as _};
+use tokio::runtime::Handle;
+use tokio::task::spawn_blocking;
+
+use super::catalogue::{Catalogue, Deleted, Found, Scope};
+use super::error::KeepingError;
+use super::folders::Folders;
+use super::ground;
+use super::import::{self, Origin};
+use super::indexing::Indexing;
+use super::kept_store::KeptStore;
+use super::line::SessionLine;
+use super::notice::Notice;
+use super::session::{Kept, KeptSession, Past};
+use super::settings::{CheckpointMode, KeepingSettings, OnTrouble, Persistence, Transcripts};
+use super::tell::Tell;
+use super::transcripts::TranscriptObserver;
+
+/// What a keeper is made of.
+pub struct KeeperParts {
+    /// Where things are.
+    pub folders: Folders,
+    /// The folder that sessions work in.
+    pub project: PathBuf,
+    /// How sessions are kept.
+    pub settings: KeepingSettings,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// The dice.
+    pub random: Arc<dyn Random>,
+}
+
+/// Decides how the sessions of a project are kept. Clones are the same.
+#[derive(Clone)]
+pub struct Keeper {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    parts: KeeperParts,
+    tell: Tell,
+    catalogue: Result<Catalogue, super::folders::FolderError>,
+}
+
+/// From where a fork goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForkAt {
+    /// From its end.
+    End,
+    /// From the event of this number.
+    Event(u64),
+}
+
+impl Keeper {
+    /// A keeper for the sessions that work in `parts.project`. What goes wrong without stopping a session is told to `tell`.
+    /// Nothing is made on the disk yet.
+    pub fn new(
+        mut parts: KeeperParts,
+        tell: impl Fn(Notice) + Send + Sync + 'static,
+    ) -> Result<Self, KeepingError> {
+        let canonical = parts.project.canonicalize();
+        parts.project =
+            canonical.map_err(|source| KeepingError::Project { path: parts.project.clone(), source })?;
+        let tell = Tell::new(tell);
+        let catalogue = parts.folders.data().map(|data| {
+            let sessions = Sessions::new(data.join("sessions"), parts.settings.blob_bytes_max);
+            Catalogue {
+                indexing: Arc::new(Indexing::new(data.join("index.db"), sessions.clone(), tell.clone())),
+                project: parts.project.clone(),
+                claude_projects: parts.folders.claude_projects().ok(),
+                tell: tell.clone(),
+                sessions,
+                data,
+            }
+        });
+        ground::survive_size_limit();
+        Ok(Self { inner: Arc::new(Inner { parts, tell, catalogue }) })
+    }
+
+    /// A new session. Where it cannot be kept, this says so, or it is in memory, as the settings have it.
+    pub async fn begin(&self) -> Result<KeptSession, KeepingError> {
+        let session_id = self.fresh_id();
+        match self.inner.parts.settings.persistence {
+            Persistence::Off => Ok(self.in_memory(session_id, Past::default())),
+            Persistence::On => match self.ready().await {
+                Ok(journals) => self.kept(session_id, Past::default(), journals).await,
+                Err(error) => self.after_trouble(session_id, Past::default(), error),
+            },
+        }
+    }
+
+    /// Goes on with the session of this project that was active last.
+    pub async fn resume_latest(&self) -> Result<KeptSession, KeepingError> {
+        let name = self.blocking(|catalogue| catalogue.latest()).await?;
+        self.resume_ours(name).await
+    }
+
+    /// Goes on with the session whose id is `wanted` or alone begins with it. One of Claude Code's becomes a new session of ours
+    /// with the same conversation, whose log says where it came from; the transcript that it came from is not touched.
+    pub async fn resume(&self, wanted: &str) -> Result<KeptSession, KeepingError> {
+        match self.find(wanted).await? {
+            Found::Ours(name) => self.resume_ours(name).await,
+            Found::ClaudeCode { id, path } => self.import(&id, &path).await,
+        }
+    }
+
+    /// A new session that goes on from one of ours. That one is only read, so it may be in use.
+    pub async fn fork(&self, wanted: &str, at: ForkAt) -> Result<KeptSession, KeepingError> {
+        let name = self.find_ours(wanted).await?;
+        let seq = match at {
+            ForkAt::Event(seq) => seq,
+            ForkAt::End => self.state_of(name.clone()).await?.seq,
+        };
+        if self.inner.parts.settings.persistence == Persistence::Off {
+            return Err(KeepingError::PersistenceOff);
+        }
+        let journals = self.ready().await?;
+        let to = self.fresh_id();
+        let (store, child) = (Arc::clone(&journals), to.clone());
+        let resumed = opened(move |runtime| runtime.block_on(store.fork(&name, seq, &child))).await?;
+        let past = self.past(&to, resumed.map_err(|error| KeepingError::of_resume(&to, error))?);
+        self.kept(to, past, journals).await
+    }
+
+    /// Where a session of ours stands. It is only read, so it may be in use.
+    pub async fn read(&self, wanted: &str) -> Result<SessionState, KeepingError> {
+        let name = self.find_ours(wanted).await?;
+        self.state_of(name).await
+    }
+
+    /// The sessions that were active last, at most `limit`, newest first: ours, and Claude Code's in this project.
+    pub async fn list(&self, scope: Scope, limit: usize) -> Result<Vec<SessionLine>, KeepingError> {
+        self.blocking(move |catalogue| Ok(catalogue.list(scope, limit))).await
+    }
+
+    /// Where `text` was said, the best first.
+    pub async fn search(&self, text: &str, scope: Scope, limit: usize) -> Result<Vec<Hit>, KeepingError> {
+        let text = text.to_owned();
+        self.blocking(move |catalogue| catalogue.search(&text, scope, limit)).await
+    }
+
+    /// Removes a session of ours with its checkpoints, its row in the index, and payloads that no other session has.
+    pub async fn delete(&self, wanted: &str) -> Result<Deleted, KeepingError> {
+        if self.inner.parts.settings.persistence == Persistence::Off {
+            return Err(KeepingError::PersistenceOff);
+        }
+        let name = self.find_ours(wanted).await?;
+        let (lease, now) = (self.lease(), self.inner.parts.clock.now());
+        self.blocking(move |catalogue| catalogue.delete(&name, &lease, now)).await
+    }
+
+    /// Waits until the index is up to date.
+    pub async fn settle(&self) {
+        if let Ok(catalogue) = &self.inner.catalogue {
+            catalogue.indexing.settle().await;
+        }
+    }
+
+    async fn find(&self, wanted: &str) -> Result<Found, KeepingError> {
+        let wanted = wanted.to_owned();
+        self.blocking(move |catalogue| catalogue.find(&wanted)).await
+    }
+
+    async fn find_ours(&self, wanted: &str) -> Result<SessionName, KeepingError> {
+        match self.find(wanted).await? {
+            Found::Ours(name) => Ok(name),
+            Found::ClaudeCode { .. } => Err(KeepingError::NoSuchSession { wanted: wanted.to_owned() }),
+        }
+    }
+
+    async fn resume_ours(&self, name: SessionName) -> Result<KeptSession, KeepingError> {
+        let session_id = name.session_id();
+        if self.inner.parts.settings.persistence == Persistence::Off {
+            return Ok(self.in_memory(session_id, self.closed(name).await?));
+        }
+        match self.open(&session_id, name.clone()).await {
+            Ok((past, journals)) => self.kept(session_id, past, journals).await,
+            Err(error) => {
+                let past = match self.inner.parts.settings.on_trouble {
+                    OnTrouble::InMemory if error.is_trouble() => self.closed(name).await?,
+                    OnTrouble::InMemory | OnTrouble::Refuse => return Err(error),
+                };
+                self.after_trouble(session_id, past, error)
+            }
+        }
+    }
+
+    async fn open(
+        &self,
+        session_id: &SessionId,
+        name: SessionName,
+    ) -> Result<(Past, Arc<JournalStore>), KeepingError> {
+        let journals = self.ready().await?;
+        let store = Arc::clone(&journals);
+        let resumed = opened(move |runtime| runtime.block_on(store.resume(&name))).await?;
+        let resumed = resumed.map_err(|error| KeepingError::of_resume(session_id, error))?;
+        Ok((self.past(session_id, resumed), journals))
+    }
+
+    /// Makes a session of ours of one of Claude Code's.
+    async fn import(&self, id: &SessionName, path: &Path) -> Result<KeptSession, KeepingError> {
+        let session_id = self.fresh_id();
+        let from = path.to_owned();
+        let transcript = spawn_blocking(move || Transcript::open(&from)).await??;
+        let origin = Origin {
+            session: id.as_str().to_owned(),
+            path: path.display().to_string(),
+            model: transcript.facts().model.clone(),
+        };
+        let now = self.inner.parts.clock.now();
+        let events = import::events(&session_id, now, &origin, transcript.messages());
+        let mut past = Past { state: SessionState::of(&events), doubts: Vec::new() };
+        past.state.session_id = Some(session_id.clone());
+        if self.inner.parts.settings.persistence == Persistence::Off {
+            return Ok(self.in_memory(session_id, past));
+        }
+        let journals = match self.ready().await {
+            Ok(journals) => journals,
+            Err(error) => return self.after_trouble(session_id, past, error),
+        };
+        let store = Arc::clone(&journals);
+        let written = spawn_blocking(move || events.iter().try_for_each(|event| store.append(event))).await?;
+        let synced = match written {
+            Ok(()) => journals.sync().get().await,
+            Err(error) => Err(error),
+        };
+        match synced {
+            Ok(()) => self.kept(session_id, past, journals).await,
+            Err(error) => self.after_trouble(session_id, past, error.into()),
+        }
+    }
+
+    /// Where a session stood at its end, with everything closed that was open, in memory only.
+    async fn closed(&self, name: SessionName) -> Result<Past, KeepingError> {
+        let mut state = self.state_of(name).await?;
+        let doubts = state.doubts();
+        for event in state.closing_events(self.inner.parts.clock.now()) {
+            state.apply(&event);
+        }
+        Ok(Past { state, doubts })
+    }
+
+    async fn state_of(&self, name: SessionName) -> Result<SessionState, KeepingError> {
+        self.blocking(move |catalogue| {
+            let mut state = SessionState::new();
+            let read = catalogue.sessions.read(&name, |event| state.apply(&event));
+            read.map_err(|error| KeepingError::of(&name.session_id(), error))?;
+            state.session_id = Some(name.session_id());
+            Ok(state)
+        })
+        .await
+    }
+
+    fn past(&self, session_id: &SessionId, resumed: Resumed) -> Past {
+        if let Some(aside) = resumed.opened.cut_aside {
+            self.inner.tell.tell(Notice::Repaired { session_id: session_id.clone(), aside });
+        }
+        Past { state: resumed.state, doubts: resumed.doubts }
+    }
+
+    /// Journals in a folder that takes them: that is tried before a model is asked.
+    async fn ready(&self) -> Result<Arc<JournalStore>, KeepingError> {
+        let sessions = self
+            .blocking(|catalogue| {
+                ground::try_out(&catalogue.data)?;
+                Ok(catalogue.sessions.clone())
+            })
+            .await?;
+        let project = Some(self.inner.parts.project.clone());
+        Ok(Arc::new(JournalStore::new(sessions, project, self.lease())))
+    }
+
+    async fn kept(
+        &self,
+        session_id: SessionId,
+        past: Past,
+        journals: Arc<JournalStore>,
+    ) -> Result<KeptSession, KeepingError> {
+        let Inner { parts, tell, catalogue } = &*self.inner;
+        let catalogue = catalogue.as_ref().map_err(Clone::clone)?;
+        let transcripts = self.transcripts();
+        if let Some(transcripts) = transcripts.clone() {
+            let (session_id, messages) = (session_id.clone(), past.state.messages());
+            if !messages.is_empty() {
+                spawn_blocking(move || transcripts.catch_up(&session_id, &messages)).await?;
+            }
+        }
+        let kept = Kept {
+            store: Arc::new(KeptStore::new(Arc::clone(&journals), parts.settings.on_trouble, tell.clone())),
+            journals,
+            transcripts,
+            indexing: Arc::clone(&catalogue.indexing),
+            checkpoints: self.checkpoints(catalogue),
+        };
+        Ok(KeptSession { kept: Some(kept), ..self.in_memory(session_id, past) })
+    }
+
+    fn transcripts(&self) -> Option<Arc<TranscriptObserver>> {
+        let Inner { parts, tell, .. } = &*self.inner;
+        let projects = match &parts.settings.transcripts {
+            Transcripts::On => parts.folders.claude_projects(),
+            Transcripts::RedirectedTo(folder) => Ok(folder.clone()),
+            Transcripts::Off => return None,
+        };
+        match projects {
+            Ok(projects) => {
+                let (project, random) = (parts.project.clone(), Arc::clone(&parts.random));
+                Some(Arc::new(TranscriptObserver::new(projects, project, random, tell.clone())))
+            }
+            Err(error) => {
+                tell.tell(Notice::NoTranscript { why: error.to_string() });
+                None
+            }
+        }
+    }
+
+    fn checkpoints(&self, catalogue: &Catalogue) -> Option<Arc<Checkpoints>> {
+        let limits = match &self.inner.parts.settings.checkpoints {
+            CheckpointMode::On(limits) => limits.clone(),
+            CheckpointMode::Off => return None,
+        };
+        let data = catalogue.data.canonicalize().unwrap_or_else(|_| catalogue.data.clone());
+        // To bring files back would bring back the journal that is being written.
+        let opened = if data.starts_with(&catalogue.project) {
+            Err(format!("sessions are kept in {}, which is part of the project", data.display()))
+        } else {
+            let folder = catalogue.checkpoint_folder(&catalogue.project);
+            Checkpoints::open(&folder, &catalogue.project, limits).map_err(|error| error.to_string())
+        };
+        match opened {
+            Ok(checkpoints) => Some(Arc::new(checkpoints)),
+            Err(why) => {
+                self.inner.tell.tell(Notice::NoCheckpoints { why });
+                None
+            }
+        }
+    }
+
+    /// The session in memory, if the user said so.
+    fn after_trouble(
+        &self,
+        session_id: SessionId,
+        past: Past,
+        error: KeepingError,
+    ) -> Result<KeptSession, KeepingError> {
+        match self.inner.parts.settings.on_trouble {
+            OnTrouble::InMemory if error.is_trouble() => {
+                let why = error.to_string();
+                self.inner.tell.tell(Notice::NotKept { session_id: session_id.clone(), why });
+                Ok(self.in_memory(session_id, past))
+            }
+            OnTrouble::InMemory | OnTrouble::Refuse => Err(error),
+        }
+    }
+
+    fn in_memory(&self, session_id: SessionId, past: Past) -> KeptSession {
+        let parts = &self.inner.parts;
+        KeptSession {
+            session_id,
+            past,
+            kept: None,
+            clock: Arc::clone(&parts.clock),
+            random: Arc::clone(&parts.random),
+        }
+    }
+
+    fn fresh_id(&self) -> SessionId {
+        let KeeperParts { clock, random, .. } = &self.inner.parts;
+        SessionId::generate(clock.now(), [random.next_u64(), random.next_u64()])
+    }
+
+    fn lease(&self) -> Lease {
+        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        Lease { pid: std::process::id(), host: Some(host), at: self.inner.parts.clock.now() }
+    }
+
+    /// Does what blocks away from those who must not.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Catalogue) -> Result<T, KeepingError> + Send + 'static,
+    ) -> Result<T, KeepingError> {
+        let catalogue = self.inner.catalogue.clone()?;
+        spawn_blocking(move || work(&catalogue)).await?
+    }
+}
+
+/// Opens a journal away from those who must not block: all of it is read.
+async fn opened(
+    open: impl FnOnce(&Handle) -> Result<Resumed, ResumeError> + Send + 'static,
+) -> Result<Result<Resumed, ResumeError>, KeepingError> {
+    let runtime = Handle::current();
+    Ok(spawn_blocking(move || open(&runtime)).await?)
+}

@@ -1,0 +1,95 @@
+//! `SessionLine`: a session in a list.
+
+use std::path::PathBuf;
+
+use rheon_store::claude::ListedTranscript;
+use rheon_store::sessions::Listed;
+use rheon_store::sqlite::{SessionRow, Spend, Status};
+use rheon_types::{SessionId, Timestamp};
+
+/// A session in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionLine {
+    /// Its id, which it is resumed by.
+    pub session_id: SessionId,
+    /// Who made it.
+    pub maker: Maker,
+    /// What it is about: its first prompt in short, where that is known.
+    pub title: String,
+    /// When something last happened in it.
+    pub active: Timestamp,
+    /// The folder it works in, where that is known.
+    pub project: Option<String>,
+    /// Its log.
+    pub path: PathBuf,
+    /// What the index says of it; nothing for one that is not in the index.
+    pub details: Option<SessionDetails>,
+}
+
+/// Who made a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Maker {
+    /// We did.
+    Rheon,
+    /// The real `claude`; resuming it makes a session of ours with the same conversation.
+    ClaudeCode,
+}
+
+/// What the index says of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionDetails {
+    /// How it stands.
+    pub status: Status,
+    /// How many turns were begun.
+    pub turns: u64,
+    /// What it used.
+    pub spend: Spend,
+    /// The models that it worked with.
+    pub models: Vec<String>,
+    /// The session that it goes on from.
+    pub parent: Option<SessionId>,
+}
+
+impl From<SessionRow> for SessionLine {
+    fn from(row: SessionRow) -> Self {
+        let SessionRow { source, title, status, active, models, turns, spend, .. } = row;
+        let parent = source.parent.map(|parent| parent.session_id);
+        Self {
+            session_id: source.session_id,
+            maker: Maker::Rheon,
+            title,
+            active,
+            project: Some(source.project).filter(|project| !project.is_empty()),
+            path: source.path,
+            details: Some(SessionDetails { status, turns, spend, models, parent }),
+        }
+    }
+}
+
+impl From<Listed> for SessionLine {
+    fn from(listed: Listed) -> Self {
+        Self {
+            session_id: listed.name.session_id(),
+            maker: Maker::Rheon,
+            title: String::new(),
+            active: Timestamp::from_millis(listed.modified_ms),
+            project: listed.header.ok().and_then(|header| header.project),
+            path: listed.path,
+            details: None,
+        }
+    }
+}
+
+impl From<ListedTranscript> for SessionLine {
+    fn from(listed: ListedTranscript) -> Self {
+        Self {
+            session_id: listed.id.session_id(),
+            maker: Maker::ClaudeCode,
+            title: listed.facts.title.unwrap_or_default(),
+            active: listed.modified,
+            project: listed.facts.cwd,
+            path: listed.path,
+            details: None,
+        }
+    }
+}

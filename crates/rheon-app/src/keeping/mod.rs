@@ -1,0 +1,31 @@
+//! How a program keeps sessions, decided in one place: where they are, whether and how they are kept, and what becomes of a session
+//! that cannot be.
+
+mod catalogue;
+mod environment;
+mod error;
+mod folders;
+mod ground;
+mod import;
+mod indexing;
+mod keeper;
+mod kept_store;
+mod line;
+mod notice;
+mod session;
+mod settings;
+mod tell;
+mod transcripts;
+
+pub use catalogue::{Deleted, LIST_LINES_MAX, Scope};
+pub use environment::Environment;
+pub use error::KeepingError;
+pub use folders::{FolderError, Folders};
+pub use keeper::{ForkAt, Keeper, KeeperParts};
+pub use line::{Maker, SessionDetails, SessionLine};
+pub use notice::Notice;
+pub use session::KeptSession;
+pub use settings::{CheckpointMode, KeepingSettings, OnTrouble, Persistence, Transcripts};
+
+#[cfg(test)]
+mod folders_tests;

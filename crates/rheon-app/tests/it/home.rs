@@ -1,0 +1,117 @@
+//! A home and a project of its own for each test.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use rheon_app::keeping::{Environment, Folders, Keeper, KeeperParts, KeepingSettings, KeptSession, Notice};
+use rheon_store::claude::Transcript;
+use rheon_testkit::{Dice, FnTool, Ran, Scenario, TestClock, scripted};
+use rheon_types::{Effect, Message, Tool, ToolResult};
+use tempfile::TempDir;
+
+pub(crate) struct Home {
+    pub(crate) folder: TempDir,
+    dice: Arc<Dice>,
+}
+
+pub(crate) type Notices = Arc<Mutex<Vec<Notice>>>;
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("home")).unwrap();
+        std::fs::create_dir(folder.path().join("project")).unwrap();
+        Self { folder, dice: Arc::default() }
+    }
+
+    pub(crate) fn project(&self) -> PathBuf {
+        self.folder.path().join("project").canonicalize().unwrap()
+    }
+
+    pub(crate) fn path(&self, beneath_home: &str) -> PathBuf {
+        self.folder.path().join("home").join(beneath_home)
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        self.path(".local/share/rheon")
+    }
+
+    pub(crate) fn keeper(&self, settings: KeepingSettings) -> (Keeper, Notices) {
+        keeper(&self.path(""), &self.project(), settings, Arc::clone(&self.dice))
+    }
+
+    /// The conversation in the transcript of a session, one line per message.
+    pub(crate) fn transcript(&self, session: &KeptSession) -> String {
+        let projects = self.path(".claude/projects");
+        let found = rheon_store::claude::find(&projects, session.session_id().as_str()).unwrap();
+        let transcript = Transcript::open(&found.expect("a transcript")).unwrap();
+        transcript.messages().iter().filter_map(|message| message.as_llm()).map(show).collect()
+    }
+}
+
+pub(crate) fn keeper(
+    home: &Path,
+    project: &Path,
+    settings: KeepingSettings,
+    dice: Arc<Dice>,
+) -> (Keeper, Notices) {
+    let environment: Environment = [("HOME", home)].into_iter().collect();
+    let notices = Notices::default();
+    let told = Arc::clone(&notices);
+    let parts = KeeperParts {
+        folders: Folders::of(&environment),
+        project: project.to_owned(),
+        settings,
+        clock: Arc::new(TestClock::default()),
+        random: dice,
+    };
+    let keeper = Keeper::new(parts, move |notice| told.lock().unwrap().push(notice)).unwrap();
+    (keeper, notices)
+}
+
+pub(crate) fn told(notices: &Notices) -> String {
+    notices.lock().unwrap().iter().map(|notice| format!("{notice}\n")).collect()
+}
+
+pub(crate) fn show(message: &Message) -> String {
+    match message {
+        Message::User(_) => format!("user {:?}\n", message.text()),
+        Message::Assistant(answer) => {
+            let calls: Vec<String> = answer.tool_calls().map(|call| format!(" [{}]", call.name)).collect();
+            format!("assistant {:?}{}\n", message.text(), calls.concat())
+        }
+        Message::ToolResult(_) => format!("result {:?}\n", message.text()),
+    }
+}
+
+pub(crate) fn said(session: &KeptSession) -> String {
+    session.messages().iter().filter_map(|message| message.as_llm()).map(show).collect()
+}
+
+/// A tool that writes a file into `project`, and one that only looks.
+pub(crate) fn tools(project: &Path) -> Vec<Arc<dyn Tool>> {
+    let file = project.join("note.txt");
+    let looked = file.clone();
+    let write = FnTool::new("write", move |_, _| {
+        let file = file.clone();
+        async move {
+            std::fs::write(&file, "written").unwrap();
+            Ok(ToolResult::text("written"))
+        }
+    });
+    let look = FnTool::new("look", move |_, _| {
+        let found = std::fs::read_to_string(&looked).unwrap_or_default();
+        async move { Ok(ToolResult::text(found)) }
+    });
+    vec![Arc::new(write.effect(Effect::Unsafe)), Arc::new(look)]
+}
+
+/// Runs one prompt in `session`.
+pub(crate) async fn run(
+    session: &KeptSession,
+    scenario: Scenario,
+    tools: &[Arc<dyn Tool>],
+    prompt: &str,
+) -> Ran {
+    scripted(scenario).with(|builder| session.wire(builder, tools).tools(tools.to_vec())).run(prompt).await
+}

@@ -1,0 +1,417 @@
+//! A session that changed files over three prompts is rewound, in whole and in part, and the rewind undone.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use expect_test::expect;
+use rheon_testkit::{FnTool, Scenario, TestClock, Turn, scripted};
+use rheon_types::{Effect, SessionId, Store, Timestamp, ToolCall, ToolError, ToolResult};
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::point::shortened;
+use super::{
+    Others, Point, PointFiles, RewindError, RewindPlan, Rewinding, Rewound, To, What, plan_rewind, points,
+    rewind, sweep, undo,
+};
+use crate::SessionName;
+use crate::checkpoint::{Change, Checkpoints, Limits, Moment, TurnCheckpoints};
+use crate::journal::Lease;
+use crate::sessions::{JournalStore, Sessions};
+
+struct World {
+    temp: TempDir,
+    sessions: Sessions,
+    checkpoints: Arc<Checkpoints>,
+}
+
+fn lease() -> Lease {
+    Lease { pid: 7, host: None, at: Timestamp::from_millis(5) }
+}
+
+fn name(id: &str) -> SessionName {
+    SessionName::new(id).unwrap()
+}
+
+fn by(id: &str, others: Others) -> Rewinding {
+    Rewinding { session_id: id.into(), lease: lease(), others }
+}
+
+/// Runs what it is told.
+fn shell(root: &Path) -> FnTool {
+    let root = root.to_owned();
+    FnTool::new("shell", move |arguments, _| {
+        let script = arguments["script"].as_str().unwrap_or_default().to_owned();
+        let done = Command::new("sh").args(["-ec", &script]).current_dir(&root).status();
+        async move {
+            match done {
+                Ok(status) if status.success() => Ok(ToolResult::text("ok")),
+                other => Err(ToolError::Failed(format!("{other:?}"))),
+            }
+        }
+    })
+    .effect(Effect::Unsafe)
+}
+
+impl World {
+    fn new() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        fs::create_dir(temp.path().join("work")).unwrap();
+        let sessions = Sessions::new(temp.path().join("data"), 1 << 30);
+        let (store, root) = (temp.path().join("store"), temp.path().join("work"));
+        let checkpoints = Arc::new(Checkpoints::open(&store, &root, Limits::default()).unwrap());
+        Self { temp, sessions, checkpoints }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.temp.path().join("work")
+    }
+
+    /// One prompt per script, in session `s`.
+    async fn run(&self, scripts: &[&str]) {
+        self.run_where(scripts, |_| true).await;
+    }
+
+    /// The same; files are captured only before calls of which `may_change` says so.
+    async fn run_where(&self, scripts: &[&str], may_change: fn(&ToolCall) -> bool) {
+        let turns = scripts.iter().enumerate().fold(Scenario::new(), |scenario, (nth, script)| {
+            scenario.turn(Turn::call("shell", json!({ "script": script }))).turn(format!("done {nth}"))
+        });
+        let journals = Arc::new(JournalStore::new(self.sessions.clone(), Some(self.root()), lease()));
+        let id = SessionId::from("s");
+        let seen = (Arc::clone(&journals), id.clone());
+        let clock = Arc::new(TestClock::default());
+        let hook = TurnCheckpoints::new(Arc::clone(&self.checkpoints), clock, may_change)
+            .session(id.clone(), move || seen.0.last_seq(&seen.1));
+        let (agent, _, _) = scripted(turns)
+            .tool(shell(&self.root()))
+            .with(|it| it.session(id).hook(hook).store(Arc::clone(&journals) as Arc<dyn Store>))
+            .build();
+        for nth in 0..scripts.len() {
+            agent.run(format!("prompt {nth}")).await.unwrap();
+        }
+        drop(agent);
+        while Arc::strong_count(&journals) > 1 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    fn points(&self, id: &str) -> Vec<Point> {
+        points(&self.sessions, &self.checkpoints, &name(id)).unwrap()
+    }
+
+    fn plan(&self, id: &str, to: To, what: What) -> RewindPlan {
+        plan_rewind(&self.sessions, &self.checkpoints, &name(id), to, what).unwrap()
+    }
+
+    fn rewind(&self, plan: &RewindPlan, by: &Rewinding) -> Result<Rewound, RewindError> {
+        rewind(&self.sessions, &self.checkpoints, plan, by)
+    }
+
+    fn tree(&self) -> String {
+        let listed = Command::new("sh")
+            .args(["-c", "find . -name .git -prune -o -type f -print | sort | while read f; do echo \"$f $(cat $f)\"; done"])
+            .current_dir(self.root())
+            .output()
+            .unwrap();
+        String::from_utf8(listed.stdout).unwrap()
+    }
+
+    fn texts(&self, id: &str) -> Vec<String> {
+        let mut state = crate::fold::SessionState::new();
+        self.sessions.read(&name(id), |event| state.apply(&event)).unwrap();
+        let text = |message: &Arc<rheon_types::AgentMessage>| message.as_llm().unwrap().text();
+        state.messages().iter().map(text).filter(|text| !text.is_empty()).collect()
+    }
+
+    /// A change by somebody else that the clock of the file system can tell from those before it.
+    fn edit(&self, path: &str, content: &str) {
+        let mark = fs::metadata(self.temp.path().join("store/marks/s")).unwrap();
+        let path = self.root().join(path);
+        loop {
+            fs::write(&path, content).unwrap();
+            let found = fs::metadata(&path).unwrap();
+            if (found.ctime(), found.ctime_nsec()) > (mark.mtime(), mark.mtime_nsec()) {
+                return;
+            }
+        }
+    }
+}
+
+const SCRIPTS: [&str; 3] =
+    ["echo 1 > a", "echo 2 > a; echo x > b; mkdir sub; echo y > sub/c", "rm a; echo 3 > b"];
+
+const AFTER: [&str; 3] = ["./a 1\n", "./a 2\n./b x\n./sub/c y\n", "./b 3\n./sub/c y\n"];
+
+fn summary(changes: &[Change]) -> Vec<String> {
+    changes.iter().map(|change| format!("{:?} {}", change.kind, change.path.display())).collect()
+}
+
+#[tokio::test]
+async fn both_go_back_to_any_prompt_the_old_session_stays_whole_and_the_rewind_is_undone() {
+    let world = World::new();
+    world.run(&SCRIPTS).await;
+    assert_eq!(world.tree(), AFTER[2]);
+    let points = world.points("s");
+    let told: Vec<_> = points.iter().map(|point| (point.text.as_str(), point.files)).collect();
+    let kept = PointFiles::Kept;
+    assert_eq!(told, [("prompt 0", kept), ("prompt 1", kept), ("prompt 2", kept)]);
+    let plan = world.plan("s", To::Before(points[1].seq), What::Both);
+    let conversation = plan.conversation.clone().unwrap();
+    assert_eq!(conversation.prompt.as_deref(), Some("prompt 1"));
+    let gone: Vec<_> = conversation.gone.iter().map(|it| format!("{:?} {}", it.speaker, it.text)).collect();
+    expect![[r#"
+        User prompt 1
+        Assistant 
+        Tool ok
+        Assistant done 1
+        User prompt 2
+        Assistant 
+        Tool ok
+        Assistant done 2"#]]
+    .assert_eq(&gone.join("\n"));
+    assert_eq!(conversation.count, 8);
+    let files = plan.files.as_ref().unwrap();
+    assert_eq!(summary(&files.changes), ["Added a", "Removed b", "Removed sub", "Removed sub/c"]);
+    assert_eq!((files.created, files.modified, files.removed), (1, 0, 3));
+    assert_eq!((files.others_count, files.unguarded.len()), (0, 0));
+    let old = world.texts("s");
+    let rewound = world.rewind(&plan, &by("t", Others::Refuse)).unwrap();
+    assert_eq!(rewound.session, Some(name("t")));
+    assert_eq!(world.tree(), AFTER[0]);
+    assert_eq!(world.texts("t"), ["prompt 0", "ok", "done 0"]);
+    // The run that had ended is not ended once more.
+    let journals = JournalStore::new(world.sessions.clone(), None, lease());
+    let resumed = journals.resume(&name("t")).await.unwrap();
+    assert_eq!((resumed.state.seq, resumed.doubts.len()), (plan.seq, 0));
+    drop(journals);
+    assert_eq!(world.texts("s"), old);
+    assert_eq!(world.sessions.list(None).len(), 2);
+    let restored = undo(&world.checkpoints, &rewound, Others::Refuse, lease().at).unwrap().unwrap();
+    assert_eq!(restored.errors, []);
+    assert_eq!(world.tree(), AFTER[2]);
+    // And the other way round once more, from the session that goes on: its past is that of the old one.
+    let plan = world.plan("t", To::Before(points[0].seq), What::Both);
+    world.rewind(&plan, &by("u", Others::Refuse)).unwrap();
+    assert_eq!((world.tree().as_str(), world.texts("u").len()), ("", 0));
+    let marks = fs::read_dir(world.temp.path().join("store/marks")).unwrap().count();
+    assert_eq!(marks, 3);
+}
+
+#[tokio::test]
+async fn the_files_alone_or_the_conversation_alone() {
+    let world = World::new();
+    world.run(&SCRIPTS).await;
+    let points = world.points("s");
+    let plan = world.plan("s", To::Before(points[2].seq), What::Files);
+    let rewound = world.rewind(&plan, &by("t", Others::Refuse)).unwrap();
+    assert_eq!((rewound.session, world.tree().as_str()), (None, AFTER[1]));
+    assert_eq!(world.sessions.list(None).len(), 1);
+    let plan = world.plan("s", To::After(points[1].seq), What::Conversation);
+    let rewound = world.rewind(&plan, &by("t", Others::Refuse)).unwrap();
+    assert_eq!((rewound.files, world.tree().as_str()), (None, AFTER[1]));
+    assert_eq!(world.texts("t"), ["prompt 0", "ok", "done 0", "prompt 1"]);
+    // Only what the user said can be said again, and only what is there can be gone back to.
+    let answer =
+        world.plan("s", To::Before(points[0].seq), What::Conversation).conversation.unwrap().gone[3].seq;
+    let refused =
+        |to| plan_rewind(&world.sessions, &world.checkpoints, &name("s"), to, What::Both).unwrap_err();
+    assert!(matches!(refused(To::Before(answer)), RewindError::NotAPrompt { .. }));
+    assert!(matches!(refused(To::After(1)), RewindError::NoSuchMessage { .. }));
+    let taken = world.rewind(&plan, &by("s", Others::Refuse)).unwrap_err();
+    assert!(matches!(taken, RewindError::Exists { .. }), "{taken}");
+}
+
+#[tokio::test]
+async fn work_of_somebody_else_is_not_undone_unless_they_agree() {
+    let world = World::new();
+    world.run(&SCRIPTS).await;
+    world.edit("b", "mine");
+    world.edit("new", "mine too");
+    let points = world.points("s");
+    let plan = world.plan("s", To::Before(points[1].seq), What::Both);
+    let files = plan.files.as_ref().unwrap();
+    assert_eq!((files.others_count, files.others.clone()), (2, vec!["b".into(), "new".into()]));
+    let before = world.tree();
+    let refused = world.rewind(&plan, &by("t", Others::Refuse)).unwrap_err();
+    expect!["2 files were changed by somebody else after the session's last call, the first is b; agree to that or save them first"]
+        .assert_eq(&refused.to_string());
+    assert_eq!((world.tree(), world.sessions.list(None).len()), (before.clone(), 1));
+    let rewound = world.rewind(&plan, &by("t", Others::Overwrite)).unwrap();
+    assert_eq!(world.tree(), AFTER[0]);
+    undo(&world.checkpoints, &rewound, Others::Refuse, lease().at).unwrap();
+    assert_eq!(world.tree(), before);
+}
+
+#[tokio::test]
+async fn if_one_of_both_fails_neither_is_rewound() {
+    // The files fail: a folder with something ignored in it stands where a file was.
+    let world = World::new();
+    fs::write(world.root().join(".gitignore"), "*.log\n").unwrap();
+    world.run(&["echo 1 > a; echo 1 > d", "echo 2 > a; rm d; mkdir d; echo l > d/x.log"]).await;
+    let points = world.points("s");
+    let before = world.tree();
+    let plan = world.plan("s", To::Before(points[1].seq), What::Both);
+    let failed = world.rewind(&plan, &by("t", Others::Refuse)).unwrap_err();
+    assert!(matches!(failed, RewindError::PutBack { .. }), "{failed}");
+    assert_eq!((world.tree(), world.sessions.list(None).len()), (before.clone(), 1));
+    // The files alone are rewound as far as they can be, and the rest is told.
+    let plan = world.plan("s", To::Before(points[1].seq), What::Files);
+    let rewound = world.rewind(&plan, &by("t", Others::Refuse)).unwrap();
+    let failed: Vec<_> = rewound.files.unwrap().errors.into_iter().map(|(path, _)| path).collect();
+    assert_eq!(failed, [PathBuf::from("d")]);
+    assert!(world.tree().contains("./a 1\n"), "{}", world.tree());
+    // The conversation fails: its journal is gone since the plan was made.
+    let world = World::new();
+    world.run(&SCRIPTS).await;
+    let plan = world.plan("s", To::Before(world.points("s")[1].seq), What::Both);
+    fs::remove_file(&world.sessions.list(None)[0].path).unwrap();
+    let failed = world.rewind(&plan, &by("t", Others::Refuse)).unwrap_err();
+    expect!["nothing was rewound, and the files are as they were before: there is no session s"]
+        .assert_eq(&failed.to_string());
+    assert_eq!(world.tree(), AFTER[2]);
+}
+
+#[tokio::test]
+async fn files_that_had_to_make_room_are_told_and_so_are_those_that_were_never_kept() {
+    let world = World::new();
+    world.run(&SCRIPTS).await;
+    world.checkpoints.prune(1, u64::MAX).unwrap();
+    let points = world.points("s");
+    let files: Vec<_> = points.iter().map(|point| point.files).collect();
+    assert_eq!(files, [PointFiles::Lost, PointFiles::Lost, PointFiles::Kept]);
+    let to = To::Before(points[0].seq);
+    let lost = plan_rewind(&world.sessions, &world.checkpoints, &name("s"), to, What::Both).unwrap_err();
+    assert!(matches!(lost, RewindError::Lost { .. }), "{lost}");
+    // After the last prompt two files changed, after the answer to it none.
+    let last = world.plan("s", To::After(points[2].seq), What::Files);
+    assert_eq!(last.files.unwrap().restore.map(|plan| plan.steps().len()), Some(2));
+    let end =
+        world.plan("s", To::Before(points[2].seq), What::Conversation).conversation.unwrap().gone[3].seq;
+    let plan = world.plan("s", To::After(end), What::Files);
+    assert!(plan.files.unwrap().restore.is_none());
+}
+
+#[tokio::test]
+async fn calls_that_ran_without_a_capture_are_named() {
+    let world = World::new();
+    world.run_where(&SCRIPTS, |call| call.arguments["script"] == SCRIPTS[1]).await;
+    let points = world.points("s");
+    let unguarded = |nth: usize| {
+        let plan = world.plan("s", To::Before(points[nth].seq), What::Files);
+        plan.files.unwrap().unguarded.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        [unguarded(0), unguarded(1), unguarded(2)],
+        [vec!["shell".to_owned()], vec![], vec!["shell".into()]]
+    );
+}
+
+#[tokio::test]
+async fn a_capture_that_the_log_does_not_tell_of_is_known_by_its_moment() {
+    let world = World::new();
+    world.run(&SCRIPTS[..1]).await;
+    let end = world.sessions.read(&name("s"), |_| {}).unwrap().seq;
+    // The program ended between the capture and the call; somebody changed something afterwards.
+    let moment = Moment {
+        label: "before shell in turn 0".into(),
+        at: lease().at,
+        session_id: Some("s".into()),
+        seq: end,
+        turn_index: 0,
+    };
+    world.checkpoints.capture(&moment).unwrap();
+    fs::write(world.root().join("a"), "half").unwrap();
+    let point = &world.points("s")[0];
+    let after_first = |gone: &RewindPlan| gone.conversation.clone().unwrap().gone[3].seq;
+    let end = after_first(&world.plan("s", To::Before(point.seq), What::Both));
+    let plan = world.plan("s", To::After(end), What::Files);
+    world.rewind(&plan, &by("t", Others::Overwrite)).unwrap();
+    assert_eq!(world.tree(), AFTER[0]);
+    // What another session captured is none of this one's business.
+    let moment = Moment { session_id: Some("other".into()), ..moment };
+    world.checkpoints.prune(1, u64::MAX).unwrap();
+    world.checkpoints.capture(&moment).unwrap();
+    let plan = world.plan("s", To::After(end), What::Files);
+    assert!(plan.files.unwrap().restore.is_none());
+}
+
+fn git(root: &Path, arguments: &[&str]) -> String {
+    let done = Command::new("git")
+        .args(["-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false"])
+        .args(arguments)
+        .current_dir(root)
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{arguments:?} {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).unwrap()
+}
+
+#[tokio::test]
+async fn nothing_of_git_is_touched() {
+    let world = World::new();
+    let root = world.root();
+    git(&root, &["init", "-q"]);
+    fs::write(root.join("a"), "0\n").unwrap();
+    git(&root, &["add", "a"]);
+    git(&root, &["commit", "-qm", "first"]);
+    fs::write(root.join("staged"), "s\n").unwrap();
+    git(&root, &["add", "staged"]);
+    let status = git(&root, &["status", "--porcelain"]);
+    world.run(&SCRIPTS).await;
+    let inside = || {
+        let refs = git(&root, &["for-each-ref"]) + &git(&root, &["stash", "list"]);
+        let objects = git(&root, &["count-objects"]);
+        (refs, objects, fs::read(root.join(".git/index")).unwrap(), fs::read(root.join(".git/HEAD")).unwrap())
+    };
+    let before = inside();
+    let plan = world.plan("s", To::Before(world.points("s")[0].seq), What::Both);
+    let rewound = world.rewind(&plan, &by("t", Others::Refuse)).unwrap();
+    assert_eq!(inside(), before);
+    assert_eq!(git(&root, &["status", "--porcelain"]), status);
+    undo(&world.checkpoints, &rewound, Others::Refuse, lease().at).unwrap();
+    assert_eq!(inside(), before);
+    assert_eq!(world.tree(), "./b 3\n./staged s\n./sub/c y\n");
+}
+
+#[tokio::test]
+async fn deleting_a_session_removes_its_checkpoints_on_the_next_sweep() {
+    let world = World::new();
+    world.run(&SCRIPTS).await;
+    let other = Moment { label: "nobody's".into(), at: lease().at, session_id: None, seq: 0, turn_index: 0 };
+    world.checkpoints.capture(&other).unwrap();
+    let pruned = sweep(&world.sessions, &world.checkpoints).unwrap();
+    assert_eq!((pruned.checkpoints, world.checkpoints.list().unwrap().len()), (0, 4));
+    world.sessions.delete(&name("s"), &lease()).unwrap();
+    let pruned = sweep(&world.sessions, &world.checkpoints).unwrap();
+    assert_eq!((pruned.checkpoints, pruned.bytes > 0), (3, true));
+    assert_eq!(world.checkpoints.list().unwrap().len(), 1);
+    assert_eq!(fs::read_dir(world.temp.path().join("store/marks")).unwrap().count(), 0);
+    // Where the sessions cannot be looked at, nothing goes.
+    let moment = Moment { session_id: Some("s".into()), ..other };
+    world.checkpoints.capture(&moment).unwrap();
+    fs::rename(world.temp.path().join("data"), world.temp.path().join("elsewhere")).unwrap();
+    assert_eq!(sweep(&world.sessions, &world.checkpoints).unwrap().checkpoints, 0);
+}
+
+#[tokio::test]
+async fn a_plan_names_so_many_and_counts_all() {
+    let world = World::new();
+    world.run(&["for n in $(seq 201); do echo $n > f$n; done"]).await;
+    let plan = world.plan("s", To::Before(world.points("s")[0].seq), What::Files);
+    let files = plan.files.unwrap();
+    assert_eq!((files.removed, files.changes.len()), (201, 200));
+}
+
+#[test]
+fn a_long_text_is_shortened_between_characters() {
+    assert_eq!(shortened("two\n  lines"), "two lines");
+    assert_eq!(shortened(&"ä".repeat(200)), "ä".repeat(200));
+    assert_eq!(shortened(&"ä".repeat(201)), format!("{}…", "ä".repeat(199)));
+    assert_eq!(shortened(&"word ".repeat(100_000)).chars().count(), 200);
+    assert_eq!(shortened(""), "");
+}

@@ -1,0 +1,161 @@
+//! `Trail`: what the log of a session says about where it can be cut and what was kept of the files.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rheon_types::{AgentEvent, Effect, Event, SessionId, ToolName};
+
+use crate::checkpoint::{CheckpointId, Listed, Moment};
+use crate::fold::SessionState;
+use crate::session_name::SessionName;
+use crate::sessions::{SessionError, Sessions};
+
+/// The most tools that are named.
+const TOOLS_MAX: usize = 20;
+
+/// What the log of a session says about where it can be cut.
+#[derive(Debug)]
+pub(super) struct Trail {
+    pub(super) state: SessionState,
+    /// The session.
+    own: SessionId,
+    /// By the event that ends a message.
+    places: BTreeMap<u64, Place>,
+    /// The events `checkpoint`, in order.
+    checkpoints: Vec<(u64, String)>,
+    /// Calls that may have changed something, in order.
+    changing: Vec<(u64, ToolName)>,
+    /// The sessions whose events these are, with the last of each.
+    sessions: Vec<(SessionId, u64)>,
+    /// The last event that does more than open something.
+    settled: u64,
+    /// The message whose end may still take in what only closes.
+    last_message: Option<u64>,
+}
+
+/// Where the log can be cut around a message: the last event that stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Without the message.
+    pub(super) before: u64,
+    /// With it.
+    pub(super) after: u64,
+}
+
+/// What is kept of the files as they were at a place in the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// The session changed nothing after it.
+    Same,
+    /// All, in this checkpoint.
+    In(CheckpointId),
+    /// Nothing any more.
+    Lost(String),
+}
+
+impl Trail {
+    /// What the log of a session says.
+    pub(super) fn read(sessions: &Sessions, name: &SessionName) -> Result<Self, SessionError> {
+        let mut trail = Self {
+            state: SessionState::new(),
+            own: name.session_id(),
+            places: BTreeMap::new(),
+            checkpoints: Vec::new(),
+            changing: Vec::new(),
+            sessions: Vec::new(),
+            settled: 0,
+            last_message: None,
+        };
+        sessions.read(name, |event| trail.apply(&event))?;
+        Ok(trail)
+    }
+
+    /// Takes in the next event.
+    fn apply(&mut self, event: &Event) {
+        if !event.kind.is_durable() {
+            return;
+        }
+        self.state.apply(event);
+        match self.sessions.last_mut() {
+            Some((session, last)) if *session == event.session_id => *last = event.seq,
+            Some(_) | None => self.sessions.push((event.session_id.clone(), event.seq)),
+        }
+        match &event.kind {
+            AgentEvent::Checkpoint { id, .. } => self.checkpoints.push((event.seq, id.clone())),
+            AgentEvent::ToolStart { name, effect: Effect::Idempotent | Effect::Unsafe, .. } => {
+                self.changing.push((event.seq, name.clone()));
+            }
+            AgentEvent::MessageEnd { .. } => {
+                self.places.insert(event.seq, Place { before: self.settled, after: event.seq });
+            }
+            _ => {}
+        }
+        self.move_on(event);
+    }
+
+    fn move_on(&mut self, event: &Event) {
+        match &event.kind {
+            AgentEvent::MessageEnd { .. } => self.last_message = Some(event.seq),
+            // What only closes stays with the message before it, so that a run which had ended stays ended.
+            AgentEvent::LlmEnd { .. } | AgentEvent::TurnEnd { .. } | AgentEvent::AgentEnd { .. } => {
+                if let Some(place) = self.last_message.and_then(|seq| self.places.get_mut(&seq)) {
+                    place.after = event.seq;
+                }
+            }
+            _ => self.last_message = None,
+        }
+        // What only opens goes with the message after it.
+        match &event.kind {
+            AgentEvent::AgentStart { .. }
+            | AgentEvent::TurnStart { .. }
+            | AgentEvent::LlmStart { .. }
+            | AgentEvent::MessageStart { .. } => {}
+            _ => self.settled = event.seq,
+        }
+    }
+
+    /// Where the log can be cut around the message that ended with event `seq`.
+    pub(super) fn place(&self, seq: u64) -> Option<Place> {
+        self.places.get(&seq).copied()
+    }
+
+    /// The sessions whose events these are, the oldest first.
+    pub(super) fn sessions(&self) -> impl Iterator<Item = &SessionId> {
+        self.sessions.iter().map(|(session, _)| session)
+    }
+
+    /// What is kept of the files as they were after event `cut`: what was captured before the first change after it. The log
+    /// says so; a capture that the log does not tell of, because the program ended in between, is known by its moment.
+    pub(super) fn kept(&self, cut: u64, listed: &[Listed]) -> Kept {
+        let told = self.checkpoints.iter().find(|(seq, _)| *seq > cut);
+        let moments = listed.iter().filter(|it| it.moment.seq >= cut && self.is_ours(it));
+        let untold = moments.min_by_key(|it| (it.moment.seq, it.id.clone()));
+        match (told, untold) {
+            (None, None) => Kept::Same,
+            (None, Some(untold)) => Kept::In(untold.id.clone()),
+            // A capture stands in the log right behind the event that its moment names.
+            (Some((seq, _)), Some(untold)) if untold.moment.seq.saturating_add(1) < *seq => {
+                Kept::In(untold.id.clone())
+            }
+            (Some((_, id)), _) => match listed.iter().find(|it| it.id.as_str() == id) {
+                Some(found) => Kept::In(found.id.clone()),
+                None => Kept::Lost(id.clone()),
+            },
+        }
+    }
+
+    /// Whether a checkpoint was made for a change in this log. Those before a rewind have no place in it.
+    fn is_ours(&self, listed: &Listed) -> bool {
+        let Moment { session_id: Some(session_id), seq, .. } = &listed.moment else { return false };
+        // What another session did after this one went on from it is not in this log.
+        let is_inherited = || self.sessions.iter().any(|(other, last)| other == session_id && seq < last);
+        *seq > 0 && (*session_id == self.own || is_inherited())
+    }
+
+    /// The tools that may have changed something after event `cut` and before anything was captured.
+    pub(super) fn unguarded(&self, cut: u64) -> Vec<ToolName> {
+        let first = self.checkpoints.iter().map(|(seq, _)| *seq).find(|seq| *seq > cut).unwrap_or(u64::MAX);
+        let calls = self.changing.iter().filter(|(seq, _)| *seq > cut && *seq < first);
+        let names: BTreeSet<&str> = calls.map(|(_, name)| name.as_str()).collect();
+        names.into_iter().take(TOOLS_MAX).map(ToolName::from).collect()
+    }
+}
