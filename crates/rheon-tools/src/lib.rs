@@ -9,6 +9,7 @@ pub mod hooks;
 pub mod memory;
 pub mod policy;
 pub mod process;
+pub mod repo_map;
 pub mod sandbox;
 pub mod shell;
 pub mod skills;

@@ -1,0 +1,28 @@
+//! How much of a repository the map looks at.
+
+/// How much of a repository the map looks at. What lies beyond is left out, and the report of the update says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RepoMapLimits {
+    /// How many files are mapped.
+    pub files_max: usize,
+    /// How many names in folders are looked at, whatever they stand for.
+    pub entries_max: usize,
+    /// How large a file may be. Larger ones are rarely written by people.
+    pub file_bytes_max: u64,
+    /// How many definitions and references are kept of all files together.
+    pub tags_max: usize,
+    /// How often the parser may report progress on one file before it gives up. Ordinary files take a few hundred steps.
+    pub parse_steps_max: usize,
+}
+
+impl Default for RepoMapLimits {
+    fn default() -> Self {
+        Self {
+            files_max: 20_000,
+            entries_max: 200_000,
+            file_bytes_max: 512 * 1024,
+            tags_max: 1_000_000,
+            parse_steps_max: 20_000,
+        }
+    }
+}
