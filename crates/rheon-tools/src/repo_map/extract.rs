@@ -11,8 +11,8 @@ use tree_sitter::{
 
 use super::language::Language;
 use super::tags::{
-    DEFINITIONS_MAX, Definition, DefinitionKind, FileTags, NAME_BYTES_MAX, REFERENCES_MAX, Reference,
-    SIGNATURE_CHARACTERS_MAX,
+    DEFINITIONS_MAX, Definition, DefinitionKind, FileTags, NAME_BYTES_MAX, NAME_CHARACTERS_MIN,
+    REFERENCES_MAX, Reference, SIGNATURE_CHARACTERS_MAX,
 };
 use crate::policy::visible;
 
@@ -193,6 +193,7 @@ impl Findings {
             let defines = self.definitions.get(&start).is_some_and(|it| it.kind != DefinitionKind::Scope);
             if let Some(name) = name_at(content, start..end)
                 && !defines
+                && name.chars().count() >= NAME_CHARACTERS_MIN
                 && (counts.len() < REFERENCES_MAX || counts.contains_key(&name))
             {
                 *counts.entry(name).or_default() += 1;
@@ -247,14 +248,20 @@ fn name_at(content: &[u8], range: Range<usize>) -> Option<Box<str>> {
 fn signature(content: &[u8], found: &Found) -> Box<str> {
     let before = content.get(..found.name.start).unwrap_or_default();
     let line_start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+    // What stands before the definition on its line belongs to it (`export`, `type`), unless it is other code.
+    let lead = content.get(line_start..found.whole.start).unwrap_or_default();
+    let is_apart = memchr::memchr3(b'{', b';', b'(', lead).is_some();
+    let start = if is_apart { found.whole.start } else { line_start };
     // Of a long line only what is near the name matters.
-    let start = line_start.max(found.name.start.saturating_sub(SIGNATURE_BYTES_MAX));
+    let start = start.max(found.name.start.saturating_sub(SIGNATURE_BYTES_MAX));
     let after = content.get(found.name.end..).unwrap_or_default();
     let line_end = memchr::memchr(b'\n', after).map_or(content.len(), |at| found.name.end + at);
+    let line_end = if is_apart { line_end.min(found.whole.end) } else { line_end };
     let end = found.head_end.filter(|end| *end > found.name.end).unwrap_or(line_end);
     let end = end.min(found.name.end + SIGNATURE_BYTES_MAX);
     let text = String::from_utf8_lossy(content.get(start..end).unwrap_or_default()).into_owned();
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = line.replace("( ", "(").replace(", )", ")");
     let line = line.trim_end_matches([' ', '{', ':']);
     let mut shown: String = line.chars().take(SIGNATURE_CHARACTERS_MAX).collect();
     if shown.len() < line.len() {

@@ -85,7 +85,7 @@ impl<T> Replay for Session<T> {
         from: usize,
     ) -> Outcome {
         self.journal.read_from(from);
-        println!("x");
+        println!("{}", twice_of(from));
         open_store::<u8>(from)
     }
 }
@@ -101,11 +101,11 @@ mod inner {
             13 Type Replay: pub trait Replay
             14 Function replay in 2: fn replay(&self, from: usize) -> Outcome;
             17 Scope Session: impl<T> Replay for Session<T>
-            18 Function replay in 4: fn replay( &self, from: usize, ) -> Outcome
+            18 Function replay in 4: fn replay(&self, from: usize) -> Outcome
             28 Module inner: mod inner
             29 Type Mode in 6: pub enum Mode
             30 Function twice in 6: macro_rules! twice { () => {}; }
-            uses Journal×2 Outcome×2 Replay×1 Session×1 T×4 open_store×2 println×1 read_from×1 store×1
+            uses Journal×2 Outcome×2 Replay×1 Session×1 open_store×2 println×1 read_from×1 store×1 twice_of×1
         "#]],
     );
 }
@@ -173,17 +173,17 @@ declare function outside(x: number): Kind;
         &expect![[r#"
             4 Constant LIMIT: export const LIMIT = 3;
             5 Type Options: export interface Options<T>
-            5 Function load in 1: export interface Options<T> { path: string; load(name: T): Journal }
+            5 Function load in 1: load(name: T): Journal
             6 Type Mode: export type Mode = "on" | "off";
             7 Type Kind: enum Kind
             8 Type Base: abstract class Base
-            8 Function run in 5: abstract class Base { abstract run(): void }
+            8 Function run in 5: abstract run(): void
             11 Type Session: export class Session extends Base implements Options<string>
             13 Function load in 7: async load<T>(name: T): Promise<Journal>
             18 Function main: export function main(options: Options<string>): void
             22 Constant handler: export const handler = async (event: Event) => { main(event); };
             23 Function outside: declare function outside(x: number): Kind;
-            uses Base×1 Component×1 Event×1 Journal×4 Kind×1 Options×2 Promise×1 Reader×1 T×4 createSession×1 main×1 openStore×1 readAll×1
+            uses Base×1 Component×1 Event×1 Journal×4 Kind×1 Options×2 Promise×1 Reader×1 createSession×1 main×1 openStore×1 readAll×1
         "#]],
     );
 }
@@ -254,9 +254,10 @@ func main() { NewSession().Load("x") }
 "#,
         &expect![[r#"
             6 Constant Limit: const Limit = 3
+            9 Constant ErrClosed: ErrClosed = errors.New("closed")
             12 Type Session: type Session struct
             16 Type Reader: type Reader interface
-            17 Function ReadAll in 2: ReadAll(path string) ([]byte, error)
+            17 Function ReadAll in 3: ReadAll(path string) ([]byte, error)
             20 Type Name: type Name = string
             22 Function Load: func (s *Session) Load(path string) (Reader, error)
             27 Function main: func main()
@@ -295,10 +296,10 @@ record Point(int x, int y) {}
         &expect![[r#"
             7 Type Session: public class Session extends Base implements Reader
             10 Function Session in 0: public Session(Journal journal)
-            13 Function readAll in 0: public List<String> readAll( String path) throws IOException
+            13 Function readAll in 0: public List<String> readAll(String path) throws IOException
             18 Type Mode in 0: enum Mode
             21 Type Reader: interface Reader
-            21 Function readAll in 4: interface Reader { List<String> readAll(String path); }
+            21 Function readAll in 4: List<String> readAll(String path);
             22 Type Point: record Point(int x, int y)
             uses Base×1 Entity×1 IOException×1 Journal×2 List×2 Loader×1 Override×1 Reader×1 String×4 load×1 map×1 parse×1
         "#]],
@@ -377,7 +378,7 @@ int app_main() { return helper::run(1); }
             11 Function size in 2: int size() const
             16 Function load in 0: int Session<int>::load(const Name &path)
             20 Function app_main in 0: int app_main()
-            uses Base×1 Journal×2 Name×1 Session×1 T×3 count_all×1 make_unique×1 read_all×1 run×1 string×1
+            uses Base×1 Journal×2 Name×1 Session×1 count_all×1 make_unique×1 read_all×1 run×1 string×1
         "#]],
     );
 }

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::mention::NAME_CHARACTERS_MIN;
-use super::tags::{DefinitionKind, FileTags};
+use super::tags::{DefinitionKind, FileTags, NAME_CHARACTERS_MIN};
 
 /// In how many files a name may be defined before it says nothing about which of them is meant.
 const FILES_PER_NAME_MAX: usize = 16;

@@ -73,7 +73,8 @@ fn a_small_project_is_shown_whole() {
           def print_report(lines)
         web/view.ts:
           export function renderView(model: Model): string
-    "#]].assert_eq(&render(&map, "", &[], 1_000));
+    "#]]
+    .assert_eq(&render(&map, "", &[], 1_000));
 }
 
 #[test]
@@ -84,23 +85,25 @@ fn in_little_room_stands_what_matters_and_it_depends_on_the_task() {
           pub struct Store
           impl Store
             pub fn append_event(&self)
-    "#]].assert_eq(&render(&map, "", &[], 22));
+    "#]]
+    .assert_eq(&render(&map, "", &[], 22));
     expect![[r#"
         src/store.rs:
           pub struct Store
         tools/report.py:
           def print_report(lines)
-    "#]].assert_eq(&render(&map, "why is the report printed twice? see print_report", &[], 22));
+    "#]]
+    .assert_eq(&render(&map, "why is the report printed twice? see print_report", &[], 22));
     let focus = [folder.path().canonicalize().expect("it is there").join("project/web/view.ts")];
     expect![[r#"
-        src/run.rs:
-          pub fn run_agent(store: &Store)
         src/store.rs:
           pub struct Store
           impl Store
-            pub fn open(path: &Path) -> Self
             pub fn append_event(&self)
-    "#]].assert_eq(&render(&map, "", &focus, 40));
+        web/view.ts:
+          export function renderView(model: Model): string
+    "#]]
+    .assert_eq(&render(&map, "", &focus, 40));
     assert_eq!(render(&map, "", &[PathBuf::from("web/view.ts")], 40), render(&map, "", &focus, 40));
 }
 

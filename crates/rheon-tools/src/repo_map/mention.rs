@@ -2,11 +2,10 @@
 
 use std::collections::HashSet;
 
+use super::tags::NAME_CHARACTERS_MIN;
+
 /// How much of a task is looked at.
 const TASK_BYTES_MAX: usize = 64 * 1024;
-
-/// How short a name is too common to count, in characters.
-pub(super) const NAME_CHARACTERS_MIN: usize = 3;
 
 /// How much a name counts that is written as in code.
 const AS_CODE: f64 = 10.0;

@@ -20,6 +20,9 @@ const FOCUS: f64 = 20.0;
 /// How much of the importance of a file its definitions have that nobody uses.
 const UNUSED_SHARE: f64 = 0.02;
 
+/// The same in a file that was read or edited.
+const FOCUS_SHARE: f64 = 0.1;
+
 /// How much of the importance of its file a definition has for each point that the task gives its name, used or not.
 const MENTIONED_SHARE: f64 = 0.1;
 
@@ -53,7 +56,10 @@ pub(super) fn rank(files: &[File<'_>], mention: &Mention, is_focus: &dyn Fn(&str
     let mut scores: Vec<Vec<f64>> = files
         .iter()
         .zip(&ranks)
-        .map(|((_, tags), rank)| vec![rank * UNUSED_SHARE; tags.definitions.len()])
+        .map(|((path, tags), rank)| {
+            let share = if is_focus(path) { FOCUS_SHARE } else { UNUSED_SHARE };
+            vec![rank * share; tags.definitions.len()]
+        })
         .collect();
     for edge in &edges {
         let share = share(edge, &ranks, &out);

@@ -8,6 +8,9 @@ pub(super) const DEFINITIONS_MAX: usize = 1_000;
 /// How many names that a file uses are kept.
 pub(super) const REFERENCES_MAX: usize = 2_000;
 
+/// How short a name is too common to say anything, in characters: such names are not kept as references.
+pub(super) const NAME_CHARACTERS_MIN: usize = 3;
+
 /// How long a name may be, in bytes. Longer ones are made by programs.
 pub(super) const NAME_BYTES_MAX: usize = 100;
 

@@ -7,6 +7,7 @@
 (type_alias name: (type_identifier) @name) @definition.type
 (source_file (const_declaration (const_spec name: (identifier) @name) @definition.constant))
 (source_file (var_declaration (var_spec name: (identifier) @name) @definition.constant))
+(source_file (var_declaration (var_spec_list (var_spec name: (identifier) @name) @definition.constant)))
 
 (type_identifier) @reference
 (call_expression function: (identifier) @reference)

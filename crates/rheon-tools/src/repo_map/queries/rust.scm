@@ -23,3 +23,5 @@
 (call_expression function: (field_expression field: (field_identifier) @reference))
 (call_expression function: (generic_function function: (identifier) @reference))
 (call_expression function: (generic_function function: (field_expression field: (field_identifier) @reference)))
+; In the arguments of a macro there is no call yet, only a name before parentheses.
+(token_tree (identifier) @reference . (token_tree))
