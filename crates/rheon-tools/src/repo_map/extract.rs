@@ -25,6 +25,9 @@ const LINE_BYTES_MAX: usize = 300;
 /// How many matches of a query may be open at once.
 const MATCHES_MAX: u32 = 1_024;
 
+/// How many signs in a row may make no sense.
+const RUBBLE_MAX: usize = 200;
+
 /// How many bytes of a signature are looked at.
 const SIGNATURE_BYTES_MAX: usize = 1_024;
 
@@ -67,7 +70,7 @@ impl<'a> Extractor<'a> {
             return Extracted::TooHard;
         }
         let mut budget = Budget { left: self.steps_max, cancel: self.cancel };
-        let tree = parse(&mut self.parser, content, &mut budget);
+        let tree = parse(&mut self.parser, content, &mut budget).filter(|tree| !is_rubble(tree));
         let found = tree.and_then(|tree| find(&mut self.cursor, query, &tree, content, &mut budget));
         match found {
             Some(found) => Extracted::Tags(found.into_tags(content)),
@@ -114,6 +117,31 @@ fn parse(parser: &mut Parser, content: &[u8], budget: &mut Budget<'_>) -> Option
         parser.reset();
     }
     tree
+}
+
+/// Whether so many signs in a row could not be made sense of that a query would take forever: it looks, at each of them, for
+/// the next that has a name, in time that no step counts.
+fn is_rubble(tree: &Tree) -> bool {
+    let mut cursor = tree.walk();
+    let mut run = 0;
+    loop {
+        let node = cursor.node();
+        run = if node.is_named() { 0 } else { run + 1 };
+        if run > RUBBLE_MAX {
+            return true;
+        }
+        // Where nothing is wrong, the grammar keeps rows short.
+        if node.has_error() && cursor.goto_first_child() {
+            run = 0;
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            run = 0;
+            if !cursor.goto_parent() {
+                return false;
+            }
+        }
+    }
 }
 
 /// A definition as found: the range of all of it, of what stands before its body, and of its name.

@@ -132,6 +132,18 @@ fn no_text_breaks_a_parser_or_holds_it_up() {
 }
 
 #[test]
+fn a_heap_of_signs_is_given_up_though_it_takes_few_steps() {
+    let cancel = CancellationToken::new();
+    let language = language::of("a.rs").expect("it is known");
+    let mut extractor = Extractor::new(usize::MAX, &cancel);
+    assert_eq!(extractor.extract(language, "(".repeat(60_000).as_bytes()), Extracted::TooHard);
+    let some = format!("pub fn before() {{}}\n{}", ")".repeat(100));
+    assert!(
+        matches!(extractor.extract(language, some.as_bytes()), Extracted::Tags(tags) if tags.count() == 1)
+    );
+}
+
+#[test]
 fn who_cancels_does_not_wait_for_a_file() {
     let cancel = CancellationToken::new();
     cancel.cancel();

@@ -99,13 +99,13 @@ pub(super) fn of(file_name: &str) -> Option<&'static Language> {
     if stem.is_empty() {
         return None;
     }
-    LANGUAGES.iter().find(|language| language.extensions.iter().any(|it| it.eq_ignore_ascii_case(extension)))
+    all().iter().find(|language| language.extensions.iter().any(|it| it.eq_ignore_ascii_case(extension)))
 }
 
 /// Changes whenever a language, its files or its queries do, so that tags of an older program are not taken for ours.
 pub(super) fn digest() -> String {
     let mut hasher = blake3::Hasher::new();
-    for language in &LANGUAGES {
+    for language in all() {
         for text in [&[language.name], language.extensions, language.queries].concat() {
             hasher.update(text.as_bytes());
             hasher.update(&[0]);

@@ -22,7 +22,7 @@ impl Default for RepoMapLimits {
             entries_max: 200_000,
             file_bytes_max: 512 * 1024,
             tags_max: 1_000_000,
-            parse_steps_max: 20_000,
+            parse_steps_max: 10_000,
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use rheon::tools::repo_map::{Query, RepoMap, RepoMapLimits, UpdateReport};
 use tokio_util::sync::CancellationToken;
@@ -46,6 +47,47 @@ pub(crate) fn measure() {
     for name in ["cold", "warm", "open", "read"] {
         report(&format!("map/{name}"), times.best(name));
     }
+    report("map/hostile", slowest_of_hostile(&folder));
+}
+
+/// Texts that parsers find hard, as large as a file may be.
+const HOSTILE: [&str; 10] = [
+    "(",
+    "a<",
+    "if (x) ",
+    "a.b(\n",
+    "a ? b : ",
+    "(a, b\n",
+    "<a>\n",
+    "#{\"",
+    "`${",
+    "fn f() { match x { _ => \n",
+];
+
+/// The slowest of files meant to take long, in nanoseconds: each text in each language.
+fn slowest_of_hostile(folder: &Path) -> f64 {
+    let mut slowest = 0.0_f64;
+    for ending in ["rs", "py", "ts", "js", "go", "java", "c", "cpp", "rb", "sh"] {
+        for text in HOSTILE {
+            let root = folder.join("hostile");
+            fs::remove_dir_all(&root).ok();
+            fs::create_dir_all(&root).expect("the target folder can be written");
+            // Empty lines keep it from being taken for something made by a program.
+            let whole = format!("{}{}", "\n".repeat(2_000), text.repeat(500_000 / text.len()));
+            fs::write(root.join(format!("file.{ending}")), whole).expect("the target folder can be written");
+            let cache = folder.join("hostile-kept");
+            fs::remove_file(&cache).ok();
+            let start = Instant::now();
+            let mut map = RepoMap::open(&root, &cache, RepoMapLimits::default());
+            let done = map.update(&CancellationToken::new()).expect("the folder can be read");
+            let time = start.elapsed().as_secs_f64() * 1e9;
+            if time > 1e9 {
+                eprintln!("== {ending} {text:?}: {:.1} s, {done:?}", time / 1e9);
+            }
+            slowest = slowest.max(time);
+        }
+    }
+    slowest
 }
 
 /// What a session does: look what changed, and take the text.
