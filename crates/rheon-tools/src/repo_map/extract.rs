@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
+use std::time::Duration;
 
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tree_sitter::{
     Node, ParseOptions, Parser, Query, QueryCursor, QueryCursorOptions, QueryMatch, StreamingIterator as _,
@@ -10,6 +12,7 @@ use tree_sitter::{
 };
 
 use super::language::Language;
+use super::limits::RepoMapLimits;
 use super::tags::{
     DEFINITIONS_MAX, Definition, DefinitionKind, FileTags, NAME_BYTES_MAX, NAME_CHARACTERS_MIN,
     REFERENCES_MAX, Reference, SIGNATURE_CHARACTERS_MAX,
@@ -38,7 +41,7 @@ pub(super) enum Extracted {
     Tags(FileTags),
     /// It is no text that a person wrote.
     NoSource,
-    /// The parser took too many steps.
+    /// The parser took too many steps or too long.
     TooHard,
     /// Somebody does not want to know any more.
     Cancelled,
@@ -48,16 +51,16 @@ pub(super) enum Extracted {
 pub(super) struct Extractor<'a> {
     parser: Parser,
     cursor: QueryCursor,
-    steps_max: usize,
+    limits: RepoMapLimits,
     cancel: &'a CancellationToken,
 }
 
 impl<'a> Extractor<'a> {
-    /// Gives up after `steps_max` steps.
-    pub(super) fn new(steps_max: usize, cancel: &'a CancellationToken) -> Self {
+    /// Gives up on a file after as many steps and as much time as `limits` allow.
+    pub(super) fn new(limits: RepoMapLimits, cancel: &'a CancellationToken) -> Self {
         let mut cursor = QueryCursor::new();
         cursor.set_match_limit(MATCHES_MAX);
-        Self { parser: Parser::new(), cursor, steps_max, cancel }
+        Self { parser: Parser::new(), cursor, limits, cancel }
     }
 
     /// The tags of a file.
@@ -69,7 +72,12 @@ impl<'a> Extractor<'a> {
         if self.parser.set_language(&(language.grammar)()).is_err() {
             return Extracted::TooHard;
         }
-        let mut budget = Budget { left: self.steps_max, cancel: self.cancel };
+        let mut budget = Budget {
+            left: self.limits.parse_steps_max,
+            started: Instant::now(),
+            time_max: self.limits.parse_time_max,
+            cancel: self.cancel,
+        };
         let tree = parse(&mut self.parser, content, &mut budget).filter(|tree| !is_rubble(tree));
         let found = tree.and_then(|tree| find(&mut self.cursor, query, &tree, content, &mut budget));
         match found {
@@ -89,16 +97,18 @@ fn is_source(content: &[u8]) -> bool {
     content.len() <= SMALL_BYTES_MAX || content.len() / lines <= LINE_BYTES_MAX
 }
 
-/// How many steps are left for one file.
+/// How many steps and how much time are left for one file.
 struct Budget<'a> {
     left: usize,
+    started: Instant,
+    time_max: Duration,
     cancel: &'a CancellationToken,
 }
 
 impl Budget<'_> {
     fn step(&mut self) -> ControlFlow<()> {
         match self.left.checked_sub(1) {
-            Some(left) if !self.cancel.is_cancelled() => {
+            Some(left) if !self.cancel.is_cancelled() && self.started.elapsed() < self.time_max => {
                 self.left = left;
                 ControlFlow::Continue(())
             }

@@ -13,7 +13,7 @@ use super::tags::{DEFINITIONS_MAX, FileTags, NAME_BYTES_MAX, REFERENCES_MAX, SIG
 fn extract(file_name: &str, content: &[u8]) -> Extracted {
     let cancel = CancellationToken::new();
     let language = language::of(file_name).expect("the language is known");
-    Extractor::new(RepoMapLimits::default().parse_steps_max, &cancel).extract(language, content)
+    Extractor::new(RepoMapLimits::default(), &cancel).extract(language, content)
 }
 
 fn tags(file_name: &str, content: &str) -> FileTags {

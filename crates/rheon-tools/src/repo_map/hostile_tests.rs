@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -77,6 +78,16 @@ fn a_file_that_takes_too_long_is_given_up_once() {
     assert_eq!((again.parsed, again.given_up), (0, 0));
 }
 
+#[test]
+fn a_file_that_takes_few_steps_but_long_is_given_up() {
+    let folder = project();
+    fs::write(folder.path().join("project/slow.rs"), "fn f() { g(); }\n".repeat(1_000)).expect("written");
+    let limits = RepoMapLimits { parse_time_max: Duration::ZERO, ..RepoMapLimits::default() };
+    let (report, text) = updated(folder.path(), limits);
+    assert_eq!(report, UpdateReport { files: 2, parsed: 1, given_up: 1, ..UpdateReport::default() });
+    assert_eq!(text, GOOD, "what takes not even a step is there");
+}
+
 /// Texts that nest, repeat or leave open what parsers have stumbled over.
 fn attacks() -> Vec<String> {
     let nested = |open: &str, close: &str, count: usize| [open.repeat(count), close.repeat(count)].concat();
@@ -118,7 +129,8 @@ fn attacks() -> Vec<String> {
 fn no_text_breaks_a_parser_or_holds_it_up() {
     let cancel = CancellationToken::new();
     // Fewer steps than by default, because parsers are slow where they are not optimised.
-    let mut extractor = Extractor::new(100, &cancel);
+    let mut extractor =
+        Extractor::new(RepoMapLimits { parse_steps_max: 100, ..RepoMapLimits::default() }, &cancel);
     for language in language::all() {
         for attack in attacks() {
             // Lines keep it from being taken for something made by a program.
@@ -135,7 +147,7 @@ fn no_text_breaks_a_parser_or_holds_it_up() {
 fn a_heap_of_signs_is_given_up_though_it_takes_few_steps() {
     let cancel = CancellationToken::new();
     let language = language::of("a.rs").expect("it is known");
-    let mut extractor = Extractor::new(usize::MAX, &cancel);
+    let mut extractor = Extractor::new(RepoMapLimits::default(), &cancel);
     assert_eq!(extractor.extract(language, "(".repeat(60_000).as_bytes()), Extracted::TooHard);
     let some = format!("pub fn before() {{}}\n{}", ")".repeat(100));
     assert!(
@@ -149,5 +161,8 @@ fn who_cancels_does_not_wait_for_a_file() {
     cancel.cancel();
     let language = language::of("a.rs").expect("it is known");
     let text = "fn f() { g(); }\n".repeat(1_000);
-    assert_eq!(Extractor::new(usize::MAX, &cancel).extract(language, text.as_bytes()), Extracted::Cancelled);
+    assert_eq!(
+        Extractor::new(RepoMapLimits::default(), &cancel).extract(language, text.as_bytes()),
+        Extracted::Cancelled
+    );
 }

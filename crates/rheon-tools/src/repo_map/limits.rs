@@ -1,5 +1,7 @@
 //! How much of a repository the map looks at.
 
+use std::time::Duration;
+
 /// How much of a repository the map looks at. What lies beyond is left out, and the report of the update says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RepoMapLimits {
@@ -13,6 +15,9 @@ pub struct RepoMapLimits {
     pub tags_max: usize,
     /// How often the parser may report progress on one file before it gives up. Ordinary files take a few hundred steps.
     pub parse_steps_max: usize,
+    /// How long the parser may take for one file. Ordinary files take milliseconds; there are texts that make each step slower
+    /// than the one before.
+    pub parse_time_max: Duration,
 }
 
 impl Default for RepoMapLimits {
@@ -23,6 +28,7 @@ impl Default for RepoMapLimits {
             file_bytes_max: 512 * 1024,
             tags_max: 1_000_000,
             parse_steps_max: 10_000,
+            parse_time_max: Duration::from_secs(3),
         }
     }
 }

@@ -142,7 +142,7 @@ fn look_at<'f>(batch: &'f [String], looking: &Looking<'_>) -> Vec<(&'f str, Look
     let share = batch.len().div_ceil(THREADS).max(1);
     let work = |part: &'f [String]| -> Vec<(&'f str, Look)> {
         let ground = looking.ground;
-        let mut extractor = Extractor::new(ground.limits.parse_steps_max, ground.cancel);
+        let mut extractor = Extractor::new(*ground.limits, ground.cancel);
         let at = |path: &'f String| (path.as_str(), looking.at(path, &mut extractor));
         part.iter().map(at).collect()
     };
