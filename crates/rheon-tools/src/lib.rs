@@ -12,6 +12,7 @@ pub mod memory;
 pub mod notes;
 pub mod policy;
 pub mod process;
+pub mod repo_map;
 pub mod sandbox;
 pub mod shell;
 pub mod skills;
