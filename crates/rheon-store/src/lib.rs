@@ -2,6 +2,7 @@
 //! that it cannot.
 
 pub mod blobs;
+mod brief;
 pub mod checkpoint;
 pub mod claude;
 pub mod export;
@@ -13,4 +14,5 @@ pub mod slim;
 pub mod sqlite;
 pub mod tree;
 
+pub use brief::LeftOut;
 pub use session_name::{SessionName, SessionNameError};
