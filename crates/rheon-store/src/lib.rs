@@ -2,6 +2,7 @@
 //! that it cannot.
 
 pub mod blobs;
+mod brief;
 pub mod checkpoint;
 pub mod claude;
 pub mod export;
@@ -14,4 +15,5 @@ pub mod slim;
 pub mod sqlite;
 pub mod tree;
 
+pub use brief::LeftOut;
 pub use session_name::{SessionName, SessionNameError};
