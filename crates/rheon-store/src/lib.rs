@@ -6,6 +6,7 @@ pub mod checkpoint;
 pub mod claude;
 pub mod export;
 pub mod fold;
+mod folders;
 pub mod journal;
 mod session_name;
 pub mod sessions;
