@@ -18,7 +18,7 @@ pub(crate) struct Effort {
 impl Effort {
     /// What every change must pass.
     pub(crate) fn short(seed: u64) -> Self {
-        Self { kills: 25, power_cuts: 10_000, damages: 150, call_step: 7, seed }
+        Self { kills: 25, power_cuts: 1_000, damages: 100, call_step: 11, seed }
     }
 
     /// Every point.

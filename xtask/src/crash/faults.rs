@@ -33,15 +33,15 @@ fn fail(victim: &Victim, effort: &Effort) -> Result<String> {
         let place = restore(&folder)?;
         let calls = strace::record(victim, &log, &["act", "work", &place])?;
         let all = calls_to_kill(&calls, &format!("{place}/store"));
-        for (name, nth) in all.iter().filter(|(name, _)| name != "flock").step_by(effort.call_step) {
+        for (name, nth) in all.iter().step_by(effort.call_step) {
             let error = if name.contains("sync") { "EIO" } else { "ENOSPC" };
             let place = restore(&folder)?;
             let inject = format!("inject={name}:error={error}:when={nth}");
             let said = strace::output(victim, &log, &["-e", &inject], &["act", "work", &place])?;
             let problem = || format!("{name} number {nth} failed with {error} on {ground:?}, in {place}");
-            let is_ours = std::fs::read_to_string(&log)?
-                .lines()
-                .any(|line| line.ends_with("(INJECTED)") && line.contains(&strace::hex(&format!("{place}/store/"))));
+            let is_ours = std::fs::read_to_string(&log)?.lines().any(|line| {
+                line.ends_with("(INJECTED)") && line.contains(&strace::hex(&format!("{place}/store/")))
+            });
             if let (Some(said), true) = (&said, is_ours) {
                 let is_clear = said.contains("/store/") && said.contains("os error");
                 ensure!(is_clear, "{}: it only says {said}", problem());
@@ -60,7 +60,8 @@ fn fail(victim: &Victim, effort: &Effort) -> Result<String> {
 /// A file system in memory that is full while the session works.
 fn fill(victim: &Victim) -> Result<String> {
     let place = stage(&victim.folder("full")?, "life")?;
-    let script = format!("mount -t tmpfs -o {SMALL_DISK} tmpfs \"$0/store\" || exit 77; exec \"$1\" full \"$0\"");
+    let script =
+        format!("mount -t tmpfs -o {SMALL_DISK} tmpfs \"$0/store\" || exit 77; exec \"$1\" full \"$0\"");
     let output = Command::new("unshare")
         .args(["-Urm", "sh", "-c", &script, &place])
         .arg(Path::new(victim.program()))
@@ -70,8 +71,7 @@ fn fill(victim: &Victim) -> Result<String> {
         Ok(output) if output.status.code() != Some(77) => output,
         Ok(_) | Err(_) => return Ok("skipped: nothing can be mounted here".into()),
     };
-    let (said, errors) =
-        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     if errors.contains("unshare") {
         return Ok("skipped: nothing can be mounted here".into());
     }

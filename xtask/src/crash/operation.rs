@@ -12,18 +12,41 @@ pub(crate) type Node = usize;
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Operation {
-    Write { node: Node, offset: usize, bytes: Vec<u8> },
-    Resize { node: Node, bytes: usize },
+    Write {
+        node: Node,
+        offset: usize,
+        bytes: Vec<u8>,
+    },
+    Resize {
+        node: Node,
+        bytes: usize,
+    },
     /// A name in a folder leads to a node, or to nothing any more.
-    Name { folder: Node, name: String, node: Option<Node> },
+    Name {
+        folder: Node,
+        name: String,
+        node: Option<Node>,
+    },
     /// A name leads where another did, which is gone.
-    Rename { from: (Node, String), to: (Node, String), node: Node },
+    Rename {
+        from: (Node, String),
+        to: (Node, String),
+        node: Node,
+    },
     /// What happened to a node before `began` is safe.
-    Sync { node: Node, began: usize },
+    Sync {
+        node: Node,
+        began: usize,
+    },
     /// Everything that happened before `began` is safe.
-    SyncAll { began: usize },
+    SyncAll {
+        began: usize,
+    },
     /// Somebody outside was told.
-    Told { file: &'static str, bytes: Vec<u8> },
+    Told {
+        file: &'static str,
+        bytes: Vec<u8>,
+    },
 }
 
 /// Everything that happened, and which nodes are folders.

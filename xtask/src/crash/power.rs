@@ -15,7 +15,7 @@ use super::{image, strace};
 const RECORDINGS: u64 = 6;
 
 /// Before which call the first life of a session ends: what it leaves was never made safe.
-const LAST_CALLS: &[&str] = &["fsync", "fdatasync", "write", "renameat"];
+const LAST_CALLS: &[&str] = &["fsync", "fdatasync", "write", "rename"];
 
 /// Records sessions and cuts their power.
 pub(crate) fn run(victim: &Victim, effort: &Effort) -> Result<String> {
@@ -54,7 +54,7 @@ fn record(victim: &Victim, folder: &Path, seed: u64) -> Result<History> {
     let mut follower = Follower::new(&place);
     let trace = format!("trace={}", strace::CALLS);
     let inject = format!("inject={call}:signal=KILL:when={nth}");
-    strace::run(victim, &log, &["-e", &trace, "-e", &inject], &["work", &place, "0"])?;
+    strace::run(victim, &log, &["-e", &trace, "-e", &inject], &["work", &place, "2"])?;
     follower.follow(&strace::parse(&std::fs::read_to_string(&log)?))?;
     follower.follow(&strace::record(victim, &log, &["work", &place, "1"])?)?;
     let history = follower.history();

@@ -41,7 +41,9 @@ pub(crate) fn run(victim: &Victim, effort: &Effort) -> Result<String> {
             effects += numbers.next().unwrap_or_default();
             // The session goes on to a good end.
             victim.run(&["work", &place, "1"])?;
-            verifier.ask(&format!("kill {place}")).with_context(|| format!("after the last kill in {place}"))?;
+            verifier
+                .ask(&format!("kill {place}"))
+                .with_context(|| format!("after the last kill in {place}"))?;
         }
     }
     Ok(format!("{} kills, {events} events and {effects} effects: nothing lost, nothing twice", effort.kills))

@@ -13,7 +13,8 @@ pub(crate) const CALLS: &str = "openat,write,pwrite64,writev,ftruncate,fallocate
                                 renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,mkdirat,rmdir,flock,lseek,close";
 
 /// Why there is nothing to do without it.
-pub(crate) const MISSING: &str = "skipped: strace is not installed or may not trace (Debian: `apt install strace`)";
+pub(crate) const MISSING: &str =
+    "skipped: strace is not installed or may not trace (Debian: `apt install strace`)";
 
 /// Whether programs can be traced here.
 pub(crate) fn works() -> bool {
@@ -114,6 +115,15 @@ impl Call {
         self.arguments.push_str(arguments.trim_end().strip_suffix(')').unwrap_or(arguments));
         let number = result.split(|it: char| it != '-' && !it.is_ascii_digit()).next();
         self.result = number.and_then(|number| number.parse().ok());
+    }
+
+    /// Whether it can change what is on a disk, or promises that it stays.
+    pub(crate) fn is_change(&self) -> bool {
+        match self.name.as_str() {
+            "openat" => self.arguments.contains("O_CREAT"),
+            "close" | "lseek" | "flock" => false,
+            _ => true,
+        }
     }
 
     /// Whether it is about something in this folder.

@@ -70,7 +70,8 @@ pub(crate) fn prepare(victim: &Victim, folder: &Path, ground: Ground) -> Result<
         victim.run(&["work", &place, "1"])?;
     }
     if ground == Ground::TornSession {
-        let torn = "f=$(find \"$0/store/sessions/projects\" -name s.jsonl); printf 'a line that was torn' >> \"$f\"";
+        let torn =
+            "f=$(find \"$0/store/sessions/projects\" -name s.jsonl); printf 'a line that was torn' >> \"$f\"";
         shell(torn, &place)?;
     }
     shell("mv \"$0/stage\" \"$0/before\"", &folder.display().to_string())
@@ -91,6 +92,6 @@ fn shell(script: &str, argument: &str) -> Result<()> {
 /// The calls that are about the stage: their names and which of that name they are in their thread.
 pub(crate) fn calls_to_kill(calls: &[Call], place: &str) -> BTreeSet<(String, usize)> {
     let store = format!("{place}/");
-    let is_change = |call: &&Call| call.is_in(&store) && call.name != "close" && call.name != "lseek";
+    let is_change = |call: &&Call| call.is_in(&store) && call.is_change();
     calls.iter().filter(is_change).map(|call| (call.name.clone(), call.nth)).collect()
 }

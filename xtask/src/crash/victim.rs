@@ -19,8 +19,8 @@ impl Victim {
     pub(crate) fn build() -> Result<Self> {
         Invocation::new("build --locked -p rheon --example crash_victim").run()?;
         let root = xtask::walk::root();
-        let target =
-            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |named| root.join(named));
+        let target = std::env::var_os("CARGO_TARGET_DIR")
+            .map_or_else(|| root.join("target"), |named| root.join(named));
         let folder = target.join("crash");
         Ok(Self { program: target.join("debug/examples/crash_victim"), folder })
     }
@@ -56,7 +56,8 @@ impl Victim {
 
     /// Runs the program to its end; what it prints.
     pub(crate) fn run(&self, arguments: &[&str]) -> Result<String> {
-        let output = Command::new(&self.program).args(arguments).output().context("cannot start the victim")?;
+        let output =
+            Command::new(&self.program).args(arguments).output().context("cannot start the victim")?;
         if !output.status.success() {
             let errors = String::from_utf8_lossy(&output.stderr);
             bail!("`crash_victim {}` ended with {}: {errors}", arguments.join(" "), output.status);

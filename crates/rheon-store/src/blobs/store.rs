@@ -75,6 +75,11 @@ impl Blobs {
         Self { folder: folder.into(), bytes_max, state: Mutex::default() }
     }
 
+    /// Where they are.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Keeps `content`; nothing if that would be too much. Safe against a power cut after [`Self::sync`].
     pub fn put(&self, content: &[u8]) -> io::Result<Option<BlobId>> {
         self.keep(content, Safe::AtOnce)

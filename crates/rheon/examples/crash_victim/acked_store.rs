@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rheon::Event;
 use rheon::store::sessions::JournalStore;
 use rheon::types::{Answer, Store, StoreError};
-use rheon::Event;
 
 use crate::acks::Acks;
 

@@ -46,12 +46,7 @@ enum Kind {
 }
 
 /// Cuts and flips at up to `places_max` bytes of a file, and puts it back.
-fn say(
-    what: &str,
-    path: &Path,
-    places_max: usize,
-    mut check: impl FnMut(Kind, usize) -> Outcome,
-) -> Outcome {
+fn say(what: &str, path: &Path, places_max: usize, mut check: impl FnMut(Kind, usize) -> Outcome) -> Outcome {
     let whole = fs::read(path)?;
     let mut places = 0;
     let step = whole.len().div_ceil(places_max.max(1)).max(1);

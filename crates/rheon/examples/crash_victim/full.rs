@@ -9,13 +9,16 @@ use crate::stage::{Outcome, Stage, ensure};
 use crate::verify::{After, verify};
 use crate::work::{agent, stand};
 
+/// How much goes away: more than a prompt needs.
+const BALLAST_BYTES: usize = 128 * 1024;
+
 /// How many prompts fit on no disk that this is run on.
 const PROMPTS_MAX: usize = 10_000;
 
 /// Works until the disk is full; then a file goes away, and the same agent works on.
 pub(crate) async fn full(stage: &Stage) -> Outcome {
     let ballast = stage.store("ballast");
-    std::fs::write(&ballast, vec![7; 24 * 1024])?;
+    std::fs::write(&ballast, vec![7; BALLAST_BYTES])?;
     let acks = Arc::new(Acks::open(&stage.acks())?);
     let journals = Arc::new(stage.journals());
     let standing = stand(stage, &journals, &acks).await?;

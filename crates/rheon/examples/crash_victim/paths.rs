@@ -123,13 +123,7 @@ fn checkpoints(stage: &Stage) -> Outcome<Checkpoints> {
 }
 
 fn moment() -> Moment {
-    Moment {
-        label: "by hand".into(),
-        at: Timestamp::from_millis(5),
-        session_id: None,
-        seq: 0,
-        turn_index: 0,
-    }
+    Moment { label: "by hand".into(), at: Timestamp::from_millis(5), session_id: None, seq: 0, turn_index: 0 }
 }
 
 /// The file is the one or the other, and can be restored to what it was first.

@@ -22,6 +22,9 @@ const STEPS: u64 = 3;
 /// The result of every so many steps is large enough to be kept outside the journal.
 const LARGE_EVERY: u64 = 3;
 
+/// What is said when a message could not be written to the transcript.
+pub(crate) const NO_TRANSCRIPT: &str = "no transcript";
+
 /// How long to work.
 #[derive(Clone, Copy)]
 pub(crate) enum Extent {
@@ -66,8 +69,7 @@ async fn prompt(agent: &Agent) -> Outcome {
 /// Opens the session if there is one, and says outside what is in it.
 pub(crate) async fn stand(stage: &Stage, journals: &JournalStore, acks: &Acks) -> Outcome<Standing> {
     let name = name()?;
-    let mut standing =
-        Standing { messages: History::default(), position: LogPosition::default(), steps: 0 };
+    let mut standing = Standing { messages: History::default(), position: LogPosition::default(), steps: 0 };
     if !journals.sessions().list(None).iter().any(|listed| listed.name == name) {
         return Ok(standing);
     }
@@ -127,9 +129,13 @@ pub(crate) fn agent(
         .on_event(move |event| {
             if let AgentEvent::MessageEnd { .. } = &event.kind {
                 let mut transcript = transcript.lock().unwrap_or_else(PoisonError::into_inner);
-                // A transcript is a view; whether it could be written is told by the missing line.
-                if transcript.record(event).and_then(|()| told.say("message")).is_err() {
-                    eprintln!("the transcript could not be written");
+                let said = match transcript.record(event) {
+                    Ok(()) => told.say("message"),
+                    // A transcript is a view; the session goes on without it.
+                    Err(_) => told.say(NO_TRANSCRIPT),
+                };
+                if let Err(error) = said {
+                    eprintln!("cannot say what is in the transcript: {error}");
                 }
             }
         })
@@ -178,7 +184,7 @@ fn act(effects: &PathBuf, file: &PathBuf, arguments: &Value) -> std::io::Result<
     world.sync_data()?;
     std::fs::write(file, format!("{step}"))?;
     Ok(ToolResult::text(match step % LARGE_EVERY {
-        0 => format!("line {step}\n").repeat(5_000),
+        0 => format!("{step:08}").repeat(4_400),
         _ => format!("step {step} is done"),
     }))
 }
@@ -193,7 +199,9 @@ fn checkpoints(stage: &Stage, acks: &Arc<Acks>, last: &Arc<AtomicU64>) -> Outcom
         .tell(move |news| {
             let content = std::fs::read_to_string(&file).unwrap_or_else(|_| "none".into());
             let said = match news {
-                TurnNews::Captured { captured, .. } => acks.say(&format!("capture {} {content}", captured.id)),
+                TurnNews::Captured { captured, .. } => {
+                    acks.say(&format!("capture {} {content}", captured.id))
+                }
                 TurnNews::Failed { error } => acks.say(&format!("not captured: {error}")),
             };
             if let Err(error) = said {
