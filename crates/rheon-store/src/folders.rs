@@ -29,3 +29,7 @@ pub(crate) fn sync(folder: &Path) -> io::Result<()> {
         Err(error) => Err(error),
     }
 }
+
+#[cfg(test)]
+#[path = "folders_tests.rs"]
+mod tests;

@@ -52,17 +52,10 @@ fn cut_at(history: &History, moment: usize, loss: Loss, chance: &mut Chance) -> 
             continue;
         }
         let is_kept = match loss {
-            _ if safe.has(*call, operation) => true,
-            Loss::All => false,
+            Loss::All => safe.has(*call, operation),
             Loss::Nothing => true,
-            Loss::Later => place < later,
-            Loss::Any => match operation {
-                Operation::Write { node, offset, bytes } => {
-                    disk.write_some(*node, *offset, bytes, chance);
-                    false
-                }
-                _ => chance.below(2) == 0,
-            },
+            Loss::Later => place < later || safe.has(*call, operation),
+            Loss::Any => safe.has(*call, operation) || disk.keep_some(operation, chance),
         };
         if is_kept {
             disk.apply(operation);
@@ -138,6 +131,15 @@ impl Disk {
         if let Some(place) = content.get_mut(offset..end) {
             place.copy_from_slice(bytes);
         }
+    }
+
+    /// Whether something that is not safe is kept as a whole. Of what is written, only some may be.
+    fn keep_some(&mut self, operation: &Operation, chance: &mut Chance) -> bool {
+        if let Operation::Write { node, offset, bytes } = operation {
+            self.write_some(*node, *offset, bytes, chance);
+            return false;
+        }
+        chance.below(2) == 0
     }
 
     /// Writes any of the sectors, or something else in their place.

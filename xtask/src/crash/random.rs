@@ -1,6 +1,8 @@
 //! Kills at random moments of a session under load.
 
-use std::time::Duration;
+use std::path::Path;
+use std::process::Child;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
@@ -10,8 +12,11 @@ use super::victim::{Victim, stage};
 
 /// After so many lives a new session begins, so that opening it stays short.
 const LIVES: u64 = 10;
-/// A life is at most this long.
-const LIFE_MS: usize = 400;
+/// A life is at most this long, counted from its first word in most lives, and from its start in some.
+const LIFE_MS: usize = 200;
+const FROM_START_EVERY: u64 = 4;
+/// How long to wait for a first word.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Starts, kills, checks and resumes, again and again.
 pub(crate) fn run(victim: &Victim, effort: &Effort) -> Result<String> {
@@ -24,6 +29,9 @@ pub(crate) fn run(victim: &Victim, effort: &Effort) -> Result<String> {
         let place = stage(&folder, &format!("session-{}", kill / LIVES))?;
         let life_ms = u64::try_from(chance.below(LIFE_MS)).unwrap_or_default();
         let mut child = victim.command(&["work", &place, "0"]).spawn().context("cannot start the victim")?;
+        if kill % FROM_START_EVERY != 0 {
+            wait_for_a_word(Path::new(&place), &mut child)?;
+        }
         std::thread::sleep(Duration::from_millis(life_ms));
         // Dead before it was killed means that it found something that it could not go on with.
         if let Some(status) = child.try_wait()? {
@@ -47,4 +55,14 @@ pub(crate) fn run(victim: &Victim, effort: &Effort) -> Result<String> {
         }
     }
     Ok(format!("{} kills, {events} events and {effects} effects: nothing lost, nothing twice", effort.kills))
+}
+
+/// Waits until the victim has said something, or is gone.
+fn wait_for_a_word(place: &Path, child: &mut Child) -> Result<()> {
+    let said = || std::fs::metadata(place.join("acks")).map_or(0, |acks| acks.len());
+    let (before, start) = (said(), Instant::now());
+    while said() == before && start.elapsed() < PATIENCE && child.try_wait()?.is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Ok(())
 }

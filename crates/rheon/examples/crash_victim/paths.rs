@@ -86,7 +86,7 @@ pub(crate) async fn check(path: &str, stage: &Stage) -> Outcome<String> {
             ensure(!(is_done && is_there), || "deleted, but still there".into())?;
             return if is_there { verify(stage, After::Kill) } else { Ok("gone".into()) };
         }
-        "capture" | "restore" => files_are_whole(path, stage, is_done)?,
+        "capture" | "restore" => files_are_whole(path, stage, &acked)?,
         "tree" => {
             let (old, new) = trees(stage)?;
             match load_session(&"s".into(), &stage.store("tree")) {
@@ -96,7 +96,7 @@ pub(crate) async fn check(path: &str, stage: &Stage) -> Outcome<String> {
             // What a save left that was cut off is in nobody's way.
             FileSessionStore::new(stage.store("tree")).save_session(&new).get().await?;
         }
-        "index" => index_is_whole(stage, is_done)?,
+        "index" => index_is_whole(stage, &acked)?,
         other => return Err(format!("there is no write path {other}").into()),
     }
     verify(stage, After::Kill)
@@ -127,7 +127,8 @@ fn moment() -> Moment {
 }
 
 /// The file is the one or the other, and can be restored to what it was first.
-fn files_are_whole(path: &str, stage: &Stage, is_done: bool) -> Outcome {
+fn files_are_whole(path: &str, stage: &Stage, acked: &Acked) -> Outcome {
+    let is_done = acked.has("done");
     let file = stage.workspace()?.join("file");
     // Before the first step there was no file.
     let content = std::fs::read_to_string(&file).unwrap_or_else(|_| BEFORE.into());
@@ -166,7 +167,8 @@ fn source() -> SessionSource {
 }
 
 /// The index has all of the session or nothing, and can be made anew from the log.
-fn index_is_whole(stage: &Stage, is_done: bool) -> Outcome {
+fn index_is_whole(stage: &Stage, acked: &Acked) -> Outcome {
+    let is_done = acked.has("done");
     let events = events(stage)?;
     let last = events.last().map(|event| event.seq);
     let (index, _) = Index::open(&stage.store("index.db"))?;
