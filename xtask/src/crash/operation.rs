@@ -181,7 +181,7 @@ impl Follower {
         }
         let node = self.history.folders.len();
         self.history.folders.push(kind == Kind::Folder);
-        self.name(&inner.to_owned(), Some(node))
+        self.name(inner, Some(node))
     }
 
     fn name(&mut self, inner: &str, node: Option<Node>) -> Result<()> {
@@ -210,12 +210,12 @@ impl Follower {
     fn link(&mut self, from: &str, to: &str) -> Result<()> {
         let (Some(from), Some(to)) = (self.inner(from), self.inner(to)) else { return Ok(()) };
         let node = self.names.get(from).copied();
-        self.name(&to.to_owned(), node)
+        self.name(to, node)
     }
 
     fn unlink(&mut self, path: &str) -> Result<()> {
         match self.inner(path) {
-            Some(inner) => self.name(&inner.to_owned(), None),
+            Some(inner) => self.name(inner, None),
             None => Ok(()),
         }
     }

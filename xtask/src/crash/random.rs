@@ -13,7 +13,7 @@ use super::victim::{Victim, stage};
 /// After so many lives a new session begins, so that opening it stays short.
 const LIVES: u64 = 10;
 /// A life is at most this long, counted from its first word in most lives, and from its start in some.
-const LIFE_MS: usize = 200;
+const LIFE_MS: usize = 600;
 const FROM_START_EVERY: u64 = 4;
 /// How long to wait for a first word.
 const PATIENCE: Duration = Duration::from_secs(10);

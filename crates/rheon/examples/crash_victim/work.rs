@@ -197,7 +197,9 @@ fn checkpoints(stage: &Stage, acks: &Arc<Acks>, last: &Arc<AtomicU64>) -> Outcom
     let hook = TurnCheckpoints::new(Arc::new(checkpoints), Arc::new(SystemClock::default()), |_| true)
         .session("s".into(), move || last.load(Ordering::Relaxed))
         .tell(move |news| {
-            let content = std::fs::read_to_string(&file).unwrap_or_else(|_| "none".into());
+            // Empty if the process was killed while the tool wrote it.
+            let content = std::fs::read_to_string(&file).ok().filter(|content| !content.is_empty());
+            let content = content.unwrap_or_else(|| "none".into());
             let said = match news {
                 TurnNews::Captured { captured, .. } => {
                     acks.say(&format!("capture {} {content}", captured.id))
