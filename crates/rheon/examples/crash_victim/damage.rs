@@ -28,7 +28,7 @@ pub(crate) async fn damage(stage: &Stage, places_max: usize) -> Outcome {
         ensure(count == whole.len(), || format!("{count} events with a damaged blob"))
     })?;
     let transcript = find(&stage.store("claude"), &transcript_id(&"s".into()))?.ok_or("no transcript")?;
-    say("transcript", &transcript, places_max, |_, _| Ok(drop(Transcript::open(&transcript)?)))?;
+    say("transcript", &transcript, places_max, |_, _| Ok(Transcript::open(&transcript).map(drop)?))?;
     let tree = stage.store("tree/s.json");
     let sound = load_session(&"s".into(), &stage.store("tree"))?;
     say("tree", &tree, places_max, |kind, _| match (load_session(&"s".into(), &stage.store("tree")), kind) {

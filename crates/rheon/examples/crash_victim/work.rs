@@ -150,7 +150,7 @@ pub(crate) fn transcript(stage: &Stage) -> Outcome<TranscriptWriter> {
         session_id: "s".into(),
         git_branch: None,
     };
-    Ok(TranscriptWriter::open(place, Arc::new(SystemRandom::default()))?)
+    Ok(TranscriptWriter::open(place, Arc::new(SystemRandom))?)
 }
 
 /// Streams a text and calls the tool, `STEPS` times; then says that it is done.
