@@ -11,8 +11,8 @@ use super::operation::{Follower, History};
 use super::victim::{Victim, stage};
 use super::{image, strace};
 
-/// How many sessions are recorded.
-const RECORDINGS: u64 = 6;
+/// How many power cuts a recorded session is used for.
+const CUTS_PER_RECORDING: u64 = 150;
 
 /// Before which call the first life of a session ends: what it leaves was never made safe.
 const LAST_CALLS: &[&str] = &["fsync", "fdatasync", "write", "rename"];
@@ -24,14 +24,14 @@ pub(crate) fn run(victim: &Victim, effort: &Effort) -> Result<String> {
     }
     let folder = victim.folder_in_memory("power")?;
     let mut verifier = victim.verifier()?;
-    let share = effort.power_cuts.div_ceil(RECORDINGS);
+    let recordings = effort.power_cuts.div_ceil(CUTS_PER_RECORDING);
     let mut operations = 0;
-    for nth in 0..RECORDINGS {
-        let first = effort.seed.wrapping_add(nth.wrapping_mul(share));
+    for nth in 0..recordings {
+        let first = effort.seed.wrapping_add(nth.wrapping_mul(CUTS_PER_RECORDING));
         let history = record(victim, &folder, first)?;
         operations += history.operations.len();
         let copy = folder.join("image");
-        for seed in (0..share).map(|number| first.wrapping_add(number)) {
+        for seed in (0..CUTS_PER_RECORDING).map(|number| first.wrapping_add(number)) {
             let disk = after_power_cut(&history, &mut Chance::new(seed));
             image::write(&disk, &history.folders, &copy)?;
             let problem =
@@ -40,8 +40,8 @@ pub(crate) fn run(victim: &Victim, effort: &Effort) -> Result<String> {
         }
     }
     std::fs::remove_dir_all(&folder)?;
-    let cuts = share * RECORDINGS;
-    Ok(format!("{cuts} power cuts in {RECORDINGS} sessions of {operations} operations: nothing lost"))
+    let cuts = recordings * CUTS_PER_RECORDING;
+    Ok(format!("{cuts} power cuts in {recordings} sessions of {operations} operations: nothing lost"))
 }
 
 /// What a session did to its disk that was killed at a moment that `seed` decides, and then resumed.

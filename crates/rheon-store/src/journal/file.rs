@@ -20,10 +20,22 @@ const FOLDERS: usize = 3;
 /// The most pieces that are kept aside of one journal.
 const ASIDE_MAX: u32 = 1_000;
 
+/// Makes the folder of a journal, and the names that lead to it safe.
+fn make_folder(folder: &Path) -> Result<(), JournalError> {
+    folders::make(folder, FOLDERS).map_err(JournalError::io("make the folder", folder))
+}
+
+/// Makes the names that lead to a journal safe: whoever made it may have been killed before that.
+pub(crate) fn secure(path: &Path) -> Result<(), JournalError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    make_folder(folder)?;
+    sync_folder(folder).map_err(JournalError::io("sync", folder))
+}
+
 /// A new file at `path` with this content, locked: there with all of it, or not at all.
 pub(crate) fn create(path: &Path, content: &[u8]) -> Result<File, JournalError> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    folders::make(folder, FOLDERS).map_err(JournalError::io("make the folder", folder))?;
+    make_folder(folder)?;
     let failed = |source| JournalError::Io { action: "make", path: path.to_owned(), source };
     let mut draft = tempfile::Builder::new()
         .prefix(".draft-")

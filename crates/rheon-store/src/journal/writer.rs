@@ -77,6 +77,7 @@ impl Journal {
         visit: impl FnMut(super::scan::StoredEvent<'_>) -> Result<(), JournalError>,
     ) -> Result<(Self, Opened), JournalError> {
         let file = file::open_locked(path)?;
+        file::secure(path)?;
         let scan = scan(path, &file, visit)?;
         let cut_aside = match &scan.damage {
             Some(damage) => Some(file::cut(path, &file, damage)?),
