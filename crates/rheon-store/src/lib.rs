@@ -7,6 +7,7 @@ pub mod checkpoint;
 pub mod claude;
 pub mod export;
 pub mod fold;
+mod folders;
 pub mod journal;
 pub mod rewind;
 mod session_name;

@@ -79,6 +79,9 @@ impl Sessions {
         if seq > found.seq {
             return Err(SessionError::NoSuchEvent { name: name.clone(), seq, last: found.seq });
         }
+        // What the new session leans on must not be lost before it; its writer may have been killed.
+        let path = self.path(name)?;
+        open_to_read(&path)?.sync_data().map_err(JournalError::io("sync", &path))?;
         let parent = Parent { session_id: name.session_id(), seq };
         let project = found.header.project.as_deref().map(Path::new);
         self.begin(session_id, project, Some(parent), lease)
@@ -140,11 +143,22 @@ impl Sessions {
             self.show(link, &mut visit)?;
         }
         let mut whole = Whole::new(&path, &self.blobs, own);
-        Ok(Journal::open(&path, lease, Arc::clone(&self.blobs), |stored| {
+        // Whoever wrote last may have been killed before the payloads were safe; those before it were synced by it.
+        let (mut fence, mut leaned) = (0, HashSet::new());
+        let opened = Journal::open(&path, lease, Arc::clone(&self.blobs), |stored| {
+            if stored.fence != fence {
+                fence = stored.fence;
+                leaned.clear();
+            }
+            if stored.blobs > 0 {
+                leaned.extend(used(stored.json).into_iter().map(|(id, _)| id));
+            }
             let (event, left_out) = whole.event(stored)?;
             visit(event, left_out);
             Ok(())
-        })?)
+        })?;
+        self.blobs.lean_on(leaned);
+        Ok(opened)
     }
 
     /// Shows the events of a session to `visit`, those of the sessions it goes on from first. Changes nothing, and may be
