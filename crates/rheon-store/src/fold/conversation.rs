@@ -20,6 +20,10 @@ impl Conversation {
 
     pub(super) fn apply(&mut self, event: &Event) {
         match &event.kind {
+            AgentEvent::AgentStart { history: Some(history), .. } => {
+                let began = history.iter().map(|message| (event.loop_id.clone(), Arc::clone(message)));
+                self.messages = began.collect();
+            }
             AgentEvent::AgentStart { continuation, .. } => self.go_back(continuation.as_ref()),
             AgentEvent::MessageEnd { message } => {
                 self.messages.push((event.loop_id.clone(), Arc::clone(message)));
