@@ -94,9 +94,8 @@ impl Trace {
                 // What the session began with is not in this trace.
                 continue;
             }
-            let text = event_text(&events);
-            if let Err(error) = replay(events, Until::End) {
-                panic!("session {session_id}: {error}\n{text}");
+            if let Err(error) = replay(events.clone(), Until::End) {
+                panic!("session {session_id}: {error}\n{}", event_text(&events));
             }
         }
     }

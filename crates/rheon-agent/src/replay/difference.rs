@@ -26,10 +26,10 @@ impl Difference {
     /// How two events differ, if they do. What counts is their JSON, byte for byte.
     pub(super) fn between(recorded: &Event, replayed: &Event) -> Option<Self> {
         let (one, other) = (json(recorded), json(replayed));
-        let byte = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
-        if byte == one.len() && byte == other.len() {
+        if one == other {
             return None;
         }
+        let byte = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
         Some(Self {
             seq: recorded.seq,
             name: recorded.kind.name(),

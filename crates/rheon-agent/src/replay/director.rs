@@ -18,9 +18,11 @@ use crate::control::{Answerer, Control, QueueMode};
 use crate::log::EventLog;
 use crate::step::execute::SKIPPED;
 
-/// Directs one run. It is the store of the run's log, so it sees every durable event as it is made.
+/// Directs one run. It watches the run's log, so it sees every event as it is made.
 pub(super) struct Director {
     pub(super) script: Script,
+    /// The number of the last event that counts.
+    pub(super) last: u64,
     pub(super) control: Control,
     answerer: Answerer,
     pub(super) token: CancellationToken,
@@ -58,11 +60,12 @@ pub(super) struct State {
 }
 
 impl Director {
-    pub(super) fn new(script: Script) -> Arc<Self> {
+    pub(super) fn new(script: Script, last: u64) -> Arc<Self> {
         let control = Control::new(QueueMode::All, QueueMode::All);
         let answerer = control.answerer();
         Arc::new(Self {
             script,
+            last,
             control,
             answerer,
             token: CancellationToken::new(),
@@ -142,7 +145,7 @@ impl Director {
 
     /// Takes events that are not the loop's own as they were recorded.
     fn take_from_outside(&self, state: &mut State, place: usize) {
-        for event in self.script.outside(place) {
+        for event in self.script.outside(place).iter().take_while(|event| event.seq <= self.last) {
             state.replayed.push(event.clone());
             state.taken += 1;
             if let Some(log) = self.log.get() {
@@ -159,6 +162,10 @@ impl Director {
         }
         let place = state.next;
         let difference = match self.script.event(place) {
+            Some(recorded) if recorded.seq > self.last => {
+                state.is_over = true;
+                return None;
+            }
             Some(recorded) => Difference::between(recorded, event),
             // After the last event of a run that was cut off, the loop may go on as it likes.
             None if self.script.recorded.end().is_none() => {
@@ -218,16 +225,29 @@ impl Director {
             said.drain(..1);
         }
         let is_empty = said.is_empty();
+        let is_said = |at: &usize| match self.script.kind(*at) {
+            Some(AgentEvent::InputRejected { .. } | AgentEvent::MessageEnd { .. }) => true,
+            Some(AgentEvent::MessageStart { message }) => message.as_assistant().is_none(),
+            Some(_) | None => false,
+        };
+        let after = (next..).find(|at| !is_said(at)).unwrap_or(next);
         for entry in said {
             self.control.steer(match entry {
                 Entry::Message(message) => AgentMessage::clone(&message),
                 Entry::Rejected => placeholder(),
             });
         }
-        let is_cut = matches!(self.script.kind(next), Some(AgentEvent::TurnEnd { message: None, .. }));
-        if is_cut && is_empty && self.script.stops_at(next).is_some() {
+        if !matches!(self.script.kind(after), Some(AgentEvent::TurnEnd { message: None, .. })) {
+            return;
+        }
+        match self.script.stops_at(after) {
+            // A filter looked at something that never entered the conversation when it panicked.
+            Some(Stopped::Panicked(_)) => self.control.steer(placeholder()),
             // The run was stopped while filters looked at something, which then went back to its queue.
-            self.control.steer(placeholder());
+            Some(Stopped::Cancelled | Stopped::OutOfTime) if is_empty => {
+                self.control.steer(placeholder());
+            }
+            Some(Stopped::Cancelled | Stopped::OutOfTime | Stopped::Unstored(_)) | None => {}
         }
     }
 
@@ -285,22 +305,31 @@ pub(super) enum Reached {
     Nowhere,
 }
 
-impl Store for Director {
-    fn append(&self, event: &Event) -> Result<(), StoreError> {
+impl Director {
+    /// Takes in an event that the loop has made.
+    pub(super) fn observe(&self, event: &Event) {
+        if !event.kind.is_durable() {
+            return;
+        }
         self.steps.fetch_add(1, Ordering::Relaxed);
-        let held = self.hold(event);
-        let mut outcome = Ok(());
-        if let Some(place) = held {
+        if let Some(place) = self.hold(event) {
             self.prepare(place, &event.kind);
             if let Some(stopped) = self.script.stops_at(self.next()) {
                 self.stop(&stopped);
-                if let Stopped::Unstored(error) = stopped {
-                    outcome = Err(error);
-                }
             }
         }
         self.changed.notify_waiters();
-        outcome
+    }
+}
+
+/// Stores nothing, and fails where the recorded store did.
+impl Store for Director {
+    fn append(&self, _event: &Event) -> Result<(), StoreError> {
+        let state = self.state();
+        match self.script.stops_at(state.next + 1) {
+            Some(Stopped::Unstored(error)) if !state.is_over => Err(error),
+            Some(_) | None => Ok(()),
+        }
     }
 
     fn sync(&self) -> Answer<'_, Result<(), StoreError>> {

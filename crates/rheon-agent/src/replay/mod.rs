@@ -54,36 +54,36 @@ pub struct Replayed {
 ///
 /// Blocks until it is done, on a thread of its own: neither the caller's runtime nor its clock has a part in it.
 pub fn replay(recorded: impl IntoIterator<Item = Event>, until: Until) -> Result<Replayed, ReplayError> {
-    let is_wanted = |event: &Event| match until {
-        Until::End => true,
-        Until::Seq(seq) => event.seq <= seq,
-    };
-    let parts = parts(recorded.into_iter().take_while(is_wanted))?;
+    let parts = parts(recorded)?;
     let broken = |problem: &dyn std::fmt::Display| ReplayError::Broken(problem.to_string());
     let replaying = move || {
         // One thread and no driver but the timer: what is ready runs in the order in which it became so.
         let runtime = runtime::Builder::new_current_thread().enable_time().build();
-        runtime.map_err(|error| ReplayError::Broken(error.to_string()))?.block_on(play_all(parts))
+        runtime.map_err(|error| ReplayError::Broken(error.to_string()))?.block_on(play_all(parts, until))
     };
     let thread = std::thread::Builder::new().name("rheon-replay".into()).spawn(replaying);
     let played = thread.map_err(|error| broken(&error))?.join();
     played.unwrap_or_else(|panic| Err(broken(&crate::panics::panic_text(&*panic))))
 }
 
-async fn play_all(parts: Vec<Part>) -> Result<Replayed, ReplayError> {
+async fn play_all(parts: Vec<Part>, until: Until) -> Result<Replayed, ReplayError> {
+    let last = match until {
+        Until::End => u64::MAX,
+        Until::Seq(seq) => seq,
+    };
     let mut replayed = Replayed { events: Vec::new(), runs: 0, taken: 0 };
     let mut told = Told::default();
-    for part in parts {
+    for part in parts.into_iter().take_while(|part| part.first_seq() <= last) {
         let events = match part {
             Part::Loose(event) => {
                 replayed.taken += 1;
                 vec![*event]
             }
             Part::Run(recorded) => {
-                let first = recorded.all.first().map_or(1, |event| event.seq);
                 // A log may begin anywhere, but then it has no gaps.
-                let seq = replayed.events.last().map_or(first.saturating_sub(1), |event| event.seq);
-                let played = play::play(recorded, told.history(), seq).await?;
+                let before = recorded.first_seq().saturating_sub(1);
+                let after = replayed.events.last().map_or(before, |event| event.seq);
+                let played = play::play(recorded, told.history(), (after, last)).await?;
                 replayed.runs += 1;
                 replayed.taken += played.taken;
                 played.events

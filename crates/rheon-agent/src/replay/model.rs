@@ -31,14 +31,18 @@ enum Ending {
     Done,
     Failed(ProviderError),
     Stopped,
+    /// The log has no end of it.
+    Unknown,
 }
 
 impl RecordedModel {
     /// The try that begins before the event at `place`.
     fn attempt(&self, place: usize) -> Option<Try> {
         let script = &self.director.script;
+        let mut begun = None;
         for at in place..script.recorded.said {
             match script.kind(at)? {
+                AgentEvent::MessageStart { message } => begun = message.as_assistant(),
                 AgentEvent::Retry { delay_ms, cause, .. } => {
                     return Some(Try::Unseen(again(cause, *delay_ms)));
                 }
@@ -49,7 +53,7 @@ impl RecordedModel {
                         StopReason::Aborted => Ending::Stopped,
                         StopReason::Error => Ending::Failed(match script.kind(at + 1) {
                             Some(AgentEvent::Retry { delay_ms, cause, .. }) => again(cause, *delay_ms),
-                            Some(_) | None => self.last_error()?,
+                            Some(_) | None => self.last_error(&answer),
                         }),
                     };
                     return Some(Try::Seen(Box::new(answer), ending));
@@ -57,14 +61,17 @@ impl RecordedModel {
                 _ => {}
             }
         }
-        None
+        begun.map(|answer| Try::Seen(Box::new(answer.clone()), Ending::Unknown))
     }
 
-    /// The error that ended the run.
-    fn last_error(&self) -> Option<ProviderError> {
-        match self.director.script.recorded.end()? {
-            RunEnd::Failed { failure: RunFailure::Provider { error } } => Some(error.clone()),
-            _ => None,
+    /// The error that ended the run. Where something else ended it after that, one that is not tried again.
+    fn last_error(&self, answer: &AssistantMessage) -> ProviderError {
+        match self.director.script.recorded.end() {
+            Some(RunEnd::Failed { failure: RunFailure::Provider { error } }) => error.clone(),
+            _ => {
+                let text = answer.error_message.clone().unwrap_or_default();
+                ProviderError::new(ProviderErrorKind::Api, text)
+            }
         }
     }
 
@@ -112,6 +119,7 @@ impl RecordedModel {
                         Box::pin(said.chain(once(async move { Ok(Chunk::Done { stop_reason }) })))
                     }
                     Ending::Failed(error) => Box::pin(said.chain(once(async move { Err(error) }))),
+                    Ending::Unknown => Box::pin(said.chain(pending())),
                     Ending::Stopped => {
                         let director = Arc::clone(&self.director);
                         let stopping = once(async move { stop(&director) }).filter_map(|()| async { None });
@@ -145,6 +153,8 @@ fn said(answer: &AssistantMessage, model: &str, provider: &str) -> Vec<Chunk> {
     if answer.model != model {
         chunks.push(Chunk::Model { model: answer.model.clone() });
     }
+    // What was seen of an answer may have been dropped; an empty piece shows as much of it.
+    chunks.push(Chunk::Text { delta: Default::default() });
     chunks.extend(answer.content.iter().map(|block| Chunk::Block { block: Box::new(block.clone()) }));
     chunks.push(Chunk::Usage { usage: answer.usage });
     chunks

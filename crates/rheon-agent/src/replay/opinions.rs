@@ -11,7 +11,7 @@ use rheon_types::{
 };
 
 use super::director::{Director, Reached};
-use super::script::{Entry, Said};
+use super::script::{Entry, Said, Stopped};
 
 /// What the loop says before the reason of a hook that skipped a call.
 const SKIPPED_BY_HOOK: &str = "Skipped: ";
@@ -135,6 +135,10 @@ impl Gate for RecordedGate {
         // The loop measures how long hooks take only where they are asked.
         self.0.state().is_start_due = matches!(verdict, Verdict::Allow | Verdict::Ask { .. });
         Answer::Now(verdict)
+    }
+
+    fn resolved(&self, _request: &ApprovalRequest, _response: &PermissionResponse) {
+        self.0.reached();
     }
 }
 
@@ -273,6 +277,13 @@ impl Hook for RecordedHook {
 
     fn after_loop<'a>(&'a self, _output: &'a AgentOutput) -> Answer<'a, ()> {
         Answer::Now(())
+    }
+
+    fn on_error(&self, _message: &str) {
+        // Had the hooks only listened, the run would have ended with the failure they are told of.
+        if let Some(stopped @ Stopped::Panicked(_)) = self.director.script.stopped() {
+            self.director.stop_or_panic(stopped);
+        }
     }
 
     fn tool_blocked(&self, _call: &ToolCall, _error: &ToolError) {

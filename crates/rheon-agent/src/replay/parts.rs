@@ -64,7 +64,22 @@ fn unsupported(event: &Event, problem: String) -> ReplayError {
     ReplayError::Unsupported { seq: event.seq, name: event.kind.name(), problem }
 }
 
+impl Part {
+    /// The number of its first event.
+    pub(super) fn first_seq(&self) -> u64 {
+        match self {
+            Self::Run(recorded) => recorded.first_seq(),
+            Self::Loose(event) => event.seq,
+        }
+    }
+}
+
 impl Recorded {
+    /// The number of its first event.
+    pub(super) fn first_seq(&self) -> u64 {
+        self.all.first().map_or(0, |event| event.seq)
+    }
+
     fn new(loop_id: LoopId, all: Vec<Event>) -> Self {
         let mut own: Vec<(Event, Vec<Event>)> = Vec::with_capacity(all.len());
         for event in &all {

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use rheon_types::{
-    AgentEvent, AgentId, AgentMessage, Effect, Event, History, Hook, Store, Tool, ToolName, TurnTrigger,
+    AgentEvent, AgentId, AgentMessage, Effect, Event, History, Hook, RunEnd, Store, Tool, ToolName,
+    TurnTrigger,
 };
 
 use super::difference::Difference;
@@ -43,17 +44,27 @@ pub(super) struct Played {
     pub(super) taken: usize,
 }
 
-/// Plays one run that begins with `told`, after the event `seq`.
-pub(super) async fn play(recorded: Recorded, told: &History, seq: u64) -> Result<Played, ReplayError> {
+/// Plays one run that begins with `told`: the events after one number, until another.
+pub(super) async fn play(
+    recorded: Recorded,
+    told: &History,
+    (seq, last): (u64, u64),
+) -> Result<Played, ReplayError> {
     let Some(first) = recorded.all.first().cloned() else {
         return Ok(Played { events: Vec::new(), taken: 0 });
     };
-    let director = Director::new(Script::new(recorded));
+    let director = Director::new(Script::new(recorded), last);
     let config = config(&director, &first)?;
     let clock = Arc::clone(&config.clock);
     let store = Arc::clone(&director) as Arc<dyn Store>;
     let position = LogPosition { seq, ..LogPosition::default() };
-    let log = EventLog::resumed(first.session_id.clone(), clock, Some(store), Observers::default(), position)
+    let watching = Arc::downgrade(&director);
+    let observers = Observers::default().on_event(move |event| {
+        if let Some(director) = watching.upgrade() {
+            director.observe(event);
+        }
+    });
+    let log = EventLog::resumed(first.session_id.clone(), clock, Some(store), observers, position)
         .with_conversation(told);
     director.log.set(log.clone()).ok();
     let (identity, history, start) = beginning(&director, &first, told);
@@ -103,12 +114,14 @@ async fn idle(director: &Director) {
 fn leave(director: &Director) -> Result<Played, ReplayError> {
     let mut state = director.state();
     let difference = state.difference.take();
-    let missing = || director.script.event(state.next).map(Difference::missing);
+    let is_wanted = |event: &&Event| event.seq <= director.last;
+    let missing = || director.script.event(state.next).filter(is_wanted).map(Difference::missing);
     if let Some(difference) = difference.or_else(missing) {
         return Err(ReplayError::Differs(Box::new(difference)));
     }
     let mut events = std::mem::take(&mut state.replayed);
-    let rest: Vec<Event> = director.script.recorded.all.iter().skip(events.len()).cloned().collect();
+    let rest: Vec<Event> =
+        director.script.recorded.all.iter().skip(events.len()).take_while(is_wanted).cloned().collect();
     let taken = state.taken + rest.len();
     events.extend(rest);
     Ok(Played { events, taken })
@@ -250,7 +263,11 @@ fn prompts(director: &Director) -> Vec<AgentMessage> {
         Some(AgentEvent::TurnStart { .. }) => 2,
         Some(_) | None => 1,
     };
-    let said = script.said_from(place);
+    let mut said = script.said_from(place);
+    if place == 1 && matches!(script.recorded.end(), Some(RunEnd::Limit { .. })) {
+        // The last is what the run says of its limit.
+        said.pop();
+    }
     if place == 1 && matches!(said.first(), Some(Entry::Rejected)) {
         return vec![placeholder()];
     }

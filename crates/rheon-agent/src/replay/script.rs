@@ -17,7 +17,9 @@ use crate::close::not_completed;
 pub(super) struct Script {
     pub(super) recorded: Recorded,
     /// What the calls are answered with that were open when the run stopped.
-    not_completed: Option<String>,
+    not_completed: String,
+    /// Why the run ended, as far as that is known.
+    end: RunEnd,
 }
 
 /// What makes a run stop in the middle.
@@ -43,8 +45,9 @@ pub(super) struct Said {
 
 impl Script {
     pub(super) fn new(recorded: Recorded) -> Self {
-        let not_completed = recorded.end().map(not_completed);
-        Self { recorded, not_completed }
+        // A run whose end is not in the log may have been cut off while it was being cancelled.
+        let end = recorded.end().cloned().unwrap_or(RunEnd::Aborted);
+        Self { recorded, not_completed: not_completed(&end), end }
     }
 
     /// The event at `place`, if the loop said it.
@@ -85,7 +88,7 @@ impl Script {
 
     /// What stops this run in the middle, if anything does.
     pub(super) fn stopped(&self) -> Option<Stopped> {
-        match self.recorded.end()? {
+        match &self.end {
             RunEnd::Aborted => Some(Stopped::Cancelled),
             RunEnd::Limit { limit: LimitKind::Duration, .. } => Some(Stopped::OutOfTime),
             RunEnd::Failed { failure: RunFailure::Store { error } } => Some(Stopped::Unstored(error.clone())),
@@ -127,7 +130,7 @@ impl Script {
     }
 
     pub(super) fn is_not_completed(&self, text: &str) -> bool {
-        self.not_completed.as_deref() == Some(text)
+        self.not_completed == text
     }
 
     /// Whether the run ends with this turn.

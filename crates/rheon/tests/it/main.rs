@@ -5,5 +5,6 @@ mod derive_tool;
 mod escapes;
 mod examples;
 mod pipeline;
+mod replay;
 mod talking_tools;
 mod toolkit;
