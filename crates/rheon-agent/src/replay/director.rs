@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::future::pending;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rheon_types::event::Responder;
 use rheon_types::{
@@ -27,7 +27,8 @@ pub(super) struct Director {
     answerer: Answerer,
     pub(super) token: CancellationToken,
     pub(super) passed: Arc<AtomicBool>,
-    pub(super) log: OnceLock<EventLog>,
+    /// The log that is watched; let go of at the end, because it holds this as its store.
+    log: Mutex<Option<EventLog>>,
     /// Wakes whoever waits for its place in the script.
     pub(super) changed: Notify,
     /// Counts whatever happens, so that a loop that waits for nothing is noticed.
@@ -70,7 +71,7 @@ impl Director {
             answerer,
             token: CancellationToken::new(),
             passed: Arc::default(),
-            log: OnceLock::new(),
+            log: Mutex::default(),
             changed: Notify::new(),
             steps: AtomicU64::new(0),
             state: Mutex::default(),
@@ -137,9 +138,15 @@ impl Director {
         }
     }
 
+    /// Watches `log`.
+    pub(super) fn watch(&self, log: &EventLog) {
+        *self.log.lock().unwrap_or_else(PoisonError::into_inner) = Some(log.clone());
+    }
+
     /// The run is not watched any more.
     pub(super) fn finish(&self) {
         self.state().is_over = true;
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.changed.notify_waiters();
     }
 
@@ -148,7 +155,7 @@ impl Director {
         for event in self.script.outside(place).iter().take_while(|event| event.seq <= self.last) {
             state.replayed.push(event.clone());
             state.taken += 1;
-            if let Some(log) = self.log.get() {
+            if let Some(log) = self.log.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
                 log.skip_number();
             }
         }

@@ -94,3 +94,6 @@ async fn play_all(parts: Vec<Part>, until: Until) -> Result<Replayed, ReplayErro
     }
     Ok(replayed)
 }
+
+#[cfg(test)]
+mod parts_tests;

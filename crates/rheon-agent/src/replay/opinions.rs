@@ -31,19 +31,22 @@ pub(super) struct RecordedHook {
     pub(super) index: usize,
 }
 
-/// Names for hooks such that each call finds those that spoke of it in this order.
-pub(super) fn hook_names(kinds: impl Iterator<Item = AgentEvent>) -> Vec<String> {
+/// Names for hooks such that each call finds those that spoke of it in this order. No more than `names_max` and one.
+pub(super) fn hook_names<'a>(kinds: impl Iterator<Item = &'a AgentEvent>, names_max: usize) -> Vec<String> {
     let mut names: Vec<String> = vec!["recorded".into()];
     let (mut place, mut about) = (0, None);
     for kind in kinds {
         let AgentEvent::HookRun { hook, call_id, .. } = kind else { continue };
-        if call_id != about || call_id.is_none() {
-            (place, about) = (0, call_id);
+        if names.len() > names_max {
+            break;
         }
-        match names.iter().skip(place).position(|name| *name == hook) {
+        if call_id.as_ref() != about || call_id.is_none() {
+            (place, about) = (0, call_id.as_ref());
+        }
+        match names.iter().skip(place).position(|name| name == hook) {
             Some(further) => place += further + 1,
             None => {
-                names.insert(place, hook);
+                names.insert(place, hook.clone());
                 place += 1;
             }
         }

@@ -66,7 +66,7 @@ pub(super) async fn play(
     });
     let log = EventLog::resumed(first.session_id.clone(), clock, Some(store), observers, position)
         .with_conversation(told);
-    director.log.set(log.clone()).ok();
+    director.watch(&log);
     let (identity, history, start) = beginning(&director, &first, told);
     let log = RunLog { log, loop_id: first.loop_id.clone(), queue: None };
     let limit = director.script.duration_max();
@@ -131,7 +131,7 @@ fn config(director: &Arc<Director>, first: &Event) -> Result<LoopConfig, ReplayE
     let script = &director.script;
     let answered_by = script.first_answer().map(|answer| answer.provider.clone());
     let id = answered_by.unwrap_or_else(|| "recorded".into());
-    let names: Arc<[String]> = hook_names(script.kinds_from(0).cloned()).into();
+    let names: Arc<[String]> = hook_names(script.kinds_from(0), HOOKS_MAX).into();
     if names.len() > HOOKS_MAX {
         let problem = format!("its run has more than {HOOKS_MAX} hooks");
         return Err(ReplayError::Unsupported { seq: first.seq, name: first.kind.name(), problem });

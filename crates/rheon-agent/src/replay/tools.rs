@@ -44,11 +44,11 @@ impl Director {
                 return if script.is_of_tool(request) { Step::Ask(Arc::clone(request)) } else { Step::Wait };
             }
             AgentEvent::ToolEnd { call_id: ending, .. } if ending == call_id => true,
-            // It was dropped right after one that ended the run; both had their results by then.
+            // Another ends the run, and this one had its result by then.
             AgentEvent::ToolEnd { call_id: ending, result, .. } => {
                 error_kind(result) == Some("fatal")
                     && state.returned.contains(ending)
-                    && script.kinds_from(place).all_ended_before(call_id, |id| state.returned.contains(id))
+                    && is_only_preceded(script.kinds_from(place), call_id, |id| state.returned.contains(id))
             }
             AgentEvent::ApprovalResolved { request_id, by: Responder::Cancelled, .. } => {
                 script.is_question_of(request_id.as_str(), call_id)
@@ -83,28 +83,21 @@ impl Director {
     }
 }
 
-/// Whether all ends of tools until that of one call are past.
-trait Ends {
-    fn all_ended_before(self, call_id: &ToolCallId, is_past: impl Fn(&ToolCallId) -> bool) -> bool;
-}
-
-impl<'a, I: Iterator<Item = &'a AgentEvent>> Ends for I {
-    fn all_ended_before(self, call_id: &ToolCallId, is_past: impl Fn(&ToolCallId) -> bool) -> bool {
-        for kind in self {
-            match kind {
-                AgentEvent::ToolEnd { call_id: ended, result, .. } => {
-                    if ended == call_id {
-                        return true;
-                    }
-                    if !is_past(ended) && result.as_text() != STOPPED {
-                        return false;
-                    }
-                }
-                _ => return false,
-            }
+/// Whether nothing but ends of tools comes before that of one call, and all of them are past.
+fn is_only_preceded<'a>(
+    kinds: impl Iterator<Item = &'a AgentEvent>,
+    call_id: &ToolCallId,
+    is_past: impl Fn(&ToolCallId) -> bool,
+) -> bool {
+    for kind in kinds {
+        match kind {
+            AgentEvent::ToolEnd { call_id: ended, .. } if ended == call_id => return true,
+            AgentEvent::ToolEnd { call_id: ended, result, .. }
+                if is_past(ended) || result.as_text() == STOPPED => {}
+            _ => return false,
         }
-        false
     }
+    false
 }
 
 impl Tool for RecordedTool {

@@ -11,8 +11,8 @@ use rheon_agent::{ExecutionLimits, RetryConfig};
 use rheon_testkit::{FnTool, Scenario, Turn, echo, fails, scripted};
 use rheon_types::event::{TaskItem, TaskStatus};
 use rheon_types::{
-    AgentEvent, AgentMessage, Content, ContinuationKind, Event, LlmMessage, Message, ProviderError,
-    ProviderErrorKind, ToolNews, ToolResult,
+    AgentEvent, AgentMessage, Content, ContinuationKind, Event, History, LlmMessage, Message, ProviderError,
+    ProviderErrorKind, Timestamp, ToolNews, ToolResult,
 };
 use serde_json::json;
 
@@ -135,6 +135,41 @@ async fn limits_are_obeyed_again() {
     let AgentEvent::AgentStart { settings: Some(settings), .. } = &mut events[0].kind else { panic!() };
     Arc::make_mut(settings).turns_max = Some(2);
     assert!(difference(events).ends_with("message.start"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_log_of_before_settings_were_kept_is_replayed_with_the_defaults() {
+    let mut events = log().await;
+    for event in &mut events {
+        if let AgentEvent::AgentStart { settings, .. } = &mut event.kind {
+            *settings = None;
+        }
+    }
+    assert_eq!(replay(events.clone(), Until::End).unwrap().events, events);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conversation_from_elsewhere_is_told_once_and_replayed() {
+    let brought: History =
+        [Arc::new(AgentMessage::user("My name is Ada.", Timestamp::from_millis(1)))].into_iter().collect();
+    let scenario = Scenario::new().turn("Ada.").turn("Yes.").turn("Who?").turn("Hm.");
+    let ran = scripted(scenario).with(|builder| builder.history(brought)).run("My name?").await;
+    ran.agent.run("Sure?").await.unwrap();
+    ran.agent.reset().unwrap();
+    ran.agent.run("My name?").await.unwrap();
+    ran.agent.new_session().unwrap();
+    ran.agent.run("Now?").await.unwrap();
+    ran.trace.assert_order();
+    let told: Vec<Option<usize>> = ran
+        .trace
+        .events()
+        .into_iter()
+        .filter_map(|event| match event.kind {
+            AgentEvent::AgentStart { history, .. } => Some(history.map(|history| history.len())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told, [Some(1), None, Some(0), Some(2)]);
 }
 
 #[tokio::test(start_paused = true)]
