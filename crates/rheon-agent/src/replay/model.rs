@@ -133,9 +133,8 @@ impl RecordedModel {
 
 /// Stops the run in the middle of an answer.
 fn stop(director: &Director) {
-    match director.script.stopped() {
-        Some(stopped) => director.stop_or_panic(stopped),
-        None => {}
+    if let Some(stopped) = director.script.stopped() {
+        director.stop_or_panic(stopped);
     }
 }
 

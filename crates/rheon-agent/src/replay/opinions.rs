@@ -114,9 +114,8 @@ impl Director {
         {
             return Flow::Veto(message.clone());
         }
-        match self.script.stopped() {
-            Some(stopped) => self.stop_or_panic(stopped),
-            None => {}
+        if let Some(stopped) = self.script.stopped() {
+            self.stop_or_panic(stopped);
         }
         Flow::Continue
     }
