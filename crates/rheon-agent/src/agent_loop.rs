@@ -102,6 +102,7 @@ impl<'a> Lent<'a> {
             continuation: context.continuation.take(),
             loop_index,
             metadata: context.metadata.clone(),
+            settings: Some(Arc::new(config.obeyed())),
         };
         let history = mend_calls(&context.history, config.clock.now());
         let call_ids = CallIds::from(&history);

@@ -4,11 +4,13 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rheon_types::event::RunSettings;
 use rheon_types::{
     AskFirst, CacheConfig, Clock, Gate, Hook, InputFilter, OutputSchema, Provider, Random, SystemPrompt,
     ThinkingLevel, TurnTrigger,
 };
 
+use crate::clock::millis;
 use crate::control::Control;
 use crate::retry::RetryConfig;
 use crate::system::{SystemClock, SystemRandom};
@@ -53,6 +55,20 @@ impl LoopConfig {
             random: Arc::new(SystemRandom),
             config_id: None,
             settings: Settings::default(),
+        }
+    }
+
+    /// What of it a log has to say so that the run can be played again.
+    pub(crate) fn obeyed(&self) -> RunSettings {
+        let Settings { limits, retry, tool_execution, tool_calls_max, .. } = &self.settings;
+        RunSettings {
+            turns_max: limits.turns_max,
+            tokens_max: limits.tokens_max,
+            duration_max_ms: limits.duration_max.map(millis),
+            retries_max: retry.retries_max,
+            tools_together: tool_execution.batch_size() as u64,
+            tool_calls_max: *tool_calls_max as u64,
+            hooks: self.hooks.len() as u64,
         }
     }
 

@@ -42,12 +42,14 @@ pub(crate) struct RunState {
 }
 
 /// How the model ended, and what came of it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stops {
     /// Why the model ended its last message.
     pub(crate) last: Option<StopReason>,
     /// How often in a row hooks have kept the run from stopping.
     pub(crate) vetoes: u32,
+    /// What the last of them wants the model to hear.
+    pub(crate) reminder: Option<String>,
 }
 
 /// What model calls cost together.

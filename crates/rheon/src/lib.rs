@@ -174,7 +174,7 @@ pub use rheon_types as types;
 pub use rheon_types::event::*;
 #[doc(inline)]
 pub use rheon_types::*;
-pub use session::WithSession;
+pub use session::{ReplaySessionError, WithSession, replay_session};
 pub use toolkit::{WithToolkit, default_tools};
 
 /// What `#[derive(JsonSchema)]` comes from; `#[schemars(crate = "rheon::schemars")]` where it is no dependency of its own.

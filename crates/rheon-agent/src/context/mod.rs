@@ -2,6 +2,8 @@
 
 mod estimate;
 mod pairing;
+mod told;
 
 pub(crate) use estimate::{estimate_block, estimate_tokens};
 pub(crate) use pairing::mend_calls;
+pub(crate) use told::{Told, go_back};

@@ -61,6 +61,8 @@ impl<'a> Log<'a> {
             continuation: None,
             model: "model".into(),
             metadata: None,
+            settings: None,
+            history: None,
         });
         for turn in 0..=shape.calls {
             let triggered_by = if turn == 0 { TurnTrigger::User } else { TurnTrigger::Continuation };

@@ -5,6 +5,7 @@ mod derive_tool;
 mod escapes;
 mod examples;
 mod pipeline;
+mod replay;
 mod rewind;
 mod talking_tools;
 mod toolkit;
