@@ -7,7 +7,7 @@
 //!
 //! Taken as they were recorded, because no loop made them: what tools and programs report about the session (tasks, modes,
 //! checkpoints, errors, sub-agents), and the events by which a store closed a run that a crash had cut off; such a run is
-//! replayed up to the cut. Runs that were under way at the same time in one log are not replayed.
+//! replayed up to the cut. A run without settings was brought from elsewhere and is taken as a whole. Runs that were under way at the same time in one log are not replayed.
 
 mod difference;
 mod director;

@@ -10,7 +10,7 @@ use super::error::ReplayError;
 pub(super) enum Part {
     /// One run.
     Run(Recorded),
-    /// An event of no run that is under way.
+    /// An event of no run that the loop made and that is under way.
     Loose(Box<Event>),
 }
 
@@ -37,7 +37,7 @@ pub(super) fn parts(events: impl IntoIterator<Item = Event>) -> Result<Vec<Part>
                 let is_over = is_end && *loop_id == event.loop_id;
                 run.push(event);
                 if is_over && let Some((loop_id, events)) = open.take() {
-                    parts.push(Part::Run(Recorded::new(loop_id, events)));
+                    parts.extend(one_run(loop_id, events));
                 }
             }
             Some((loop_id, _)) => {
@@ -55,9 +55,19 @@ pub(super) fn parts(events: impl IntoIterator<Item = Event>) -> Result<Vec<Part>
         }
     }
     if let Some((loop_id, events)) = open {
-        parts.push(Part::Run(Recorded::new(loop_id, events)));
+        parts.extend(one_run(loop_id, events));
     }
     Ok(parts)
+}
+
+/// A run; or its events one by one, if it was brought from elsewhere: the loop says what it obeys.
+fn one_run(loop_id: LoopId, events: Vec<Event>) -> Vec<Part> {
+    match events.first().map(|event| &event.kind) {
+        Some(AgentEvent::AgentStart { settings: None, .. }) => {
+            events.into_iter().map(|event| Part::Loose(Box::new(event))).collect()
+        }
+        _ => vec![Part::Run(Recorded::new(loop_id, events))],
+    }
 }
 
 fn unsupported(event: &Event, problem: String) -> ReplayError {

@@ -28,7 +28,7 @@ fn start() -> AgentEvent {
         continuation: None,
         model: "m".into(),
         metadata: None,
-        settings: None,
+        settings: Some(Arc::default()),
         history: None,
     }
 }
