@@ -84,6 +84,12 @@ fn lock(file: &File) -> Result<(), rustix::io::Errno> {
     flock(file, FlockOperation::NonBlockingLockExclusive)
 }
 
+/// Gives the lock back, whoever else has the open file.
+pub(crate) fn unlock(file: &File) {
+    // A lock that cannot be given back goes with the file.
+    flock(file, FlockOperation::Unlock).ok();
+}
+
 /// Who has it open, as far as the journal says.
 fn holder(path: &Path, file: &File) -> String {
     match scan(path, file, |_| Ok(())).ok().and_then(|scan| scan.lease) {

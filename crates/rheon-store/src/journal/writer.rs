@@ -138,6 +138,13 @@ impl Journal {
     }
 }
 
+/// Lets others write at once. Closing the file would not do: a process that is being started has it open until it runs.
+impl Drop for Journal {
+    fn drop(&mut self) {
+        file::unlock(&self.file);
+    }
+}
+
 impl Store for Journal {
     fn append(&self, event: &Event) -> Result<(), StoreError> {
         let mut state = self.state();
