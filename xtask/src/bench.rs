@@ -9,6 +9,7 @@ mod process;
 mod providers;
 mod reference;
 mod rows;
+mod store;
 mod table;
 mod timing;
 mod tools;
@@ -21,7 +22,7 @@ use table::Measured;
 /// Which benchmarks.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Only this part; without it, all but `providers`, `tools` and `reference`, in one table.
+    /// Only this part; without it, all but `providers`, `tools`, `store` and `reference`, in one table.
     part: Option<Part>,
     /// For `reference`, handed on to cargo: `cargo xtask bench reference -- --no-default-features`.
     #[arg(last = true)]
@@ -41,6 +42,8 @@ enum Part {
     Providers,
     /// The tools: files, search, shell lines. A table of its own; fetches ripgrep first.
     Tools,
+    /// The store: journals, sessions and their index. A table of its own; makes sessions of 1 GB first.
+    Store,
     /// The same work on other systems, in one process. Downloads and compiles them first.
     Reference,
 }
@@ -51,6 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Some(Part::Reference) => return reference::run(&arguments.extra),
         Some(Part::Providers) => return providers::run(),
         Some(Part::Tools) => return tools::run(),
+        Some(Part::Store) => return store::run(),
         Some(Part::Loop) => Measured { times: timing::measure()?, ..Measured::default() },
         Some(Part::Allocations) => Measured { allocations: allocations::measure()?, ..Measured::default() },
         Some(Part::Instructions) => Measured { instructions: counted()?, ..Measured::default() },

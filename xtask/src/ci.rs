@@ -44,6 +44,7 @@ fn steps(deny: CargoDeny) -> Vec<Step> {
         run("format", "fmt --all --check"),
         run("lints", "clippy --workspace --all-targets --locked -- -D warnings"),
         run("tests", "test --workspace --locked"),
+        run("crashes", "xtask crash"),
         Step::Run { name: "documentation", call: documentation },
         run("first command", "run --release --locked -- demo --fast"),
         match deny {

@@ -3,6 +3,7 @@
 mod bench;
 mod ci;
 mod command;
+mod crash;
 mod e2e_claude;
 mod e2e_llm;
 
@@ -23,6 +24,8 @@ enum Task {
     Ci,
     /// The benchmarks of the crate `rheon`.
     Bench(bench::Arguments),
+    /// Sessions are killed, disks fill up, the power goes: nothing acknowledged is lost.
+    Crash(crash::Arguments),
     /// A real, small model on a real server: streaming and tool calls. Downloads 1.2 GB once.
     E2eLlm,
     /// The real Claude Code resumes sessions of ours, and we its own. Installs 350 MB once.
@@ -33,6 +36,7 @@ fn main() -> Result<()> {
     match Arguments::parse().task {
         Some(Task::Ci) => ci::run(),
         Some(Task::Bench(arguments)) => bench::run(&arguments),
+        Some(Task::Crash(arguments)) => crash::run(&arguments),
         Some(Task::E2eLlm) => e2e_llm::run(),
         Some(Task::E2eClaude) => e2e_claude::run(),
         None => Ok(Arguments::command().print_help()?),

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use rheon_types::{
-    AgentId, AgentMessage, AgentOutput, Author, ContinuationKind, History, LoopId, Message, SessionId, Store,
+    AgentId, AgentMessage, AgentOutput, ContinuationKind, History, LoopId, Message, SessionId, Store,
     WindowCut,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::config::LoopConfig;
-use crate::context::mend_calls;
+use crate::context::{go_back, mend_calls};
 use crate::control::Answerer;
 use crate::conversation::Conversation;
 use crate::error::AgentError;
@@ -75,7 +75,10 @@ impl Agent {
         let clock = Arc::clone(&config.clock);
         let loops = parts.position.loops.values().sum();
         let (store, observers) = (parts.store.clone(), parts.observers.clone());
+        // Whoever goes on with a log goes on with its conversation; any other is told by the first run.
+        let is_told = parts.position.seq > 0;
         let log = EventLog::resumed(session_id, clock, store, observers, parts.position);
+        let log = if is_told { log.with_conversation(&parts.history) } else { log };
         let conversation = Conversation::mended(&parts.history, parts.cuts, now);
         let inner = Inner {
             agent_id,
@@ -335,6 +338,7 @@ impl Session {
             continuation,
             loop_index,
             metadata: None,
+            settings: Some(Arc::new(inner.config.obeyed())),
         }
     }
 }
@@ -346,13 +350,7 @@ impl Inner {
         match continuation {
             None | Some(ContinuationKind::Default) => conversation,
             Some(ContinuationKind::Rerun { .. } | ContinuationKind::Branch { .. }) => {
-                let history = conversation.history();
-                let is_said = |message: Option<&Arc<AgentMessage>>| match message.and_then(|it| it.as_llm()) {
-                    Some(Message::User(user)) => user.author == Author::User,
-                    Some(Message::Assistant(_) | Message::ToolResult(_)) | None => false,
-                };
-                let last = (0..history.len()).rev().find(|index| is_said(history.get(*index)));
-                conversation.prefix(last.map_or(0, |index| index + 1))
+                conversation.prefix(go_back(conversation.history(), continuation).len())
             }
         }
     }

@@ -105,6 +105,7 @@ impl<'a> Lent<'a> {
             continuation: context.continuation.take(),
             loop_index,
             metadata: context.metadata.clone(),
+            settings: Some(Arc::new(config.obeyed())),
         };
         let cuts = std::mem::take(&mut context.cuts);
         let conversation = Conversation::mended(&context.history, cuts, config.clock.now());

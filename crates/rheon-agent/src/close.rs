@@ -17,7 +17,7 @@ pub(crate) fn close_turn(run: &mut Run, end: &RunEnd) -> Option<Usage> {
         call::end_call(run);
     }
     approval::withdraw_questions(run);
-    execute::refuse_open_calls(run, &ToolError::Cancelled(format!("Not completed: {why}.")));
+    execute::refuse_open_calls(run, &ToolError::Cancelled(not_completed(end)));
     settle::enter_results(run);
     settle::end_turn(run)
 }
@@ -36,8 +36,8 @@ pub(crate) fn end_run(run: &mut Run, end: RunEnd) -> Arc<AgentOutput> {
         }
     }
     if let RunEnd::Limit { message, .. } = &end {
-        let note = Message::note(format!("[Agent stopped: {message}]"), run.now());
-        run.enter(run.tag(note));
+        let note = format!("[Agent stopped: {message}]");
+        run.enter_now(|now| Message::note(note, now));
     }
     let output = Arc::new(output(run, end));
     run.hand_over();
@@ -56,6 +56,11 @@ fn output(run: &Run, end: RunEnd) -> AgentOutput {
         structured: run.state.stops.structured.clone(),
         unfinished: run.state.stops.unfinished.clone(),
     }
+}
+
+/// What the model is told of a call that was open when the run ended.
+pub(crate) fn not_completed(end: &RunEnd) -> String {
+    format!("Not completed: {}.", describe(end))
 }
 
 fn describe(end: &RunEnd) -> String {

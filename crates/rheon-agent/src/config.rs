@@ -4,12 +4,14 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rheon_types::event::RunSettings;
 use rheon_types::{
     AskFirst, CacheConfig, Clock, Gate, Hook, InputFilter, OutputSchema, Provider, Random, Reminder,
     SystemPrompt, ThinkingLevel, TurnTrigger,
 };
 
 use crate::budget::BudgetPool;
+use crate::clock::millis;
 use crate::context::{CheckSettings, CompactionStrategy, Tiers, WindowSettings};
 use crate::control::Control;
 use crate::retry::RetryConfig;
@@ -76,6 +78,23 @@ impl LoopConfig {
             context: ContextParts::default(),
             budget: None,
             settings: Settings::default(),
+        }
+    }
+
+    /// What of it a log has to say so that the run can be played again.
+    pub(crate) fn obeyed(&self) -> RunSettings {
+        let Settings { request, limits, retry, tool_execution, tool_calls_max, checks, .. } = &self.settings;
+        RunSettings {
+            turns_max: limits.turns_max,
+            tokens_max: limits.tokens_max,
+            duration_max_ms: limits.duration_max.map(millis),
+            retries_max: retry.retries_max,
+            tools_together: tool_execution.batch_size() as u64,
+            tool_calls_max: *tool_calls_max as u64,
+            hooks: self.hooks.len() as u64,
+            nudges_max: checks.nudges_max,
+            repairs_max: checks.repairs_max,
+            output_schema: request.output_schema.as_ref().map(|output| Arc::new(output.schema.clone())),
         }
     }
 

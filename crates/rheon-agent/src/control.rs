@@ -114,6 +114,11 @@ impl Control {
         self.lock().follow_ups.messages.push_front(message);
     }
 
+    /// Lets whoever waits for the answer to a question know that nobody will give it.
+    pub(crate) fn withdraw(&self, id: &ApprovalId) {
+        self.lock().questions.remove(id);
+    }
+
     /// Opens a question, if somebody is there to answer it.
     pub(crate) fn ask(&self, id: ApprovalId) -> Option<Question> {
         let mut shared = self.lock();

@@ -53,7 +53,7 @@ pub(crate) struct Stop {
 struct Deadline {
     limit: Duration,
     passed: Arc<AtomicBool>,
-    timer: AbortHandle,
+    timer: Option<AbortHandle>,
 }
 
 impl Stop {
@@ -68,8 +68,14 @@ impl Stop {
                 flag.store(true, Ordering::Release);
                 late.cancel();
             });
-            Deadline { limit, passed, timer: timer.abort_handle() }
+            Deadline { limit, passed, timer: Some(timer.abort_handle()) }
         });
+        Self { token, deadline, patience: OnceLock::new() }
+    }
+
+    /// Fires with `token`, and is out of time if `passed` is set by then. Nothing is measured.
+    pub(crate) fn told(token: CancellationToken, passed: Arc<AtomicBool>, limit: Option<Duration>) -> Self {
+        let deadline = limit.map(|limit| Deadline { limit, passed, timer: None });
         Self { token, deadline, patience: OnceLock::new() }
     }
 
@@ -112,8 +118,8 @@ impl Stop {
 impl Drop for Stop {
     fn drop(&mut self) {
         self.token.cancel();
-        if let Some(deadline) = &self.deadline {
-            deadline.timer.abort();
+        if let Some(timer) = self.deadline.as_ref().and_then(|deadline| deadline.timer.as_ref()) {
+            timer.abort();
         }
     }
 }

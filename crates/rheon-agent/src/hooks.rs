@@ -6,8 +6,18 @@ use rheon_types::event::{ApprovalRequest, PermissionResponse};
 use rheon_types::{
     AgentOutput, Amendment, Flow, History, Hook, Opinion, Permit, ToolCall, ToolError, ToolResult, Usage,
 };
+use serde_json::Value;
 
 use crate::live::RunLog;
+
+/// A hook that said something of a call.
+pub(crate) struct Spoke {
+    pub(crate) hook: String,
+    /// What it refuses.
+    pub(crate) veto: Option<String>,
+    /// What it put in place of the model's arguments.
+    pub(crate) arguments: Option<Arc<Value>>,
+}
 
 /// The hooks of a run, in order.
 #[derive(Clone, Copy)]
@@ -58,12 +68,8 @@ impl Hooks<'_> {
     }
 
     /// What all say of a call: the strictest opinion, the last arguments, every word for the model. With it, who said
-    /// anything, and what they refuse.
-    pub(crate) async fn permit_tool(
-        self,
-        call: &ToolCall,
-        log: &RunLog,
-    ) -> (Permit, Vec<(String, Option<String>)>) {
+    /// anything.
+    pub(crate) async fn permit_tool(self, call: &ToolCall, log: &RunLog) -> (Permit, Vec<Spoke>) {
         let (mut joined, mut spoke) = (Permit::default(), Vec::new());
         for hook in self.0 {
             let permit = hook.permit_tool(call).get().await;
@@ -75,7 +81,7 @@ impl Hooks<'_> {
                 Some(Opinion::Deny(reason)) => Some(reason.clone()),
                 Some(Opinion::Allow | Opinion::Ask(_)) | None => None,
             };
-            spoke.push((hook.name().to_owned(), veto));
+            spoke.push(Spoke { hook: hook.name().to_owned(), veto, arguments: permit.arguments.clone() });
             joined.opinion = joined.opinion.max(permit.opinion);
             joined.arguments = permit.arguments.or(joined.arguments);
             joined.context.extend(permit.context);

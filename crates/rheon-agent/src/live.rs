@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use rheon_types::event::RunSettings;
 use rheon_types::{
     AgentEvent, AgentId, AgentMessage, ContinuationKind, History, LlmMessage, LoopId, Message, ModelInfo,
     Request, RunFailure, StoreError, Timestamp, TurnId,
@@ -12,6 +13,7 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::clock::millis;
 use crate::config::LoopConfig;
 use crate::conversation::Conversation;
 use crate::halt::{Halt, Stop};
@@ -33,6 +35,8 @@ pub(crate) struct Identity {
     /// How many runs the session had before.
     pub(crate) loop_index: usize,
     pub(crate) metadata: Option<Arc<Value>>,
+    /// What it obeys.
+    pub(crate) settings: Option<Arc<RunSettings>>,
 }
 
 /// Where a run's events go.
@@ -46,6 +50,11 @@ pub(crate) struct RunLog {
 impl RunLog {
     pub(crate) fn emit(&self, kind: AgentEvent) {
         self.log.emit(&self.loop_id, self.queue.as_deref(), kind);
+    }
+
+    /// Emits an event that happened at this time.
+    pub(crate) fn emit_at(&self, at: Timestamp, kind: AgentEvent) {
+        self.log.emit_at(at, &self.loop_id, self.queue.as_deref(), kind);
     }
 }
 
@@ -95,11 +104,22 @@ impl Run {
         conversation: Conversation,
         cancel: &CancellationToken,
     ) -> Self {
-        log.log.recover();
-        let started_ms = millis(config.clock.elapsed());
         let time_left = config.budget.as_ref().and_then(|budget| budget.time_left());
         let limits = [config.settings.limits.duration_max, time_left];
         let stop = Stop::new(cancel, limits.into_iter().flatten().min());
+        Self::with_stop(config, identity, log, conversation, stop)
+    }
+
+    /// A run that stops when `stop` says so.
+    pub(crate) fn with_stop(
+        config: Arc<LoopConfig>,
+        identity: Identity,
+        log: RunLog,
+        conversation: Conversation,
+        stop: Stop,
+    ) -> Self {
+        log.log.recover();
+        let started_ms = millis(config.clock.elapsed());
         let state = RunState::new(conversation, started_ms);
         let ending = Arc::default();
         Self { config, identity, log, state, stop, mirror: None, syncing: None, ending, set_aside: None }
@@ -115,12 +135,16 @@ impl Run {
 
     /// Emits `agent.start`.
     pub(crate) fn open(&mut self) {
+        let continuation = self.identity.continuation.clone();
+        let history = self.log.log.untold(self.history(), continuation.as_ref());
         self.emit(AgentEvent::AgentStart {
             agent_id: self.identity.agent_id.clone(),
             parent_loop_id: self.identity.parent_loop_id.clone(),
-            continuation: self.identity.continuation.clone(),
+            continuation,
             model: Arc::clone(&self.config.settings.model),
             metadata: self.identity.metadata.clone(),
+            settings: self.identity.settings.clone(),
+            history,
         });
     }
 
@@ -244,6 +268,16 @@ impl Run {
         self.enter_announced(message);
     }
 
+    /// Puts a message that the run makes now into the conversation and the log. It has the time of its first event, so
+    /// that the log has every reading of the clock.
+    pub(crate) fn enter_now(&mut self, make: impl FnOnce(Timestamp) -> Message) -> Arc<AgentMessage> {
+        let now = self.now();
+        let message = self.tag(make(now));
+        self.log.emit_at(now, AgentEvent::MessageStart { message: Arc::clone(&message) });
+        self.enter_announced(Arc::clone(&message));
+        message
+    }
+
     /// Puts a message whose start is out into the conversation and the log. Whoever sees its end finds it there.
     pub(crate) fn enter_announced(&mut self, message: Arc<AgentMessage>) {
         self.state.push(Arc::clone(&message));
@@ -271,8 +305,4 @@ impl Run {
     pub(crate) fn turn(&mut self) -> &mut OpenTurn {
         self.state.turn.get_or_insert_default()
     }
-}
-
-pub(crate) fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use rheon_types::event::CompactionTrigger;
 use rheon_types::{
-    AgentEvent, AgentMessage, AgentOutput, Flow, HookPoint, LlmMessage, Message, RunEnd, RunFailure,
-    TurnTrigger,
+    AgentEvent, AgentMessage, AgentOutput, Flow, HookPoint, Message, RunEnd, RunFailure, TurnTrigger,
 };
 
 use crate::close::{close_turn, end_run};
@@ -109,8 +108,7 @@ async fn held_back(run: &Run, end: &RunEnd) -> Result<Flow, Halt> {
 /// Says to the model why it is not done.
 fn go_on(run: &mut Run, reason: String) {
     run.state.expects_answer = true;
-    let message = Message::note(reason, run.now());
-    run.state.prompts.push(Arc::new(AgentMessage::Llm(LlmMessage { message, turn_id: None })));
+    run.state.stops.note = Some(reason);
 }
 
 async fn turn(run: &mut Run) -> Result<(), Halt> {

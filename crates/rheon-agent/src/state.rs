@@ -49,6 +49,8 @@ pub(crate) struct Stops {
     pub(crate) last: Option<StopReason>,
     /// How often in a row hooks have kept the run from stopping.
     pub(crate) vetoes: u32,
+    /// What the model has to hear before it may stop.
+    pub(crate) note: Option<String>,
     /// How often in a row the model was asked to finish what it left open.
     pub(crate) nudges: u32,
     /// How often it was asked for an answer of the form that was asked for.

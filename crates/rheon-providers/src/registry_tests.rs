@@ -68,7 +68,9 @@ async fn told(model: &ResolvedModel) -> String {
             Ok(Chunk::ToolCallDelta { delta, .. }) => told.push_str(&delta),
             Ok(Chunk::ToolCallEnd { .. }) => told.push(')'),
             Ok(Chunk::Done { .. }) => told.push('.'),
-            Ok(Chunk::Usage { .. } | Chunk::Thinking { .. } | Chunk::Signature { .. }) => {}
+            Ok(
+                Chunk::Usage { .. } | Chunk::Thinking { .. } | Chunk::Signature { .. } | Chunk::Block { .. },
+            ) => {}
             Err(error) => told.push_str(&format!("{:?}: {error}", error.kind)),
         }
     }

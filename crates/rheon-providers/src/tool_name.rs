@@ -86,6 +86,7 @@ impl RewrittenNames {
             | Chunk::Signature { .. }
             | Chunk::ToolCallDelta { .. }
             | Chunk::ToolCallEnd { .. }
+            | Chunk::Block { .. }
             | Chunk::Usage { .. }
             | Chunk::Done { .. } => chunk,
         }

@@ -2,10 +2,12 @@
 //! that it cannot.
 
 pub mod blobs;
+mod brief;
 pub mod checkpoint;
 pub mod claude;
 pub mod export;
 pub mod fold;
+mod folders;
 pub mod journal;
 pub mod rewind;
 mod session_name;
@@ -14,4 +16,5 @@ pub mod slim;
 pub mod sqlite;
 pub mod tree;
 
+pub use brief::LeftOut;
 pub use session_name::{SessionName, SessionNameError};

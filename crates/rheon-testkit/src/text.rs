@@ -62,6 +62,11 @@ pub fn event_line(event: &AgentEvent) -> String {
         }
         AgentEvent::Recovered { attempts } => format!("after {attempts} attempts"),
         AgentEvent::PlanQueued { change } => change.summary.clone(),
+        AgentEvent::HookRun { hook, point, veto, duration_ms, .. } => {
+            format!(
+                "HookRun {{ hook: {hook:?}, point: {point:?}, veto: {veto:?}, duration_ms: {duration_ms} }}"
+            )
+        }
         other => format!("{other:?}"),
     };
     format!("{} {carried}", event.name()).trim_end().to_owned()

@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rheon_agent::replay::{Until, replay};
 use rheon_types::event::OrderChecker;
-use rheon_types::{AgentEvent, Event};
+use rheon_types::{AgentEvent, Event, SessionId};
 
 use crate::text::{event_line, event_text};
 
@@ -18,6 +19,8 @@ struct Record {
     events: Vec<Event>,
     order: OrderChecker,
     violations: Vec<String>,
+    /// Why this trace cannot be replayed.
+    unreplayable: Option<&'static str>,
 }
 
 impl Trace {
@@ -64,8 +67,46 @@ impl Trace {
         self.lock().events.iter().filter(|event| condition(&event.kind)).count()
     }
 
-    /// Panics unless every event was in order and every run that began has ended.
+    /// Says that what happens here cannot be replayed from its log, and why.
+    pub fn cannot_be_replayed(&self, reason: &'static str) {
+        self.lock().unreplayable = Some(reason);
+    }
+
+    /// Panics unless the loop does all of this again from the log alone, to the byte.
+    #[allow(clippy::panic, reason = "a test whose log cannot be replayed should stop there")]
+    pub fn assert_replays(&self) {
+        let (events, unreplayable) = {
+            let record = self.lock();
+            (record.events.clone(), record.unreplayable)
+        };
+        if unreplayable.is_some() {
+            return;
+        }
+        let mut sessions: Vec<(SessionId, Vec<Event>)> = Vec::new();
+        for event in events.into_iter().filter(|event| event.kind.is_durable()) {
+            match sessions.iter_mut().find(|(session_id, _)| *session_id == event.session_id) {
+                Some((_, events)) => events.push(event),
+                None => sessions.push((event.session_id.clone(), vec![event])),
+            }
+        }
+        for (session_id, events) in sessions {
+            if events.first().is_none_or(|event| event.seq != 1) {
+                // What the session began with is not in this trace.
+                continue;
+            }
+            if let Err(error) = replay(events.clone(), Until::End) {
+                panic!("session {session_id}: {error}\n{}", event_text(&events));
+            }
+        }
+    }
+
+    /// Panics unless every event was in order, every run that began has ended, and all of it can be replayed.
     pub fn assert_order(&self) {
+        self.assert_only_order();
+        self.assert_replays();
+    }
+
+    fn assert_only_order(&self) {
         let record = self.lock();
         let open = record.order.open_runs();
         assert!(

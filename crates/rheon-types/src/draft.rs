@@ -42,6 +42,7 @@ enum Block {
     Text(String),
     Thinking { text: String, signature: Option<Signature> },
     Call(DraftCall),
+    Whole(Content),
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -110,6 +111,10 @@ impl Draft {
                 self.open_call(*index)?.complete = true;
                 self.open.remove(index);
             }
+            Chunk::Block { block } => {
+                self.grow(block.bytes())?;
+                self.open_block(Block::Whole(Content::clone(block)))?;
+            }
             Chunk::Usage { usage } => {
                 self.grow(1)?;
                 self.usage = *usage;
@@ -133,7 +138,7 @@ impl Draft {
     pub fn call(&self, index: u32) -> Option<(&ToolCallId, &ToolName)> {
         match self.blocks.get(*self.open.get(&index)?) {
             Some(Block::Call(call)) => Some((&call.id, &call.name)),
-            Some(Block::Text(_) | Block::Thinking { .. }) | None => None,
+            Some(Block::Text(_) | Block::Thinking { .. } | Block::Whole(_)) | None => None,
         }
     }
 
@@ -154,6 +159,7 @@ impl Draft {
                     content.push(Content::ToolCall(call.into_tool_call()));
                 }
                 Block::Call(_) => {}
+                Block::Whole(block) => content.push(block),
             }
         }
         let has_calls = content.iter().any(|block| matches!(block, Content::ToolCall(_)));
@@ -184,7 +190,7 @@ impl Draft {
         match self.blocks.last_mut() {
             _ if delta.is_empty() => {}
             Some(Block::Text(text)) => text.push_str(delta),
-            Some(Block::Thinking { .. } | Block::Call(_)) | None => {
+            Some(Block::Thinking { .. } | Block::Call(_) | Block::Whole(_)) | None => {
                 self.open_block(Block::Text(delta.to_owned()))?;
             }
         }
@@ -196,7 +202,7 @@ impl Draft {
         match self.blocks.last_mut() {
             _ if delta.is_empty() => {}
             Some(Block::Thinking { text, signature: None }) => text.push_str(delta),
-            Some(Block::Thinking { .. } | Block::Text(_) | Block::Call(_)) | None => {
+            Some(Block::Thinking { .. } | Block::Text(_) | Block::Call(_) | Block::Whole(_)) | None => {
                 self.open_block(Block::Thinking { text: delta.to_owned(), signature: None })?;
             }
         }
@@ -231,7 +237,9 @@ impl Draft {
     fn open_call(&mut self, index: u32) -> Result<&mut DraftCall, DraftError> {
         match self.open.get(&index).and_then(|block| self.blocks.get_mut(*block)) {
             Some(Block::Call(call)) => Ok(call),
-            Some(Block::Text(_) | Block::Thinking { .. }) | None => Err(DraftError::CallNotOpen(index)),
+            Some(Block::Text(_) | Block::Thinking { .. } | Block::Whole(_)) | None => {
+                Err(DraftError::CallNotOpen(index))
+            }
         }
     }
 }

@@ -93,6 +93,24 @@ fn signatures_that_prove_nothing_before_them_are_blocks_of_their_own() {
 }
 
 #[test]
+fn a_whole_block_is_taken_as_it_stands() {
+    let call = ToolCall {
+        id: "a".into(),
+        name: "t".into(),
+        arguments: std::sync::Arc::new(serde_json::json!({ "share": 0.1 })),
+        malformed: Some("was cut".into()),
+    };
+    let blocks = [Content::text("one"), Content::text("two"), Content::ToolCall(call)];
+    let mut chunks: Vec<Chunk> =
+        blocks.iter().map(|block| Chunk::Block { block: Box::new(block.clone()) }).collect();
+    chunks.extend([text("three"), done(StopReason::Stop)]);
+    let finished = draft(&chunks).finish(StopReason::Error);
+    assert_eq!(finished.content[..3], blocks);
+    assert_eq!(finished.content[3], Content::text("three"));
+    assert_eq!(finished.stop_reason, StopReason::ToolUse);
+}
+
+#[test]
 fn interleaved_calls_are_told_apart_and_empty_arguments_are_an_object() {
     let finished = draft(&[
         start(0, "a"),

@@ -46,8 +46,8 @@ pub use request::{
 };
 pub use seam::{
     AllowAll, Amendment, AskFirst, AskedBy, ChunkStream, Client, Clock, DenyAll, EventStream, FilterVerdict,
-    Flow, Gate, GateRequest, Hook, HookNews, InputFilter, Interactive, Opinion, Permit, Provider, Random,
-    Reminder, Situation, Store, Task, Tool, Verdict, Worker,
+    Flow, Gate, GateRequest, Hook, HookNews, InputFilter, Interactive, Opinion, Pauses, Permit, Provider,
+    Random, Reminder, Situation, Store, Task, Tool, Verdict, Worker,
 };
 pub use stop::StopReason;
 pub use system_prompt::{SystemPrompt, SystemSection};

@@ -6,7 +6,7 @@ use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::content::Signature;
+use crate::content::{Content, Signature};
 use crate::history::History;
 use crate::id::{ToolCallId, ToolName};
 use crate::stop::StopReason;
@@ -220,6 +220,11 @@ pub enum Chunk {
     ToolCallEnd {
         /// Which call.
         index: u32,
+    },
+    /// A whole block at once, taken as it stands: from services that do not stream, and from logs that are played again.
+    Block {
+        /// The block.
+        block: Box<Content>,
     },
     /// The service's counts so far; a later report replaces an earlier one.
     Usage {

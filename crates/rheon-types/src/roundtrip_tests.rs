@@ -44,6 +44,12 @@ pub(crate) fn metadata() -> BoxedStrategy<Option<Arc<Value>>> {
     proptest::option::of(shared_json().prop_filter("null is absent", |value| !value.is_null())).boxed()
 }
 
+/// A conversation that a run may have begun with.
+pub(crate) fn conversation() -> BoxedStrategy<Option<crate::History>> {
+    let messages = few::<Arc<crate::AgentMessage>>();
+    proptest::option::of(messages.prop_map(|messages| messages.into_iter().collect())).boxed()
+}
+
 fn reads_back<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(value: &T) {
     let text = serde_json::to_string(value).unwrap();
     let back: T = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in {text}"));

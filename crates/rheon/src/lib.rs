@@ -175,7 +175,7 @@ pub use rheon_types as types;
 pub use rheon_types::event::*;
 #[doc(inline)]
 pub use rheon_types::*;
-pub use session::WithSession;
+pub use session::{ReplaySessionError, WithSession, replay_session};
 pub use skills::WithSkills;
 pub use toolkit::{WithToolkit, default_tools};
 

@@ -188,7 +188,7 @@ impl std::fmt::Debug for BudgetPool {
 
 impl Tree {
     fn gone_ms(&self) -> u64 {
-        crate::live::millis(self.clock.elapsed().saturating_sub(self.started))
+        crate::clock::millis(self.clock.elapsed().saturating_sub(self.started))
     }
 
     fn accounts(&self) -> MutexGuard<'_, Vec<Account>> {
@@ -206,7 +206,7 @@ impl Account {
         let ledger = Ledger {
             tokens: meter(before.tokens, caps.tokens),
             micro_usd: meter(before.micro_usd, caps.cost.map(|cost| cost.0)),
-            wall_ms: meter(before.wall_ms, caps.wall.map(crate::live::millis)),
+            wall_ms: meter(before.wall_ms, caps.wall.map(crate::clock::millis)),
         };
         Self { parent, ledger, opened_ms, is_warned: false }
     }

@@ -12,6 +12,7 @@ mod settings;
 mod structured;
 mod summary;
 mod tokens;
+mod told;
 
 pub(crate) use compact::transcript;
 pub use compact::{CompactionStrategy, Summariser, SummaryBy, Tiers, WindowView};
@@ -26,6 +27,7 @@ pub use settings::{CheckSettings, Compaction, WindowSettings};
 pub(crate) use structured::structured;
 pub use summary::summary_prompt;
 pub use tokens::{ContextTracker, Counting, MessageCounts, Overflow, TokenCounter, flat_tokens};
+pub(crate) use told::{Told, go_back};
 
 #[cfg(test)]
 mod complexity_tests;

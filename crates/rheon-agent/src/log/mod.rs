@@ -12,11 +12,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures::FutureExt;
 use observers::Shown;
 use rheon_types::event::TaskItem;
-use rheon_types::{AgentEvent, Clock, Event, LoopId, SessionId, Store, StoreError, Timestamp};
+use rheon_types::{
+    AgentEvent, Clock, ContinuationKind, Event, History, LoopId, SessionId, Store, StoreError, Timestamp,
+};
 
 pub use observers::{EventSubscription, Observers, RecvError};
 pub(crate) use queue::EventQueue;
 
+use crate::context::Told;
 use crate::panics::panic_text;
 
 /// The log of one session. Clones share it.
@@ -49,6 +52,9 @@ struct Inner {
     loops: Mutex<HashMap<String, usize>>,
     /// The task list as it was last told.
     tasks: Mutex<Arc<[TaskItem]>>,
+    /// Numbers were left out, so their order says nothing.
+    #[cfg(debug_assertions)]
+    has_gaps: std::sync::atomic::AtomicBool,
     state: Mutex<State>,
 }
 
@@ -56,6 +62,8 @@ struct Inner {
 struct State {
     /// Set by the first write that failed; from then on events wait in `unstored`.
     failure: Option<StoreError>,
+    /// The conversation as the log tells it.
+    conversation: Told,
     /// Durable events that could not be stored. A run stops at its next effect, so they are those of one turn.
     unstored: Vec<Event>,
     #[cfg(debug_assertions)]
@@ -87,7 +95,42 @@ impl EventLog {
         let (seq, loops) = (AtomicU64::new(position.seq), Mutex::new(position.loops));
         let tasks = Mutex::new(position.tasks.into());
         let state = Mutex::default();
-        Self { inner: Arc::new(Inner { session_id, clock, store, observers, seq, loops, tasks, state }) }
+        #[cfg(debug_assertions)]
+        let has_gaps = std::sync::atomic::AtomicBool::default();
+        let inner = Inner {
+            session_id,
+            clock,
+            store,
+            observers,
+            seq,
+            loops,
+            tasks,
+            #[cfg(debug_assertions)]
+            has_gaps,
+            state,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// The same log, which has this conversation from events of before `position`.
+    pub fn with_conversation(self, history: &History) -> Self {
+        self.lock().conversation = Told::new(history);
+        self
+    }
+
+    /// What a run has to say of the conversation it begins with: nothing, if the log tells it already.
+    pub(crate) fn untold(&self, begun: &History, continuation: Option<&ContinuationKind>) -> Option<History> {
+        let state = self.lock();
+        let is_told = state.conversation.is_told(begun, continuation);
+        if is_told { None } else { Some(begun.clone()) }
+    }
+
+    /// Takes in somebody else's event, which has the next number.
+    pub(crate) fn take_in(&self, kind: &AgentEvent) {
+        self.take_tasks(kind);
+        self.inner.seq.fetch_add(1, Ordering::AcqRel);
+        #[cfg(debug_assertions)]
+        self.inner.has_gaps.store(true, Ordering::Release);
     }
 
     /// The session this is the log of.
@@ -103,6 +146,12 @@ impl EventLog {
     /// The task list as it was last told.
     pub(crate) fn tasks(&self) -> Arc<[TaskItem]> {
         Arc::clone(&self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn take_tasks(&self, kind: &AgentEvent) {
+        if let AgentEvent::TaskUpdate { items } = kind {
+            *self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner) = items.clone().into();
+        }
     }
 
     /// The id of the next run with the configuration `segment`.
@@ -134,11 +183,20 @@ impl EventLog {
         if !kind.is_durable() && queue.is_none() && !self.inner.observers.any() {
             return;
         }
-        if let AgentEvent::TaskUpdate { items } = &kind {
-            *self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner) = items.clone().into();
-        }
-        let at = self.inner.clock.now();
+        self.emit_at(self.inner.clock.now(), loop_id, queue, kind);
+    }
+
+    /// Appends an event that happened at this time.
+    pub(crate) fn emit_at(
+        &self,
+        at: Timestamp,
+        loop_id: &LoopId,
+        queue: Option<&EventQueue>,
+        kind: AgentEvent,
+    ) {
+        self.take_tasks(&kind);
         let mut state = self.lock();
+        state.conversation.apply(&kind);
         let mut next = Some(kind);
         while let Some(kind) = next.take() {
             let event = self.number(at, loop_id, kind);
@@ -146,7 +204,9 @@ impl EventLog {
                 self.keep(&mut state, &event);
             }
             #[cfg(debug_assertions)]
-            if let Err(violation) = state.order.observe(&event) {
+            if !self.inner.has_gaps.load(Ordering::Acquire)
+                && let Err(violation) = state.order.observe(&event)
+            {
                 // A second panic while unwinding would hide the first.
                 debug_assert!(std::thread::panicking(), "{violation}");
             }

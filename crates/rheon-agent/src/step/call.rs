@@ -5,11 +5,12 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use rheon_types::{
-    AgentEvent, AssistantMessage, Chunk, ChunkStream, DraftError, Finished, Message, ProviderError,
-    ProviderErrorKind, Request, RunFailure, StopReason, Usage,
+    AgentEvent, AssistantMessage, Chunk, ChunkStream, Content, DraftError, Finished, Message, ProviderError,
+    ProviderErrorKind, Request, RunFailure, StopReason, Timestamp, ToolCall, ToolCallId, Usage,
 };
 use tokio::task::coop::consume_budget;
 
+use crate::clock::{self, millis};
 use crate::context::estimate_block;
 use crate::halt::Halt;
 use crate::live::Run;
@@ -91,6 +92,7 @@ fn take_chunk(run: &mut Run, chunk: Chunk) -> Result<(), ProviderError> {
     let visible = match &chunk {
         Chunk::Text { .. } | Chunk::Thinking { .. } | Chunk::Signature { .. } => true,
         Chunk::ToolCallStart { .. } | Chunk::ToolCallDelta { .. } | Chunk::ToolCallEnd { .. } => true,
+        Chunk::Block { .. } => true,
         Chunk::Model { .. } | Chunk::Provider { .. } | Chunk::Usage { .. } | Chunk::Done { .. } => false,
     };
     if visible {
@@ -117,6 +119,10 @@ fn take_chunk(run: &mut Run, chunk: Chunk) -> Result<(), ProviderError> {
             Some((id, name)) => AgentEvent::ToolCallDelta { call_id: id.clone(), name: name.clone(), delta },
             None => return Ok(()),
         },
+        Chunk::Block { block } => match shown(*block) {
+            Some(event) => event,
+            None => return Ok(()),
+        },
         Chunk::Signature { .. }
         | Chunk::ToolCallEnd { .. }
         | Chunk::Model { .. }
@@ -128,9 +134,37 @@ fn take_chunk(run: &mut Run, chunk: Chunk) -> Result<(), ProviderError> {
     Ok(())
 }
 
+/// What is shown live of a whole block.
+fn shown(block: Content) -> Option<AgentEvent> {
+    match block {
+        Content::Text { text } => Some(AgentEvent::TextDelta { delta: text.into() }),
+        Content::Thinking { thinking, .. } => Some(AgentEvent::ThinkingDelta { delta: thinking.into() }),
+        Content::ToolCall(ToolCall { id, name, arguments, .. }) => {
+            Some(AgentEvent::ToolCallDelta { call_id: id, name, delta: arguments.to_string().into() })
+        }
+        Content::Image { .. } => None,
+    }
+}
+
 /// The chunk with an id for its tool call that no other call of the conversation has.
 fn with_unique_id(run: &mut Run, chunk: Chunk) -> Chunk {
-    let Chunk::ToolCallStart { index, id, name } = chunk else { return chunk };
+    match chunk {
+        Chunk::ToolCallStart { index, id, name } => {
+            Chunk::ToolCallStart { index, id: unique_id(run, id), name }
+        }
+        Chunk::Block { mut block } => {
+            if let Content::ToolCall(call) = &mut *block {
+                call.id = unique_id(run, call.id.clone());
+            }
+            Chunk::Block { block }
+        }
+        Chunk::Text { .. } | Chunk::Thinking { .. } | Chunk::Signature { .. } => chunk,
+        Chunk::ToolCallDelta { .. } | Chunk::ToolCallEnd { .. } => chunk,
+        Chunk::Model { .. } | Chunk::Provider { .. } | Chunk::Usage { .. } | Chunk::Done { .. } => chunk,
+    }
+}
+
+fn unique_id(run: &mut Run, id: ToolCallId) -> ToolCallId {
     let turn = run.turn().index;
     let nth = run.turn().model_call.as_ref().map_or(0, |call| call.call_ids.len());
     let wanted = if id.as_str().is_empty() { format!("call_{turn}_{nth}").into() } else { id };
@@ -138,7 +172,7 @@ fn with_unique_id(run: &mut Run, chunk: Chunk) -> Chunk {
     if let Some(call) = &mut run.turn().model_call {
         call.call_ids.push(id.clone());
     }
-    Chunk::ToolCallStart { index, id, name }
+    id
 }
 
 /// Emits `message.start` for the answer, once.
@@ -147,22 +181,23 @@ fn announce(run: &mut Run) {
         return;
     }
     let now_ms = run.clock_ms();
-    let announced = run.tag(Message::Assistant(empty_answer(run)));
-    run.emit(AgentEvent::MessageStart { message: Arc::clone(&announced) });
+    let now = run.now();
+    let announced = run.tag(Message::Assistant(empty_answer(run, now)));
+    run.log.emit_at(now, AgentEvent::MessageStart { message: Arc::clone(&announced) });
     if let Some(call) = &mut run.turn().model_call {
         call.first_token_ms.get_or_insert(now_ms);
         call.announced = Some(announced);
     }
 }
 
-fn empty_answer(run: &Run) -> AssistantMessage {
+fn empty_answer(run: &Run, timestamp: Timestamp) -> AssistantMessage {
     AssistantMessage {
         content: Vec::new(),
         stop_reason: StopReason::Stop,
         model: run.config.settings.model.to_string(),
         provider: run.config.provider.id().to_owned(),
         usage: Usage::default(),
-        timestamp: run.now(),
+        timestamp,
         error_message: None,
     }
 }
@@ -192,10 +227,10 @@ async fn pause(run: &mut Run, error: ProviderError, attempt: u32) -> Result<(), 
     run.emit(AgentEvent::Retry {
         attempt,
         attempts_max: retry.retries_max,
-        delay_ms: crate::live::millis(delay),
+        delay_ms: millis(delay),
         cause: error.to_string(),
     });
-    run.stop.or(tokio::time::sleep(delay)).await
+    run.stop.or(clock::pause(&*run.config.clock, delay)).await
 }
 
 /// The calls of a failed answer are never made; its next try may use their ids again.
@@ -207,17 +242,10 @@ fn release_ids(run: &mut Run) {
     }
 }
 
-/// Adds what one try used, at the price of the model that answered. Where its name says nothing, it is the model that was
-/// asked, unless another provider answered.
+/// Adds what one try used.
 fn count(run: &mut Run, finished: &Finished) {
-    let (usage, provider) = (finished.usage, &run.config.provider);
-    let answered = finished.model.as_deref().and_then(|model| provider.describe(model));
-    let known = answered.filter(|info| info.prices.is_some());
-    let info = match finished.provider {
-        Some(_) => known,
-        None => known.or_else(|| provider.describe(&run.config.settings.model)),
-    };
-    let cost = info.and_then(|info| info.cost(&usage));
+    let usage = finished.usage;
+    let cost = run.config.provider.cost(&run.config.settings.model, finished);
     run.turn().bill.add(cost);
     run.state.bill.add(cost);
     run.turn().usage += usage;
@@ -233,7 +261,7 @@ pub(crate) fn end_message(run: &mut Run, cut: StopReason, problem: Option<String
     let Some(announced) = call.announced.take() else { return };
     // Where a problem is named, the answer did not end by itself, whatever its stream said.
     let stop_reason = if problem.is_some() { cut } else { finished.stop_reason };
-    let mut answer = announced.as_assistant().cloned().unwrap_or_else(|| empty_answer(run));
+    let Some(mut answer) = announced.as_assistant().cloned() else { return };
     count(run, &finished);
     answer.content = finished.content;
     answer.stop_reason = stop_reason;

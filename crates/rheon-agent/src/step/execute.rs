@@ -22,7 +22,7 @@ use crate::result_size::bounded;
 use crate::state::CallStage;
 
 /// What the model reads when the user spoke before a call could run.
-const SKIPPED: &str = "Skipped due to queued user message.";
+pub(crate) const SKIPPED: &str = "Skipped due to queued user message.";
 
 type Outcome = Result<ToolResult, ToolError>;
 
@@ -70,9 +70,9 @@ struct Announced {
 
 impl Started {
     fn silence(&self) {
-        for running in self.calls.values() {
-            running.reporter.close();
-        }
+        let mut running: Vec<&Running> = self.calls.values().collect();
+        running.sort_by_key(|running| running.slot);
+        running.iter().for_each(|running| running.reporter.close());
     }
 }
 

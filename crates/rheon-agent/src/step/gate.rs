@@ -9,7 +9,7 @@ use rheon_types::{
 
 use crate::approval::{self, digest};
 use crate::halt::Halt;
-use crate::hooks::Hooks;
+use crate::hooks::{Hooks, Spoke};
 use crate::live::Run;
 use crate::step::execute::refuse;
 
@@ -115,8 +115,9 @@ async fn permit(run: &mut Run, call: &ToolCall) -> Result<Permit, Halt> {
     let since_ms = run.clock_ms();
     let (permit, spoke) = run.stop.or(Hooks(&run.config.hooks).permit_tool(call, &run.log)).await?;
     let duration_ms = run.clock_ms().saturating_sub(since_ms);
-    for (hook, veto) in spoke {
-        run.emit(AgentEvent::HookRun { hook, point: HookPoint::PermitTool, veto, duration_ms });
+    for Spoke { hook, veto, arguments } in spoke {
+        let (point, call_id) = (HookPoint::PermitTool, Some(call.id.clone()));
+        run.emit(AgentEvent::HookRun { hook, point, veto, duration_ms, call_id, arguments });
     }
     Ok(permit)
 }

@@ -103,6 +103,9 @@ pub(crate) fn enter_prompts(run: &mut Run) {
     for message in std::mem::take(&mut run.state.prompts) {
         enter_one(run, message);
     }
+    if let Some(reminder) = run.state.stops.note.take() {
+        run.enter_now(|now| Message::note(reminder, now));
+    }
 }
 
 fn enter_one(run: &mut Run, message: Arc<AgentMessage>) {

@@ -26,14 +26,10 @@ pub(crate) fn enter_results(run: &mut Run) {
         let CallStage::Answered { result, is_error } = open.stage else { continue };
         let mut content = result.content.clone();
         content.extend(open.context.into_iter().map(Content::text));
-        let message = run.tag(Message::ToolResult(ToolResultMessage {
-            tool_call_id: open.call.id,
-            tool_name: open.call.name,
-            content,
-            is_error,
-            timestamp: run.now(),
-        }));
-        run.enter(message.clone());
+        let (tool_call_id, tool_name) = (open.call.id, open.call.name);
+        let message = run.enter_now(|timestamp| {
+            Message::ToolResult(ToolResultMessage { tool_call_id, tool_name, content, is_error, timestamp })
+        });
         run.turn().results.push(message);
     }
 }

@@ -23,6 +23,7 @@ mod limits;
 mod observe;
 mod permission;
 mod queues;
+mod replays;
 mod retries;
 mod sessions;
 mod stores;

@@ -44,6 +44,7 @@ fn pause_before(chunk: &Result<Chunk, ProviderError>) -> Duration {
             | Chunk::Signature { .. }
             | Chunk::ToolCallDelta { .. }
             | Chunk::ToolCallEnd { .. }
+            | Chunk::Block { .. }
             | Chunk::Usage { .. }
             | Chunk::Done { .. },
         )

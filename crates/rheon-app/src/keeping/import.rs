@@ -57,6 +57,8 @@ pub(super) fn events(
         continuation: None,
         model: origin.model.as_deref().unwrap_or("unknown").into(),
         metadata: Some(Arc::new(origin.metadata())),
+        settings: None,
+        history: None,
     });
     run.all(messages);
     run.end();

@@ -71,6 +71,7 @@ impl Steps {
             | Chunk::Provider { .. }
             | Chunk::Thinking { .. }
             | Chunk::Signature { .. }
+            | Chunk::Block { .. }
             | Chunk::Usage { .. } => {
                 out.push_back(chunk);
             }

@@ -96,7 +96,7 @@ impl Lenient {
                 out.push_back(chunk);
             }
             Chunk::Thinking { ref delta } if delta.is_empty() => out.push_back(chunk),
-            Chunk::Thinking { .. } | Chunk::Signature { .. } => {
+            Chunk::Thinking { .. } | Chunk::Signature { .. } | Chunk::Block { .. } => {
                 self.end_block(out);
                 out.push_back(chunk);
             }

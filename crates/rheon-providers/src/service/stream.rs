@@ -142,7 +142,8 @@ impl Answering {
             | Chunk::Signature { .. }
             | Chunk::ToolCallStart { .. }
             | Chunk::ToolCallDelta { .. }
-            | Chunk::ToolCallEnd { .. } => {}
+            | Chunk::ToolCallEnd { .. }
+            | Chunk::Block { .. } => {}
         }
     }
 

@@ -204,6 +204,7 @@ impl Decoded {
                 Chunk::ToolCallStart { index, id, name } => writeln!(trace, "call {index} {id} {name}"),
                 Chunk::ToolCallDelta { index, delta } => writeln!(trace, "call {index} + {delta}"),
                 Chunk::ToolCallEnd { index } => writeln!(trace, "call {index} end"),
+                Chunk::Block { block } => writeln!(trace, "block {block:?}"),
                 Chunk::Usage { usage } => writeln!(
                     trace,
                     "usage {} in, {} out, {} read, {} written, {} in all",

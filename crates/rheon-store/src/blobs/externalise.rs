@@ -35,16 +35,21 @@ pub(crate) fn externalise<'a>(
 }
 
 /// The event with its strings back in their places. Of one whose blob is gone, a note says how long it was.
-pub(crate) fn internalise(json: &RawValue, blobs: &Blobs) -> serde_json::Result<Box<RawValue>> {
-    let mut value: Value = serde_json::from_str(json.get())?;
+pub(crate) fn internalise(json: &str, blobs: &Blobs) -> serde_json::Result<Value> {
+    let mut value: Value = serde_json::from_str(json)?;
     back(&mut value, blobs);
-    serde_json::value::to_raw_value(&value)
+    Ok(value)
 }
 
-/// The blobs that an event leans on.
-pub(crate) fn used(json: &RawValue) -> Vec<BlobId> {
+/// What stands in the place of a text whose blob is gone.
+pub(crate) fn lost(bytes: u64) -> String {
+    format!("[lost: a text of {bytes} bytes]")
+}
+
+/// The blobs that an event leans on, each with its length.
+pub(crate) fn used(json: &str) -> Vec<(BlobId, u64)> {
     let mut found = Vec::new();
-    if let Ok(value) = serde_json::from_str::<Value>(json.get()) {
+    if let Ok(value) = serde_json::from_str::<Value>(json) {
         collect(&value, &mut found);
     }
     found
@@ -84,8 +89,8 @@ fn back(value: &mut Value, blobs: &Blobs) {
                 *fields = own;
             } else if let Some(id) = blob(fields) {
                 let text = blobs.get(id).ok().and_then(|content| String::from_utf8(content).ok());
-                let bytes = fields.get(BYTES).and_then(Value::as_u64).unwrap_or_default();
-                *value = Value::String(text.unwrap_or_else(|| format!("[lost: a text of {bytes} bytes]")));
+                let bytes = length(fields);
+                *value = Value::String(text.unwrap_or_else(|| lost(bytes)));
             } else {
                 fields.values_mut().for_each(|field| back(field, blobs));
             }
@@ -94,12 +99,12 @@ fn back(value: &mut Value, blobs: &Blobs) {
     }
 }
 
-fn collect(value: &Value, found: &mut Vec<BlobId>) {
+fn collect(value: &Value, found: &mut Vec<(BlobId, u64)>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
         Value::Object(fields) => match (fields.get(LITERAL), blob(fields)) {
             (Some(Value::Object(own)), _) => own.values().for_each(|field| collect(field, found)),
-            (_, Some(id)) => found.push(id),
+            (_, Some(id)) => found.push((id, length(fields))),
             (_, None) => fields.values().for_each(|field| collect(field, found)),
         },
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
@@ -109,4 +114,9 @@ fn collect(value: &Value, found: &mut Vec<BlobId>) {
 /// The blob that an object stands for.
 fn blob(fields: &Map<String, Value>) -> Option<BlobId> {
     BlobId::parse(fields.get(BLOB)?.as_str()?)
+}
+
+/// How long the string is that an object stands for.
+fn length(fields: &Map<String, Value>) -> u64 {
+    fields.get(BYTES).and_then(Value::as_u64).unwrap_or_default()
 }

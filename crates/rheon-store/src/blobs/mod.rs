@@ -3,7 +3,7 @@
 mod externalise;
 mod store;
 
-pub(crate) use externalise::{externalise, internalise, used};
+pub(crate) use externalise::{externalise, internalise, lost, used};
 pub use store::{BlobId, Blobs};
 
 #[cfg(test)]

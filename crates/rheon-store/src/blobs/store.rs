@@ -31,6 +31,13 @@ struct State {
     unsynced: HashSet<PathBuf>,
 }
 
+impl State {
+    /// The names that lead to `path` are to be made safe: its own, that of its folder, and that of the folder of all.
+    fn lean_on(&mut self, path: &Path) {
+        self.unsynced.extend(path.ancestors().skip(1).take(3).map(Path::to_owned));
+    }
+}
+
 /// When the content of a payload is made safe against a power cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Safe {
@@ -68,6 +75,11 @@ impl Blobs {
         Self { folder: folder.into(), bytes_max, state: Mutex::default() }
     }
 
+    /// Where they are.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Keeps `content`; nothing if that would be too much. Safe against a power cut after [`Self::sync`].
     pub fn put(&self, content: &[u8]) -> io::Result<Option<BlobId>> {
         self.keep(content, Safe::AtOnce)
@@ -84,6 +96,8 @@ impl Blobs {
         let path = self.path(id);
         let mut state = self.state();
         if path.exists() {
+            // A process may have kept it that was killed before its name was safe.
+            state.lean_on(&path);
             return Ok(Some(id));
         }
         let bytes = *state.bytes.get_or_insert_with(|| count(&self.folder));
@@ -106,9 +120,14 @@ impl Blobs {
         }
         draft.persist(&path).map_err(|error| error.error)?;
         state.bytes = Some(after);
-        state.unsynced.insert(folder);
-        state.unsynced.insert(self.folder.clone());
+        state.lean_on(&path);
         Ok(Some(id))
+    }
+
+    /// From the next [`Self::sync`] on a power cut cannot lose these, whoever has put them.
+    pub(crate) fn lean_on(&self, ids: impl IntoIterator<Item = BlobId>) {
+        let mut state = self.state();
+        ids.into_iter().for_each(|id| state.lean_on(&self.path(id)));
     }
 
     /// How much is kept.

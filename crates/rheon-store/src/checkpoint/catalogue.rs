@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
@@ -14,6 +14,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use crate::blobs::{BlobId, Blobs};
+use crate::folders;
 
 use super::error::CheckpointError;
 use super::id::{CHECKPOINT_VERSION, CheckpointId, Moment};
@@ -115,8 +116,7 @@ impl Catalogue {
     /// gone.
     pub(super) fn lock(&self, stop: &AtomicBool) -> Result<Lock, CheckpointError> {
         let path = self.folder.join("lock");
-        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(self.list());
-        made.map_err(CheckpointError::io("make the folder", &self.list()))?;
+        folders::make(&self.list(), 0).map_err(CheckpointError::io("make the folder", &self.list()))?;
         let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
         let file = opened.map_err(CheckpointError::io("open", &path))?;
         for _ in 0..LOCK_ATTEMPTS_MAX {
@@ -147,6 +147,7 @@ impl Catalogue {
             (&file).write_all(b"a capture is under way\n")?;
             file.sync_all()?;
             sync_folder(&self.folder)?;
+            self.folder.parent().map_or(Ok(()), folders::sync)?;
             file.metadata()
         })();
         let metadata = marked.map_err(failed())?;

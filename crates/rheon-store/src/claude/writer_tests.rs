@@ -201,6 +201,8 @@ fn begun(run: &str, continuation: Option<ContinuationKind>) -> Event {
         continuation,
         model: "m".into(),
         metadata: None,
+        settings: None,
+        history: None,
     };
     in_run(run, start)
 }

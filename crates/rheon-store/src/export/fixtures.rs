@@ -88,6 +88,8 @@ pub(super) fn session() -> Vec<Event> {
             continuation: None,
             model: "a-model".into(),
             metadata: None,
+            settings: None,
+            history: None,
         },
         user(&format!("My key is {} <script>alert(1)</script>", canary())),
         assistant(vec![

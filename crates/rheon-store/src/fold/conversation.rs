@@ -32,6 +32,15 @@ impl Conversation {
 
     pub(super) fn apply(&mut self, event: &Event) {
         match &event.kind {
+            AgentEvent::AgentStart { history: Some(history), .. } => {
+                let (run, seq) = (&event.loop_id, event.seq);
+                let began = history.iter().map(|message| Said {
+                    run: run.clone(),
+                    seq,
+                    message: Arc::clone(message),
+                });
+                self.messages = began.collect();
+            }
             AgentEvent::AgentStart { continuation, .. } => self.go_back(continuation.as_ref()),
             AgentEvent::MessageEnd { message } => {
                 let (run, message) = (event.loop_id.clone(), Arc::clone(message));

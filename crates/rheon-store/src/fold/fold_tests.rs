@@ -68,6 +68,17 @@ async fn the_state_of_a_whole_log_is_that_of_its_agent() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_conversation_that_came_from_outside_is_in_the_state() {
+    let brought: History =
+        [Arc::new(rheon_types::AgentMessage::user("I am Ada.", Timestamp::from_millis(1)))]
+            .into_iter()
+            .collect();
+    let ran = scripted(scenario()).with(|builder| builder.tools(tools()).history(brought)).run("go").await;
+    let messages: Vec<_> = ran.agent.messages().iter().cloned().collect();
+    assert_eq!(SessionState::of(&durable(&ran.trace)).messages(), messages);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_log_cut_off_anywhere_is_closed_in_order_with_a_result_for_every_call() {
     let events = log().await;
     let mut doubts = 0;

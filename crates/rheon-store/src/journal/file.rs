@@ -2,31 +2,40 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
 use super::error::JournalError;
 use super::scan::{Damage, scan};
+use crate::folders;
 
 /// Files are for their owner alone, and so are folders.
 const FILE_MODE: u32 = 0o600;
-const FOLDER_MODE: u32 = 0o700;
+
+/// The folder of a project, the folder of all projects, and that of all sessions.
+const FOLDERS: usize = 3;
 
 /// The most pieces that are kept aside of one journal.
 const ASIDE_MAX: u32 = 1_000;
 
-/// Makes a folder with all above it, for its owner alone.
-fn create_folder(path: &Path) -> Result<(), JournalError> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true).mode(FOLDER_MODE).create(path).map_err(JournalError::io("make the folder", path))
+/// Makes the folder of a journal, and the names that lead to it safe.
+fn make_folder(folder: &Path) -> Result<(), JournalError> {
+    folders::make(folder, FOLDERS).map_err(JournalError::io("make the folder", folder))
+}
+
+/// Makes the names that lead to a journal safe: whoever made it may have been killed before that.
+pub(crate) fn secure(path: &Path) -> Result<(), JournalError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    make_folder(folder)?;
+    sync_folder(folder).map_err(JournalError::io("sync", folder))
 }
 
 /// A new file at `path` with this content, locked: there with all of it, or not at all.
 pub(crate) fn create(path: &Path, content: &[u8]) -> Result<File, JournalError> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    create_folder(folder)?;
+    make_folder(folder)?;
     let failed = |source| JournalError::Io { action: "make", path: path.to_owned(), source };
     let mut draft = tempfile::Builder::new()
         .prefix(".draft-")
@@ -73,6 +82,12 @@ pub(crate) fn open_to_read(path: &Path) -> Result<File, JournalError> {
 /// The lock goes with the open file, so that it is free at once when its holder is gone, however it went.
 fn lock(file: &File) -> Result<(), rustix::io::Errno> {
     flock(file, FlockOperation::NonBlockingLockExclusive)
+}
+
+/// Gives the lock back, whoever else has the open file.
+pub(crate) fn unlock(file: &File) {
+    // A lock that cannot be given back goes with the file.
+    flock(file, FlockOperation::Unlock).ok();
 }
 
 /// Who has it open, as far as the journal says.

@@ -3,6 +3,8 @@
 mod error;
 mod file;
 mod header;
+mod lines;
+mod newest;
 mod record;
 mod scan;
 mod writer;
@@ -10,6 +12,7 @@ mod writer;
 pub use error::{JournalError, next_step};
 pub(crate) use file::open_to_read;
 pub use header::{Header, Lease, Parent};
+pub(crate) use newest::{Room, newest, stored_bytes};
 pub use record::{JOURNAL_VERSION, LINE_BYTES_MAX, LineProblem};
 pub use scan::{Damage, Scan};
 pub(crate) use scan::{StoredEvent, read_header, scan};

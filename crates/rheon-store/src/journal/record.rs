@@ -5,7 +5,8 @@
 //! ```
 //!
 //! The checksum (CRC-32) covers everything after the comma that follows it, up to the end of the line. A line is valid
-//! JSON, so that other programs can read a journal; what is in it is written once and never changed.
+//! JSON, so that other programs can read a journal; what is in it is written once and never changed. The event stands last in
+//! its line: whatever is added to the format one day stands before it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -25,23 +26,33 @@ const PREFIX_BYTES: usize = BEFORE.len() + 8 + BETWEEN.len();
 
 /// What a line says besides its checksum. Exactly one of the optional fields is there; a line with none of them was written
 /// by a later version and is kept as it is.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default)]
 pub(crate) struct Record<'a> {
     /// Which opening of the journal wrote it; grows with each.
-    #[serde(default)]
     pub(crate) fence: u64,
     /// The first line.
-    #[serde(default)]
     pub(crate) header: Option<Header>,
     /// A writer has opened the journal.
-    #[serde(default)]
     pub(crate) lease: Option<Lease>,
-    /// Something happened.
-    #[serde(default, borrow)]
-    pub(crate) event: Option<&'a RawValue>,
+    /// Something happened: its JSON.
+    pub(crate) event: Option<&'a str>,
     /// How many strings of the event are kept as blobs.
-    #[serde(default)]
     pub(crate) blobs: u32,
+}
+
+/// A record as any program would read it.
+#[derive(Deserialize)]
+struct ReadRecord<'a> {
+    #[serde(default)]
+    fence: u64,
+    #[serde(default)]
+    header: Option<Header>,
+    #[serde(default)]
+    lease: Option<Lease>,
+    #[serde(default, borrow)]
+    event: Option<&'a RawValue>,
+    #[serde(default)]
+    blobs: u32,
 }
 
 /// What is written after the checksum.
@@ -116,8 +127,40 @@ pub(crate) fn check(line: &[u8]) -> Result<&[u8], LineProblem> {
 
 /// What a line says, if it is whole.
 pub(crate) fn decode(line: &[u8]) -> Result<Record<'_>, LineProblem> {
-    check(line)?;
-    serde_json::from_slice(line).map_err(|error| LineProblem::Content(error.to_string()))
+    let content = check(line)?;
+    if let Some(record) = event_of(content) {
+        return Ok(record);
+    }
+    let read: ReadRecord<'_> =
+        serde_json::from_slice(line).map_err(|error| LineProblem::Content(error.to_string()))?;
+    let ReadRecord { fence, header, lease, event, blobs } = read;
+    Ok(Record { fence, header, lease, event: event.map(RawValue::get), blobs })
+}
+
+/// The event in a line that looks as lines with events are written. Its text is not read: that it is what was written, the
+/// checksum says, and long lines are not gone through twice.
+fn event_of(content: &[u8]) -> Option<Record<'_>> {
+    let content = std::str::from_utf8(content).ok()?;
+    let (fence, rest) = number(content.strip_prefix("\"fence\":")?)?;
+    let (blobs, rest) = match rest.strip_prefix(",\"blobs\":") {
+        Some(rest) => number(rest)?,
+        None => (0, rest),
+    };
+    let event = rest.strip_prefix(",\"event\":")?.strip_suffix('}')?;
+    let is_object = event.starts_with('{') && event.ends_with('}');
+    is_object.then_some(Record {
+        fence,
+        blobs: u32::try_from(blobs).ok()?,
+        event: Some(event),
+        ..Record::default()
+    })
+}
+
+/// The number that `text` begins with, and what follows.
+pub(crate) fn number(text: &str) -> Option<(u64, &str)> {
+    let digits = text.find(|character: char| !character.is_ascii_digit())?;
+    let (number, rest) = text.split_at_checked(digits)?;
+    Some((number.parse().ok()?, rest))
 }
 
 #[cfg(test)]

@@ -1,18 +1,17 @@
 //! Reading a journal from its beginning, as far as it is whole.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use super::error::JournalError;
 use super::header::{FORMAT, Header, Lease};
-use super::record::{JOURNAL_VERSION, LINE_BYTES_MAX, LineProblem, Record, decode};
+use super::lines::Lines;
+use super::record::{self, JOURNAL_VERSION, LineProblem, Record, decode};
 
-/// How much is read at once.
-const BUFFER_BYTES: usize = 256 * 1024;
+/// How much is read for a header.
+const HEADER_BYTES: usize = 4 * 1024;
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,11 +50,13 @@ pub(crate) struct StoredEvent<'a> {
     /// Its number.
     pub(crate) seq: u64,
     /// Its text.
-    pub(crate) json: &'a RawValue,
+    pub(crate) json: &'a str,
     /// How many strings of it are kept as blobs.
     pub(crate) blobs: u32,
     /// Which opening wrote it. What it leaves out, another event of the same opening has.
     pub(crate) fence: u64,
+    /// Where its line begins in the file.
+    pub(crate) offset: u64,
 }
 
 /// Reads the journal at `path` and shows its events to `visit`, in order. Stops where it is not whole any more.
@@ -66,33 +67,29 @@ pub(crate) fn scan(
 ) -> Result<Scan, JournalError> {
     let failed = |source| JournalError::Io { action: "read", path: path.to_owned(), source };
     let length = file.metadata().map_err(failed)?.len();
-    let mut lines = BufReader::with_capacity(BUFFER_BYTES, file);
-    let mut line = Vec::new();
-    let first = read_line(&mut lines, &mut line).map_err(failed)?;
-    let header = first.and_then(|()| decode(&line)).and_then(header);
+    let mut lines = Lines::many(file);
+    let first = lines.next().map_err(failed)?;
+    let bytes = first.as_ref().map_or(0, |line| bytes_of(line));
+    let header = first.and_then(decode).and_then(header);
     let header = header.map_err(|problem| JournalError::NotAJournal { path: path.to_owned(), problem })?;
     if header.version > JOURNAL_VERSION {
         return Err(JournalError::Newer { path: path.to_owned(), version: header.version });
     }
-    let bytes = u64::try_from(line.len()).unwrap_or(u64::MAX).saturating_add(1);
     let seq = header.parent.as_ref().map_or(0, |parent| parent.seq);
     let mut scan = Scan { header, seq, fence: 0, lease: None, unknown: 0, bytes, damage: None };
     while scan.bytes < length {
-        let found = read_line(&mut lines, &mut line).map_err(failed)?;
-        let record = match found.and_then(|()| decode(&line)) {
-            Ok(record) => record,
-            Err(problem) => {
-                let bytes = length.saturating_sub(scan.bytes);
-                scan.damage = Some(Damage { offset: scan.bytes, bytes, problem });
-                break;
-            }
+        let line = lines.next().map_err(failed)?;
+        let bytes = line.as_ref().map_or(0, |line| bytes_of(line));
+        let taken = match line.and_then(decode) {
+            Ok(record) => scan.take(record, &mut visit)?,
+            Err(problem) => Err(problem),
         };
-        if let Err(problem) = scan.take(record, &mut visit)? {
+        if let Err(problem) = taken {
             let bytes = length.saturating_sub(scan.bytes);
             scan.damage = Some(Damage { offset: scan.bytes, bytes, problem });
             break;
         }
-        scan.bytes += u64::try_from(line.len()).unwrap_or(u64::MAX) + 1;
+        scan.bytes += bytes;
     }
     Ok(scan)
 }
@@ -100,9 +97,8 @@ pub(crate) fn scan(
 /// Reads the header alone.
 pub(crate) fn read_header(path: &Path, file: &File) -> Result<Header, JournalError> {
     let failed = |source| JournalError::Io { action: "read", path: path.to_owned(), source };
-    let mut line = Vec::new();
-    let first = read_line(&mut BufReader::new(file), &mut line).map_err(failed)?;
-    let header = first.and_then(|()| decode(&line)).and_then(header);
+    let mut lines = Lines::new(file, HEADER_BYTES);
+    let header = lines.next().map_err(failed)?.and_then(decode).and_then(header);
     header.map_err(|problem| JournalError::NotAJournal { path: path.to_owned(), problem })
 }
 
@@ -122,7 +118,8 @@ impl Scan {
                 }
                 Err(problem) => return Ok(Err(problem)),
             };
-            visit(StoredEvent { seq, json, blobs: record.blobs, fence: record.fence })?;
+            let (blobs, fence, offset) = (record.blobs, record.fence, self.bytes);
+            visit(StoredEvent { seq, json, blobs, fence, offset })?;
             self.seq = seq;
         } else if let Some(lease) = record.lease {
             self.lease = Some(lease);
@@ -141,24 +138,21 @@ fn header(record: Record<'_>) -> Result<Header, LineProblem> {
 }
 
 /// The number of an event.
-fn number(json: &RawValue) -> Result<u64, LineProblem> {
+pub(super) fn number(json: &str) -> Result<u64, LineProblem> {
     #[derive(Deserialize)]
     struct Numbered {
         seq: u64,
     }
+    // It stands first unless payloads were taken out, and then the rest is short.
+    if let Some((seq, _)) = json.strip_prefix("{\"seq\":").and_then(record::number) {
+        return Ok(seq);
+    }
     let numbered: Numbered =
-        serde_json::from_str(json.get()).map_err(|error| LineProblem::Content(error.to_string()))?;
+        serde_json::from_str(json).map_err(|error| LineProblem::Content(error.to_string()))?;
     Ok(numbered.seq)
 }
 
-/// The next line without its line break.
-fn read_line(lines: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<Result<(), LineProblem>> {
-    line.clear();
-    let most = u64::try_from(LINE_BYTES_MAX).unwrap_or(u64::MAX) + 1;
-    lines.by_ref().take(most).read_until(b'\n', line)?;
-    Ok(match line.pop() {
-        Some(b'\n') => Ok(()),
-        Some(_) if line.len() >= LINE_BYTES_MAX => Err(LineProblem::TooLong),
-        Some(_) | None => Err(LineProblem::Torn),
-    })
+/// How many bytes a line takes with its line break.
+fn bytes_of(line: &[u8]) -> u64 {
+    u64::try_from(line.len()).unwrap_or(u64::MAX).saturating_add(1)
 }

@@ -77,6 +77,7 @@ impl Journal {
         visit: impl FnMut(super::scan::StoredEvent<'_>) -> Result<(), JournalError>,
     ) -> Result<(Self, Opened), JournalError> {
         let file = file::open_locked(path)?;
+        file::secure(path)?;
         let scan = scan(path, &file, visit)?;
         let cut_aside = match &scan.damage {
             Some(damage) => Some(file::cut(path, &file, damage)?),
@@ -137,6 +138,13 @@ impl Journal {
     }
 }
 
+/// Lets others write at once. Closing the file would not do: a process that is being started has it open until it runs.
+impl Drop for Journal {
+    fn drop(&mut self) {
+        file::unlock(&self.file);
+    }
+}
+
 impl Store for Journal {
     fn append(&self, event: &Event) -> Result<(), StoreError> {
         let mut state = self.state();
@@ -151,7 +159,8 @@ impl Store for Journal {
         let unwritable =
             |error: serde_json::Error| StoreError::new(format!("the event cannot be written: {error}"));
         let stored = state.slimmer.slim(event).map_err(unwritable)?;
-        let unkept = |error| StoreError::new(format!("cannot keep a large payload: {error}"));
+        let folder = self.blobs.folder().display();
+        let unkept = |error| StoreError::new(format!("cannot keep a large payload in {folder}: {error}"));
         let (json, blobs) = externalise(stored.json(), &self.blobs).map_err(unkept)?;
         let entry = Entry { fence: state.fence, blobs, event: Some(&json), ..Entry::default() };
         self.write(&mut state, &entry)?;

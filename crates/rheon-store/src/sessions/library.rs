@@ -8,15 +8,17 @@ use std::sync::Arc;
 use rheon_types::{Event, SessionId, Timestamp};
 
 use crate::blobs::{Blobs, used};
+use crate::brief::LeftOut;
 use crate::journal::{
-    Header, Journal, JournalError, Lease, Opened, Parent, Scan, open_to_read, read_header, scan, sync_names,
+    Header, Journal, JournalError, Lease, Opened, Parent, Room, Scan, newest, open_to_read, read_header,
+    scan, sync_names,
 };
 use crate::session_name::SessionName;
 
 use super::error::SessionError;
 use super::listed::Listed;
-use super::places::{Places, journals, listed, names, newest};
-use super::whole::Whole;
+use super::places::{self, Places, journals, listed, names};
+use super::whole::{Part, Whole};
 
 /// All journals in a folder, by project. Clones are the same folder.
 #[derive(Debug, Clone)]
@@ -27,6 +29,15 @@ pub struct Sessions {
 
 /// How much may be kept as large payloads, unless said otherwise.
 pub const BLOB_BYTES_MAX: u64 = 10 * 1024 * 1024 * 1024;
+
+/// A journal whose events belong to a session.
+struct Link {
+    path: PathBuf,
+    /// The last event that does.
+    last: u64,
+    /// Which of them keep their long texts.
+    part: Part,
+}
 
 /// How many sessions may follow one from another.
 const ANCESTORS_MAX: usize = 256;
@@ -62,10 +73,15 @@ impl Sessions {
         session_id: &SessionId,
         lease: &Lease,
     ) -> Result<Journal, SessionError> {
-        let found = self.read(name, |_| {})?;
+        // Only its numbers are of interest, and a parent's are those before its own.
+        let path = self.path(name)?;
+        let found = scan(&path, &open_to_read(&path)?, |_| Ok(()))?;
         if seq > found.seq {
             return Err(SessionError::NoSuchEvent { name: name.clone(), seq, last: found.seq });
         }
+        // What the new session leans on must not be lost before it; its writer may have been killed.
+        let path = self.path(name)?;
+        open_to_read(&path)?.sync_data().map_err(JournalError::io("sync", &path))?;
         let parent = Parent { session_id: name.session_id(), seq };
         let project = found.header.project.as_deref().map(Path::new);
         self.begin(session_id, project, Some(parent), lease)
@@ -94,35 +110,73 @@ impl Sessions {
         lease: &Lease,
         mut visit: impl FnMut(Event),
     ) -> Result<(Journal, Opened), SessionError> {
+        self.open_within(name, lease, u64::MAX, |event, _| visit(event))
+    }
+
+    /// As [`Self::open`], for a session of any size: only the newest events, `bytes_max` of them with their payloads, keep
+    /// their long texts and pictures. In the others notes stand in their place, and `visit` learns what was left out. An
+    /// event that is longer than `bytes_max` has a note, however new it is. The journal keeps everything.
+    pub fn open_within(
+        &self,
+        name: &SessionName,
+        lease: &Lease,
+        bytes_max: u64,
+        mut visit: impl FnMut(Event, LeftOut),
+    ) -> Result<(Journal, Opened), SessionError> {
         let path = self.path(name)?;
-        let header = read_header(&path, &open_to_read(&path)?)?;
-        self.ancestors(name, header.parent.as_ref(), &mut visit)?;
-        let mut whole = Whole::new(&path, &self.blobs);
-        Ok(Journal::open(&path, lease, Arc::clone(&self.blobs), |stored| {
-            visit(whole.event(stored)?);
+        let file = open_to_read(&path)?;
+        let header = read_header(&path, &file)?;
+        let chain = self.chain(name, header.parent)?;
+        let mut room = if bytes_max == u64::MAX { Room::Endless } else { Room::Bytes(bytes_max) };
+        // The newest events are in the last journal, so that they get their room first.
+        let mut part = |path: &Path, last: u64| -> Result<Part, SessionError> {
+            let from = newest(path, &open_to_read(path)?, last, (&mut room, bytes_max))?;
+            Ok(Part { from, event_bytes_max: bytes_max })
+        };
+        let own = part(&path, u64::MAX)?;
+        let mut links = Vec::with_capacity(chain.len());
+        for Link { path, last, .. } in chain {
+            let part = part(&path, last)?;
+            links.push(Link { path, last, part });
+        }
+        for link in links.iter().rev() {
+            self.show(link, &mut visit)?;
+        }
+        let mut whole = Whole::new(&path, &self.blobs, own);
+        // Whoever wrote last may have been killed before the payloads were safe; those before it were synced by it.
+        let (mut fence, mut leaned) = (0, HashSet::new());
+        let opened = Journal::open(&path, lease, Arc::clone(&self.blobs), |stored| {
+            if stored.fence != fence {
+                fence = stored.fence;
+                leaned.clear();
+            }
+            if stored.blobs > 0 {
+                leaned.extend(used(stored.json).into_iter().map(|(id, _)| id));
+            }
+            let (event, left_out) = whole.event(stored)?;
+            visit(event, left_out);
             Ok(())
-        })?)
+        })?;
+        self.blobs.lean_on(leaned);
+        Ok(opened)
     }
 
     /// Shows the events of a session to `visit`, those of the sessions it goes on from first. Changes nothing, and may be
     /// done while somebody writes.
     pub fn read(&self, name: &SessionName, mut visit: impl FnMut(Event)) -> Result<Scan, SessionError> {
         let path = self.path(name)?;
-        let file = open_to_read(&path)?;
-        let header = read_header(&path, &file)?;
-        self.ancestors(name, header.parent.as_ref(), &mut visit)?;
-        self.own(&path, u64::MAX, &mut visit)
+        let header = read_header(&path, &open_to_read(&path)?)?;
+        let mut visit = |event: Event, _: LeftOut| visit(event);
+        for link in self.chain(name, header.parent)?.iter().rev() {
+            self.show(link, &mut visit)?;
+        }
+        self.show(&Link { path, last: u64::MAX, part: Part::ALL }, &mut visit)
     }
 
-    /// The events of the sessions that `name` goes on from, as far as they belong to it, oldest first.
-    fn ancestors(
-        &self,
-        name: &SessionName,
-        parent: Option<&Parent>,
-        visit: &mut impl FnMut(Event),
-    ) -> Result<(), SessionError> {
-        let mut chain: Vec<(PathBuf, u64)> = Vec::new();
-        let mut next = parent.cloned();
+    /// The journals of the sessions that `name` goes on from, newest first.
+    fn chain(&self, name: &SessionName, parent: Option<Parent>) -> Result<Vec<Link>, SessionError> {
+        let mut chain = Vec::new();
+        let mut next = parent;
         // Whoever goes on from an event that its parent has from elsewhere goes on from that one.
         let mut last = u64::MAX;
         while let Some(parent) = next {
@@ -132,21 +186,19 @@ impl Sessions {
             let path = self.path(&SessionName::try_from(&parent.session_id)?)?;
             next = read_header(&path, &open_to_read(&path)?)?.parent;
             last = last.min(parent.seq);
-            chain.push((path, last));
+            chain.push(Link { path, last, part: Part::ALL });
         }
-        for (path, last) in chain.into_iter().rev() {
-            self.own(&path, last, visit)?;
-        }
-        Ok(())
+        Ok(chain)
     }
 
-    /// The events in one journal, up to number `last`.
-    fn own(&self, path: &Path, last: u64, visit: &mut impl FnMut(Event)) -> Result<Scan, SessionError> {
-        let mut whole = Whole::new(path, &self.blobs);
-        let file = open_to_read(path)?;
-        Ok(scan(path, &file, |stored| {
-            if stored.seq <= last {
-                visit(whole.event(stored)?);
+    /// Shows the events in one journal to `visit`.
+    fn show(&self, link: &Link, visit: &mut impl FnMut(Event, LeftOut)) -> Result<Scan, SessionError> {
+        let Link { path, last, part } = link;
+        let mut whole = Whole::new(path, &self.blobs, *part);
+        Ok(scan(path, &open_to_read(path)?, |stored| {
+            if stored.seq <= *last {
+                let (event, left_out) = whole.event(stored)?;
+                visit(event, left_out);
             }
             Ok(())
         })?)
@@ -167,7 +219,7 @@ impl Sessions {
     /// The sessions of a project that were written to last, at most `count_max`, the newest first. Of all others only the time is
     /// read.
     pub fn newest(&self, project: &Path, count_max: usize) -> Vec<Listed> {
-        newest(&self.places.project(Some(project)), count_max)
+        places::newest(&self.places.project(Some(project)), count_max)
     }
 
     /// The ids of the sessions of a project, or of all, that begin with `prefix`.
@@ -226,7 +278,7 @@ impl Sessions {
                 let file = open_to_read(&listed.path)?;
                 let found = scan(&listed.path, &file, |stored| {
                     if stored.blobs > 0 {
-                        in_use.extend(used(stored.json));
+                        in_use.extend(used(stored.json).into_iter().map(|(id, _)| id));
                     }
                     Ok(())
                 })?;

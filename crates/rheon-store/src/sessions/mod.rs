@@ -10,9 +10,11 @@ mod whole;
 pub use error::SessionError;
 pub use library::{BLOB_BYTES_MAX, Sessions};
 pub use listed::Listed;
-pub use store::{JournalStore, ResumeError, Resumed};
+pub use store::{CONTENTS_BYTES_MAX, JournalStore, ResumeError, Resumed};
 
 #[cfg(test)]
 mod resume_tests;
+#[cfg(test)]
+mod room_tests;
 #[cfg(test)]
 mod sessions_tests;

@@ -226,6 +226,18 @@ fn lines_of_a_later_version_are_kept_and_a_later_format_is_not_opened() {
 }
 
 #[tokio::test]
+async fn a_large_payload_that_cannot_be_kept_is_told_with_its_folder() {
+    let (_folder, sessions) = sessions();
+    let events = stored_run(&sessions).await;
+    let blobs = sessions.blobs().folder().to_owned();
+    fs::remove_dir_all(&blobs).unwrap();
+    fs::write(&blobs, "a file in the way").unwrap();
+    let journal = sessions.create(&"other".into(), None, &lease()).unwrap();
+    let refused = events.iter().find_map(|event| journal.append(event).err()).unwrap().to_string();
+    assert!(refused.contains(&format!("cannot keep a large payload in {}: ", blobs.display())), "{refused}");
+}
+
+#[tokio::test]
 async fn a_session_that_goes_on_from_what_its_parent_has_from_elsewhere_has_that_and_no_more() {
     let (_folder, sessions) = sessions();
     let events = stored_run(&sessions).await;

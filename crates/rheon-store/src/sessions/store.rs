@@ -1,14 +1,15 @@
 //! `JournalStore`: the store of a program: each session that it runs has its journal.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rheon_types::{Answer, Event, SessionId, Store, StoreError};
+use rheon_types::{AgentEvent, Answer, Event, LoopId, SessionId, Store, StoreError};
 
 use super::error::SessionError;
 use super::library::Sessions;
 use crate::SessionName;
+use crate::brief::LeftOut;
 use crate::fold::{Doubt, SessionState};
 use crate::journal::{Journal, Lease, Opened};
 
@@ -17,6 +18,7 @@ pub struct JournalStore {
     sessions: Sessions,
     project: Option<PathBuf>,
     lease: Lease,
+    contents_bytes_max: u64,
     journals: Mutex<HashMap<SessionId, Arc<Journal>>>,
 }
 
@@ -29,12 +31,25 @@ pub struct Resumed {
     pub opened: Opened,
     /// Tool calls whose end is not known. The model is told of them; the user should be, too.
     pub doubts: Vec<Doubt>,
+    /// What the conversation has notes for instead, because the session is too large to keep all of it in memory.
+    pub left_out: LeftOut,
 }
+
+/// How much a session that is gone on with keeps in memory of its contents, unless said otherwise. Larger than what any model
+/// reads at once.
+pub const CONTENTS_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 impl JournalStore {
     /// A store in `sessions` for sessions that work in `project`. `lease` says who writes.
     pub fn new(sessions: Sessions, project: Option<PathBuf>, lease: Lease) -> Self {
-        Self { sessions, project, lease, journals: Mutex::default() }
+        Self { sessions, project, lease, contents_bytes_max: CONTENTS_BYTES_MAX, journals: Mutex::default() }
+    }
+
+    /// The same store with another limit for what a session that is gone on with keeps in memory of its contents.
+    #[must_use]
+    pub fn with_contents_bytes_max(mut self, contents_bytes_max: u64) -> Self {
+        self.contents_bytes_max = contents_bytes_max;
+        self
     }
 
     /// The sessions.
@@ -43,10 +58,30 @@ impl JournalStore {
     }
 
     /// Opens a session to go on with it. Runs that ended without saying so are closed in the journal.
+    ///
+    /// However large the session is, no more than [`CONTENTS_BYTES_MAX`] (or what was said instead) of its long texts and
+    /// pictures are kept in memory, those of its newest events. In the place of older ones the conversation has notes
+    /// that say how long they were; the journal keeps them.
     pub async fn resume(&self, name: &SessionName) -> Result<Resumed, ResumeError> {
         let mut state = SessionState::new();
-        let (journal, opened) = self.sessions.open(name, &self.lease, |event| state.apply(&event))?;
-        let doubts = state.doubts();
+        let mut left_out = LeftOut::default();
+        // Runs whose newest turn is not whole.
+        let mut noted: HashSet<LoopId> = HashSet::new();
+        let visit = |event: Event, left: LeftOut| {
+            if matches!(event.kind, AgentEvent::TurnStart { .. }) {
+                noted.remove(&event.loop_id);
+            } else if left.texts > 0 {
+                noted.insert(event.loop_id.clone());
+            }
+            left_out += left;
+            state.apply(&event);
+        };
+        let opened = self.sessions.open_within(name, &self.lease, self.contents_bytes_max, visit);
+        let (journal, opened) = opened?;
+        let mut doubts = state.doubts();
+        if doubts.iter().any(|doubt| noted.contains(&doubt.loop_id)) {
+            self.recall(name, &mut doubts)?;
+        }
         // A session that goes on from another has no event of its own yet.
         state.session_id = Some(name.session_id());
         for event in state.closing_events(self.lease.at) {
@@ -55,7 +90,19 @@ impl JournalStore {
         }
         journal.sync().get().await?;
         self.journals().insert(name.session_id(), Arc::new(journal));
-        Ok(Resumed { state, opened, doubts })
+        Ok(Resumed { state, opened, doubts, left_out })
+    }
+
+    /// Reads the arguments of calls in doubt as they are in the journal: whoever looks into a doubt needs all of them.
+    fn recall(&self, name: &SessionName, doubts: &mut [Doubt]) -> Result<(), SessionError> {
+        self.sessions.read(name, |event| {
+            if let AgentEvent::ToolStart { call_id, args, .. } = &event.kind {
+                let of_call =
+                    |doubt: &&mut Doubt| doubt.loop_id == event.loop_id && doubt.call_id == *call_id;
+                doubts.iter_mut().filter(of_call).for_each(|doubt| doubt.arguments = Arc::clone(args));
+            }
+        })?;
+        Ok(())
     }
 
     /// A new session that goes on from event `seq` of `name`, ready to be gone on with.

@@ -1,12 +1,13 @@
-//! Stored events made whole again.
+//! Stored events made whole again, or as whole as there is room for.
 
 use std::path::Path;
 
 use rheon_types::Event;
 
 use crate::blobs::{Blobs, internalise};
-use crate::journal::{JournalError, StoredEvent};
-use crate::slim::Expander;
+use crate::brief::{LeftOut, Strings, TEXT_BYTES_KEPT, brief};
+use crate::journal::{JournalError, StoredEvent, stored_bytes};
+use crate::slim::{ExpandError, Expander};
 
 /// Makes the stored events of one journal whole again.
 pub(super) struct Whole<'a> {
@@ -14,33 +15,65 @@ pub(super) struct Whole<'a> {
     blobs: &'a Blobs,
     expander: Expander,
     fence: u64,
+    part: Part,
+}
+
+/// Which events keep their long texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Part {
+    /// Those whose lines begin here or later,
+    pub(super) from: u64,
+    /// unless they are longer than this.
+    pub(super) event_bytes_max: u64,
+}
+
+impl Part {
+    /// All events keep their texts.
+    pub(super) const ALL: Self = Self { from: 0, event_bytes_max: u64::MAX };
+
+    fn has(self, stored: &StoredEvent<'_>) -> bool {
+        stored.offset >= self.from
+            && (self.event_bytes_max == u64::MAX
+                || stored_bytes(stored.json, stored.blobs) <= self.event_bytes_max)
+    }
 }
 
 impl<'a> Whole<'a> {
-    pub(super) fn new(path: &'a Path, blobs: &'a Blobs) -> Self {
-        Self { path, blobs, expander: Expander::new(), fence: 0 }
+    pub(super) fn new(path: &'a Path, blobs: &'a Blobs, part: Part) -> Self {
+        Self { path, blobs, expander: Expander::new(), fence: 0, part }
     }
 
-    /// The whole event.
-    pub(super) fn event(&mut self, stored: StoredEvent<'_>) -> Result<Event, JournalError> {
+    /// The event, and what of it was left out.
+    pub(super) fn event(&mut self, stored: StoredEvent<'_>) -> Result<(Event, LeftOut), JournalError> {
         if stored.fence != self.fence {
             // Whoever wrote it knew nothing of what was written before it opened the journal.
             self.fence = stored.fence;
             self.expander = Expander::new();
         }
-        let unreadable = |problem: String| JournalError::Unreadable {
+        self.expand(&stored).map_err(|error| JournalError::Unreadable {
             path: self.path.to_owned(),
             seq: stored.seq,
-            problem,
+            problem: error.to_string(),
+        })
+    }
+
+    fn expand(&mut self, stored: &StoredEvent<'_>) -> Result<(Event, LeftOut), ExpandError> {
+        let strings = match stored.blobs {
+            0 => Strings::InPlace,
+            _ => Strings::AsBlobs(self.blobs),
         };
-        let expanded = match stored.blobs {
-            0 => self.expander.expand(stored.json),
-            _ => {
-                let whole = internalise(stored.json, self.blobs);
-                let whole = whole.map_err(|error| unreadable(error.to_string()))?;
-                self.expander.expand(&whole)
-            }
+        let may_be_long = stored.blobs > 0 || stored.json.len() > TEXT_BYTES_KEPT;
+        if may_be_long
+            && !self.part.has(stored)
+            && let Some((text, left_out)) = brief(stored.json, strings)
+        {
+            // What is left out is left out before anything remembers it.
+            return Ok((self.expander.expand(&text)?, left_out));
+        }
+        let event = match strings {
+            Strings::InPlace => self.expander.expand(stored.json),
+            Strings::AsBlobs(blobs) => self.expander.expand_value(internalise(stored.json, blobs)?),
         };
-        expanded.map_err(|error| unreadable(error.to_string()))
+        Ok((event?, LeftOut::default()))
     }
 }

@@ -9,7 +9,8 @@ mod stored;
 
 use memory::{Known, Memory};
 use rheon_types::{AgentEvent, Event};
-use serde::Serialize;
+use serde::{Deserialize as _, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use stored::{Slim, StoredSlim};
@@ -43,6 +44,12 @@ pub enum ExpandError {
         /// Its number.
         seq: u64,
     },
+}
+
+impl From<serde_json::Error> for ExpandError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Unreadable(error.to_string())
+    }
 }
 
 impl Stored {
@@ -82,20 +89,31 @@ impl Expander {
     }
 
     /// The whole event that `json` was made of.
-    pub fn expand(&mut self, json: &RawValue) -> Result<Event, ExpandError> {
-        let event = match StoredSlim::read(json.get()) {
-            Some(stored) => {
-                let stored = stored.map_err(|error| ExpandError::Unreadable(error.to_string()))?;
-                let missing = ExpandError::Missing { seq: stored.seq };
-                let known = self.memory.known(&stored.loop_id);
-                let kind = known.and_then(|known| known.expand(&stored.kind)).ok_or(missing)?;
-                stored.with(kind)
-            }
-            None => serde_json::from_str(json.get())
-                .map_err(|error| ExpandError::Unreadable(error.to_string()))?,
+    pub fn expand(&mut self, json: &str) -> Result<Event, ExpandError> {
+        let event = match StoredSlim::read(json) {
+            Some(stored) => self.whole(stored?)?,
+            None => serde_json::from_str(json)?,
         };
         self.memory.observe(&event);
         Ok(event)
+    }
+
+    /// The same of an event that was read already. Its texts are not copied.
+    pub fn expand_value(&mut self, value: Value) -> Result<Event, ExpandError> {
+        let event = if StoredSlim::is_slim(&value) {
+            self.whole(StoredSlim::deserialize(value)?)?
+        } else {
+            Event::deserialize(value)?
+        };
+        self.memory.observe(&event);
+        Ok(event)
+    }
+
+    fn whole(&self, stored: StoredSlim<'static>) -> Result<Event, ExpandError> {
+        let missing = ExpandError::Missing { seq: stored.seq };
+        let known = self.memory.known(&stored.loop_id);
+        let kind = known.and_then(|known| known.expand(&stored.kind)).ok_or(missing)?;
+        Ok(stored.with(kind))
     }
 }
 

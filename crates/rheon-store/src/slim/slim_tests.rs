@@ -27,7 +27,7 @@ fn round_trip(events: &[Event]) -> (Vec<Event>, usize, usize) {
             whole_bytes += serde_json::to_string(event).unwrap().len();
             slim_bytes += stored.json().get().len();
             let read: Box<RawValue> = serde_json::from_str(stored.json().get()).unwrap();
-            expander.expand(&read).unwrap()
+            expander.expand(read.get()).unwrap()
         })
         .collect();
     (back, whole_bytes, slim_bytes)
@@ -120,7 +120,7 @@ async fn what_leans_on_something_missing_is_told_and_not_guessed() {
     };
     let stored: Vec<_> = events.iter().map(keep).collect();
     let end = events.iter().position(|event| matches!(event.kind, AgentEvent::MessageEnd { .. })).unwrap();
-    let lost = Expander::new().expand(stored[end].json());
+    let lost = Expander::new().expand(stored[end].json().get());
     assert_eq!(lost, Err(ExpandError::Missing { seq: events[end].seq }));
     // A text that looks like a slim event is a text.
     let text = Arc::new("\"slim.message_end\"".to_owned());

@@ -7,6 +7,7 @@ use rheon_types::{
     TurnId, Usage,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// An event that leaves something out.
 #[derive(Debug, Serialize, Deserialize)]
@@ -62,6 +63,9 @@ pub(super) enum TextOf {
     LastAnswer,
 }
 
+/// How the kind of a slim event begins. In a text of somebody's its quotes would be escaped.
+const SLIM_KIND: &str = "\"kind\":{\"type\":\"slim.";
+
 impl<'a> StoredSlim<'a> {
     pub(super) fn of(event: &Event, slim: &'a Slim) -> Self {
         Self {
@@ -75,6 +79,12 @@ impl<'a> StoredSlim<'a> {
 
     pub(super) fn with(self, kind: AgentEvent) -> Event {
         Event { seq: self.seq, at: self.at, session_id: self.session_id, loop_id: self.loop_id, kind }
+    }
+
+    /// Whether `value` is a slim event.
+    pub(super) fn is_slim(value: &Value) -> bool {
+        let name = value.get("kind").and_then(|kind| kind.get("type")).and_then(Value::as_str);
+        name.is_some_and(|name| name.starts_with("slim."))
     }
 
     /// The slim event that `json` is, if it is one at all.
@@ -92,6 +102,12 @@ impl<'a> StoredSlim<'a> {
         // Looking for the prefix first spares most events from being read twice.
         if !json.contains("\"slim.") {
             return None;
+        }
+        // As it is written, so that it is not read twice either.
+        if json.contains(SLIM_KIND)
+            && let Ok(stored) = serde_json::from_str(json)
+        {
+            return Some(Ok(stored));
         }
         let tagged: Tagged<'_> = serde_json::from_str(json).ok()?;
         tagged.kind.name.starts_with("slim.").then(|| serde_json::from_str(json))

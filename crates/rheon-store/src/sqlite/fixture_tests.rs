@@ -40,6 +40,8 @@ pub(super) fn started() -> AgentEvent {
         continuation: None,
         model: "m1".into(),
         metadata: None,
+        settings: None,
+        history: None,
     }
 }
 

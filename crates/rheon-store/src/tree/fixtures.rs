@@ -63,6 +63,8 @@ pub(super) fn start(agent: &str, parent: Option<&str>, metadata: Option<Value>) 
         continuation: parent.map(|_| ContinuationKind::Default),
         model: "model".into(),
         metadata: metadata.map(Arc::new),
+        settings: None,
+        history: None,
     }
 }
 

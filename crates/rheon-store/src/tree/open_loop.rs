@@ -56,7 +56,8 @@ impl LoopRecord {
     }
 
     fn begin(&mut self, event: &Event) {
-        let AgentEvent::AgentStart { agent_id, parent_loop_id, continuation, model, metadata } = &event.kind
+        let AgentEvent::AgentStart { agent_id, parent_loop_id, continuation, model, metadata, .. } =
+            &event.kind
         else {
             return;
         };

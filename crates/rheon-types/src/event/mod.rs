@@ -3,6 +3,7 @@
 mod approval;
 mod order;
 mod part;
+mod settings;
 
 use std::sync::Arc;
 
@@ -17,7 +18,9 @@ pub use order::{OrderChecker, OrderViolation};
 pub use part::{
     ChildRef, CompactionTrigger, Ledger, Meter, PermissionMode, QueuedChange, Reserved, TaskItem, TaskStatus,
 };
+pub use settings::RunSettings;
 
+use crate::history::History;
 use crate::hook_point::HookPoint;
 use crate::id::{AgentId, ApprovalId, LoopId, SessionId, ToolCallId, ToolName};
 use crate::message::AgentMessage;
@@ -68,6 +71,14 @@ pub enum AgentEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::metadata()"))]
         metadata: Option<Arc<Value>>,
+        /// What the run obeyed; absent in logs of before this was kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        settings: Option<Arc<RunSettings>>,
+        /// The conversation that the run began with, where the log before it says something else: one that came from
+        /// outside, was restored or forgotten.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::conversation()"))]
+        history: Option<History>,
     },
     /// A run is over; always the last event of its run.
     #[serde(rename = "agent.end")]
@@ -245,6 +256,13 @@ pub enum AgentEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         veto: Option<String>,
         duration_ms: u64,
+        /// The call it was about, where it was about one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        call_id: Option<ToolCallId>,
+        /// The arguments it put in place of the model's.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::metadata()"))]
+        arguments: Option<Arc<Value>>,
     },
     /// The task list is another one now.
     #[serde(rename = "task.update")]

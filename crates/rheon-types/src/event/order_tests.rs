@@ -25,6 +25,8 @@ fn event(word: &str) -> AgentEvent {
             continuation: None,
             model: "m".into(),
             metadata: None,
+            settings: None,
+            history: None,
         },
         "end" => AgentEvent::AgentEnd { output: Arc::new(AgentOutput::new(RunEnd::Completed)) },
         "turn" => {

@@ -11,6 +11,20 @@ pub trait Clock: Send + Sync {
 
     /// Time since some fixed moment. Never goes back.
     fn elapsed(&self) -> Duration;
+
+    /// Whether waiting takes time.
+    fn pauses(&self) -> Pauses {
+        Pauses::Kept
+    }
+}
+
+/// Whether waiting takes time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pauses {
+    /// It does.
+    Kept,
+    /// It does not: what is played from a log was waited for when it happened.
+    Skipped,
 }
 
 /// Rolls dice.

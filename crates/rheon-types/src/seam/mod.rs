@@ -12,7 +12,7 @@ mod tool;
 mod worker;
 
 pub use client::{Client, EventStream};
-pub use clock::{Clock, Random};
+pub use clock::{Clock, Pauses, Random};
 pub use filter::{FilterVerdict, InputFilter};
 /// Asks about everything that is more than a look; the answers come from the stream of the run or from hooks.
 pub use gate::AskFirst as Interactive;

@@ -7,9 +7,11 @@ use futures_core::Stream;
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::Answer;
+use crate::draft::Finished;
 use crate::error::ProviderError;
 use crate::model::ModelInfo;
 use crate::request::{Chunk, Request};
+use crate::usage::MicroUsd;
 
 /// The answer of a model, piece by piece.
 pub type ChunkStream = Pin<Box<dyn Stream<Item = Result<Chunk, ProviderError>> + Send>>;
@@ -26,6 +28,18 @@ pub trait Provider: Send + Sync {
     /// [`ModelInfo::unknown`] has cautious guesses.
     fn describe(&self, _model: &str) -> Option<Arc<ModelInfo>> {
         None
+    }
+
+    /// What one call cost, where it is known: at the price of the model that answered. Where its name says nothing, it is
+    /// the model that was asked, unless another provider answered.
+    fn cost(&self, asked: &str, answered: &Finished) -> Option<MicroUsd> {
+        let known = answered.model.as_deref().and_then(|model| self.describe(model));
+        let known = known.filter(|info| info.prices.is_some());
+        let info = match answered.provider {
+            Some(_) => known,
+            None => known.or_else(|| self.describe(asked)),
+        };
+        info.and_then(|info| info.cost(&answered.usage))
     }
 
     /// The service's own count of the prompt's tokens, where it offers one.

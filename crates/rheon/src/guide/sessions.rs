@@ -108,3 +108,41 @@
 //! - If both are wanted and one fails, neither is rewound: the files are put back.
 //! - What `.gitignore` names, and what git itself keeps, is neither captured nor touched. Effects outside the folder stay.
 //! - Deleting a session makes its checkpoints go on the next [`sweep`](crate::store::rewind::sweep).
+//!
+//! # A session again, from its journal alone
+//!
+//! [`replay_session`](crate::replay_session) runs the real loop over a journal: answers of the model, results of tools,
+//! approvals, hooks and the clock come from the log, nothing is called and nothing is waited for. The same events come out,
+//! byte for byte, or the first that differs is the error, with its number and both texts.
+//!
+//! ```
+//! # use std::sync::Arc;
+//! # use rheon::prelude::*;
+//! # use rheon::providers::scripted::{Scenario, ScriptedProvider};
+//! # use rheon::store::journal::Lease;
+//! # use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, Sessions};
+//! # use rheon::types::Timestamp;
+//! use rheon::replay::Until;
+//! use rheon::store::SessionName;
+//!
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let lease = Lease { pid: std::process::id(), host: None, at: Timestamp::from_millis(0) };
+//! # let sessions = Sessions::new(folder.path(), BLOB_BYTES_MAX);
+//! # let journals = Arc::new(JournalStore::new(sessions.clone(), None, lease));
+//! # let model = ScriptedProvider::new(Scenario::new().turn("Hello, Ada."));
+//! # Agent::builder().provider(model).session("chat").journals(&journals).build()?.run("Hi.").await?;
+//! let chat = SessionName::new("chat")?;
+//! let whole = rheon::replay_session(&sessions, &chat, Until::End)?;
+//! let begin = rheon::replay_session(&sessions, &chat, Until::Seq(4))?;
+//! assert_eq!(begin.events, whole.events[..4]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! To go on from an event with another model, fork the session there and build the agent with that model.
+//!
+//! So a session file is a regression test: copy the journal to `tests/sessions/projects/no-project/` of your crate (with
+//! `blobs/`, if it has large payloads) and replay each of [`Sessions::list`](crate::store::sessions::Sessions::list), as
+//! Rheon's own tests do. A journal holds what was said: look through it for secrets before you keep it.

@@ -5,6 +5,7 @@ mod derive_tool;
 mod escapes;
 mod examples;
 mod pipeline;
+mod replay;
 mod rewind;
 mod skills;
 mod talking_tools;

@@ -63,6 +63,7 @@ fn line(chunk: &Chunk) -> String {
         Chunk::ToolCallStart { index, id, name } => format!("call {index} {id} {name}"),
         Chunk::ToolCallDelta { index, delta } => format!("call {index} {delta}"),
         Chunk::ToolCallEnd { index } => format!("call {index} end"),
+        Chunk::Block { block } => format!("{block:?}"),
         Chunk::Usage { usage } => format!("{usage:?}"),
         Chunk::Done { stop_reason } => format!("done {stop_reason:?}"),
     }

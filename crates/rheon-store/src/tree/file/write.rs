@@ -1,12 +1,14 @@
 //! Replacing a file: the old one or the new one is there, never half of either.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use rheon_types::Timestamp;
+
+use crate::folders;
 
 /// The last moment that every file system can keep: some time in 2242.
 const MODIFIED_MS_MAX: u64 = (1 << 33) * 1_000;
@@ -28,7 +30,7 @@ impl From<io::Error> for WriteFault {
 
 /// Makes the folder and those above it, for the user alone. One that exists stays as it is.
 pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+    folders::make(folder, 1)
 }
 
 /// Puts what `fill` writes in the place of `target`, by way of `temporary` in the same folder. The file is dated

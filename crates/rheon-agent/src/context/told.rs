@@ -1,0 +1,58 @@
+//! `Told`: the conversation as a log tells it, which is what a run goes on with unless it says otherwise.
+
+use std::sync::Arc;
+
+use rheon_types::{AgentEvent, AgentMessage, Author, ContinuationKind, History, Message};
+
+/// The conversation as the events of a log tell it. Holds a list of its own, so that it never outgrows that of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    history: History,
+}
+
+impl Told {
+    /// A conversation told by events of before.
+    pub(crate) fn new(history: &History) -> Self {
+        Self { history: history.iter().cloned().collect() }
+    }
+
+    /// Takes in the next event.
+    pub(crate) fn apply(&mut self, event: &AgentEvent) {
+        match event {
+            AgentEvent::AgentStart { history: Some(history), .. } => *self = Self::new(history),
+            AgentEvent::AgentStart { continuation, .. } => {
+                self.history = go_back(&self.history, continuation.as_ref());
+            }
+            AgentEvent::MessageEnd { message } => self.history.push(Arc::clone(message)),
+            _ => {}
+        }
+    }
+
+    /// The conversation so far.
+    pub(crate) fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// Whether a run that begins with `begun` need not say so.
+    pub(crate) fn is_told(&self, begun: &History, continuation: Option<&ContinuationKind>) -> bool {
+        let told = go_back(&self.history, continuation);
+        let is_same =
+            |(one, other): (&Arc<AgentMessage>, &Arc<AgentMessage>)| Arc::ptr_eq(one, other) || one == other;
+        told.len() == begun.len() && told.iter().zip(begun.iter()).all(is_same)
+    }
+}
+
+/// The conversation a run begins with; a rerun or branch goes back to what the user said last.
+pub(crate) fn go_back(history: &History, continuation: Option<&ContinuationKind>) -> History {
+    match continuation {
+        None | Some(ContinuationKind::Default) => history.clone(),
+        Some(ContinuationKind::Rerun { .. } | ContinuationKind::Branch { .. }) => {
+            let is_said = |message: Option<&Arc<AgentMessage>>| match message.and_then(|it| it.as_llm()) {
+                Some(Message::User(user)) => user.author == Author::User,
+                Some(Message::Assistant(_) | Message::ToolResult(_)) | None => false,
+            };
+            let last = (0..history.len()).rev().find(|index| is_said(history.get(*index)));
+            history.prefix(last.map_or(0, |index| index + 1))
+        }
+    }
+}

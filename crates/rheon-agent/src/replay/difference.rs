@@ -1,0 +1,87 @@
+//! `Difference`: where a replay left its log, in words that a person understands.
+
+use std::fmt;
+
+use rheon_types::Event;
+
+/// How many characters are shown on either side of the first byte that differs.
+const EXCERPT_CHARS: usize = 80;
+
+/// The first place where the loop did something else than the log says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The number of the event.
+    pub seq: u64,
+    /// Its dotted name in the log; that of the replayed event where the log has none.
+    pub name: &'static str,
+    /// The first byte of the JSON that differs.
+    pub byte: usize,
+    /// The recorded JSON around it; nothing if the log has no event here.
+    pub recorded: Option<String>,
+    /// The replayed JSON around it; nothing if the loop had nothing more to say.
+    pub replayed: Option<String>,
+}
+
+impl Difference {
+    /// How two events differ, if they do. What counts is their JSON, byte for byte.
+    pub(super) fn between(recorded: &Event, replayed: &Event) -> Option<Self> {
+        let (one, other) = (json(recorded), json(replayed));
+        if one == other {
+            return None;
+        }
+        let byte = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+        Some(Self {
+            seq: recorded.seq,
+            name: recorded.kind.name(),
+            byte,
+            recorded: Some(excerpt(&one, byte)),
+            replayed: Some(excerpt(&other, byte)),
+        })
+    }
+
+    /// The log goes on where the loop does not.
+    pub(super) fn missing(recorded: &Event) -> Self {
+        let text = excerpt(&json(recorded), 0);
+        Self { seq: recorded.seq, name: recorded.kind.name(), byte: 0, recorded: Some(text), replayed: None }
+    }
+
+    /// The loop goes on where the log does not.
+    pub(super) fn surplus(replayed: &Event) -> Self {
+        let text = excerpt(&json(replayed), 0);
+        Self { seq: replayed.seq, name: replayed.kind.name(), byte: 0, recorded: None, replayed: Some(text) }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "event {} ({}) ", self.seq, self.name)?;
+        match (&self.recorded, &self.replayed) {
+            (Some(recorded), Some(replayed)) => {
+                let byte = self.byte;
+                write!(f, "differs from byte {byte} on:\n  recorded {recorded}\n  replayed {replayed}")
+            }
+            (Some(recorded), None) => {
+                write!(f, "is in the log, but the loop does not come to it:\n  recorded {recorded}")
+            }
+            (None, Some(replayed)) => {
+                write!(f, "comes out of the loop, but is not in the log:\n  replayed {replayed}")
+            }
+            (None, None) => f.write_str("differs"),
+        }
+    }
+}
+
+/// Events hold nothing that JSON cannot say; one that could not be written equals no other.
+fn json(event: &Event) -> String {
+    serde_json::to_string(event).unwrap_or_else(|error| format!("unwritable event {}: {error}", event.seq))
+}
+
+/// The text around `byte`.
+fn excerpt(text: &str, byte: usize) -> String {
+    let start = text.char_indices().map(|(at, _)| at).filter(|at| *at <= byte).count().saturating_sub(1);
+    let (from, until) = (start.saturating_sub(EXCERPT_CHARS), start + EXCERPT_CHARS);
+    let shown: String = text.chars().skip(from).take(until - from).collect();
+    let before = if from > 0 { "..." } else { "" };
+    let after = if text.chars().nth(until).is_some() { "..." } else { "" };
+    format!("{before}{shown}{after}")
+}

@@ -1,0 +1,345 @@
+//! `Director`: knows how far the loop is in its script, holds every event against it, and tells the seams what comes next.
+
+use std::collections::HashSet;
+use std::future::pending;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rheon_types::event::Responder;
+use rheon_types::{
+    AgentEvent, AgentMessage, Answer, Author, Event, Message, Store, StoreError, Timestamp, ToolCallId,
+};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::difference::Difference;
+use super::script::{Entry, Script, Stopped};
+use crate::control::{Answerer, Control, QueueMode};
+use crate::log::EventLog;
+use crate::step::execute::SKIPPED;
+
+/// Directs one run. It watches the run's log, so it sees every event as it is made.
+pub(super) struct Director {
+    pub(super) script: Script,
+    /// The number of the last event that counts.
+    pub(super) last: u64,
+    pub(super) control: Control,
+    answerer: Answerer,
+    pub(super) token: CancellationToken,
+    pub(super) passed: Arc<AtomicBool>,
+    /// The log that is watched; let go of at the end, because it holds this as its store.
+    log: Mutex<Option<EventLog>>,
+    /// Wakes whoever waits for its place in the script.
+    pub(super) changed: Notify,
+    /// Counts whatever happens, so that a loop that waits for nothing is noticed.
+    pub(super) steps: AtomicU64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    /// The place of the next event.
+    pub(super) next: usize,
+    pub(super) replayed: Vec<Event>,
+    /// How many of the events were taken as they were recorded.
+    pub(super) taken: usize,
+    pub(super) difference: Option<Difference>,
+    /// Nothing that happens from here on counts.
+    pub(super) is_over: bool,
+    /// The panic of the recorded run has happened again; closing it must not be taken for another.
+    pub(super) has_panicked: bool,
+    /// The next reading of the measuring clock is the beginning of what is measured.
+    pub(super) is_start_due: bool,
+    /// The price of the model call that is under way was told.
+    pub(super) is_cost_told: bool,
+    /// The tokens of tries that nobody saw were told.
+    pub(super) is_hidden_told: bool,
+    /// Tools that have given their result.
+    pub(super) returned: HashSet<ToolCallId>,
+    /// Calls whose result has got all that hooks add.
+    pub(super) added: HashSet<ToolCallId>,
+}
+
+impl Director {
+    pub(super) fn new(script: Script, last: u64) -> Arc<Self> {
+        let control = Control::new(QueueMode::All, QueueMode::All);
+        let answerer = control.answerer();
+        Arc::new(Self {
+            script,
+            last,
+            control,
+            answerer,
+            token: CancellationToken::new(),
+            passed: Arc::default(),
+            log: Mutex::default(),
+            changed: Notify::new(),
+            steps: AtomicU64::new(0),
+            state: Mutex::default(),
+        })
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The place of the next event.
+    pub(super) fn next(&self) -> usize {
+        self.state().next
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.state().is_over
+    }
+
+    /// When the next event happened.
+    pub(super) fn now(&self) -> Timestamp {
+        let place = self.next();
+        let event = self.script.event(place).or_else(|| self.script.event(place.checked_sub(1)?));
+        event.map(|event| event.at).unwrap_or_default()
+    }
+
+    /// Called wherever the loop asks something. A run that panicked here does so again, and one that is over waits.
+    pub(super) fn reached(&self) -> Reached {
+        self.steps.fetch_add(1, Ordering::Relaxed);
+        let (place, is_over) = {
+            let state = self.state();
+            (state.next, state.is_over)
+        };
+        if is_over {
+            return Reached::Nowhere;
+        }
+        if let Some(stopped @ Stopped::Panicked(_)) = self.script.stops_at(place) {
+            self.stop_or_panic(stopped);
+        }
+        Reached::Place(place)
+    }
+
+    /// Stops the run as it was stopped, also if that was by a panic.
+    pub(super) fn stop_or_panic(&self, stopped: Stopped) {
+        if let Stopped::Panicked(message) = stopped {
+            if !std::mem::replace(&mut self.state().has_panicked, true) {
+                // Without the panic's report on standard error, which the recorded run has made.
+                std::panic::resume_unwind(Box::new(message));
+            }
+        } else {
+            self.stop(&stopped);
+        }
+    }
+
+    /// Stops the run as it was stopped. A panic happens where the loop next asks something.
+    pub(super) fn stop(&self, stopped: &Stopped) {
+        match stopped {
+            Stopped::Cancelled => self.token.cancel(),
+            Stopped::OutOfTime => {
+                self.passed.store(true, Ordering::Release);
+                self.token.cancel();
+            }
+            Stopped::Unstored(_) | Stopped::Panicked(_) => {}
+        }
+    }
+
+    /// Watches `log`.
+    pub(super) fn watch(&self, log: &EventLog) {
+        *self.log.lock().unwrap_or_else(PoisonError::into_inner) = Some(log.clone());
+    }
+
+    /// The run is not watched any more.
+    pub(super) fn finish(&self) {
+        self.state().is_over = true;
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.changed.notify_waiters();
+    }
+
+    /// Takes events that are not the loop's own as they were recorded.
+    fn take_from_outside(&self, state: &mut State, place: usize) {
+        for event in self.script.outside(place).iter().take_while(|event| event.seq <= self.last) {
+            state.replayed.push(event.clone());
+            state.taken += 1;
+            if let Some(log) = self.log.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+                log.take_in(&event.kind);
+            }
+        }
+    }
+
+    /// Holds an event against the script. Returns its place if it is what was recorded and more is to come.
+    fn hold(&self, event: &Event) -> Option<usize> {
+        let mut state = self.state();
+        if state.is_over {
+            return None;
+        }
+        let place = state.next;
+        let difference = match self.script.event(place) {
+            Some(recorded) if recorded.seq > self.last => {
+                state.is_over = true;
+                return None;
+            }
+            Some(recorded) => Difference::between(recorded, event),
+            // After the last event of a run that was cut off, the loop may go on as it likes.
+            None if self.script.recorded.end().is_none() => {
+                state.is_over = true;
+                return None;
+            }
+            None => Some(Difference::surplus(event)),
+        };
+        if difference.is_some() {
+            state.difference = difference;
+            state.is_over = true;
+            return None;
+        }
+        state.replayed.push(event.clone());
+        state.next += 1;
+        state.is_start_due = matches!(event.kind, AgentEvent::LlmStart { .. } | AgentEvent::ToolStart { .. });
+        if let AgentEvent::LlmStart { .. } = event.kind {
+            (state.is_cost_told, state.is_hidden_told) = (false, false);
+        }
+        self.take_from_outside(&mut state, place);
+        state.is_over = self.script.event(state.next).is_none();
+        Some(place)
+    }
+
+    /// Prepares what the loop will find when it goes on after the event at `place`.
+    fn prepare(&self, place: usize, event: &AgentEvent) {
+        let next = self.next();
+        match event {
+            AgentEvent::TurnStart { turn_index, .. } => self.queue_said(*turn_index, next),
+            AgentEvent::TurnEnd { tool_results, .. } if tool_results.is_empty() => self.keep_going(next),
+            _ => {}
+        }
+        match self.script.kind(next) {
+            Some(AgentEvent::ToolBlocked { reason, .. }) if reason == SKIPPED => self.queue_blank(),
+            Some(AgentEvent::ApprovalResolved { request_id, .. }) => {
+                match self.script.response(place, request_id.as_str()) {
+                    // Nobody waits any more if the answer is refused; the next event tells.
+                    Some((response, Responder::User)) => {
+                        self.answerer.respond(request_id, response).ok();
+                    }
+                    Some((_, Responder::Nobody)) => self.control.withdraw(request_id),
+                    Some((_, Responder::Hook | Responder::Cancelled)) | None => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Queues what the turn took from the queues.
+    fn queue_said(&self, turn_index: u32, next: usize) {
+        let mut said = self.script.said_from(next);
+        if turn_index == 0 {
+            // Prompts are given with the start of the run.
+            let prompts = self.prompts_len(&said);
+            said.drain(..prompts);
+        } else if self.is_reminder(next) {
+            said.drain(..1);
+        }
+        let is_empty = said.is_empty();
+        let is_said = |at: &usize| match self.script.kind(*at) {
+            Some(AgentEvent::InputRejected { .. } | AgentEvent::MessageEnd { .. }) => true,
+            Some(AgentEvent::MessageStart { message }) => message.as_assistant().is_none(),
+            Some(_) | None => false,
+        };
+        let after = (next..).find(|at| !is_said(at)).unwrap_or(next);
+        for entry in said {
+            self.control.steer(match entry {
+                Entry::Message(message) => AgentMessage::clone(&message),
+                Entry::Rejected => placeholder(),
+            });
+        }
+        if !matches!(self.script.kind(after), Some(AgentEvent::TurnEnd { message: None, .. })) {
+            return;
+        }
+        match self.script.stops_at(after) {
+            // A filter looked at something that never entered the conversation when it panicked.
+            Some(Stopped::Panicked(_)) => self.control.steer(placeholder()),
+            // The run was stopped while filters looked at something, which then went back to its queue.
+            Some(Stopped::Cancelled | Stopped::OutOfTime) if is_empty => {
+                self.control.steer(placeholder());
+            }
+            Some(Stopped::Cancelled | Stopped::OutOfTime | Stopped::Unstored(_)) | None => {}
+        }
+    }
+
+    /// How many of the messages of the first turn are prompts.
+    pub(super) fn prompts_len(&self, said: &[Entry]) -> usize {
+        match self.script.kind(0) {
+            Some(AgentEvent::AgentStart { continuation: None, .. }) => {
+                said.iter().take_while(|entry| matches!(entry, Entry::Message(_))).count()
+            }
+            _ => 0,
+        }
+    }
+
+    /// Whether the message at `place` is what a hook wanted said: the run wrote it in that moment.
+    pub(super) fn is_reminder(&self, place: usize) -> bool {
+        let Some(event) = self.script.event(place) else { return false };
+        let before = place.checked_sub(2).and_then(|place| self.script.kind(place));
+        let AgentEvent::MessageStart { message } = &event.kind else { return false };
+        let is_note = match message.as_llm() {
+            Some(Message::User(user)) => user.author == Author::Runtime && user.timestamp == event.at,
+            Some(Message::Assistant(_) | Message::ToolResult(_)) | None => false,
+        };
+        is_note && matches!(before, Some(AgentEvent::TurnEnd { tool_results, .. }) if tool_results.is_empty())
+    }
+
+    /// After a turn that leaves nothing to answer, the run goes on only if something waits.
+    fn keep_going(&self, next: usize) {
+        let waits = match self.script.kind(next) {
+            Some(AgentEvent::TurnStart { .. }) => !self.is_reminder(next + 1),
+            // A limit ends a run only if it would have gone on.
+            Some(AgentEvent::MessageStart { .. }) => true,
+            _ => false,
+        };
+        if waits {
+            self.queue_blank();
+        }
+    }
+
+    /// A message that says nothing counts as waiting and is dropped when its turn comes.
+    fn queue_blank(&self) {
+        self.control.steer(AgentMessage::user("", Timestamp::default()));
+    }
+}
+
+/// Stands for a message that is not known.
+pub(super) fn placeholder() -> AgentMessage {
+    AgentMessage::user("?", Timestamp::default())
+}
+
+/// Where the loop is when it asks something.
+pub(super) enum Reached {
+    /// Before the event at this place.
+    Place(usize),
+    /// Past what counts.
+    Nowhere,
+}
+
+impl Director {
+    /// Takes in an event that the loop has made.
+    pub(super) fn observe(&self, event: &Event) {
+        if !event.kind.is_durable() {
+            return;
+        }
+        self.steps.fetch_add(1, Ordering::Relaxed);
+        if let Some(place) = self.hold(event) {
+            self.prepare(place, &event.kind);
+            if let Some(stopped) = self.script.stops_at(self.next()) {
+                self.stop(&stopped);
+            }
+        }
+        self.changed.notify_waiters();
+    }
+}
+
+/// Stores nothing, and fails where the recorded store did.
+impl Store for Director {
+    fn append(&self, _event: &Event) -> Result<(), StoreError> {
+        let state = self.state();
+        match self.script.stops_at(state.next + 1) {
+            Some(Stopped::Unstored(error)) if !state.is_over => Err(error),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn sync(&self) -> Answer<'_, Result<(), StoreError>> {
+        if self.is_over() { Answer::later(pending()) } else { Answer::Now(Ok(())) }
+    }
+}

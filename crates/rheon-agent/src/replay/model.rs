@@ -1,0 +1,190 @@
+//! The recorded model: answers, failures, prices.
+
+use std::sync::Arc;
+
+use futures::StreamExt;
+use futures::stream::{iter, once, pending};
+use rheon_types::{
+    AgentEvent, AssistantMessage, Chunk, ChunkStream, Finished, MicroUsd, Provider, ProviderError,
+    ProviderErrorKind, Request, RunEnd, RunFailure, StopReason, Usage,
+};
+use tokio_util::sync::CancellationToken;
+
+use super::director::{Director, Reached};
+
+/// Answers as the recorded model did.
+pub(super) struct RecordedModel {
+    pub(super) director: Arc<Director>,
+    pub(super) id: String,
+}
+
+/// How a try of a model call went.
+enum Try {
+    /// The model answered, or part of an answer was seen.
+    Seen(Box<AssistantMessage>, Ending),
+    /// It failed before anything was seen.
+    Unseen(ProviderError),
+}
+
+/// How the answer of a try ended.
+enum Ending {
+    Done,
+    Failed(ProviderError),
+    Stopped,
+    /// The log has no end of it.
+    Unknown,
+}
+
+impl RecordedModel {
+    /// The try that begins before the event at `place`.
+    fn attempt(&self, place: usize) -> Option<Try> {
+        let script = &self.director.script;
+        let mut begun = None;
+        for at in place..script.recorded.said {
+            match script.kind(at)? {
+                AgentEvent::MessageStart { message } => begun = message.as_assistant(),
+                AgentEvent::Retry { delay_ms, cause, .. } => {
+                    return Some(Try::Unseen(again(cause, *delay_ms)));
+                }
+                AgentEvent::MessageEnd { message } => {
+                    let answer = message.as_assistant()?.clone();
+                    let ending = match answer.stop_reason {
+                        StopReason::Stop | StopReason::ToolUse | StopReason::Length => Ending::Done,
+                        StopReason::Aborted => Ending::Stopped,
+                        StopReason::Error => Ending::Failed(match script.kind(at + 1) {
+                            Some(AgentEvent::Retry { delay_ms, cause, .. }) => again(cause, *delay_ms),
+                            Some(_) | None => self.last_error(&answer),
+                        }),
+                    };
+                    return Some(Try::Seen(Box::new(answer), ending));
+                }
+                _ => {}
+            }
+        }
+        begun.map(|answer| Try::Seen(Box::new(answer.clone()), Ending::Unknown))
+    }
+
+    /// The error that ended the run. Where something else ended it after that, one that is not tried again.
+    fn last_error(&self, answer: &AssistantMessage) -> ProviderError {
+        match self.director.script.recorded.end() {
+            Some(RunEnd::Failed { failure: RunFailure::Provider { error } }) => error.clone(),
+            _ => {
+                let text = answer.error_message.clone().unwrap_or_default();
+                ProviderError::new(ProviderErrorKind::Api, text)
+            }
+        }
+    }
+
+    /// The model call that is under way, as its end tells it: tokens and price.
+    fn call_end(&self, place: usize) -> Option<(Usage, Option<MicroUsd>)> {
+        self.director.script.kinds_from(place).find_map(|kind| match kind {
+            AgentEvent::LlmEnd { usage, cost, .. } => Some((*usage, *cost)),
+            _ => None,
+        })
+    }
+
+    /// The tokens of tries that nobody saw, all at the first of them.
+    fn hidden(&self, place: usize) -> Option<Usage> {
+        let mut state = self.director.state();
+        if std::mem::replace(&mut state.is_hidden_told, true) {
+            return None;
+        }
+        drop(state);
+        let script = &self.director.script;
+        let (mut left, _) = self.call_end(place)?;
+        let begin =
+            (0..place).rev().find(|at| matches!(script.kind(*at), Some(AgentEvent::LlmStart { .. })))?;
+        let call = script.kinds_from(begin).take_while(|kind| !matches!(kind, AgentEvent::LlmEnd { .. }));
+        for kind in call {
+            if let AgentEvent::MessageEnd { message } = kind
+                && let Some(answer) = message.as_assistant()
+            {
+                left = without(left, answer.usage);
+            }
+        }
+        (left.total() > 0).then_some(left)
+    }
+
+    fn chunks(&self, attempt: Try, place: usize, model: &str) -> ChunkStream {
+        match attempt {
+            Try::Unseen(error) => {
+                let usage = self.hidden(place).map(|usage| Ok(Chunk::Usage { usage }));
+                Box::pin(iter(usage.into_iter().chain([Err(error)])))
+            }
+            Try::Seen(answer, ending) => {
+                let said = iter(said(&answer, model, &self.id).into_iter().map(Ok));
+                match ending {
+                    Ending::Done => {
+                        let stop_reason = answer.stop_reason;
+                        Box::pin(said.chain(once(async move { Ok(Chunk::Done { stop_reason }) })))
+                    }
+                    Ending::Failed(error) => Box::pin(said.chain(once(async move { Err(error) }))),
+                    Ending::Unknown => Box::pin(said.chain(pending())),
+                    Ending::Stopped => {
+                        let director = Arc::clone(&self.director);
+                        let stopping = once(async move { stop(&director) }).filter_map(|()| async { None });
+                        Box::pin(said.chain(stopping).chain(pending()))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Stops the run in the middle of an answer.
+fn stop(director: &Director) {
+    if let Some(stopped) = director.script.stopped() {
+        director.stop_or_panic(stopped);
+    }
+}
+
+/// A failure that was worth another try after this pause.
+fn again(cause: &str, delay_ms: u64) -> ProviderError {
+    ProviderError::new(ProviderErrorKind::Network, cause).with_retry_after_ms(delay_ms)
+}
+
+/// What the stream of an answer says, without its end.
+fn said(answer: &AssistantMessage, model: &str, provider: &str) -> Vec<Chunk> {
+    let mut chunks = Vec::with_capacity(answer.content.len() + 3);
+    if answer.provider != provider {
+        chunks.push(Chunk::Provider { provider: answer.provider.as_str().into() });
+    }
+    if answer.model != model {
+        chunks.push(Chunk::Model { model: answer.model.clone() });
+    }
+    // What was seen of an answer may have been dropped; an empty piece shows as much of it.
+    chunks.push(Chunk::Text { delta: Default::default() });
+    chunks.extend(answer.content.iter().map(|block| Chunk::Block { block: Box::new(block.clone()) }));
+    chunks.push(Chunk::Usage { usage: answer.usage });
+    chunks
+}
+
+fn without(sum: Usage, part: Usage) -> Usage {
+    Usage {
+        input: sum.input.saturating_sub(part.input),
+        output: sum.output.saturating_sub(part.output),
+        cache_read: sum.cache_read.saturating_sub(part.cache_read),
+        cache_write: sum.cache_write.saturating_sub(part.cache_write),
+        total_tokens: sum.total().saturating_sub(part.total()),
+    }
+}
+
+impl Provider for RecordedModel {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn stream(&self, request: Request, _cancel: CancellationToken) -> ChunkStream {
+        let Reached::Place(place) = self.director.reached() else { return Box::pin(pending()) };
+        match self.attempt(place) {
+            Some(attempt) => self.chunks(attempt, place, &request.model),
+            None => Box::pin(pending()),
+        }
+    }
+
+    fn cost(&self, _asked: &str, _answered: &Finished) -> Option<MicroUsd> {
+        let (_, cost) = self.call_end(self.director.next())?;
+        let is_told = std::mem::replace(&mut self.director.state().is_cost_told, true);
+        if is_told { cost.map(|_| MicroUsd::default()) } else { cost }
+    }
+}

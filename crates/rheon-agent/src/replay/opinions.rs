@@ -1,0 +1,294 @@
+//! The recorded opinions of gate, hooks and filters.
+
+use std::future::pending;
+use std::sync::Arc;
+
+use rheon_types::event::{ApprovalRequest, PermissionResponse, Responder};
+use rheon_types::{
+    AgentEvent, AgentOutput, Amendment, Answer, AskedBy, FilterVerdict, Flow, Gate, GateRequest, History,
+    Hook, HookPoint, InputFilter, Message, Opinion, Permit, RunEnd, ToolCall, ToolCallId, ToolError,
+    ToolResult, Usage, Verdict,
+};
+
+use super::director::{Director, Reached};
+use super::script::{Entry, Said, Stopped};
+
+/// What the loop says before the reason of a hook that skipped a call.
+const SKIPPED_BY_HOOK: &str = "Skipped: ";
+
+/// Decides as the recorded gate did.
+pub(super) struct RecordedGate(pub(super) Arc<Director>);
+
+/// Refuses what the recorded filters refused. What they added is in the recorded messages.
+pub(super) struct RecordedFilter(pub(super) Arc<Director>);
+
+/// Speaks as a recorded hook did. The first of them also answers for those that no event names.
+pub(super) struct RecordedHook {
+    pub(super) director: Arc<Director>,
+    /// The names of all hooks, in order.
+    pub(super) names: Arc<[String]>,
+    /// Which of them this is.
+    pub(super) index: usize,
+}
+
+/// Names for hooks such that each call finds those that spoke of it in this order. No more than `names_max` and one.
+pub(super) fn hook_names<'a>(kinds: impl Iterator<Item = &'a AgentEvent>, names_max: usize) -> Vec<String> {
+    let mut names: Vec<String> = vec!["recorded".into()];
+    let (mut place, mut about) = (0, None);
+    for kind in kinds {
+        let AgentEvent::HookRun { hook, call_id, .. } = kind else { continue };
+        if names.len() > names_max {
+            break;
+        }
+        if call_id.as_ref() != about || call_id.is_none() {
+            (place, about) = (0, call_id.as_ref());
+        }
+        match names.iter().skip(place).position(|name| name == hook) {
+            Some(further) => place += further + 1,
+            None => {
+                names.insert(place, hook.clone());
+                place += 1;
+            }
+        }
+    }
+    names
+}
+
+impl Director {
+    /// What becomes of a call, by what comes next.
+    fn verdict(&self, place: usize, call_id: &ToolCallId) -> Verdict {
+        let script = &self.script;
+        let said = script.hooks_said(place, call_id);
+        if said.iter().any(|said| said.arguments.is_some()) {
+            // What a hook wrote is judged once it is known.
+            return Verdict::Allow;
+        }
+        match script.kind(place + said.len()) {
+            Some(AgentEvent::ToolBlocked { call_id: blocked, reason, .. })
+                if said.is_empty() && blocked == call_id && !self.is_skipped_late(place, reason) =>
+            {
+                Verdict::Deny { reason: reason.clone() }
+            }
+            Some(AgentEvent::PlanQueued { change }) if said.is_empty() && change.call_id == *call_id => {
+                Verdict::Queue { change: (**change).clone() }
+            }
+            Some(AgentEvent::ApprovalRequired { request })
+                if request.call_id == *call_id && !script.is_of_tool(request) =>
+            {
+                Verdict::Ask {
+                    subject: request.subject.clone(),
+                    reason: request.reason.clone(),
+                    danger: request.danger,
+                    suggested_rule: request.suggested_rule.clone(),
+                    by: AskedBy::Rule,
+                }
+            }
+            Some(_) | None => Verdict::Allow,
+        }
+    }
+
+    /// Whether a call was skipped by a hook right before it would have run: nothing was asked after it.
+    fn is_skipped_late(&self, place: usize, reason: &str) -> bool {
+        let later = self.script.kinds_from(place + 1).take_while(|kind| {
+            !matches!(kind, AgentEvent::ToolStart { .. } | AgentEvent::MessageStart { .. })
+        });
+        reason.starts_with(SKIPPED_BY_HOOK)
+            && later.into_iter().all(|kind| {
+                !matches!(
+                    kind,
+                    AgentEvent::ApprovalRequired { .. }
+                        | AgentEvent::PlanQueued { .. }
+                        | AgentEvent::HookRun { .. }
+                )
+            })
+    }
+
+    /// Whether the run ends here instead of going on to `expected`; stops it as it was stopped.
+    fn ends_here(&self, point: HookPoint, is_expected: impl Fn(&AgentEvent) -> bool) -> Flow {
+        let Reached::Place(place) = self.reached() else { return Flow::Continue };
+        if self.script.kind(place).is_none_or(is_expected) {
+            return Flow::Continue;
+        }
+        if let Some(RunEnd::Vetoed { point: vetoed, message }) = self.script.recorded.end()
+            && *vetoed == point
+        {
+            return Flow::Veto(message.clone());
+        }
+        if let Some(stopped) = self.script.stopped() {
+            self.stop_or_panic(stopped);
+        }
+        Flow::Continue
+    }
+
+    /// What the loop is told if it is not past what counts, and not about to stop.
+    fn unless_over<'a, T: Send + 'a>(&self, value: T) -> Answer<'a, T> {
+        if self.is_over() || self.token.is_cancelled() {
+            Answer::later(pending())
+        } else {
+            Answer::Now(value)
+        }
+    }
+}
+
+impl Gate for RecordedGate {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Verdict> {
+        let Reached::Place(place) = self.0.reached() else { return Answer::later(pending()) };
+        let verdict = self.0.verdict(place, &request.call.id);
+        // The loop measures how long hooks take only where they are asked.
+        self.0.state().is_start_due = matches!(verdict, Verdict::Allow | Verdict::Ask { .. });
+        Answer::Now(verdict)
+    }
+
+    fn resolved(&self, _request: &ApprovalRequest, _response: &PermissionResponse) {
+        self.0.reached();
+    }
+}
+
+impl InputFilter for RecordedFilter {
+    fn check<'a>(&'a self, _message: &'a Message) -> Answer<'a, FilterVerdict> {
+        let Reached::Place(place) = self.0.reached() else { return Answer::later(pending()) };
+        Answer::Now(match self.0.script.kind(place) {
+            Some(AgentEvent::InputRejected { reason }) => FilterVerdict::Reject(reason.clone()),
+            Some(_) | None => FilterVerdict::Pass,
+        })
+    }
+}
+
+impl RecordedHook {
+    fn is_first(&self) -> bool {
+        self.index == 0
+    }
+
+    /// Which of what was said of a call is this hook's, and whether it is the last.
+    fn said(&self, place: usize, call_id: &ToolCallId) -> Option<(Said, bool)> {
+        let said = self.director.script.hooks_said(place, call_id);
+        let count = said.len();
+        let mut said = said.into_iter().enumerate().peekable();
+        for (index, name) in self.names.iter().enumerate() {
+            let found = said.next_if(|(_, said)| said.hook == *name);
+            if index == self.index {
+                return found.map(|(nth, said)| (said, nth + 1 == count));
+            }
+        }
+        None
+    }
+}
+
+impl Hook for RecordedHook {
+    fn name(&self) -> &str {
+        self.names.get(self.index).map_or("recorded", String::as_str)
+    }
+
+    fn before_loop<'a>(&'a self, _history: &'a History, _loop_index: usize) -> Answer<'a, Flow> {
+        if !self.is_first() {
+            return Answer::Now(Flow::Continue);
+        }
+        let is_start = |kind: &AgentEvent| matches!(kind, AgentEvent::AgentStart { .. });
+        let flow = self.director.ends_here(HookPoint::BeforeLoop, is_start);
+        self.director.unless_over(flow)
+    }
+
+    fn before_turn<'a>(&'a self, _history: &'a History, _turn_index: u32) -> Answer<'a, Flow> {
+        if !self.is_first() {
+            return Answer::Now(Flow::Continue);
+        }
+        let is_turn = |kind: &AgentEvent| matches!(kind, AgentEvent::TurnStart { .. });
+        let flow = self.director.ends_here(HookPoint::BeforeTurn, is_turn);
+        self.director.unless_over(flow)
+    }
+
+    fn after_turn<'a>(&'a self, _history: &'a History, _usage: &'a Usage) -> Answer<'a, ()> {
+        self.director.reached();
+        Answer::Now(())
+    }
+
+    fn permit_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Permit> {
+        let Reached::Place(place) = self.director.reached() else { return Answer::later(pending()) };
+        let Some((said, is_last)) = self.said(place, &call.id) else { return Permit::default().into() };
+        let read = self.director.script.read_by_model(place, &call.id);
+        let context = match read.and_then(|read| read.added()).filter(|_| is_last) {
+            Some(added) => {
+                self.director.state().added.insert(call.id.clone());
+                added
+            }
+            None => Vec::new(),
+        };
+        let opinion = Some(said.veto.map_or(Opinion::Allow, Opinion::Deny));
+        Permit { opinion, arguments: said.arguments, context }.into()
+    }
+
+    fn answer_approval<'a>(
+        &'a self,
+        _call: &'a ToolCall,
+        request: &'a ApprovalRequest,
+    ) -> Answer<'a, Option<PermissionResponse>> {
+        let Reached::Place(place) = self.director.reached() else { return Answer::later(pending()) };
+        Answer::Now(match self.director.script.response(place, request.id.as_str()) {
+            Some((response, Responder::Hook)) if self.is_first() => Some(response),
+            Some((_, Responder::Hook | Responder::User | Responder::Nobody | Responder::Cancelled))
+            | None => None,
+        })
+    }
+
+    fn before_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Flow> {
+        let Reached::Place(place) = self.director.reached() else { return Answer::later(pending()) };
+        Answer::Now(match self.director.script.kind(place) {
+            Some(AgentEvent::ToolBlocked { call_id, reason, .. }) if *call_id == call.id => {
+                match reason.strip_prefix(SKIPPED_BY_HOOK) {
+                    Some(reason) => Flow::Veto(reason.to_owned()),
+                    None => Flow::Continue,
+                }
+            }
+            Some(_) | None => Flow::Continue,
+        })
+    }
+
+    fn after_tool<'a>(
+        &'a self,
+        call: &'a ToolCall,
+        _result: &'a ToolResult,
+        _is_error: bool,
+    ) -> Answer<'a, Amendment> {
+        let Reached::Place(place) = self.director.reached() else { return Answer::later(pending()) };
+        let is_added = !self.is_first()
+            || !self.director.script.has_hooks()
+            || self.director.state().added.contains(&call.id);
+        let Some(read) = self.director.script.read_by_model(place, &call.id).filter(|_| !is_added) else {
+            return Amendment::default().into();
+        };
+        let amendment = match read.added() {
+            Some(context) => Amendment { content: None, context },
+            None => Amendment { content: Some(read.whole), context: Vec::new() },
+        };
+        amendment.into()
+    }
+
+    fn before_stop<'a>(&'a self, _history: &'a History, _vetoes: u32) -> Answer<'a, Flow> {
+        let Reached::Place(place) = self.director.reached() else { return Answer::later(pending()) };
+        let has_hooks = self.director.script.has_hooks();
+        let is_going_on =
+            has_hooks && matches!(self.director.script.kind(place), Some(AgentEvent::TurnStart { .. }));
+        let said = self.director.script.said_from(place + 1).into_iter().next();
+        Answer::Now(match said {
+            Some(Entry::Message(message)) if is_going_on && self.is_first() => {
+                Flow::Veto(message.as_llm().map(Message::text).unwrap_or_default())
+            }
+            Some(Entry::Message(_) | Entry::Rejected) | None => Flow::Continue,
+        })
+    }
+
+    fn after_loop<'a>(&'a self, _output: &'a AgentOutput) -> Answer<'a, ()> {
+        Answer::Now(())
+    }
+
+    fn on_error(&self, _message: &str) {
+        // Had the hooks only listened, the run would have ended with the failure they are told of.
+        if let Some(stopped @ Stopped::Panicked(_)) = self.director.script.stopped() {
+            self.director.stop_or_panic(stopped);
+        }
+    }
+
+    fn tool_blocked(&self, _call: &ToolCall, _error: &ToolError) {
+        self.director.reached();
+    }
+}

@@ -1,0 +1,218 @@
+//! A log cut into the runs it is made of, and what stands between them. Pure.
+
+use rheon_types::event::Responder;
+use rheon_types::{AgentEvent, Event, HookPoint, LoopId, RunEnd, StopReason};
+
+use super::error::ReplayError;
+
+/// A stretch of a log.
+#[derive(Debug)]
+pub(super) enum Part {
+    /// One run.
+    Run(Recorded),
+    /// An event of no run that the loop made and that is under way.
+    Loose(Box<Event>),
+}
+
+/// One run as it was recorded.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    /// All its events, with those from outside that came in between.
+    pub(super) all: Vec<Event>,
+    /// Its events, each with those from outside that followed it.
+    pub(super) own: Vec<(Event, Vec<Event>)>,
+    /// How many of its events the loop said; what follows was said for it after a crash.
+    pub(super) said: usize,
+    pub(super) loop_id: LoopId,
+}
+
+/// The parts of a log, in order.
+pub(super) fn parts(events: impl IntoIterator<Item = Event>) -> Result<Vec<Part>, ReplayError> {
+    let mut parts = Vec::new();
+    let mut open: Option<(LoopId, Vec<Event>)> = None;
+    for event in events.into_iter().filter(|event| event.kind.is_durable()) {
+        let is_end = matches!(event.kind, AgentEvent::AgentEnd { .. });
+        match &mut open {
+            Some((loop_id, run)) if *loop_id == event.loop_id || is_from_outside(&event.kind) => {
+                let is_over = is_end && *loop_id == event.loop_id;
+                run.push(event);
+                if is_over && let Some((loop_id, events)) = open.take() {
+                    parts.extend(one_run(loop_id, events));
+                }
+            }
+            Some((loop_id, _)) => {
+                let problem = format!("it is of run {}, while run {loop_id} is under way", event.loop_id);
+                return Err(unsupported(&event, problem));
+            }
+            None => match event.kind {
+                AgentEvent::AgentEnd { .. } => {
+                    parts.push(Part::Run(Recorded::new(event.loop_id.clone(), vec![event])));
+                }
+                AgentEvent::AgentStart { .. } => open = Some((event.loop_id.clone(), vec![event])),
+                _ if is_from_outside(&event.kind) => parts.push(Part::Loose(Box::new(event))),
+                _ => return Err(unsupported(&event, "the beginning of its run is not in the log".into())),
+            },
+        }
+    }
+    if let Some((loop_id, events)) = open {
+        parts.extend(one_run(loop_id, events));
+    }
+    Ok(parts)
+}
+
+/// A run; or its events one by one, if it was brought from elsewhere (the loop says what it obeys) or what it depended on is
+/// not in the log: what else drew on its budget, and what the strategy made of its window.
+fn one_run(loop_id: LoopId, events: Vec<Event>) -> Vec<Part> {
+    let is_beyond = |event: &Event| {
+        matches!(
+            &event.kind,
+            AgentEvent::AgentStart { settings: None, .. }
+                | AgentEvent::LlmStart { reserved: Some(_), .. }
+                | AgentEvent::BudgetExceeded { .. }
+                | AgentEvent::CompactionEnd { .. }
+        )
+    };
+    if events.iter().any(is_beyond) {
+        return events.into_iter().map(|event| Part::Loose(Box::new(event))).collect();
+    }
+    vec![Part::Run(Recorded::new(loop_id, events))]
+}
+
+fn unsupported(event: &Event, problem: String) -> ReplayError {
+    ReplayError::Unsupported { seq: event.seq, name: event.kind.name(), problem }
+}
+
+impl Part {
+    /// The number of its first event.
+    pub(super) fn first_seq(&self) -> u64 {
+        match self {
+            Self::Run(recorded) => recorded.first_seq(),
+            Self::Loose(event) => event.seq,
+        }
+    }
+}
+
+impl Recorded {
+    /// The number of its first event.
+    pub(super) fn first_seq(&self) -> u64 {
+        self.all.first().map_or(0, |event| event.seq)
+    }
+
+    fn new(loop_id: LoopId, all: Vec<Event>) -> Self {
+        let mut own: Vec<(Event, Vec<Event>)> = Vec::with_capacity(all.len());
+        for event in &all {
+            match own.last_mut() {
+                Some((_, outside)) if is_from_outside(&event.kind) => outside.push(event.clone()),
+                Some(_) | None => own.push((event.clone(), Vec::new())),
+            }
+        }
+        let kinds: Vec<&AgentEvent> = own.iter().map(|(event, _)| &event.kind).collect();
+        let mut said = said_by_loop(&kinds);
+        // A session that goes on from the middle of a run of another closes it in its own name.
+        let session_id = own.first().map(|(event, _)| event.session_id.clone());
+        let is_foreign = |(event, _): &(Event, Vec<Event>)| Some(&event.session_id) != session_id.as_ref();
+        said = own.iter().position(is_foreign).map_or(said, |place| said.min(place));
+        Self { all, own, said, loop_id }
+    }
+
+    /// Why the run ended, if the loop came to its end.
+    pub(super) fn end(&self) -> Option<&RunEnd> {
+        match self.own.get(self.said.checked_sub(1)?).map(|(event, _)| &event.kind) {
+            Some(AgentEvent::AgentEnd { output }) => Some(&output.end),
+            _ => None,
+        }
+    }
+}
+
+/// Whether an event does not come from the loop: it is taken as it was recorded.
+pub(super) fn is_from_outside(kind: &AgentEvent) -> bool {
+    match kind {
+        AgentEvent::TaskUpdate { .. }
+        | AgentEvent::ModeChanged { .. }
+        | AgentEvent::PlanResolved { .. }
+        | AgentEvent::Checkpoint { .. }
+        | AgentEvent::Error { .. }
+        | AgentEvent::SubagentStart { .. }
+        | AgentEvent::SubagentEnd { .. }
+        | AgentEvent::ParallelStart { .. }
+        | AgentEvent::ParallelEnd { .. }
+        | AgentEvent::ContextUsage { .. }
+        | AgentEvent::CompactionWarning { .. }
+        | AgentEvent::CompactionStart { .. }
+        | AgentEvent::CompactionEnd { .. }
+        | AgentEvent::BudgetWarning { .. }
+        | AgentEvent::BudgetExceeded { .. } => true,
+        AgentEvent::HookRun { point, .. } => *point != HookPoint::PermitTool,
+        AgentEvent::AgentStart { .. }
+        | AgentEvent::AgentEnd { .. }
+        | AgentEvent::TurnStart { .. }
+        | AgentEvent::TurnEnd { .. }
+        | AgentEvent::LlmStart { .. }
+        | AgentEvent::LlmEnd { .. }
+        | AgentEvent::MessageStart { .. }
+        | AgentEvent::MessageEnd { .. }
+        | AgentEvent::TextDelta { .. }
+        | AgentEvent::ThinkingDelta { .. }
+        | AgentEvent::ToolCallDelta { .. }
+        | AgentEvent::ToolStart { .. }
+        | AgentEvent::ToolUpdate { .. }
+        | AgentEvent::ToolProgress { .. }
+        | AgentEvent::ToolEnd { .. }
+        | AgentEvent::ToolBlocked { .. }
+        | AgentEvent::ApprovalRequired { .. }
+        | AgentEvent::ApprovalResolved { .. }
+        | AgentEvent::PlanQueued { .. }
+        | AgentEvent::InputRejected { .. }
+        | AgentEvent::Retry { .. }
+        | AgentEvent::Recovered { .. } => false,
+    }
+}
+
+/// How a store speaks of what a crash cut off when it closes a run that did not end.
+const CRASH_WORDS: [&str; 2] = ["the program ended before", "the program ended while"];
+
+/// How many of the events the loop said itself. A run that a crash cut off and that was closed when its session was
+/// resumed ends with events that no loop made.
+fn said_by_loop(kinds: &[&AgentEvent]) -> usize {
+    let Some(AgentEvent::AgentEnd { output }) = kinds.last() else { return kinds.len() };
+    if output.end != RunEnd::Aborted {
+        return kinds.len();
+    }
+    let Some(first) = kinds.iter().position(|kind| is_closing(kind)) else {
+        let is_closed = output.cost.is_none() && is_cost_known(kinds);
+        return kinds.len() - usize::from(is_closed);
+    };
+    // What stands right before it may be part of the closing too: its own beginning, and questions that were withdrawn.
+    let is_before = |kind: &&&AgentEvent| match kind {
+        AgentEvent::ApprovalResolved { by: Responder::Cancelled, .. } => true,
+        AgentEvent::MessageStart { message } => {
+            message.as_assistant().is_some_and(|answer| answer.error_message.is_some())
+        }
+        _ => false,
+    };
+    first - kinds.iter().take(first).rev().take_while(is_before).count()
+}
+
+/// Whether this was said for a run that a crash had cut off.
+fn is_closing(kind: &AgentEvent) -> bool {
+    let is_crash = |text: &str| CRASH_WORDS.iter().any(|words| text.contains(words));
+    match kind {
+        AgentEvent::MessageEnd { message } => message.as_assistant().is_some_and(|answer| {
+            answer.stop_reason == StopReason::Aborted && answer.error_message.as_deref().is_some_and(is_crash)
+        }),
+        AgentEvent::LlmEnd { stop_reason: StopReason::Aborted, first_token_ms: None, .. } => true,
+        AgentEvent::ToolEnd { result, is_error: true, .. } => is_crash(&result.as_text()),
+        AgentEvent::ToolBlocked { reason, .. } => is_crash(reason),
+        _ => false,
+    }
+}
+
+/// Whether the price of every model call is known, and there was one. A store that closes a run does not know it.
+fn is_cost_known(kinds: &[&AgentEvent]) -> bool {
+    let costs = kinds.iter().filter_map(|kind| match kind {
+        AgentEvent::LlmEnd { cost, .. } => Some(cost.is_some()),
+        _ => None,
+    });
+    let known: Vec<bool> = costs.collect();
+    !known.is_empty() && known.into_iter().all(|is_known| is_known)
+}

@@ -1,0 +1,105 @@
+//! Where a log is cut, and what in it no loop has said.
+
+use std::sync::Arc;
+
+use rheon_types::event::{PermissionDecision, Responder, Scope};
+use rheon_types::{
+    AgentEvent, AgentOutput, Event, LoopId, RunEnd, SessionId, StopReason, Timestamp, ToolError, ToolResult,
+    Usage,
+};
+
+use super::parts::{Part, parts};
+
+fn events(run: &str, kinds: Vec<AgentEvent>) -> Vec<Event> {
+    let event = |(seq, kind)| Event {
+        seq,
+        at: Timestamp::from_millis(0),
+        session_id: SessionId::from("s"),
+        loop_id: LoopId::from(run),
+        kind,
+    };
+    (1..).zip(kinds).map(event).collect()
+}
+
+fn start() -> AgentEvent {
+    AgentEvent::AgentStart {
+        agent_id: "a".into(),
+        parent_loop_id: None,
+        continuation: None,
+        model: "m".into(),
+        metadata: None,
+        settings: Some(Arc::default()),
+        history: None,
+    }
+}
+
+fn end() -> AgentEvent {
+    let output = AgentOutput::new(RunEnd::Aborted);
+    AgentEvent::AgentEnd { output: Arc::new(output) }
+}
+
+fn noted(id: &str) -> AgentEvent {
+    AgentEvent::Checkpoint { id: id.into(), label: String::new() }
+}
+
+/// Each part as text: how many events it has, how many are the loop's own, how many it said itself.
+fn shown(events: Vec<Event>) -> String {
+    let line = |part: &Part| match part {
+        Part::Run(run) => format!("run {} {} {}", run.all.len(), run.own.len(), run.said),
+        Part::Loose(event) => format!("loose {}", event.seq),
+    };
+    match parts(events) {
+        Ok(parts) => parts.iter().map(line).collect::<Vec<_>>().join("; "),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn events_from_outside_stand_beside_the_run() {
+    let kinds = vec![noted("a"), start(), noted("b"), noted("c"), end(), noted("d"), start()];
+    assert_eq!(shown(events("r", kinds)), "loose 1; run 4 2 2; loose 6; run 1 1 1");
+}
+
+#[test]
+fn what_was_said_after_a_crash_is_not_the_loops() {
+    let resolved = AgentEvent::ApprovalResolved {
+        request_id: "q".into(),
+        decision: PermissionDecision::Deny,
+        scope: Scope::Once,
+        by: Responder::Cancelled,
+    };
+    let in_doubt = ToolError::Cancelled("In doubt: the program ended while this ran, so look.".into());
+    let ended = AgentEvent::ToolEnd {
+        call_id: "c".into(),
+        name: "t".into(),
+        result: Arc::new(ToolResult::from(&in_doubt)),
+        is_error: true,
+        duration_ms: 0,
+        child_loop_id: None,
+    };
+    assert_eq!(shown(events("r", vec![start(), resolved.clone(), ended, end()])), "run 4 4 1");
+    let call = AgentEvent::LlmEnd {
+        usage: Usage::default(),
+        stop_reason: StopReason::Stop,
+        cost: Some(rheon_types::MicroUsd(5)),
+        first_token_ms: Some(1),
+        duration_ms: 2,
+    };
+    assert_eq!(shown(events("r", vec![start(), call, end()])), "run 3 3 2", "its cost would be known");
+    assert_eq!(shown(events("r", vec![start(), resolved, end()])), "run 3 3 3", "somebody cancelled it");
+}
+
+#[test]
+fn two_runs_at_once_and_a_run_without_a_beginning_are_refused_with_their_place() {
+    let mut both = events("r", vec![start(), start(), end(), end()]);
+    both[1].loop_id = "other".into();
+    assert_eq!(
+        shown(both),
+        "event 2 (agent.start) cannot be replayed: it is of run other, while run r is under way"
+    );
+    let turn = AgentEvent::TurnStart { turn_index: 0, triggered_by: rheon_types::TurnTrigger::User };
+    assert_eq!(
+        shown(events("r", vec![turn])),
+        "event 1 (turn.start) cannot be replayed: the beginning of its run is not in the log"
+    );
+}

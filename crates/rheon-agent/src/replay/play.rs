@@ -1,0 +1,289 @@
+//! One recorded run, played by the real loop.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures::FutureExt;
+use rheon_types::{
+    AgentEvent, AgentId, AgentMessage, Effect, Event, History, Hook, OutputSchema, RunEnd, Store, Tool,
+    ToolName, TurnTrigger,
+};
+
+use super::difference::Difference;
+use super::director::{Director, placeholder};
+use super::error::ReplayError;
+use super::model::RecordedModel;
+use super::opinions::{RecordedFilter, RecordedGate, RecordedHook, hook_names};
+use super::parts::Recorded;
+use super::script::{Entry, Script};
+use super::time::{NoDice, RecordedClock};
+use super::tools::RecordedTool;
+use crate::call_ids::CallIds;
+use crate::config::{ExecutionLimits, LoopConfig, RequestSettings, Settings, ToolExecution};
+use crate::context::{CheckSettings, Compaction, WindowSettings};
+use crate::halt::Stop;
+use crate::live::{Identity, Run, RunLog};
+use crate::log::{EventLog, LogPosition, Observers};
+use crate::panics::panic_text;
+use crate::retry::RetryConfig;
+use crate::run::{Start, drive};
+use crate::toolbox::Toolbox;
+
+/// After how many looks without any news a loop is thought to wait for nothing.
+const IDLE_LOOKS_MAX: u32 = 512;
+
+/// The most hooks that a log may name. Each costs a look at every point.
+const HOOKS_MAX: usize = 1_000;
+
+/// What came of a run.
+pub(super) struct Played {
+    pub(super) events: Vec<Event>,
+    pub(super) taken: usize,
+}
+
+/// Plays one run that begins with `told`: the events after one number, until another.
+pub(super) async fn play(
+    recorded: Recorded,
+    told: &History,
+    (seq, last): (u64, u64),
+) -> Result<Played, ReplayError> {
+    let Some(first) = recorded.all.first().cloned() else {
+        return Ok(Played { events: Vec::new(), taken: 0 });
+    };
+    let director = Director::new(Script::new(recorded), last);
+    let config = config(&director, &first)?;
+    let clock = Arc::clone(&config.clock);
+    let store = Arc::clone(&director) as Arc<dyn Store>;
+    let position = LogPosition { seq, ..LogPosition::default() };
+    let watching = Arc::downgrade(&director);
+    let observers = Observers::default().on_event(move |event| {
+        if let Some(director) = watching.upgrade() {
+            director.observe(event);
+        }
+    });
+    let log = EventLog::resumed(first.session_id.clone(), clock, Some(store), observers, position)
+        .with_conversation(told);
+    director.watch(&log);
+    let (identity, history, start) = beginning(&director, &first, told);
+    let log = RunLog { log, loop_id: first.loop_id.clone(), queue: None };
+    let limit = director.script.duration_max();
+    let stop = Stop::told(director.token.clone(), Arc::clone(&director.passed), limit);
+    let call_ids = CallIds::from(&history);
+    let mut run = Run::with_stop(Arc::new(config), identity, log, history.into(), stop);
+    run.state.call_ids = call_ids;
+    let broken = perform(&director, &mut run, start).await;
+    director.finish();
+    drop(run);
+    match broken {
+        Some(broken) => Err(broken),
+        None => leave(&director),
+    }
+}
+
+/// Lets the loop run until it is through its script, leaves it, or waits for what never comes.
+async fn perform(director: &Director, run: &mut Run, start: Start) -> Option<ReplayError> {
+    let played = tokio::select! {
+        biased;
+        played = AssertUnwindSafe(drive(run, start)).catch_unwind() => played.err(),
+        () = idle(director) => None,
+    };
+    let panic = played?;
+    let text = panic_text(&*panic);
+    if !director.state().has_panicked {
+        return Some(ReplayError::Broken(text));
+    }
+    run.close_as_panicked(&text);
+    None
+}
+
+/// Returns once nothing happens any more.
+async fn idle(director: &Director) {
+    let (mut seen, mut looks) = (0, 0);
+    while looks < IDLE_LOOKS_MAX && !director.is_over() {
+        tokio::task::yield_now().await;
+        let steps = director.steps.load(Ordering::Relaxed);
+        looks = if steps == seen { looks + 1 } else { 0 };
+        seen = steps;
+    }
+}
+
+/// What the run left, with the events that were said for it.
+fn leave(director: &Director) -> Result<Played, ReplayError> {
+    let mut state = director.state();
+    let difference = state.difference.take();
+    let is_wanted = |event: &&Event| event.seq <= director.last;
+    let missing = || director.script.event(state.next).filter(is_wanted).map(Difference::missing);
+    if let Some(difference) = difference.or_else(missing) {
+        return Err(ReplayError::Differs(Box::new(difference)));
+    }
+    let mut events = std::mem::take(&mut state.replayed);
+    let rest: Vec<Event> =
+        director.script.recorded.all.iter().skip(events.len()).take_while(is_wanted).cloned().collect();
+    let taken = state.taken + rest.len();
+    events.extend(rest);
+    Ok(Played { events, taken })
+}
+
+fn config(director: &Arc<Director>, first: &Event) -> Result<LoopConfig, ReplayError> {
+    let script = &director.script;
+    let answered_by = script.first_answer().map(|answer| answer.provider.clone());
+    let id = answered_by.unwrap_or_else(|| "recorded".into());
+    let names: Arc<[String]> = hook_names(script.kinds_from(0), HOOKS_MAX).into();
+    if names.len() > HOOKS_MAX {
+        let problem = format!("its run has more than {HOOKS_MAX} hooks");
+        return Err(ReplayError::Unsupported { seq: first.seq, name: first.kind.name(), problem });
+    }
+    let hook = |index| -> Arc<dyn Hook> {
+        Arc::new(RecordedHook { director: Arc::clone(director), names: Arc::clone(&names), index })
+    };
+    let provider = Arc::new(RecordedModel { director: Arc::clone(director), id });
+    Ok(LoopConfig {
+        gate: Arc::new(RecordedGate(Arc::clone(director))),
+        hooks: (0..names.len()).map(hook).collect(),
+        filters: vec![Arc::new(RecordedFilter(Arc::clone(director)))],
+        tools: Toolbox::unchecked(tools(director)),
+        control: director.control.clone(),
+        clock: Arc::new(RecordedClock(Arc::clone(director))),
+        random: Arc::new(NoDice),
+        settings: settings(script),
+        ..LoopConfig::new(provider)
+    })
+}
+
+/// Every tool that the model called, whether there was one or not: what became of the call is in the log.
+fn tools(director: &Arc<Director>) -> Vec<Arc<dyn Tool>> {
+    let mut effects: BTreeMap<ToolName, Effect> = BTreeMap::new();
+    for kind in director.script.kinds_from(0) {
+        match kind {
+            AgentEvent::ToolStart { name, effect, .. } => drop(effects.insert(name.clone(), *effect)),
+            AgentEvent::MessageEnd { message } => {
+                for call in message.as_assistant().into_iter().flat_map(|answer| answer.tool_calls()) {
+                    effects.entry(call.name.clone()).or_default();
+                }
+            }
+            _ => {}
+        }
+    }
+    let tool = |(name, effect)| -> Arc<dyn Tool> {
+        Arc::new(RecordedTool { director: Arc::clone(director), name, effect })
+    };
+    effects.into_iter().map(tool).collect()
+}
+
+/// What the run obeyed. Pauses are in the log, and so is what came of the time limits of tools.
+fn settings(script: &Script) -> Settings {
+    let defaults = Settings::default();
+    let model = match script.kind(0) {
+        Some(AgentEvent::AgentStart { model, .. }) => Arc::clone(model),
+        Some(_) | None => Arc::clone(&defaults.model),
+    };
+    let first_turn_trigger = script.kinds_from(0).find_map(|kind| match kind {
+        AgentEvent::TurnStart { triggered_by, .. } => Some(*triggered_by),
+        _ => None,
+    });
+    let retries_tried = script.kinds_from(0).find_map(|kind| match kind {
+        AgentEvent::Retry { attempts_max, .. } => Some(*attempts_max),
+        _ => None,
+    });
+    let obeyed = script.settings();
+    let retries_max = obeyed.map(|obeyed| obeyed.retries_max).or(retries_tried);
+    let together = obeyed.and_then(|obeyed| NonZeroUsize::new(obeyed.tools_together.try_into().ok()?));
+    let output_schema = obeyed
+        .and_then(|obeyed| obeyed.output_schema.as_deref())
+        .map(|schema| Arc::new(OutputSchema { name: "output".into(), schema: schema.clone() }));
+    Settings {
+        model,
+        request: RequestSettings { output_schema, ..RequestSettings::default() },
+        limits: obeyed.map_or(defaults.limits, |obeyed| ExecutionLimits {
+            turns_max: obeyed.turns_max,
+            tokens_max: obeyed.tokens_max,
+            duration_max: obeyed.duration_max_ms.map(Duration::from_millis),
+        }),
+        retry: RetryConfig {
+            retries_max: retries_max.unwrap_or(defaults.retry.retries_max),
+            initial_delay: Duration::ZERO,
+            retry_after_max: Duration::MAX,
+            ..defaults.retry
+        },
+        tool_execution: together.map_or(defaults.tool_execution, ToolExecution::Batched),
+        tool_timeout: None,
+        tool_calls_max: obeyed.map_or(defaults.tool_calls_max, |obeyed| {
+            usize::try_from(obeyed.tool_calls_max).unwrap_or(usize::MAX)
+        }),
+        cancel_grace: Duration::ZERO,
+        first_turn_trigger: first_turn_trigger.unwrap_or(TurnTrigger::User),
+        window: WindowSettings { compaction: Compaction::Manual, ..WindowSettings::default() },
+        checks: obeyed.map_or(defaults.checks, |obeyed| CheckSettings {
+            nudges_max: obeyed.nudges_max,
+            repairs_max: obeyed.repairs_max,
+        }),
+    }
+}
+
+/// Who the run is, what it goes on from, and what it is told first.
+fn beginning(director: &Director, first: &Event, told: &History) -> (Identity, History, Start) {
+    let mut identity = Identity {
+        agent_id: AgentId::from(""),
+        loop_id: first.loop_id.clone(),
+        parent_loop_id: None,
+        continuation: None,
+        loop_index: 0,
+        metadata: None,
+        settings: None,
+    };
+    let mut begun = crate::context::go_back(told, None);
+    if let AgentEvent::AgentStart {
+        agent_id,
+        parent_loop_id,
+        continuation,
+        metadata,
+        history,
+        settings,
+        model: _,
+    } = &first.kind
+    {
+        identity.settings = settings.clone();
+        identity.agent_id = agent_id.clone();
+        identity.parent_loop_id = parent_loop_id.clone();
+        identity.continuation = continuation.clone();
+        identity.metadata = metadata.clone();
+        begun = match history {
+            Some(history) => history.clone(),
+            None => crate::context::go_back(told, continuation.as_ref()),
+        };
+    }
+    // A list of its own, so that it does not grow into that of the log.
+    let begun: History = begun.iter().cloned().collect();
+    let start = match identity.continuation {
+        None => Start::Prompt(prompts(director)),
+        Some(_) => Start::Continue,
+    };
+    (identity, begun, start)
+}
+
+/// What the run was prompted with: the first messages of its first turn, or of its end if it came to no turn.
+fn prompts(director: &Director) -> Vec<AgentMessage> {
+    let script = &director.script;
+    let place = match script.kind(1) {
+        Some(AgentEvent::TurnStart { .. }) => 2,
+        Some(_) | None => 1,
+    };
+    let mut said = script.said_from(place);
+    if place == 1 && matches!(script.recorded.end(), Some(RunEnd::Limit { .. })) {
+        // The last is what the run says of its limit.
+        said.pop();
+    }
+    if place == 1 && matches!(said.first(), Some(Entry::Rejected)) {
+        return vec![placeholder()];
+    }
+    let count = director.prompts_len(&said);
+    let messages = said.into_iter().take(count).filter_map(|entry| match entry {
+        Entry::Message(message) => Some(AgentMessage::clone(&message)),
+        Entry::Rejected => None,
+    });
+    messages.collect()
+}

@@ -1,0 +1,316 @@
+//! `Script`: one recorded run, and what the events to come say about what the loop is to be told now. Pure.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rheon_types::event::{ApprovalRequest, PermissionDecision, PermissionResponse, Responder, RunSettings};
+use rheon_types::{
+    AgentEvent, AgentMessage, AssistantMessage, Author, Content, Event, LimitKind, Message, RunEnd,
+    RunFailure, ToolCallId, ToolError, ToolResult,
+};
+
+use super::parts::Recorded;
+use crate::close::not_completed;
+
+/// One recorded run. Places are indices of its events.
+#[derive(Debug)]
+pub(super) struct Script {
+    pub(super) recorded: Recorded,
+    /// What the calls are answered with that were open when the run stopped.
+    not_completed: String,
+    /// Why the run ended, as far as that is known.
+    end: RunEnd,
+}
+
+/// What makes a run stop in the middle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Stopped {
+    /// Somebody cancelled it.
+    Cancelled,
+    /// It took too long.
+    OutOfTime,
+    /// The log could not be written.
+    Unstored(rheon_types::StoreError),
+    /// Code inside it panicked.
+    Panicked(String),
+}
+
+/// What a hook said of a call.
+#[derive(Debug, Clone)]
+pub(super) struct Said {
+    pub(super) hook: String,
+    pub(super) veto: Option<String>,
+    pub(super) arguments: Option<Arc<serde_json::Value>>,
+}
+
+impl Script {
+    pub(super) fn new(recorded: Recorded) -> Self {
+        // A run whose end is not in the log may have been cut off while it was being cancelled.
+        let end = recorded.end().cloned().unwrap_or(RunEnd::Aborted);
+        Self { recorded, not_completed: not_completed(&end), end }
+    }
+
+    /// The event at `place`, if the loop said it.
+    pub(super) fn event(&self, place: usize) -> Option<&Event> {
+        if place < self.recorded.said { self.recorded.own.get(place).map(|(event, _)| event) } else { None }
+    }
+
+    /// The events from outside that followed the event at `place`.
+    pub(super) fn outside(&self, place: usize) -> &[Event] {
+        self.recorded.own.get(place).map_or(&[], |(_, outside)| outside.as_slice())
+    }
+
+    pub(super) fn kind(&self, place: usize) -> Option<&AgentEvent> {
+        self.event(place).map(|event| &event.kind)
+    }
+
+    /// The events from `place` on.
+    pub(super) fn kinds_from(&self, place: usize) -> impl Iterator<Item = &AgentEvent> {
+        (place..self.recorded.said).filter_map(|place| self.kind(place))
+    }
+
+    /// The events from `place` to the end of the turn.
+    fn turn_from(&self, place: usize) -> impl Iterator<Item = &AgentEvent> {
+        self.kinds_from(place).take_while(|kind| !matches!(kind, AgentEvent::TurnEnd { .. }))
+    }
+
+    pub(super) fn settings(&self) -> Option<&RunSettings> {
+        match self.kind(0)? {
+            AgentEvent::AgentStart { settings, .. } => settings.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// Whether the run may have had hooks. Without any, nobody changed what a tool gave or kept the model from stopping.
+    pub(super) fn has_hooks(&self) -> bool {
+        self.settings().is_none_or(|settings| settings.hooks > 0)
+    }
+
+    /// What stops this run in the middle, if anything does.
+    pub(super) fn stopped(&self) -> Option<Stopped> {
+        match &self.end {
+            RunEnd::Aborted => Some(Stopped::Cancelled),
+            RunEnd::Limit { limit: LimitKind::Duration, .. } => Some(Stopped::OutOfTime),
+            RunEnd::Failed { failure: RunFailure::Store { error } } => Some(Stopped::Unstored(error.clone())),
+            RunEnd::Failed { failure: RunFailure::Panic { message } } => {
+                Some(Stopped::Panicked(message.clone()))
+            }
+            RunEnd::Completed
+            | RunEnd::Truncated
+            | RunEnd::Rejected { .. }
+            | RunEnd::Vetoed { .. }
+            | RunEnd::Limit { limit: LimitKind::Turns | LimitKind::Tokens | LimitKind::Budget, .. }
+            | RunEnd::Failed {
+                failure:
+                    RunFailure::Provider { .. }
+                    | RunFailure::Tool { .. }
+                    | RunFailure::Window { .. }
+                    | RunFailure::Output { .. }
+                    | RunFailure::NothingToContinue { .. },
+            } => None,
+        }
+    }
+
+    /// What has to stop the run now, because the next event is one that closes it.
+    pub(super) fn stops_at(&self, place: usize) -> Option<Stopped> {
+        let stopped = self.stopped()?;
+        let is_closing = match self.kind(place)? {
+            AgentEvent::AgentEnd { .. } => true,
+            AgentEvent::ToolEnd { result, is_error: true, .. } => self.is_not_completed(&result.as_text()),
+            AgentEvent::ToolBlocked { reason, .. } => self.is_not_completed(reason),
+            AgentEvent::ApprovalResolved { request_id, by: Responder::Cancelled, .. } => {
+                match self.asked_by_tool(request_id.as_str()) {
+                    Some(call_id) => self.tool_end(place, call_id).is_none_or(|(result, is_error)| {
+                        is_error && self.is_not_completed(&result.as_text())
+                    }),
+                    None => true,
+                }
+            }
+            AgentEvent::MessageStart { message } => self.is_last_note(place, message),
+            AgentEvent::TurnEnd { message: None, .. } => self.is_last_turn(place),
+            _ => false,
+        };
+        is_closing.then_some(stopped)
+    }
+
+    pub(super) fn is_not_completed(&self, text: &str) -> bool {
+        self.not_completed == text
+    }
+
+    /// Whether the run ends with this turn.
+    fn is_last_turn(&self, turn_end: usize) -> bool {
+        self.kinds_from(turn_end).all(|kind| !matches!(kind, AgentEvent::TurnStart { .. }))
+    }
+
+    /// Whether this is what a run says of the limit that ended it.
+    fn is_last_note(&self, place: usize, message: &AgentMessage) -> bool {
+        let is_note = match message.as_llm() {
+            Some(Message::User(user)) => user.author == Author::Runtime,
+            Some(Message::Assistant(_) | Message::ToolResult(_)) | None => false,
+        };
+        is_note && matches!(self.kind(place + 2), Some(AgentEvent::AgentEnd { .. }))
+    }
+
+    /// The call whose tool asked this question, if it was a tool that asked.
+    fn asked_by_tool<'a>(&self, request_id: &'a str) -> Option<&'a str> {
+        let rest = request_id.strip_prefix(self.recorded.loop_id.as_str())?.strip_prefix('/')?;
+        let (call_id, number) = rest.rsplit_once('/')?;
+        number.parse::<u32>().ok().map(|_| call_id)
+    }
+
+    /// Whether a tool asked this question while it ran; otherwise it was asked before.
+    pub(super) fn is_of_tool(&self, request: &ApprovalRequest) -> bool {
+        self.asked_by_tool(request.id.as_str()) == Some(request.call_id.as_str())
+    }
+
+    /// Whether the tool of `call_id` asked the question.
+    pub(super) fn is_question_of(&self, request_id: &str, call_id: &ToolCallId) -> bool {
+        self.asked_by_tool(request_id) == Some(call_id.as_str())
+    }
+
+    /// How the tool of a call ended.
+    pub(super) fn tool_end(&self, place: usize, call_id: &str) -> Option<(&Arc<ToolResult>, bool)> {
+        self.turn_from(place).find_map(|kind| match kind {
+            AgentEvent::ToolEnd { call_id: ended, result, is_error, .. } if ended.as_str() == call_id => {
+                Some((result, *is_error))
+            }
+            _ => None,
+        })
+    }
+
+    /// What a question was answered with, and by whom.
+    pub(super) fn response(&self, place: usize, request_id: &str) -> Option<(PermissionResponse, Responder)> {
+        let resolved = |place: usize| match self.kind(place) {
+            Some(AgentEvent::ApprovalResolved { request_id: id, decision, scope, by })
+                if id.as_str() == request_id =>
+            {
+                Some((place, *decision, *scope, *by))
+            }
+            _ => None,
+        };
+        let (found, decision, scope, by) = (place..self.recorded.said).find_map(resolved)?;
+        let message = match (decision, self.kind(found + 1)) {
+            (PermissionDecision::Deny, Some(AgentEvent::ToolBlocked { reason, .. })) => Some(reason.clone()),
+            (PermissionDecision::Deny | PermissionDecision::Allow, _) => None,
+        };
+        let response = PermissionResponse { message, ..PermissionResponse::from(decision) };
+        Some((response.with_scope(scope), by))
+    }
+
+    /// What hooks said of the call before anybody was asked, and how many events that are.
+    pub(super) fn hooks_said(&self, place: usize, call_id: &ToolCallId) -> Vec<Said> {
+        let said = self.kinds_from(place).map_while(|kind| match kind {
+            AgentEvent::HookRun { hook, veto, call_id: about, arguments, .. }
+                if about.as_ref().is_none_or(|about| about == call_id) =>
+            {
+                Some(Said { hook: hook.clone(), veto: veto.clone(), arguments: arguments.clone() })
+            }
+            _ => None,
+        });
+        said.collect()
+    }
+
+    /// What the model reads of a call besides or instead of its result: the whole of it, and how much of that hooks added.
+    pub(super) fn read_by_model(&self, place: usize, call_id: &ToolCallId) -> Option<Read> {
+        let is_turn = |at: &usize| matches!(self.kind(*at), Some(AgentEvent::TurnStart { .. }));
+        let turn = (0..place).rev().find(is_turn).unwrap_or(place);
+        let mut base: Option<Vec<Content>> = None;
+        for kind in self.turn_from(turn) {
+            match kind {
+                AgentEvent::ToolEnd { call_id: id, result, .. } if id == call_id => {
+                    base = Some(result.content.clone());
+                }
+                AgentEvent::ToolBlocked { call_id: id, reason, .. } if id == call_id => {
+                    base = Some(vec![Content::text(reason)]);
+                }
+                AgentEvent::MessageEnd { message } => {
+                    if let Some(Message::ToolResult(result)) = message.as_llm()
+                        && result.tool_call_id == *call_id
+                    {
+                        return Some(Read { whole: result.content.clone(), base: base.unwrap_or_default() });
+                    }
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// What was said to the model at the beginning of a turn, from `place` on.
+    pub(super) fn said_from(&self, place: usize) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        for kind in self.kinds_from(place) {
+            match kind {
+                AgentEvent::MessageStart { message } => match message.as_llm() {
+                    Some(Message::User(_)) | None => entries.push(Entry::Message(Arc::clone(message))),
+                    Some(Message::Assistant(_) | Message::ToolResult(_)) => break,
+                },
+                AgentEvent::InputRejected { .. } => entries.push(Entry::Rejected),
+                AgentEvent::MessageEnd { .. } => {}
+                _ => break,
+            }
+        }
+        entries
+    }
+
+    /// The longest the run may take.
+    pub(super) fn duration_max(&self) -> Option<Duration> {
+        self.settings()?.duration_max_ms.map(Duration::from_millis)
+    }
+
+    /// The first answer of the model that begins.
+    pub(super) fn first_answer(&self) -> Option<&AssistantMessage> {
+        self.kinds_from(0).find_map(|kind| match kind {
+            AgentEvent::MessageStart { message } => message.as_assistant(),
+            _ => None,
+        })
+    }
+}
+
+/// Something that was said to the model.
+#[derive(Debug, Clone)]
+pub(super) enum Entry {
+    Message(Arc<AgentMessage>),
+    /// What was said is not known, because it was refused.
+    Rejected,
+}
+
+/// What the model reads of a call.
+pub(super) struct Read {
+    pub(super) whole: Vec<Content>,
+    base: Vec<Content>,
+}
+
+impl Read {
+    /// What was added to the result, if nothing else was changed.
+    pub(super) fn added(&self) -> Option<Vec<String>> {
+        let texts = self.whole.strip_prefix(self.base.as_slice())?.iter().map(|block| match block {
+            Content::Text { text } => Some(text.clone()),
+            Content::Image { .. } | Content::Thinking { .. } | Content::ToolCall(_) => None,
+        });
+        texts.collect()
+    }
+}
+
+/// What a tool gave that ended so.
+pub(super) fn outcome(result: &ToolResult, is_error: bool) -> Result<ToolResult, ToolError> {
+    if !is_error {
+        return Ok(result.clone());
+    }
+    let text = result.as_text();
+    Err(match error_kind(result) {
+        Some("notFound") => ToolError::NotFound(text),
+        Some("invalidArgs") => ToolError::InvalidArgs(text),
+        Some("denied") => ToolError::Denied(text),
+        Some("cancelled") => ToolError::Cancelled(text),
+        Some("timedOut") => ToolError::TimedOut(text),
+        Some("panicked") => ToolError::Panicked(text),
+        Some("fatal") => ToolError::Fatal(text),
+        Some(_) | None => ToolError::Failed(text),
+    })
+}
+
+/// What kind of error a result tells of.
+pub(super) fn error_kind(result: &ToolResult) -> Option<&str> {
+    result.details.get("error").and_then(serde_json::Value::as_str)
+}

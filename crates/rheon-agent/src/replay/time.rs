@@ -1,0 +1,57 @@
+//! The recorded clock: every event happens when it happened, and everything takes as long as it took.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rheon_types::{AgentEvent, Clock, Pauses, Random, Timestamp};
+
+use super::director::Director;
+
+/// Reads the script. What is measured begins at 0, so its end is how long it took.
+pub(super) struct RecordedClock(pub(super) Arc<Director>);
+
+impl Clock for RecordedClock {
+    fn now(&self) -> Timestamp {
+        self.0.now()
+    }
+
+    fn elapsed(&self) -> Duration {
+        let place = {
+            let mut state = self.0.state();
+            if std::mem::take(&mut state.is_start_due) {
+                return Duration::ZERO;
+            }
+            state.next
+        };
+        let script = &self.0.script;
+        let millis = match script.kind(place) {
+            Some(
+                AgentEvent::LlmEnd { duration_ms, .. }
+                | AgentEvent::ToolEnd { duration_ms, .. }
+                | AgentEvent::HookRun { duration_ms, .. },
+            ) => *duration_ms,
+            Some(AgentEvent::MessageStart { message }) if message.as_assistant().is_some() => {
+                let first = script.kinds_from(place).find_map(|kind| match kind {
+                    AgentEvent::LlmEnd { first_token_ms, .. } => *first_token_ms,
+                    _ => None,
+                });
+                first.unwrap_or_default()
+            }
+            Some(_) | None => 0,
+        };
+        Duration::from_millis(millis)
+    }
+
+    fn pauses(&self) -> Pauses {
+        Pauses::Skipped
+    }
+}
+
+/// Dice that nobody looks at: what was rolled is in the log.
+pub(super) struct NoDice;
+
+impl Random for NoDice {
+    fn next_u64(&self) -> u64 {
+        0
+    }
+}

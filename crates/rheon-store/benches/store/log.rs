@@ -1,0 +1,170 @@
+//! The events of runs, as an agent with one busy tool would emit them.
+
+use std::sync::Arc;
+
+use rheon_types::{
+    AgentEvent, AgentMessage, AgentOutput, AssistantMessage, Content, Effect, Event, LlmMessage, LoopId,
+    Message, MicroUsd, RunEnd, SessionId, StopReason, Timestamp, ToolCall, ToolCallId, ToolResult,
+    ToolResultMessage, TurnId, TurnTrigger, Usage,
+};
+
+/// How a run looks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    /// Turns with a tool call; one more ends the run.
+    pub(crate) calls: u32,
+    /// How long the output of each call is.
+    pub(crate) output_bytes: usize,
+}
+
+/// Emits events, numbered.
+pub(crate) struct Log<'a> {
+    session_id: SessionId,
+    loop_id: LoopId,
+    seq: u64,
+    at_ms: u64,
+    emit: &'a mut dyn FnMut(Event),
+    produced: Vec<Arc<AgentMessage>>,
+}
+
+impl<'a> Log<'a> {
+    pub(crate) fn new(session: &str, at_ms: u64, emit: &'a mut dyn FnMut(Event)) -> Self {
+        let (session_id, loop_id) = (SessionId::from(session), LoopId::from(format!("{session}.main.0")));
+        Self { session_id, loop_id, seq: 0, at_ms, emit, produced: Vec::new() }
+    }
+
+    fn emit(&mut self, kind: AgentEvent) {
+        self.seq += 1;
+        let (session_id, loop_id) = (self.session_id.clone(), self.loop_id.clone());
+        let at = Timestamp::from_millis(self.at_ms + self.seq);
+        (self.emit)(Event { seq: self.seq, at, session_id, loop_id, kind });
+    }
+
+    fn message(&mut self, message: Message, turn: u32, begins_empty: Option<Message>) -> Arc<AgentMessage> {
+        let turn_id = Some(TurnId { loop_id: self.loop_id.clone(), index: turn });
+        let of = |message| Arc::new(AgentMessage::Llm(LlmMessage { message, turn_id: turn_id.clone() }));
+        let message = of(message);
+        let begun = begins_empty.map_or_else(|| Arc::clone(&message), of);
+        self.emit(AgentEvent::MessageStart { message: begun });
+        self.emit(AgentEvent::MessageEnd { message: Arc::clone(&message) });
+        self.produced.push(Arc::clone(&message));
+        message
+    }
+
+    /// One run that answers `prompt`.
+    pub(crate) fn run(&mut self, number: u32, prompt: &str, shape: Shape) {
+        self.loop_id = format!("{}.main.{number}", self.session_id).into();
+        self.produced.clear();
+        self.emit(AgentEvent::AgentStart {
+            agent_id: "agent".into(),
+            parent_loop_id: None,
+            continuation: None,
+            model: "model".into(),
+            metadata: None,
+            settings: None,
+            history: None,
+        });
+        for turn in 0..=shape.calls {
+            let triggered_by = if turn == 0 { TurnTrigger::User } else { TurnTrigger::Continuation };
+            self.emit(AgentEvent::TurnStart { turn_index: turn, triggered_by });
+            if turn == 0 {
+                self.message(Message::user(prompt, Timestamp::from_millis(self.at_ms)), turn, None);
+            }
+            self.turn(turn, (turn < shape.calls).then_some(shape.output_bytes));
+        }
+        let usage = Usage { input: 1_000, output: 100, ..Usage::default() };
+        let output = AgentOutput {
+            messages: self.produced.clone(),
+            text: self
+                .produced
+                .last()
+                .and_then(|message| message.as_llm())
+                .map(Message::text)
+                .unwrap_or_default(),
+            usage,
+            cost: Some(MicroUsd(5)),
+            turns: shape.calls + 1,
+            end: RunEnd::Completed,
+        };
+        self.emit(AgentEvent::AgentEnd { output: Arc::new(output) });
+    }
+
+    fn turn(&mut self, turn: u32, output_bytes: Option<usize>) {
+        self.emit(AgentEvent::LlmStart { model: "model".into(), tokens_estimate: 1_000 });
+        let call_id: ToolCallId = format!("call_{}", self.seq).into();
+        let mut content =
+            vec![Content::text(format!("This is step {turn}; I look at what is there before I go on."))];
+        if output_bytes.is_some() {
+            let arguments = Arc::new(serde_json::json!({ "path": format!("src/part_{turn}.rs") }));
+            let (id, name) = (call_id.clone(), "read".into());
+            content.push(Content::ToolCall(ToolCall { id, name, arguments, malformed: None }));
+        }
+        let answer = |content| {
+            Message::Assistant(AssistantMessage {
+                content,
+                stop_reason: StopReason::Stop,
+                model: "model".into(),
+                provider: "provider".into(),
+                usage: Usage { input: 1_000, output: 100, ..Usage::default() },
+                timestamp: Timestamp::from_millis(self.at_ms),
+                error_message: None,
+            })
+        };
+        let (whole, empty) = (answer(content), answer(Vec::new()));
+        let message = self.message(whole, turn, Some(empty));
+        let usage = Usage { input: 1_000, output: 100, ..Usage::default() };
+        let (stop_reason, cost) = (StopReason::Stop, Some(MicroUsd(5)));
+        self.emit(AgentEvent::LlmEnd {
+            usage,
+            stop_reason,
+            cost,
+            first_token_ms: Some(300),
+            duration_ms: 900,
+        });
+        let tool_results = match output_bytes {
+            Some(bytes) => vec![self.call(turn, &call_id, bytes)],
+            None => Vec::new(),
+        };
+        self.emit(AgentEvent::TurnEnd { turn_index: turn, message: Some(message), tool_results, usage });
+    }
+
+    fn call(&mut self, turn: u32, call_id: &ToolCallId, output_bytes: usize) -> Arc<AgentMessage> {
+        let (name, call_id) = (rheon_types::ToolName::from("read"), call_id.clone());
+        let args = Arc::new(serde_json::json!({ "path": format!("src/part_{turn}.rs") }));
+        self.emit(AgentEvent::ToolStart {
+            call_id: call_id.clone(),
+            name: name.clone(),
+            args,
+            effect: Effect::Pure,
+        });
+        let result = ToolResult::text(output(self.seq, output_bytes));
+        let content = result.content.clone();
+        self.emit(AgentEvent::ToolEnd {
+            call_id: call_id.clone(),
+            name: name.clone(),
+            result: Arc::new(result),
+            is_error: false,
+            duration_ms: 4,
+            child_loop_id: None,
+        });
+        let timestamp = Timestamp::from_millis(self.at_ms);
+        let result =
+            ToolResultMessage { tool_call_id: call_id, tool_name: name, content, is_error: false, timestamp };
+        self.message(Message::ToolResult(result), turn, None)
+    }
+}
+
+/// Lines of source text that no other output has.
+pub(crate) fn output(number: u64, bytes: usize) -> String {
+    let mut text = String::with_capacity(bytes + 80);
+    for line in 1.. {
+        if text.len() >= bytes {
+            break;
+        }
+        text.push_str(&format!(
+            "{line:6}\tlet value_{number} = request.context(\"{line}\").read(buffer)?;\n"
+        ));
+    }
+    text.truncate(bytes);
+    text
+}

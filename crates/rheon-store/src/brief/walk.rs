@@ -1,0 +1,279 @@
+//! One pass over the text of a stored event that copies it without its long texts. It looks at quotes and brackets alone, so
+//! that a megabyte of tool output costs no more than finding its end.
+//!
+//! Events are written without blanks between their parts. Whatever does not look like that is not understood and kept whole.
+
+use memchr::memchr;
+
+use super::left_out::LeftOut;
+use super::note::{What, note};
+use super::strings::{Strings, TEXT_BYTES_KEPT};
+use crate::blobs::{BlobId, lost};
+
+/// The kinds of events whose texts end up in the conversation, and nowhere else.
+const KINDS: [&str; 6] = ["message.start", "message.end", "tool.start", "tool.end", "turn.end", "agent.end"];
+/// How the kinds of slim events begin.
+const SLIM: &str = "slim.";
+
+/// How deep events are nested that are understood.
+const DEPTH_MAX: usize = 100;
+
+/// What a value is part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Region {
+    /// The event itself.
+    Event,
+    /// What happened: its type is written down.
+    Kind,
+    /// What must stay, but may hold a conversation.
+    Around,
+    /// The blocks of a message, or one of them.
+    Blocks,
+    /// What proves a thought.
+    Signature,
+    /// Texts that may all be left out.
+    Free,
+    /// What must stay.
+    Exact,
+}
+
+impl Region {
+    /// The region of the field `key`.
+    fn field(self, key: &str) -> Self {
+        match self {
+            Self::Event if key == "kind" => Self::Kind,
+            Self::Event => Self::Exact,
+            Self::Kind | Self::Around => match key {
+                "content" => Self::Blocks,
+                "arguments" | "args" | "details" | "data" | "text" => Self::Free,
+                "message" | "messages" | "tool_results" | "output" | "result" => Self::Around,
+                _ => Self::Exact,
+            },
+            Self::Blocks => match key {
+                "text" | "thinking" | "data" | "malformed" | "arguments" => Self::Free,
+                "signature" => Self::Signature,
+                _ => Self::Exact,
+            },
+            Self::Signature if key == "data" => Self::Free,
+            Self::Signature => Self::Exact,
+            Self::Free => Self::Free,
+            Self::Exact => Self::Exact,
+        }
+    }
+}
+
+/// What became of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// It is there, with a note at most.
+    Kept,
+    /// It is not there any more.
+    Removed,
+}
+
+pub(super) struct Walk<'a> {
+    text: &'a str,
+    place: usize,
+    strings: Strings<'a>,
+    out: String,
+    left_out: LeftOut,
+    kind: &'a str,
+    depth: usize,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(text: &'a str, strings: Strings<'a>) -> Self {
+        let (out, left_out) = (String::new(), LeftOut::default());
+        Self { text, place: 0, strings, out, left_out, kind: "", depth: 0 }
+    }
+
+    /// The event without its long texts, if it had any that nobody needs.
+    pub(super) fn event(mut self) -> Option<(String, LeftOut)> {
+        self.value(Region::Event)?;
+        let is_whole = self.place == self.text.len();
+        let may_be = KINDS.contains(&self.kind) || self.kind.starts_with(SLIM);
+        (is_whole && may_be && self.left_out.texts > 0).then_some((self.out, self.left_out))
+    }
+
+    fn rest(&self) -> &'a str {
+        self.text.get(self.place..).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.place).copied()
+    }
+
+    /// Goes past `expected`.
+    fn skip(&mut self, expected: &str) -> Option<()> {
+        self.rest().starts_with(expected).then(|| self.place += expected.len())
+    }
+
+    fn value(&mut self, region: Region) -> Option<Outcome> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return None;
+        }
+        let outcome = match self.peek()? {
+            b'"' => self.string(region)?,
+            b'[' => self.array(region)?,
+            b'{' => self.wrapped(region)?,
+            _ => self.scalar()?,
+        };
+        self.depth -= 1;
+        Some(outcome)
+    }
+
+    /// A number, `true`, `false` or `null`.
+    fn scalar(&mut self) -> Option<Outcome> {
+        let rest = self.rest();
+        let length = rest.find([',', ']', '}'])?;
+        self.out.push_str(rest.get(..length)?);
+        self.place += length;
+        Some(Outcome::Kept)
+    }
+
+    /// The string that begins here, without its quotes; goes past it.
+    fn raw_string(&mut self) -> Option<&'a str> {
+        self.skip("\"")?;
+        let bytes = self.text.as_bytes();
+        let start = self.place;
+        let mut from = start;
+        loop {
+            let quote = from + memchr(b'"', bytes.get(from..)?)?;
+            let before = bytes.get(start..quote)?;
+            let escapes = before.iter().rev().take_while(|byte| **byte == b'\\').count();
+            from = quote + 1;
+            if escapes % 2 == 0 {
+                self.place = from;
+                return self.text.get(start..quote);
+            }
+        }
+    }
+
+    fn string(&mut self, region: Region) -> Option<Outcome> {
+        let raw = self.raw_string()?;
+        if region == Region::Free && raw.len() > TEXT_BYTES_KEPT {
+            self.leave_out(u64::try_from(raw.len()).ok()?);
+        } else {
+            self.out.push('"');
+            self.out.push_str(raw);
+            self.out.push('"');
+        }
+        Some(Outcome::Kept)
+    }
+
+    fn leave_out(&mut self, bytes: u64) {
+        self.left_out += LeftOut { texts: 1, bytes };
+        self.out.push('"');
+        self.out.push_str(&note(What::Text, bytes));
+        self.out.push('"');
+    }
+
+    fn array(&mut self, region: Region) -> Option<Outcome> {
+        self.skip("[")?;
+        self.out.push('[');
+        let mut is_first = true;
+        while self.skip("]").is_none() {
+            let before = self.out.len();
+            if !is_first {
+                self.out.push(',');
+            }
+            match self.value(region)? {
+                Outcome::Kept => is_first = false,
+                Outcome::Removed => self.out.truncate(before),
+            }
+            if self.skip(",").is_none() && self.peek()? != b']' {
+                return None;
+            }
+        }
+        self.out.push(']');
+        Some(Outcome::Kept)
+    }
+
+    /// An object, or what stands in the place of a string or of an object that looks like that.
+    fn wrapped(&mut self, region: Region) -> Option<Outcome> {
+        let Strings::AsBlobs(blobs) = self.strings else { return self.object(region) };
+        if self.skip("{\"$literal\":").is_some() {
+            let outcome = self.object(region)?;
+            self.skip("}")?;
+            return Some(outcome);
+        }
+        if self.skip("{\"$blob\":").is_none() {
+            return self.object(region);
+        }
+        let id = BlobId::parse(self.raw_string()?)?;
+        self.skip(",\"bytes\":")?;
+        let digits = self.rest().find('}')?;
+        let bytes: u64 = self.rest().get(..digits)?.parse().ok()?;
+        self.place += digits + 1;
+        if region == Region::Free {
+            self.leave_out(bytes);
+        } else {
+            let text = blobs.get(id).ok().and_then(|content| String::from_utf8(content).ok());
+            let text = text.unwrap_or_else(|| lost(bytes));
+            self.out.push_str(&serde_json::to_string(&text).ok()?);
+        }
+        Some(Outcome::Kept)
+    }
+
+    fn object(&mut self, region: Region) -> Option<Outcome> {
+        self.skip("{")?;
+        let start = self.out.len();
+        self.out.push('{');
+        let mut block = Block::default();
+        while self.skip("}").is_none() {
+            let key = self.raw_string()?;
+            self.skip(":")?;
+            self.out.push('"');
+            self.out.push_str(key);
+            self.out.push_str("\":");
+            if key == "type" && matches!(region, Region::Kind | Region::Blocks) {
+                let place = self.place;
+                block.name = self.raw_string()?;
+                self.place = place;
+            }
+            let before = self.left_out.bytes;
+            self.value(region.field(key))?;
+            block.left_out_bytes += self.left_out.bytes - before;
+            if self.skip(",").is_some() {
+                self.out.push(',');
+            } else if self.peek()? != b'}' {
+                return None;
+            }
+        }
+        self.out.push('}');
+        match region {
+            Region::Kind => self.kind = block.name,
+            Region::Blocks => return Some(self.end_block(start, &block)),
+            Region::Event | Region::Around | Region::Signature | Region::Free | Region::Exact => {}
+        }
+        Some(Outcome::Kept)
+    }
+
+    /// A picture without its bytes is none: the note is a text. Thinking that is not as it was written is refused by
+    /// services: it goes, as old thinking may.
+    fn end_block(&mut self, start: usize, block: &Block<'_>) -> Outcome {
+        match block.name {
+            "image" if block.left_out_bytes > 0 => {
+                self.out.truncate(start);
+                self.out.push_str("{\"type\":\"text\",\"text\":\"");
+                self.out.push_str(&note(What::Picture, block.left_out_bytes));
+                self.out.push_str("\"}");
+                Outcome::Kept
+            }
+            "thinking" if block.left_out_bytes > 0 => {
+                self.out.truncate(start);
+                Outcome::Removed
+            }
+            _ => Outcome::Kept,
+        }
+    }
+}
+
+/// What is known of an object at its end.
+#[derive(Default)]
+struct Block<'a> {
+    /// The value of `type`.
+    name: &'a str,
+    left_out_bytes: u64,
+}

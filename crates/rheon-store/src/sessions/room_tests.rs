@@ -1,0 +1,206 @@
+//! Going on with sessions that are too large to keep all of in memory.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use expect_test::expect;
+use rheon_testkit::{FnTool, Scenario, Turn, scripted};
+use rheon_types::{
+    AgentMessage, Content, Effect, Event, Message, Store, Timestamp, ToolResult, unanswered_calls,
+};
+use serde_json::json;
+
+use super::{JournalStore, Resumed, Sessions};
+use crate::journal::Lease;
+use crate::{LeftOut, SessionName};
+
+/// What each call gives; the first two are longer than what a journal keeps in its lines.
+const OUTPUTS: [usize; 4] = [50_000, 40_000, 20_000, 9_000];
+
+fn store(folder: &Path, contents_bytes_max: u64) -> Arc<JournalStore> {
+    let lease = Lease { pid: 7, host: None, at: Timestamp::from_millis(5) };
+    let store = JournalStore::new(Sessions::new(folder, 1 << 30), None, lease);
+    Arc::new(store.with_contents_bytes_max(contents_bytes_max))
+}
+
+fn name(id: &str) -> SessionName {
+    SessionName::new(id).unwrap()
+}
+
+/// A run that prints `outputs`, one after the other, stored in the session `s`.
+async fn stored_run(folder: &Path, outputs: &'static [usize]) -> Vec<Event> {
+    let store = store(folder, 0);
+    let print = FnTool::new("print", |arguments, _| async move {
+        let bytes = usize::try_from(arguments["bytes"].as_u64().unwrap()).unwrap();
+        Ok(ToolResult::text("line\n".repeat(bytes / 5)))
+    });
+    let mut scenario = Scenario::new();
+    for (place, bytes) in outputs.iter().enumerate() {
+        let arguments = json!({ "bytes": bytes, "padding": "p".repeat(3_000) });
+        scenario =
+            scenario.turn(Turn::say("Next.").tool_call_with_id(format!("call_{place}"), "print", arguments));
+    }
+    let ran = scripted(scenario.turn("Done."))
+        .tool(print.effect(Effect::Unsafe))
+        .with(|builder| builder.store(Arc::clone(&store) as Arc<dyn Store>))
+        .run("go")
+        .await;
+    drop(ran);
+    while Arc::strong_count(&store) > 1 {
+        tokio::task::yield_now().await;
+    }
+    read(&store, "s")
+}
+
+fn read(store: &JournalStore, id: &str) -> Vec<Event> {
+    let mut events = Vec::new();
+    store.sessions().read(&name(id), |event| events.push(event)).unwrap();
+    events
+}
+
+async fn resumed(folder: &Path, contents_bytes_max: u64) -> Resumed {
+    store(folder, contents_bytes_max).resume(&name("s")).await.unwrap()
+}
+
+/// The conversation, one line per block, long texts by their length.
+fn outline(messages: &[Arc<AgentMessage>]) -> String {
+    let shown = |text: &str| if text.len() > 200 { format!("{} bytes", text.len()) } else { text.to_owned() };
+    let mut lines = Vec::new();
+    for message in messages.iter().filter_map(|message| message.as_llm()) {
+        if let Message::ToolResult(result) = message {
+            lines.push(format!("result of {}:", result.tool_call_id));
+        }
+        lines.extend(message.content().iter().map(|block| match block {
+            Content::Text { text } => shown(text),
+            Content::ToolCall(call) => {
+                let padding = call.arguments["padding"].as_str().unwrap();
+                format!("{} of {} bytes, padding {}", call.id, call.arguments["bytes"], shown(padding))
+            }
+            Content::Image { .. } | Content::Thinking { .. } => panic!("there is none"),
+        }));
+    }
+    lines.join("\n")
+}
+
+#[tokio::test]
+async fn a_session_that_fits_is_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let events = stored_run(folder.path(), &OUTPUTS).await;
+    let whole = resumed(folder.path(), u64::MAX).await;
+    let fits = resumed(folder.path(), 1 << 20).await;
+    assert_eq!(fits.state, whole.state);
+    assert_eq!(fits.state, crate::fold::SessionState::of(&events));
+    assert_eq!(fits.left_out, LeftOut::default());
+}
+
+#[tokio::test]
+async fn older_texts_become_notes_and_everything_else_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let events = stored_run(folder.path(), &OUTPUTS).await;
+    let whole = resumed(folder.path(), u64::MAX).await;
+    let noted = resumed(folder.path(), 48_000).await;
+    expect![[r#"
+        go
+        Next.
+        call_0 of 50000 bytes, padding [Left out when the session was resumed: a text of about 3 KB. The whole stands in the log of the session.]
+        result of call_0:
+        [Left out when the session was resumed: a text of about 50 KB. The whole stands in the log of the session.]
+        Next.
+        call_1 of 40000 bytes, padding [Left out when the session was resumed: a text of about 3 KB. The whole stands in the log of the session.]
+        result of call_1:
+        [Left out when the session was resumed: a text of about 40 KB. The whole stands in the log of the session.]
+        Next.
+        call_2 of 20000 bytes, padding 3000 bytes
+        result of call_2:
+        20000 bytes
+        Next.
+        call_3 of 9000 bytes, padding 3000 bytes
+        result of call_3:
+        9000 bytes
+        Done."#]].assert_eq(&outline(&noted.state.messages()));
+    expect!["LeftOut { texts: 4, bytes: 96000 }"].assert_eq(&format!("{:?}", noted.left_out));
+    let (noted, whole) = (noted.state, whole.state);
+    assert!(unanswered_calls(&noted.messages().into_iter().collect()).is_empty());
+    assert_eq!((noted.spending, noted.seq, noted.loops()), (whole.spending, whole.seq, whole.loops()));
+    assert_eq!((&noted.tasks, &noted.model, noted.mode), (&whole.tasks, &whole.model, whole.mode));
+    // The journal has everything, whoever opened it and however.
+    assert_eq!(read(&store(folder.path(), 0), "s"), events);
+}
+
+#[tokio::test]
+async fn without_any_room_every_long_text_is_a_note() {
+    let folder = tempfile::tempdir().unwrap();
+    let events = stored_run(folder.path(), &OUTPUTS).await;
+    let noted = resumed(folder.path(), 0).await;
+    let longest =
+        noted.state.messages().iter().map(|message| serde_json::to_string(message).unwrap().len()).max();
+    assert!(longest.unwrap() < 1_000, "{longest:?}");
+    assert_eq!(noted.state.messages().len(), 10);
+    assert_eq!(noted.left_out.texts, 8);
+    assert_eq!(read(&store(folder.path(), 0), "s"), events);
+}
+
+#[tokio::test]
+async fn a_gigantic_message_has_a_note_and_takes_no_room_from_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let events = stored_run(folder.path(), &[9_000, 2_000_000, 9_000]).await;
+    let noted = resumed(folder.path(), 100_000).await;
+    expect![[r#"
+        go
+        Next.
+        call_0 of 9000 bytes, padding 3000 bytes
+        result of call_0:
+        9000 bytes
+        Next.
+        call_1 of 2000000 bytes, padding 3000 bytes
+        result of call_1:
+        [Left out when the session was resumed: a text of about 2000 KB. The whole stands in the log of the session.]
+        Next.
+        call_2 of 9000 bytes, padding 3000 bytes
+        result of call_2:
+        9000 bytes
+        Done."#]].assert_eq(&outline(&noted.state.messages()));
+    assert_eq!(read(&store(folder.path(), 0), "s"), events);
+}
+
+#[tokio::test]
+async fn a_fork_keeps_its_own_texts_before_those_it_goes_on_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let events = stored_run(folder.path(), &OUTPUTS).await;
+    let fork = |to: &'static str, contents_bytes_max| {
+        let store = store(folder.path(), contents_bytes_max);
+        let last = events.last().unwrap().seq;
+        async move { store.fork(&name("s"), last, &to.into()).await.unwrap() }
+    };
+    let (whole, noted) = (fork("whole", u64::MAX).await, fork("noted", 48_000).await);
+    assert_eq!(
+        outline(&noted.state.messages()),
+        outline(&resumed(folder.path(), 48_000).await.state.messages())
+    );
+    assert_eq!(
+        outline(&whole.state.messages()),
+        outline(&resumed(folder.path(), u64::MAX).await.state.messages())
+    );
+}
+
+#[tokio::test]
+async fn a_call_in_doubt_has_its_whole_arguments_however_little_room_there_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let events = stored_run(folder.path(), &OUTPUTS).await;
+    let path = store(folder.path(), 0).sessions().list(None)[0].path.clone();
+    let journal = std::fs::read(&path).unwrap();
+    let started = events.iter().rposition(|event| event.kind.name() == "tool.start").unwrap();
+    // The header and the lease stand before the events.
+    let length: usize =
+        journal.split_inclusive(|byte| *byte == b'\n').take(started + 3).map(<[u8]>::len).sum();
+    std::fs::write(&path, &journal[..length]).unwrap();
+    let noted = resumed(folder.path(), 0).await;
+    let arguments: Vec<_> = noted.doubts.iter().map(|doubt| (*doubt.arguments).clone()).collect();
+    assert_eq!(arguments, [json!({ "bytes": 9_000, "padding": "p".repeat(3_000) })]);
+    let messages = noted.state.messages().into_iter().collect();
+    assert!(unanswered_calls(&messages).is_empty());
+    // What was closed is closed for whoever has more room, too.
+    let whole = resumed(folder.path(), u64::MAX).await;
+    assert_eq!((whole.doubts.len(), whole.state.open_runs().count()), (0, 0));
+    assert_eq!(read(&store(folder.path(), 0), "s")[..=started], events[..=started]);
+}

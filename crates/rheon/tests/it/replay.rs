@@ -1,0 +1,180 @@
+//! Sessions on disk, replayed: whole ones, ones that a crash cut off, ones that go on from others, and those kept as tests.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rheon::prelude::*;
+use rheon::replay::{ReplayError, Until, replay};
+use rheon::store::SessionName;
+use rheon::store::journal::Lease;
+use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, Sessions};
+use rheon::types::{AskFirst, ProviderError, ProviderErrorKind, Store, Timestamp};
+use rheon::{ReplaySessionError, replay_session};
+use rheon_testkit::{FnTool, Scenario, Scripted, TestClock, Turn, echo, fails, scripted};
+
+fn journals(folder: &Path) -> Arc<JournalStore> {
+    let lease = Lease { pid: 7, host: None, at: Timestamp::from_millis(5) };
+    Arc::new(JournalStore::new(Sessions::new(folder, BLOB_BYTES_MAX), None, lease))
+}
+
+fn name(text: &str) -> SessionName {
+    SessionName::new(text).unwrap()
+}
+
+fn read(sessions: &Sessions, name: &SessionName) -> Vec<Event> {
+    let mut events = Vec::new();
+    sessions.read(name, |event| events.push(event)).unwrap();
+    events
+}
+
+fn tools() -> Vec<Arc<dyn Tool>> {
+    let write = FnTool::new("write", |_, _| async { Ok(ToolResult::text("written")) });
+    vec![Arc::new(write.effect(Effect::Idempotent)), Arc::new(echo()), Arc::new(fails())]
+}
+
+/// An agent that thinks, fails, tries again, calls tools side by side and asks.
+fn worker(scenario: Scenario) -> Scripted {
+    scripted(scenario).with(|builder| {
+        builder.tools(tools()).permission_policy(AskFirst).on_approval(|request| async move {
+            match request.call_id.as_str() {
+                "b" => PermissionResponse::denied("not that file"),
+                _ => PermissionDecision::Allow.into(),
+            }
+        })
+    })
+}
+
+fn scenario() -> Scenario {
+    Scenario::new()
+        .turn(Turn::new().text("Half an ans").cut())
+        .turn(Turn::fail(ProviderError::new(ProviderErrorKind::Overloaded, "try later")))
+        .turn(
+            Turn::new()
+                .text("I look and write.")
+                .tool_call_with_id("a", "echo", json!({ "text": "hi", "share": 0.1 }))
+                .tool_call_with_id("b", "write", json!({ "path": "secret" }))
+                .tool_call_with_id("c", "write", json!({ "path": "notes" }))
+                .tool_call_with_id("d", "fails", json!({}))
+                .tool_call_with_id("e", "nowhere", json!({})),
+        )
+        .turn("Done.")
+        .turn("Yes.")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_on_disk_is_replayed_to_the_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let journals = journals(folder.path());
+    let (agent, ..) = worker(scenario()).with(|builder| builder.journals(&journals)).build();
+    agent.run("go").await.unwrap();
+    agent.run("really?").await.unwrap();
+    let events = read(journals.sessions(), &name("s"));
+    let replayed = replay_session(journals.sessions(), &name("s"), Until::End).unwrap();
+    assert_eq!(replayed.events, events);
+    assert_eq!((replayed.runs, replayed.taken), (2, 0));
+    for last in [1, 7, events.len() as u64 - 1] {
+        let replayed = replay_session(journals.sessions(), &name("s"), Until::Seq(last)).unwrap();
+        assert_eq!(replayed.events.len() as u64, last);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_was_cut_off_anywhere_and_gone_on_with_is_replayed() {
+    let whole = tempfile::tempdir().unwrap();
+    let store = journals(whole.path());
+    let (agent, ..) = worker(scenario()).with(|builder| builder.journals(&store)).build();
+    agent.run("go").await.unwrap();
+    let events = read(store.sessions(), &name("s"));
+    for length in 1..=events.len() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = journals(folder.path());
+        events.iter().take(length).for_each(|event| store.append(event).unwrap());
+        store.close(&"s".into());
+        let cut = replay_session(store.sessions(), &name("s"), Until::End);
+        assert_eq!(cut.unwrap().events, events[..length], "cut off after {length}");
+
+        let session = store.resume(&name("s")).await.unwrap();
+        let (agent, ..) =
+            worker(Scenario::new().turn("I go on.")).with(|it| it.resumed(&store, &session)).build();
+        agent.run("go on").await.unwrap();
+        let recorded = read(store.sessions(), &name("s"));
+        let replayed = replay_session(store.sessions(), &name("s"), Until::End);
+        let replayed = replayed.unwrap_or_else(|error| panic!("cut off after {length}: {error}"));
+        assert_eq!(replayed.events, recorded, "cut off after {length}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn from_any_event_on_another_model_may_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = journals(folder.path());
+    let (agent, ..) = worker(scenario()).with(|builder| builder.journals(&store)).build();
+    agent.run("go").await.unwrap();
+    drop(agent);
+    let recorded = read(store.sessions(), &name("s"));
+    for seq in [1, 4, 12, recorded.len() as u64] {
+        let other = format!("other-{seq}");
+        let session = store.fork(&name("s"), seq, &other.as_str().into()).await.unwrap();
+        let another = scripted(Scenario::new().turn("I would do otherwise.")).with(|builder| {
+            builder.model("another").clock(Arc::new(TestClock::default())).resumed(&store, &session)
+        });
+        another.run("and you?").await.result.unwrap();
+        let events = read(store.sessions(), &name(&other));
+        assert_eq!(events[..seq as usize], recorded[..seq as usize], "the past is that of the first");
+        assert!(
+            events.iter().any(
+                |event| matches!(&event.kind, AgentEvent::LlmStart { model, .. } if &**model == "another")
+            )
+        );
+        let replayed = replay_session(store.sessions(), &name(&other), Until::End);
+        let replayed = replayed.unwrap_or_else(|error| panic!("from {seq}: {error}"));
+        assert_eq!(replayed.events, events, "from {seq}");
+    }
+    assert_eq!(read(store.sessions(), &name("s")), recorded, "the first session is as it was");
+}
+
+/// The sessions that are kept as tests.
+fn kept() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sessions")
+}
+
+#[test]
+fn every_kept_session_is_replayed() {
+    let sessions = Sessions::new(kept(), BLOB_BYTES_MAX);
+    let listed = sessions.list(None);
+    assert!(!listed.is_empty(), "no session is in {}", kept().display());
+    for session in listed {
+        let replayed = replay_session(&sessions, &session.name, Until::End);
+        let replayed = replayed.unwrap_or_else(|error| panic!("{}: {error}", session.path.display()));
+        assert_eq!(replayed.events, read(&sessions, &session.name), "{}", session.path.display());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+#[ignore = "writes the session that the test above replays"]
+async fn a_session_to_keep_is_recorded() {
+    let store = journals(&kept());
+    let (agent, ..) = worker(scenario())
+        .with(|builder| builder.journals(&store).session("tools-retries-and-approvals"))
+        .build();
+    agent.run("Write the notes.").await.unwrap();
+    agent.run("Is it done?").await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_not_there_or_was_changed_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = journals(folder.path());
+    let missing = replay_session(store.sessions(), &name("s"), Until::End).unwrap_err();
+    assert!(matches!(missing, ReplaySessionError::Unreadable(_)), "{missing}");
+
+    let (agent, ..) = worker(scenario()).with(|builder| builder.journals(&store)).build();
+    agent.run("go").await.unwrap();
+    let mut events = read(store.sessions(), &name("s"));
+    let asked = events.iter().position(|event| event.kind.name() == "approval.resolved").unwrap();
+    if let AgentEvent::ApprovalResolved { decision, .. } = &mut events[asked].kind {
+        *decision = PermissionDecision::Allow;
+    }
+    let ReplayError::Differs(difference) = replay(events, Until::End).unwrap_err() else { panic!() };
+    assert_eq!((difference.seq, difference.name), (asked as u64 + 2, "tool.blocked"));
+}

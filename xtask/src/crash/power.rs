@@ -1,0 +1,63 @@
+//! Simulated power cuts: what a real session did to its disk is recorded, and cut off in all the ways a disk knows.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+
+use super::chance::Chance;
+use super::disk::after_power_cut;
+use super::effort::Effort;
+use super::operation::{Follower, History};
+use super::victim::{Victim, stage};
+use super::{image, strace};
+
+/// How many power cuts a recorded session is used for.
+const CUTS_PER_RECORDING: u64 = 150;
+
+/// Before which call the first life of a session ends: what it leaves was never made safe.
+const LAST_CALLS: &[&str] = &["fsync", "fdatasync", "write", "rename"];
+
+/// Records sessions and cuts their power.
+pub(crate) fn run(victim: &Victim, effort: &Effort) -> Result<String> {
+    if !strace::works() {
+        return Ok(strace::MISSING.into());
+    }
+    let folder = victim.folder_in_memory("power")?;
+    let mut verifier = victim.verifier()?;
+    let recordings = effort.power_cuts.div_ceil(CUTS_PER_RECORDING);
+    let mut operations = 0;
+    for nth in 0..recordings {
+        let first = effort.seed.wrapping_add(nth.wrapping_mul(CUTS_PER_RECORDING));
+        let history = record(victim, &folder, first)?;
+        operations += history.operations.len();
+        let copy = folder.join("image");
+        for seed in (0..CUTS_PER_RECORDING).map(|number| first.wrapping_add(number)) {
+            let disk = after_power_cut(&history, &mut Chance::new(seed));
+            image::write(&disk, &history.folders, &copy)?;
+            let problem =
+                || format!("power cut {seed} of session {first}; what is left is in {}", copy.display());
+            verifier.ask(&format!("power {}", copy.display())).with_context(problem)?;
+        }
+    }
+    std::fs::remove_dir_all(&folder)?;
+    let cuts = recordings * CUTS_PER_RECORDING;
+    Ok(format!("{cuts} power cuts in {recordings} sessions of {operations} operations: nothing lost"))
+}
+
+/// What a session did to its disk that was killed at a moment that `seed` decides, and then resumed.
+fn record(victim: &Victim, folder: &Path, seed: u64) -> Result<History> {
+    let mut chance = Chance::new(seed);
+    let call = LAST_CALLS.get(chance.below(LAST_CALLS.len())).copied().unwrap_or("fsync");
+    let nth = 2 + chance.below(30);
+    let place = stage(folder, &format!("life-{seed}"))?;
+    let log = folder.join("trace");
+    let mut follower = Follower::new(&place);
+    let trace = format!("trace={}", strace::CALLS);
+    let inject = format!("inject={call}:signal=KILL:when={nth}");
+    strace::run(victim, &log, &["-e", &trace, "-e", &inject], &["work", &place, "2"])?;
+    follower.follow(&strace::parse(&std::fs::read_to_string(&log)?))?;
+    follower.follow(&strace::record(victim, &log, &["work", &place, "1"])?)?;
+    let history = follower.history();
+    ensure!(history.operations.len() > 50, "only {} operations were recorded", history.operations.len());
+    Ok(history)
+}
