@@ -1,0 +1,58 @@
+//! What is an import and what only looks like one.
+
+use expect_test::expect;
+
+use super::imports::Lines;
+
+fn imports(text: &str) -> String {
+    let mut lines = Lines::default();
+    let found: Vec<&str> = text.lines().flat_map(|line| lines.imports(line)).collect();
+    found.join("\n")
+}
+
+#[test]
+fn paths_behind_an_at_sign_are_imports_and_code_is_not() {
+    let text = "\
+@docs/style.md
+- See @README, (@notes/a.md) and \"@b.md\". Write to me@example.com or x@@y.
+`@not/this.md` but @this.md; ``a ` @nor/this.md`` and @that.md
+An odd ` sign, then @still.md
+```
+@not/in/a/fence.md
+~~~
+@still/not.md
+````
+@after.md
+   ~~~~ rust
+@not.md
+~~~
+```
+~~~~
+@end.md
+    ``` is code by its indent, no fence
+@last.md
+``` a span on one line ``` @behind.md
+```unclosed
+@never.md";
+    expect![[r#"
+        docs/style.md
+        README
+        notes/a.md
+        b.md
+        this.md
+        that.md
+        still.md
+        after.md
+        end.md
+        last.md
+        behind.md"#]]
+    .assert_eq(&imports(text));
+}
+
+#[test]
+fn nothing_in_any_text_is_a_panic() {
+    for text in ["", "@", "`", "``", "```", "@`", "`@", "@.", "@ü`", "~", "@(((", "\u{feff}@a", "````` @a `"] {
+        imports(text);
+    }
+    assert_eq!(imports(&"`".repeat(100_001)), "");
+}
