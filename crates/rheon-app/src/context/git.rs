@@ -248,7 +248,8 @@ impl fmt::Display for GitState {
 
 impl fmt::Display for GitChanges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counts = [(self.changed, "changed"), (self.untracked, "untracked"), (self.conflicts, "in conflict")];
+        let counts =
+            [(self.changed, "changed"), (self.untracked, "untracked"), (self.conflicts, "in conflict")];
         let counts = counts.iter().filter(|(count, _)| *count > 0);
         let words: Vec<String> = counts.map(|(count, what)| format!("{count} {what}")).collect();
         match (words.is_empty(), self.is_cut) {

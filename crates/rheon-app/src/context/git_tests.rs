@@ -118,12 +118,15 @@ async fn git_that_says_too_much_is_heard_no_further() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir_all(folder.path().join("work/.git")).unwrap();
     let program = folder.path().join("git");
-    fs::write(&program, "#!/bin/sh\nprintf '# branch.head main\\0'\nwhile :; do printf '? file\\0'; done\n").unwrap();
+    fs::write(&program, "#!/bin/sh\nprintf '# branch.head main\\0'\nwhile :; do printf '? file\\0'; done\n")
+        .unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let environment: Environment = [("PATH", folder.path())].into_iter().collect();
     let state = GitState::ask(&folder.path().join("work"), &environment, GitQuestion::Status, PATIENCE).await;
     match state {
-        GitState::Branch { changes: Some(changes), .. } => assert!(changes.is_cut && changes.untracked > 30_000),
+        GitState::Branch { changes: Some(changes), .. } => {
+            assert!(changes.is_cut && changes.untracked > 30_000)
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -146,7 +149,12 @@ async fn git_that_does_not_answer_is_ended() {
 #[test]
 fn odd_answers_are_read_without_harm() {
     let status = |output: &[u8], code| {
-        let said = Said { code, output: output.to_vec(), errors: b"fatal: \x1b[31modd\xff\nmore".to_vec(), is_cut: false };
+        let said = Said {
+            code,
+            output: output.to_vec(),
+            errors: b"fatal: \x1b[31modd\xff\nmore".to_vec(),
+            is_cut: false,
+        };
         read(&said, GitQuestion::Status).to_string()
     };
     let told = [

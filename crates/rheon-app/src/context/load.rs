@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rheon_agent::{
-    AgentBuilder, ComplexityScore, Effort, EffortPlan, Recitation, Tiers, TokenCounter, base_prompt, plan, score,
+    AgentBuilder, ComplexityScore, Effort, EffortPlan, Recitation, Tiers, TokenCounter, base_prompt, plan,
+    score,
 };
 use rheon_store::sqlite::Learning;
 use rheon_tools::memory::Watch;

@@ -125,7 +125,8 @@ async fn errors_of_tools_count_by_their_kind() {
     expect![[r#"
         message.end toolResult call_1_0 error "it took too long"
         message.end toolResult call_2_0 error "it took too long"
-        agent.end completed "I give up.""#]].assert_eq(&ran.trace.only(SHOWN));
+        agent.end completed "I give up.""#]]
+    .assert_eq(&ran.trace.only(SHOWN));
 }
 
 #[tokio::test(start_paused = true)]

@@ -51,7 +51,8 @@ An odd ` sign, then @still.md
 
 #[test]
 fn nothing_in_any_text_is_a_panic() {
-    for text in ["", "@", "`", "``", "```", "@`", "`@", "@.", "@ü`", "~", "@(((", "\u{feff}@a", "````` @a `"] {
+    for text in ["", "@", "`", "``", "```", "@`", "`@", "@.", "@ü`", "~", "@(((", "\u{feff}@a", "````` @a `"]
+    {
         imports(text);
     }
     assert_eq!(imports(&"`".repeat(100_001)), "");

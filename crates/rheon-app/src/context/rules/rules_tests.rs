@@ -114,11 +114,14 @@ fn all_rules_stand_in_order_and_the_nearest_comes_last() {
 fn without_a_repository_only_the_working_folder_counts() {
     let home = Home::new();
     home.write("loose/AGENTS.md", "Not this.").write("loose/a/AGENTS.md", "This.");
-    home.check("loose/a", expect![[r#"
+    home.check(
+        "loose/a",
+        expect![[r#"
         --- AGENTS.md (project) ---
 
         This.
-    "#]]);
+    "#]],
+    );
     assert_eq!(home.load("loose/empty").text, "");
 }
 
@@ -126,21 +129,27 @@ fn without_a_repository_only_the_working_folder_counts() {
 fn nothing_is_no_rules_and_no_warning() {
     let home = Home::new();
     assert_eq!(home.load("project"), Rules::default());
-    home.check("gone", expect![[r#"
+    home.check(
+        "gone",
+        expect![[r#"
 
-        ! rules in ~/gone: not used: it cannot be read: No such file or directory (os error 2)"#]]);
+        ! rules in ~/gone: not used: it cannot be read: No such file or directory (os error 2)"#]],
+    );
 }
 
 #[test]
 fn imports_stand_below_the_line_that_names_them_each_once() {
     let home = Home::new();
-    home.write("project/AGENTS.md", "Style: @docs/style.md and @docs/tests.md.\n`@docs/no.md`, @nobody, @a/package\nEnd.")
-        .write("project/docs/style.md", "Short lines.\n@../docs/tests.md")
-        .write("project/docs/tests.md", "Write tests.\n@/nowhere/else.md\n@missing.md\n@../src")
-        .write("project/docs/no.md", "Not this.")
-        .write("project/src/lib.rs", "")
-        .write(".config/AGENTS.md", "@~/own/more.md\n@../own/more.md")
-        .write("own/more.md", "The user's own.");
+    home.write(
+        "project/AGENTS.md",
+        "Style: @docs/style.md and @docs/tests.md.\n`@docs/no.md`, @nobody, @a/package\nEnd.",
+    )
+    .write("project/docs/style.md", "Short lines.\n@../docs/tests.md")
+    .write("project/docs/tests.md", "Write tests.\n@/nowhere/else.md\n@missing.md\n@../src")
+    .write("project/docs/no.md", "Not this.")
+    .write("project/src/lib.rs", "")
+    .write(".config/AGENTS.md", "@~/own/more.md\n@../own/more.md")
+    .write("own/more.md", "The user's own.");
     home.check(
         "project",
         expect![[r#"
@@ -230,7 +239,9 @@ fn no_more_than_64_files_are_imported() {
 #[test]
 fn a_project_cannot_import_what_lies_outside_it_or_is_secret() {
     let home = Home::new();
-    home.write("secret.md", "secret").write("project/.env", "KEY=secret").write("project/.git/config", "secret");
+    home.write("secret.md", "secret")
+        .write("project/.env", "KEY=secret")
+        .write("project/.git/config", "secret");
     home.write(
         "project/AGENTS.md",
         "@../secret.md\n@~/secret.md\n@/etc/passwd\n@docs/../../secret.md\n@.env\n@.git/config\n@../../../../../../../../../../../../../x",

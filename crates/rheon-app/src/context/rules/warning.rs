@@ -35,7 +35,9 @@ pub enum RuleProblem {
     #[error("not used: {0}")]
     File(FileProblem),
     /// There was not enough room for all of the file.
-    #[error("only the beginning is used, as all rules together may have {bytes_max} bytes; make them shorter")]
+    #[error(
+        "only the beginning is used, as all rules together may have {bytes_max} bytes; make them shorter"
+    )]
     Cut {
         /// How much there may be.
         bytes_max: usize,
