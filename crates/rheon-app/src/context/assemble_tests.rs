@@ -44,7 +44,7 @@ fn bytes(parts: &PromptParts, sources: &ContextSources) -> Vec<(String, bool)> {
 }
 
 #[test]
-fn sections_stand_in_three_bands_and_the_report_has_them_all() {
+fn sections_stand_in_three_bands_and_the_stable_ones_end_with_a_mark() {
     let assembled = assemble(&parts(), &ContextSources::default(), TokenCounter::default());
     expect![[r#"
         ======== static ========
@@ -95,6 +95,11 @@ fn sections_stand_in_three_bands_and_the_report_has_them_all() {
         [not cached]
     "#]]
     .assert_eq(&assembled.outline());
+}
+
+#[test]
+fn the_report_has_the_tokens_of_all_sections() {
+    let assembled = assemble(&parts(), &ContextSources::default(), TokenCounter::default());
     expect![[r#"
         context                          tokens   window
         system prompt, static                45    0.0 %
@@ -139,10 +144,9 @@ fn each_source_can_be_turned_off_and_alone_is_gone_then() {
 
 #[test]
 fn five_learnings_are_told_on_a_line_each_and_long_ones_are_cut() {
-    let mut parts = PromptParts::default();
-    parts.learnings = (0..9).map(|place| format!("{place}\n- not a line of its own")).collect();
-    parts.learnings.insert(0, " ".into());
-    parts.learnings.insert(1, "ü".repeat(10_000));
+    let mut learnings = vec![" ".to_owned(), "ü".repeat(10_000)];
+    learnings.extend((0..9).map(|place| format!("{place}\n- not a line of its own")));
+    let parts = PromptParts { learnings, ..PromptParts::default() };
     let prompt = assemble(&parts, &ContextSources::default(), TokenCounter::default()).prompt();
     let text = prompt.text().replace(&"ü".repeat(500), "(500 of them)");
     expect![[r#"

@@ -61,3 +61,7 @@ fn day(moment: Timestamp) -> Option<String> {
     let text = moment.to_string();
     text.split_once('T').map(|(day, _)| day.to_owned())
 }
+
+#[cfg(test)]
+#[path = "facts_tests.rs"]
+mod tests;

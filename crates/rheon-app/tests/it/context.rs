@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use expect_test::{expect, expect_file};
 use rheon_agent::{Effort, base_prompt};
-use rheon_app::context::{ContextInputs, ContextSources, Loaded, ProjectTrust, Source};
-use rheon_store::sqlite::{LearningStatus, Memory};
+use rheon_app::context::{ContextInputs, ContextSources, LearningStore, Loaded, ProjectTrust, Source};
+use rheon_store::sqlite::{LearningStatus, Memory, OpenMode};
 use rheon_testkit::{FnTool, Scenario, Turn, scripted};
 use rheon_types::{Effect, Request, ThinkingLevel, ToolResult};
 use serde_json::json;
@@ -199,4 +199,26 @@ async fn reminders_and_effort_can_be_turned_off() {
     let ran = scripted(scenario).tool(make(&[1, 1])).with(|builder| loaded.wire(builder)).run("Go.").await;
     let told = |request: &Request| (request.reminder.is_none(), request.thinking);
     assert_eq!(ran.provider.requests().iter().map(told).collect::<Vec<_>>(), [(true, ThinkingLevel::Off); 3]);
+}
+
+#[tokio::test]
+async fn a_memory_that_cannot_be_written_is_a_problem_and_the_run_is_what_it_was() {
+    let ground = Ground::new();
+    let path = ground.path("memory.db");
+    drop(Memory::open(&path, OpenMode::ReadWrite).unwrap());
+    let memory = Arc::new(Memory::open(&path, OpenMode::ReadOnly).unwrap());
+    let store = LearningStore { memory, project: "p".into(), session_id: "now".into() };
+    let inputs = ContextInputs { learnings: Some(store), ..ground.inputs("project", "Mend the tests.") };
+    let loaded = Loaded::load(inputs).await;
+    let scenario = Scenario::new()
+        .turn(Turn::call("bash", json!({ "command": "rm -r tests" })))
+        .turn("Gone.")
+        .turn("Sorry.");
+    let ran = scripted(scenario).tool(make(&[])).with(|builder| loaded.wire(builder)).run("Mend them.").await;
+    let output = ran.agent.run("No, never delete tests.").await.unwrap();
+    assert_eq!(output.text, "Sorry.");
+    let problems: Vec<String> =
+        loaded.lessons.unwrap().take_problems().iter().map(ToString::to_string).collect();
+    let home = ground.path("").display().to_string();
+    expect!["learnings are not used or kept: ~/memory.db cannot be written; check the permissions of the file and its folder"].assert_eq(&problems.join("\n").replace(&home, "~/"));
 }

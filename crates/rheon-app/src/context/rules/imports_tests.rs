@@ -1,6 +1,7 @@
 //! What is an import and what only looks like one.
 
 use expect_test::expect;
+use proptest::prelude::*;
 
 use super::imports::Lines;
 
@@ -56,4 +57,17 @@ fn nothing_in_any_text_is_a_panic() {
         imports(text);
     }
     assert_eq!(imports(&"`".repeat(100_001)), "");
+}
+
+proptest! {
+    #[test]
+    fn what_is_found_stands_behind_an_at_sign_of_the_same_text(text in "[@`~a./ \n]{0,80}") {
+        let mut lines = Lines::default();
+        for line in text.lines() {
+            for path in lines.imports(line) {
+                let mention = format!("@{path}");
+                prop_assert!(line.contains(&mention), "{path:?} in {line:?}");
+            }
+        }
+    }
 }
