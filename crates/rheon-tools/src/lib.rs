@@ -20,6 +20,7 @@ mod toolkit;
 pub mod trust;
 mod workspace;
 
+pub use markdown::{Beginning, FileProblem, read_beginning};
 pub use toolkit::{Toolkit, ToolkitError, ToolkitSettings, file_tools};
 pub use workspace::{Access, PathError, ResolvedPath, Shown, Workspace};
 

@@ -6,7 +6,7 @@ mod file;
 mod frontmatter;
 mod origin;
 
-pub use file::FileProblem;
+pub use file::{Beginning, FileProblem, read_beginning};
 pub(crate) use file::{TextOf, entries, read};
 pub(crate) use frontmatter::NAME_CHARACTERS_MAX;
 pub(crate) use frontmatter::{Fields, Readable, is_usable, is_words_with_hyphens, parse, split, text_of};

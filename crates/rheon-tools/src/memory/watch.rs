@@ -1,9 +1,12 @@
-//! `Watch`: the memory at work in a run. It warns of calls in circles, then asks, then refuses; and it reminds the model of
-//! what keeps failing.
+//! `Watch`: the memory at work in a run. As a hook it warns of calls in circles, then asks, then refuses; as a reminder it tells
+//! the model what keeps failing.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rheon_types::{Amendment, Answer, Flow, History, Hook, Opinion, Permit, ToolCall, ToolError, ToolResult};
+use rheon_types::{
+    Amendment, Answer, Flow, History, Hook, Opinion, Permit, Reminder, Situation, ToolCall, ToolError,
+    ToolResult,
+};
 use serde_json::{Value, json};
 
 use super::circles::{CallCircles, CircleAdvice};
@@ -11,7 +14,8 @@ use super::failures::{Failure, Failures};
 use super::lesson::Lesson;
 use super::resolutions::Resolutions;
 
-/// A hook that remembers what was called and what came of it.
+/// A hook that remembers what was called and what came of it. Give it to an agent as a [`Reminder`] too: as long as something
+/// keeps failing, each request says so once, at its end, and when it is mended nothing is left of it.
 #[derive(Default)]
 pub struct Watch {
     state: Mutex<State>,
@@ -90,13 +94,23 @@ impl Hook for Watch {
                 resolutions.succeeded(name, arguments, mended.as_ref(), failures);
             }
         }
-        Answer::Now(Amendment { context: state.failures.note().into_iter().collect(), content: None })
+        Answer::Now(Amendment::default())
     }
 
     fn tool_blocked(&self, call: &ToolCall, error: &ToolError) {
         let mut state = self.state();
         state.circles.record_refused(call.name.as_str(), &call.arguments, &error.to_string());
         state.failures.failed(call.name.as_str(), &call.arguments, error);
+    }
+}
+
+impl Reminder for Watch {
+    fn name(&self) -> &str {
+        "failures"
+    }
+
+    fn remind(&self, _situation: &Situation<'_>) -> Option<String> {
+        self.state().failures.note()
     }
 }
 

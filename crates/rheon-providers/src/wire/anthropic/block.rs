@@ -44,7 +44,8 @@ impl Serialize for Content<'_> {
             content.serialize_element(&wire_block(block, cache_control, self.open && last))?;
         }
         if let Some(text) = filler {
-            content.serialize_element(&WireBlock::Text { text, cache_control: mark(self.marked.is_some()) })?;
+            content
+                .serialize_element(&WireBlock::Text { text, cache_control: mark(self.marked.is_some()) })?;
         }
         content.end()
     }
