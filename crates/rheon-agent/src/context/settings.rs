@@ -32,7 +32,7 @@ impl Default for WindowSettings {
 /// What an answer has to be before the run is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckSettings {
-    /// How often in a row the model is asked to finish what it left open; 0 for never.
+    /// How often in a row the model is asked to finish what it left open; with 0 nobody looks.
     pub nudges_max: u32,
     /// How often it is asked again for an answer that has the form that was asked for.
     pub repairs_max: u32,

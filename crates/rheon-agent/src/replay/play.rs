@@ -24,7 +24,8 @@ use super::time::{NoDice, RecordedClock};
 use super::tools::RecordedTool;
 use crate::call_ids::CallIds;
 use crate::config::{ExecutionLimits, LoopConfig, RequestSettings, Settings, ToolExecution};
-use crate::context::{CheckSettings, Compaction, WindowSettings};
+use crate::context::{CheckSettings, Compaction, Told, WindowSettings};
+use crate::conversation::Conversation;
 use crate::halt::Stop;
 use crate::live::{Identity, Run, RunLog};
 use crate::log::{EventLog, LogPosition, Observers};
@@ -48,7 +49,7 @@ pub(super) struct Played {
 /// Plays one run that begins with `told`: the events after one number, until another.
 pub(super) async fn play(
     recorded: Recorded,
-    told: &History,
+    told: &Told,
     (seq, last): (u64, u64),
 ) -> Result<Played, ReplayError> {
     let Some(first) = recorded.all.first().cloned() else {
@@ -58,7 +59,7 @@ pub(super) async fn play(
     let config = config(&director, &first)?;
     let clock = Arc::clone(&config.clock);
     let store = Arc::clone(&director) as Arc<dyn Store>;
-    let position = LogPosition { seq, ..LogPosition::default() };
+    let position = LogPosition { seq, tasks: told.tasks().to_vec(), ..LogPosition::default() };
     let watching = Arc::downgrade(&director);
     let observers = Observers::default().on_event(move |event| {
         if let Some(director) = watching.upgrade() {
@@ -66,14 +67,17 @@ pub(super) async fn play(
         }
     });
     let log = EventLog::resumed(first.session_id.clone(), clock, Some(store), observers, position)
-        .with_conversation(told);
+        .with_conversation(told.history());
     director.watch(&log);
-    let (identity, history, start) = beginning(&director, &first, told);
+    let (identity, history, start) = beginning(&director, &first, told.history());
     let log = RunLog { log, loop_id: first.loop_id.clone(), queue: None };
     let limit = director.script.duration_max();
     let stop = Stop::told(director.token.clone(), Arc::clone(&director.passed), limit);
     let call_ids = CallIds::from(&history);
-    let mut run = Run::with_stop(Arc::new(config), identity, log, history.into(), stop);
+    let end = history.len() as u64;
+    let cuts = told.cuts().iter().filter(|cut| cut.to <= end).cloned().collect();
+    let conversation = Conversation::new(history, cuts);
+    let mut run = Run::with_stop(Arc::new(config), identity, log, conversation, stop);
     run.state.call_ids = call_ids;
     let broken = perform(&director, &mut run, start).await;
     director.finish();

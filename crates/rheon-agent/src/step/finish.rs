@@ -38,6 +38,9 @@ pub(crate) fn check(run: &mut Run, end: &RunEnd) -> Check {
 
 /// Whether the answer leaves nothing open.
 fn whole(run: &mut Run) -> Check {
+    if run.config.settings.checks.nudges_max == 0 {
+        return Check::Done;
+    }
     let tasks = run.log.log.tasks();
     let answer = run.state.produced.iter().rev().find_map(|message| message.as_assistant());
     let Some(answer) = answer.filter(|answer| answer.stop_reason != StopReason::Error) else {

@@ -78,5 +78,5 @@ async fn tries_that_fail_are_counted_and_each_is_paid_for_anew() {
     let budget = pool(50_000);
     let ran = run(Scenario::new().turn(cut).turn(Turn::say("whole").usage(usage)), &budget).await;
     assert_eq!(ran.output().end, RunEnd::Completed);
-    assert_eq!(budget.ledger().tokens, Meter { spent: 602, reserved: 0, cap: Some(50_000) });
+    assert_eq!(budget.ledger().tokens, Meter { spent: 608, reserved: 0, cap: Some(50_000) });
 }

@@ -10,7 +10,8 @@ use rheon_types::{
 use serde_json::json;
 
 fn big(bytes: usize) -> FnTool {
-    FnTool::new("big", move |_, _| async move { Ok(ToolResult::text("x".repeat(bytes))) })
+    let text: String = (0..).map(|n| format!("line {n} ")).take(bytes / 8).collect();
+    FnTool::new("big", move |_, _| std::future::ready(Ok(ToolResult::text(text.clone()))))
         .effect(Effect::Pure)
 }
 
@@ -35,8 +36,8 @@ async fn a_window_that_fills_is_warned_of_and_then_made_shorter_before_the_call(
     let ran = scripted(calls(9).turn("done")).tool(big(4_000)).with(window(10_000)).run("go").await;
     assert_eq!(names(&ran), ["compaction.warning", "compaction.start", "compaction.end"]);
     assert_eq!(ran.output().end, RunEnd::Completed);
-    // The conversation is whole: a prompt, nine calls with results, an answer.
-    assert_eq!(ran.agent.messages().len(), 1 + 18 + 1);
+    // The conversation is whole: a prompt, eight calls with results, an answer. The ninth was the model's idea of a summary.
+    assert_eq!(ran.agent.messages().len(), 1 + 16 + 1);
     for request in ran.provider.requests() {
         assert_eq!(unanswered_calls(&request.messages), []);
     }
@@ -58,7 +59,7 @@ async fn a_service_that_says_no_to_everything_is_not_asked_for_ever() {
     let RunEnd::Failed { failure: RunFailure::Window { message } } = &ran.output().end else {
         panic!("{:?}", ran.output().end)
     };
-    expect![[r#"the conversation still has about 1 tokens after it was made shorter 2 times (the window has 128000); begin a new session, or take a model with a larger window"#]]
+    expect!["the conversation still has about 6 tokens after it was made shorter 2 times (the window has 128000); begin a new session, or take a model with a larger window"]
     .assert_eq(message);
     assert!(ran.provider.requests().len() <= 4);
 }
@@ -95,7 +96,7 @@ async fn the_user_can_ask_for_it_and_say_what_to_keep() {
     trace.assert_order();
     let requests = provider.requests();
     let asked = rheon_testkit::request_text(&requests[4]);
-    assert!(asked.contains("The user wants of the notes: the port"), "{asked}");
+    assert!(asked.contains("## What the user wants of this summary\\nthe port"), "{asked}");
     let sent = rheon_testkit::request_text(&requests[5]);
     assert!(sent.contains("Kept: the port is 8080.") && sent.contains("which port?"), "{sent}");
     assert_eq!(agent.messages().len(), 1 + 6 + 1 + 2);
