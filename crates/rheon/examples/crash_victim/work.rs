@@ -10,7 +10,7 @@ use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon::store::checkpoint::{Checkpoints, Limits, TurnCheckpoints};
 use rheon::store::claude::{TranscriptPlace, TranscriptWriter};
 use rheon::store::sessions::JournalStore;
-use rheon::{History, LogPosition, SystemClock, SystemRandom};
+use rheon::{ExecutionLimits, History, LogPosition, SystemClock, SystemRandom};
 use rheon_testkit::FnTool;
 
 use crate::acked_store::AckedStore;
@@ -125,6 +125,7 @@ pub(crate) fn agent(
         .store(Arc::new(store))
         .history(standing.messages)
         .position(standing.position)
+        .limits(ExecutionLimits::unlimited())
         .hook(checkpoints(stage, &last)?)
         .on_event(move |event| {
             if let AgentEvent::Checkpoint { id, .. } = &event.kind {
