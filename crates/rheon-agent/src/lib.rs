@@ -26,6 +26,7 @@ mod report;
 mod result_size;
 mod retry;
 mod run;
+mod set_aside;
 mod state;
 mod step;
 mod stream;

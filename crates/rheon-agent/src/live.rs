@@ -18,9 +18,9 @@ use crate::config::LoopConfig;
 use crate::conversation::Conversation;
 use crate::halt::{Halt, Stop};
 use crate::log::{EventLog, EventQueue};
+use crate::set_aside::SetAside;
 use crate::state::{OpenTurn, RunState, Shared};
 use crate::step::decide::Progress;
-use crate::step::reserve::SetAside;
 
 /// How long the last sync of a run may take.
 const LAST_SYNC_SECONDS_MAX: u64 = 30;

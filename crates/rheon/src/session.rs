@@ -29,11 +29,11 @@ impl WithSession for AgentBuilder {
             Some(session_id) => self.session(session_id.clone()),
             None => self,
         };
-        builder.journals(journals).history(state.messages().into_iter().collect()).position(LogPosition {
-            seq: state.seq,
-            loops,
-            tasks: state.tasks.clone(),
-        })
+        builder
+            .journals(journals)
+            .history(state.messages().into_iter().collect())
+            .cuts(state.cuts().to_vec())
+            .position(LogPosition { seq: state.seq, loops, tasks: state.tasks.clone() })
     }
 }
 

@@ -5,20 +5,13 @@ use std::sync::Arc;
 use rheon_types::event::Reserved;
 use rheon_types::{AgentEvent, ModelInfo, Request, ToolChoice};
 
-use crate::budget::{Granted, Planned, Reservation};
+use crate::budget::{Granted, Planned};
 use crate::halt::Halt;
 use crate::live::Run;
-use crate::state::Bill;
+use crate::set_aside::SetAside;
 
 /// What the model is told when one call is all that can be paid for.
 const WRAP_UP: &str = include_str!("wrap_up.md");
-
-/// What is set aside for the call under way, and what the run had spent before it.
-pub(crate) struct SetAside {
-    reservation: Reservation,
-    tokens_before: u64,
-    bill_before: Bill,
-}
 
 /// The request as the budget allows it: its answer may be shorter, and it may be the last. Halts where nothing is left.
 pub(crate) fn reserve(run: &mut Run, mut request: Request) -> Result<Request, Halt> {
