@@ -7,19 +7,21 @@ use std::time::Duration;
 use futures::FutureExt;
 use rheon_types::{
     AgentId, AgentMessage, AgentOutput, ContinuationKind, History, LoopId, Message, SessionId, Store,
+    WindowCut,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::config::LoopConfig;
 use crate::context::{go_back, mend_calls};
 use crate::control::Answerer;
+use crate::conversation::Conversation;
 use crate::error::AgentError;
 use crate::live::{Ending, Identity, Run, RunLog};
 use crate::log::{EventLog, EventQueue, EventSubscription, LogPosition, Observers};
 use crate::panics::panic_text;
 use crate::prompt::Prompt;
 use crate::run::{Start, drive};
-use crate::state::{Conversation, Shared};
+use crate::state::Shared;
 use crate::stream::{RunHandle, RunStream};
 
 /// An agent. Clones are handles to the same one, so it can be steered while it runs.
@@ -59,6 +61,7 @@ pub(crate) struct Parts {
     pub(crate) agent_id: Option<AgentId>,
     pub(crate) session_id: Option<SessionId>,
     pub(crate) history: History,
+    pub(crate) cuts: Vec<WindowCut>,
     pub(crate) position: LogPosition,
 }
 
@@ -76,13 +79,13 @@ impl Agent {
         let is_told = parts.position.seq > 0;
         let log = EventLog::resumed(session_id, clock, store, observers, parts.position);
         let log = if is_told { log.with_conversation(&parts.history) } else { log };
-        let history = mend_calls(&parts.history, now);
+        let conversation = Conversation::mended(&parts.history, parts.cuts, now);
         let inner = Inner {
             agent_id,
             config,
             observers: parts.observers,
             store: parts.store,
-            shared: Arc::new(Mutex::new(history.into())),
+            shared: Arc::new(Mutex::new(conversation.into())),
             session: Mutex::new(Session { loops, ..Session::new(log) }),
         };
         Self { inner: Arc::new(inner) }
@@ -119,6 +122,12 @@ impl Agent {
     /// keeps it).
     pub fn continue_run(&self, kind: ContinuationKind) -> Result<RunStream, AgentError> {
         self.stream(Start::Continue, Some(kind))
+    }
+
+    /// Makes the window shorter now, in a run of its own that does nothing else. The conversation stays whole. What
+    /// `instructions` say is kept in the summary; they may be empty.
+    pub fn compact(&self, instructions: impl Into<String>) -> Result<RunStream, AgentError> {
+        self.stream(Start::Compact(instructions.into()), None)
     }
 
     /// Says something to the run that is under way, between its tool executions; without one, to the next.
@@ -173,7 +182,7 @@ impl Agent {
 
     /// The conversation so far, also while a run adds to it.
     pub fn messages(&self) -> History {
-        lock(&self.inner.shared).conversation.history.clone()
+        lock(&self.inner.shared).conversation.history().clone()
     }
 
     /// Forgets the conversation and whatever waits in the queues.
@@ -341,7 +350,7 @@ impl Inner {
         match continuation {
             None | Some(ContinuationKind::Default) => conversation,
             Some(ContinuationKind::Rerun { .. } | ContinuationKind::Branch { .. }) => {
-                go_back(&conversation.history, continuation).into()
+                conversation.prefix(go_back(conversation.history(), continuation).len())
             }
         }
     }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use rheon_types::{AgentId, AgentMessage, AgentOutput, ContinuationKind, History, LoopId};
+use rheon_types::{AgentId, AgentMessage, AgentOutput, ContinuationKind, History, LoopId, WindowCut};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::call_ids::CallIds;
 use crate::config::LoopConfig;
-use crate::context::mend_calls;
+use crate::conversation::Conversation;
 use crate::live::{Identity, Run, RunLog};
 use crate::log::EventLog;
 use crate::run::{Start, drive};
@@ -18,6 +18,8 @@ use crate::run::{Start, drive};
 pub struct AgentContext {
     /// The messages so far. A run adds its own, also when its future is dropped.
     pub history: History,
+    /// What lies over them: what the model sees otherwise since the window was made shorter.
+    pub cuts: Vec<WindowCut>,
     /// Who speaks.
     pub agent_id: AgentId,
     /// The id of the next run; derived from the session and the configuration if absent.
@@ -39,6 +41,7 @@ impl AgentContext {
     pub fn new(agent_id: AgentId) -> Self {
         Self {
             history: History::new(),
+            cuts: Vec::new(),
             agent_id,
             loop_id: None,
             last_loop_id: None,
@@ -104,10 +107,11 @@ impl<'a> Lent<'a> {
             metadata: context.metadata.clone(),
             settings: Some(Arc::new(config.obeyed())),
         };
-        let history = mend_calls(&context.history, config.clock.now());
-        let call_ids = CallIds::from(&history);
+        let cuts = std::mem::take(&mut context.cuts);
+        let conversation = Conversation::mended(&context.history, cuts, config.clock.now());
+        let call_ids = CallIds::from(conversation.history());
         let run_log = RunLog { log: log.clone(), loop_id, queue: None };
-        let mut run = Run::new(Arc::clone(config), identity, run_log, history.into(), cancel);
+        let mut run = Run::new(Arc::clone(config), identity, run_log, conversation, cancel);
         run.state.call_ids = call_ids;
         Self { context, run }
     }
@@ -121,5 +125,6 @@ impl Drop for Lent<'_> {
     fn drop(&mut self) {
         self.run.close();
         self.context.history = self.run.history().clone();
+        self.context.cuts = self.run.state.conversation.cuts().to_vec();
     }
 }

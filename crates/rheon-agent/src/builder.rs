@@ -8,11 +8,13 @@ use std::time::Duration;
 use rheon_types::event::{ApprovalRequest, PermissionResponse};
 use rheon_types::{
     AgentId, CacheConfig, Clock, Event, Gate, History, Hook, InputFilter, OutputSchema, Provider, Random,
-    SessionId, Store, SystemPrompt, ThinkingLevel, Tool,
+    Reminder, SessionId, Store, SystemPrompt, SystemSection, ThinkingLevel, Tool, WindowCut,
 };
 
 use crate::agent::{Agent, Parts};
-use crate::config::{ExecutionLimits, LoopConfig, Settings, ToolExecution};
+use crate::budget::BudgetPool;
+use crate::config::{ContextParts, ExecutionLimits, LoopConfig, Settings, ToolExecution};
+use crate::context::{CheckSettings, CompactionStrategy, WindowSettings};
 use crate::control::{Control, QueueMode};
 use crate::error::{BROADCAST_EVENTS_MAX, BuildError};
 use crate::log::{LogPosition, Observers};
@@ -44,6 +46,7 @@ struct SessionParts {
     session_id: Option<SessionId>,
     config_id: Option<Arc<str>>,
     history: History,
+    cuts: Vec<WindowCut>,
     position: LogPosition,
 }
 
@@ -51,6 +54,9 @@ struct SessionParts {
 struct Inputs {
     clock: Option<Arc<dyn Clock>>,
     random: Option<Arc<dyn Random>>,
+    context: ContextParts,
+    budget: Option<BudgetPool>,
+    sections: Vec<SystemSection>,
 }
 
 impl Agent {
@@ -82,6 +88,12 @@ impl AgentBuilder {
     /// What the model is told before everything else.
     pub fn system_prompt(mut self, prompt: impl Into<SystemPrompt>) -> Self {
         self.settings.request.system_prompt = prompt.into();
+        self
+    }
+
+    /// Adds a section behind the system prompt, whether that is given before or after it. It stays the same in every request.
+    pub fn system_section(mut self, text: impl Into<Arc<str>>) -> Self {
+        self.inputs.sections.push(SystemSection { text: text.into(), stable: true });
         self
     }
 
@@ -263,6 +275,12 @@ impl AgentBuilder {
         self
     }
 
+    /// What lies over the conversation to go on with: what the model sees otherwise.
+    pub fn cuts(mut self, cuts: Vec<WindowCut>) -> Self {
+        self.session.cuts = cuts;
+        self
+    }
+
     /// Where in its log the session goes on; at its beginning without this.
     pub fn position(mut self, position: LogPosition) -> Self {
         self.session.position = position;
@@ -281,12 +299,45 @@ impl AgentBuilder {
         self
     }
 
+    /// Adds a reminder; reminders are asked in the order they were added.
+    pub fn reminder(mut self, reminder: Arc<dyn Reminder>) -> Self {
+        self.inputs.context.reminders.push(reminder);
+        self
+    }
+
+    /// How the window is made shorter.
+    pub fn compaction(mut self, strategy: impl CompactionStrategy + 'static) -> Self {
+        self.inputs.context.strategy = Arc::new(strategy);
+        self
+    }
+
+    /// How full the model's window may be.
+    pub fn window(mut self, window: WindowSettings) -> Self {
+        self.settings.window = window;
+        self
+    }
+
+    /// What an answer has to be before a run is over.
+    pub fn checks(mut self, checks: CheckSettings) -> Self {
+        self.settings.checks = checks;
+        self
+    }
+
+    /// What may be spent, with others that draw on it.
+    pub fn budget(mut self, budget: BudgetPool) -> Self {
+        self.inputs.budget = Some(budget);
+        self
+    }
+
     /// The agent.
     pub fn build(self) -> Result<Agent, BuildError> {
         let mut settings = self.settings;
         if let Some(size) = self.batch_size {
             let size = NonZeroUsize::new(size).ok_or(BuildError::EmptyBatch)?;
             settings.tool_execution = ToolExecution::Batched(size);
+        }
+        for section in self.inputs.sections {
+            settings.request.system_prompt = settings.request.system_prompt.with_section(section);
         }
         let observers = match self.broadcast_capacity {
             Some(capacity @ 1..=BROADCAST_EVENTS_MAX) => self.observers.with_broadcast(capacity),
@@ -303,10 +354,12 @@ impl AgentBuilder {
             clock: self.inputs.clock.unwrap_or(defaults.clock),
             random: self.inputs.random.unwrap_or(defaults.random),
             config_id: self.session.config_id,
+            context: self.inputs.context,
+            budget: self.inputs.budget,
             settings,
             ..defaults
         };
-        let SessionParts { store, agent_id, session_id, history, position, .. } = self.session;
-        Ok(Agent::new(Parts { config, observers, store, agent_id, session_id, history, position }))
+        let SessionParts { store, agent_id, session_id, history, cuts, position, .. } = self.session;
+        Ok(Agent::new(Parts { config, observers, store, agent_id, session_id, history, cuts, position }))
     }
 }

@@ -53,6 +53,8 @@ fn output(run: &Run, end: RunEnd) -> AgentOutput {
         cost: run.state.bill.total(),
         turns: run.state.turns,
         end,
+        structured: run.state.stops.structured.clone(),
+        unfinished: run.state.stops.unfinished.clone(),
     }
 }
 

@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use rheon_types::event::RunSettings;
 use rheon_types::{
-    AskFirst, CacheConfig, Clock, Gate, Hook, InputFilter, OutputSchema, Provider, Random, SystemPrompt,
-    ThinkingLevel, TurnTrigger,
+    AskFirst, CacheConfig, Clock, Gate, Hook, InputFilter, OutputSchema, Provider, Random, Reminder,
+    SystemPrompt, ThinkingLevel, TurnTrigger,
 };
 
+use crate::budget::BudgetPool;
 use crate::clock::millis;
+use crate::context::{CheckSettings, CompactionStrategy, Tiers, WindowSettings};
 use crate::control::Control;
 use crate::retry::RetryConfig;
 use crate::system::{SystemClock, SystemRandom};
@@ -37,8 +39,27 @@ pub struct LoopConfig {
     pub random: Arc<dyn Random>,
     /// Names this configuration in run ids; derived from provider, model and thinking if absent.
     pub config_id: Option<Arc<str>>,
+    /// What shapes what the model sees besides the conversation.
+    pub context: ContextParts,
+    /// What may be spent, with others that draw on it; without one only the limits count.
+    pub budget: Option<BudgetPool>,
     /// Everything that is a plain value.
     pub settings: Settings,
+}
+
+/// What shapes what the model sees besides the conversation.
+#[derive(Clone)]
+pub struct ContextParts {
+    /// Asked before each call what to say at its end, in this order.
+    pub reminders: Vec<Arc<dyn Reminder>>,
+    /// Makes the window shorter when it is nearly full.
+    pub strategy: Arc<dyn CompactionStrategy>,
+}
+
+impl Default for ContextParts {
+    fn default() -> Self {
+        Self { reminders: Vec::new(), strategy: Arc::new(Tiers::default()) }
+    }
 }
 
 impl LoopConfig {
@@ -54,13 +75,15 @@ impl LoopConfig {
             clock: Arc::new(SystemClock::default()),
             random: Arc::new(SystemRandom),
             config_id: None,
+            context: ContextParts::default(),
+            budget: None,
             settings: Settings::default(),
         }
     }
 
     /// What of it a log has to say so that the run can be played again.
     pub(crate) fn obeyed(&self) -> RunSettings {
-        let Settings { limits, retry, tool_execution, tool_calls_max, .. } = &self.settings;
+        let Settings { request, limits, retry, tool_execution, tool_calls_max, checks, .. } = &self.settings;
         RunSettings {
             turns_max: limits.turns_max,
             tokens_max: limits.tokens_max,
@@ -69,6 +92,9 @@ impl LoopConfig {
             tools_together: tool_execution.batch_size() as u64,
             tool_calls_max: *tool_calls_max as u64,
             hooks: self.hooks.len() as u64,
+            nudges_max: checks.nudges_max,
+            repairs_max: checks.repairs_max,
+            output_schema: request.output_schema.as_ref().map(|output| Arc::new(output.schema.clone())),
         }
     }
 
@@ -111,6 +137,10 @@ pub struct Settings {
     pub cancel_grace: Duration,
     /// What the first turn of a run with a prompt is caused by.
     pub first_turn_trigger: TurnTrigger,
+    /// How full the model's window may be.
+    pub window: WindowSettings,
+    /// What an answer has to be before the run is over.
+    pub checks: CheckSettings,
 }
 
 impl Default for Settings {
@@ -125,6 +155,8 @@ impl Default for Settings {
             tool_calls_max: 256,
             cancel_grace: Duration::from_millis(250),
             first_turn_trigger: TurnTrigger::User,
+            window: WindowSettings::default(),
+            checks: CheckSettings::default(),
         }
     }
 }

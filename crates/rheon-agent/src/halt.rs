@@ -17,6 +17,8 @@ pub(crate) enum Halt {
     Cancelled,
     /// The run took too long.
     OutOfTime(Duration),
+    /// The budget cannot pay for the next call.
+    OutOfBudget(String),
     /// A hook said no.
     Vetoed { point: HookPoint, message: String },
     /// Something failed.
@@ -28,6 +30,7 @@ impl From<Halt> for RunEnd {
         match halt {
             Halt::Cancelled => Self::Aborted,
             Halt::OutOfTime(limit) => Self::Limit { limit: LimitKind::Duration, message: out_of_time(limit) },
+            Halt::OutOfBudget(message) => Self::Limit { limit: LimitKind::Budget, message },
             Halt::Vetoed { point, message } => Self::Vetoed { point, message },
             Halt::Failed(failure) => Self::Failed { failure },
         }

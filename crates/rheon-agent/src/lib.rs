@@ -3,6 +3,7 @@
 mod agent;
 mod agent_loop;
 mod approval;
+mod budget;
 mod builder;
 mod call_ids;
 mod clock;
@@ -11,6 +12,7 @@ mod closure_hook;
 mod config;
 mod context;
 mod control;
+mod conversation;
 mod error;
 mod halt;
 mod hooks;
@@ -24,6 +26,7 @@ mod report;
 mod result_size;
 mod retry;
 mod run;
+mod set_aside;
 mod state;
 mod step;
 mod stream;
@@ -32,9 +35,16 @@ mod toolbox;
 
 pub use agent::Agent;
 pub use agent_loop::{AgentContext, agent_loop, agent_loop_continue};
+pub use budget::{BudgetPool, Caps};
 pub use builder::AgentBuilder;
 pub use closure_hook::ClosureHook;
-pub use config::{ExecutionLimits, LoopConfig, Settings, ToolExecution};
+pub use config::{ContextParts, ExecutionLimits, LoopConfig, Settings, ToolExecution};
+pub use context::{
+    Band, CheckSettings, Compaction, CompactionStrategy, Complexity, ComplexityScore, ContextReport,
+    ContextTracker, Counting, Effort, EffortPlan, MessageCounts, Overflow, PromptBuilder, Reason, Recitation,
+    Section, SectionUse, Summariser, SummaryBy, Tiers, TokenCounter, WindowSettings, WindowView, base_prompt,
+    flat_tokens, plan, score, summary_prompt,
+};
 pub use control::{Answerer, Control, QueueMode};
 pub use error::{AgentError, BuildError, PermissionError, ToolboxError};
 pub use log::{EventLog, EventSubscription, LogPosition, Observers, RecvError};

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use rheon_types::event::RunSettings;
 use rheon_types::{
-    AgentEvent, AgentId, AgentMessage, ContinuationKind, History, LlmMessage, LoopId, Message, RunFailure,
-    StoreError, Timestamp, TurnId,
+    AgentEvent, AgentId, AgentMessage, ContinuationKind, History, LlmMessage, LoopId, Message, ModelInfo,
+    Request, RunFailure, StoreError, Timestamp, TurnId,
 };
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -15,9 +15,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::clock::millis;
 use crate::config::LoopConfig;
+use crate::conversation::Conversation;
 use crate::halt::{Halt, Stop};
 use crate::log::{EventLog, EventQueue};
-use crate::state::{Conversation, OpenTurn, RunState, Shared};
+use crate::set_aside::SetAside;
+use crate::state::{OpenTurn, RunState, Shared};
 use crate::step::decide::Progress;
 
 /// How long the last sync of a run may take.
@@ -90,6 +92,8 @@ pub(crate) struct Run {
     /// A sync that is under way beside the model call.
     pub(crate) syncing: Option<JoinHandle<Result<(), StoreError>>>,
     pub(crate) ending: Arc<Ending>,
+    /// What is set aside of the budget for the call under way.
+    pub(crate) set_aside: Option<SetAside>,
 }
 
 impl Run {
@@ -100,7 +104,9 @@ impl Run {
         conversation: Conversation,
         cancel: &CancellationToken,
     ) -> Self {
-        let stop = Stop::new(cancel, config.settings.limits.duration_max);
+        let time_left = config.budget.as_ref().and_then(|budget| budget.time_left());
+        let limits = [config.settings.limits.duration_max, time_left];
+        let stop = Stop::new(cancel, limits.into_iter().flatten().min());
         Self::with_stop(config, identity, log, conversation, stop)
     }
 
@@ -115,11 +121,12 @@ impl Run {
         log.log.recover();
         let started_ms = millis(config.clock.elapsed());
         let state = RunState::new(conversation, started_ms);
-        Self { config, identity, log, state, stop, mirror: None, syncing: None, ending: Arc::default() }
+        let ending = Arc::default();
+        Self { config, identity, log, state, stop, mirror: None, syncing: None, ending, set_aside: None }
     }
 
     pub(crate) fn history(&self) -> &History {
-        &self.state.conversation.history
+        self.state.conversation.history()
     }
 
     pub(crate) fn emit(&self, kind: AgentEvent) {
@@ -205,6 +212,44 @@ impl Run {
             queued: steering + follow_ups,
             last_stop: self.state.stops.last,
         }
+    }
+
+    /// How many tokens the model's window has.
+    pub(crate) fn window_tokens(&self) -> u64 {
+        let settings = &self.config.settings;
+        let known = || self.config.provider.describe(&settings.model).map(|info| info.context_tokens);
+        settings.window.tokens_max.or_else(known).unwrap_or(ModelInfo::CONTEXT_TOKENS_UNKNOWN)
+    }
+
+    /// Whether anything is known of the model's window.
+    pub(crate) fn knows_window(&self) -> bool {
+        let settings = &self.config.settings;
+        settings.window.tokens_max.is_some() || self.config.provider.describe(&settings.model).is_some()
+    }
+
+    /// How many tokens a prompt may have, so that an answer still fits behind it.
+    pub(crate) fn room_tokens(&self) -> u64 {
+        let window = self.window_tokens();
+        let settings = &self.config.settings;
+        let known = || self.config.provider.describe(&settings.model).map(|info| info.output_tokens_max);
+        let answer = settings.request.tokens_max.or_else(known).map_or(0, u64::from);
+        // An answer rarely takes all it may; a fifth of the window is always enough.
+        window.saturating_sub(answer.min(window / 5))
+    }
+
+    /// How many tokens the prompt has, as far as is known.
+    pub(crate) fn tokens_used(&self) -> u64 {
+        let system = self.config.settings.request.system_prompt.sections();
+        let beside: usize = system.map(|section| section.text.len()).sum();
+        self.state.conversation.tokens_estimate().saturating_add(beside as u64 / 4)
+    }
+
+    /// How many tokens the prompt of `request` may have at most. What is estimated may be too little, so there is a margin.
+    pub(crate) fn prompt_tokens_max(&self, request: &Request) -> u64 {
+        let beside = request.system.sections().map(|section| section.text.len()).sum::<usize>()
+            + request.reminder.as_ref().map_or(0, |reminder| reminder.len());
+        let estimate = self.state.conversation.tokens_estimate().saturating_add(beside as u64 / 4);
+        estimate.saturating_add(estimate / 4)
     }
 
     /// A message of the turn that is under way.

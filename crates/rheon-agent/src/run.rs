@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rheon_types::event::CompactionTrigger;
 use rheon_types::{
     AgentEvent, AgentMessage, AgentOutput, Flow, HookPoint, Message, RunEnd, RunFailure, TurnTrigger,
 };
@@ -11,7 +12,7 @@ use crate::halt::Halt;
 use crate::hooks::Hooks;
 use crate::live::Run;
 use crate::state::{OpenTurn, first_trigger};
-use crate::step::{assemble, call, decide, execute, gate, intake, settle};
+use crate::step::{assemble, call, decide, execute, finish, fit, gate, intake, reserve, settle};
 
 /// How a run begins.
 pub(crate) enum Start {
@@ -19,6 +20,8 @@ pub(crate) enum Start {
     Prompt(Vec<AgentMessage>),
     /// From the conversation as it stands.
     Continue,
+    /// Only to make the window shorter, as the user says.
+    Compact(String),
 }
 
 /// Runs until the model is done, a limit is reached, or something stops it. `agent.end` is emitted on every path.
@@ -44,6 +47,9 @@ async fn begin(run: &mut Run, start: Start) -> Result<(), RunEnd> {
             run.state.expects_answer = true;
         }
         Start::Continue => run.state.expects_answer = continuable(run)?,
+        Start::Compact(instructions) => {
+            fit::compact(run, CompactionTrigger::Manual, Some(&instructions)).await?;
+        }
     }
     // A run that goes back in the conversation changes it for others only now, when nothing refuses the run any more.
     run.publish();
@@ -62,11 +68,21 @@ fn continuable(run: &Run) -> Result<bool, RunEnd> {
 
 async fn turns(run: &mut Run) -> RunEnd {
     loop {
+        if run.state.stops.is_wrapping_up {
+            return Halt::OutOfBudget(reserve::SPENT.into()).into();
+        }
         match decide::decide(&run.progress(), &run.config.settings.limits) {
-            decide::Next::Stop(end) => match held_back(run, &end).await {
-                Ok(Flow::Continue) => return end,
-                Ok(Flow::Veto(reason)) => go_on(run, reason),
-                Err(halt) => return halt.into(),
+            decide::Next::Stop(end) => match finish::check(run, &end) {
+                finish::Check::Nudge(text) => go_on(run, text),
+                finish::Check::End(end) => return end,
+                finish::Check::Done => match held_back(run, &end).await {
+                    Ok(Flow::Continue) => return end,
+                    Ok(Flow::Veto(reason)) => {
+                        run.state.stops.vetoes += 1;
+                        go_on(run, reason);
+                    }
+                    Err(halt) => return halt.into(),
+                },
             },
             decide::Next::Turn => {}
         }
@@ -91,9 +107,8 @@ async fn held_back(run: &Run, end: &RunEnd) -> Result<Flow, Halt> {
 
 /// Says to the model why it is not done.
 fn go_on(run: &mut Run, reason: String) {
-    run.state.stops.vetoes += 1;
     run.state.expects_answer = true;
-    run.state.stops.reminder = Some(reason);
+    run.state.stops.note = Some(reason);
 }
 
 async fn turn(run: &mut Run) -> Result<(), Halt> {
@@ -105,7 +120,8 @@ async fn turn(run: &mut Run) -> Result<(), Halt> {
         intake::Entered::Nothing => run.commit_meanwhile(),
     }
     if run.state.expects_answer {
-        let request = assemble::assemble(run);
+        fit::fit(run).await?;
+        let request = reserve::reserve(run, assemble::assemble(run))?;
         call::call(run, request).await?;
         gate::gate(run).await?;
         execute::execute(run).await?;

@@ -8,9 +8,10 @@ use rheon_types::{
     ToolCall, ToolCallId, ToolResult, TurnTrigger, Usage,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::call_ids::CallIds;
-use crate::context::estimate_tokens;
+use crate::conversation::Conversation;
 
 /// All that changes during a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -42,14 +43,28 @@ pub(crate) struct RunState {
 }
 
 /// How the model ended, and what came of it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Stops {
     /// Why the model ended its last message.
     pub(crate) last: Option<StopReason>,
     /// How often in a row hooks have kept the run from stopping.
     pub(crate) vetoes: u32,
-    /// What the last of them wants the model to hear.
-    pub(crate) reminder: Option<String>,
+    /// What the model has to hear before it may stop.
+    pub(crate) note: Option<String>,
+    /// How often in a row the model was asked to finish what it left open.
+    pub(crate) nudges: u32,
+    /// How often it was asked for an answer of the form that was asked for.
+    pub(crate) repairs: u32,
+    /// How often in a row making the window shorter gained too little.
+    pub(crate) poor_compactions: u32,
+    /// Whether it was said that the window fills, since it was last made shorter.
+    pub(crate) is_window_warned: bool,
+    /// Whether the budget pays for no call after the one under way.
+    pub(crate) is_wrapping_up: bool,
+    /// What the model left open, though it was asked to finish it.
+    pub(crate) unfinished: Option<String>,
+    /// The answer as a value, where it has the form that was asked for.
+    pub(crate) structured: Option<Arc<Value>>,
 }
 
 /// What model calls cost together.
@@ -76,35 +91,22 @@ impl Bill {
         *self = total.map_or(Self::Unknown, Self::Known);
     }
 
+    /// What came to it since it was `before`, where it is known.
+    pub(crate) fn since(self, before: Self) -> Option<MicroUsd> {
+        match (before, self) {
+            (_, Self::Empty) => Some(MicroUsd::default()),
+            (Self::Empty, Self::Known(sum)) => Some(sum),
+            (Self::Known(before), Self::Known(sum)) => Some(MicroUsd(sum.0.saturating_sub(before.0))),
+            (Self::Unknown, _) | (_, Self::Unknown) => None,
+        }
+    }
+
     /// The sum, where it is known.
     pub(crate) fn total(self) -> Option<MicroUsd> {
         match self {
             Self::Known(sum) => Some(sum),
             Self::Empty | Self::Unknown => None,
         }
-    }
-}
-
-/// A conversation and how long it is thought to be.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Conversation {
-    /// The messages.
-    pub(crate) history: History,
-    /// Their tokens, counted as they came.
-    pub(crate) tokens_estimate: u64,
-}
-
-impl Conversation {
-    fn push(&mut self, message: Arc<AgentMessage>) {
-        self.tokens_estimate = self.tokens_estimate.saturating_add(estimate_tokens(&message));
-        self.history.push(message);
-    }
-}
-
-impl From<History> for Conversation {
-    fn from(history: History) -> Self {
-        let tokens_estimate = history.iter().map(|message| estimate_tokens(message)).sum();
-        Self { history, tokens_estimate }
     }
 }
 
@@ -115,9 +117,15 @@ pub(crate) struct Shared {
     pub(crate) call_ids: CallIds,
 }
 
+impl From<Conversation> for Shared {
+    fn from(conversation: Conversation) -> Self {
+        Self { call_ids: CallIds::from(conversation.history()), conversation }
+    }
+}
+
 impl From<History> for Shared {
     fn from(history: History) -> Self {
-        Self { call_ids: CallIds::from(&history), conversation: history.into() }
+        Conversation::from(history).into()
     }
 }
 
@@ -205,6 +213,15 @@ impl RunState {
     pub(crate) fn push(&mut self, message: Arc<AgentMessage>) {
         self.produced.push(Arc::clone(&message));
         self.conversation.push(message);
+    }
+
+    /// Counts a call that is no part of a turn.
+    pub(crate) fn count_beside(&mut self, usage: Usage, cost: Option<MicroUsd>) {
+        if usage.total() > 0 {
+            self.usage += usage;
+            self.bill.add(cost);
+            self.tokens_spent = self.tokens_spent.saturating_add(usage.total());
+        }
     }
 
     /// The text of the last answer that was not cut off by an error.

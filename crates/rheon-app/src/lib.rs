@@ -1,5 +1,7 @@
-//! Configuration becomes a running session. So far: how sessions are kept, and a session that needs no configuration, the demo.
+//! Configuration becomes a running session. So far: what a model is told, how sessions are kept, and a session that needs no
+//! configuration, the demo.
 
+pub mod context;
 mod demo;
 pub mod keeping;
 

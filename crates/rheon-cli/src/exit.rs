@@ -47,7 +47,7 @@ impl Exit {
     pub(crate) fn of_run(end: &RunEnd) -> Self {
         match end {
             RunEnd::Completed => Self::Done,
-            RunEnd::Limit { limit: LimitKind::Tokens, .. } => Self::Budget,
+            RunEnd::Limit { limit: LimitKind::Tokens | LimitKind::Budget, .. } => Self::Budget,
             RunEnd::Truncated | RunEnd::Limit { limit: LimitKind::Turns | LimitKind::Duration, .. } => {
                 Self::Limit
             }

@@ -155,6 +155,8 @@ pub(crate) enum ResultBlock<'a> {
 pub(crate) struct Fitted<'a> {
     blocks: Vec<Block<'a>>,
     spans: Vec<Span>,
+    /// Whether the last block is said in this request only.
+    reminded: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -189,6 +191,7 @@ impl<'a> Fitted<'a> {
             fitted: Self {
                 blocks: Vec::with_capacity(messages + messages / 2),
                 spans: Vec::with_capacity(messages),
+                reminded: false,
             },
             due: Vec::new(),
             places: HashMap::new(),
@@ -197,7 +200,18 @@ impl<'a> Fitted<'a> {
             fitting.take(message);
         }
         fitting.settle();
+        if let Some(reminder) = request.reminder.as_deref().filter(|said| !said.trim().is_empty()) {
+            fitting.fitted.blocks.push(Block::Text(Cow::Borrowed(reminder)));
+            fitting.end(Role::User);
+            fitting.fitted.reminded = true;
+        }
         fitting.fitted
+    }
+
+    /// How many of the blocks of the message at `place` are said in the next request too.
+    pub(crate) fn lasting(&self, place: usize, blocks: &[Block<'_>]) -> usize {
+        let is_reminded = self.reminded && place + 1 == self.spans.len();
+        blocks.len() - usize::from(is_reminded)
     }
 
     /// An error if there is nothing to send, which every service refuses in words of its own.

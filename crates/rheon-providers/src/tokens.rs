@@ -54,7 +54,8 @@ impl Estimator {
         let messages: u64 = request.messages.for_model().map(message_size).sum();
         let schema =
             request.output_schema.as_ref().map_or(0, |output| text_tokens(json_bytes(&output.schema)));
-        system + tools + messages + schema
+        let reminder = request.reminder.as_ref().map_or(0, |reminder| text_tokens(reminder.len()));
+        system + tools + messages + schema + reminder
     }
 
     /// Takes in what the service reported of a prompt of this size. Reports that cannot be true are ignored.

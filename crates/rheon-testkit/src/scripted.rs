@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use rheon_agent::{Agent, AgentBuilder, AgentError, Prompt};
+use rheon_agent::{Agent, AgentBuilder, AgentError, CheckSettings, Prompt};
 use rheon_providers::scripted::{Scenario, ScriptedProvider};
 use rheon_types::{AgentOutput, AllowAll, Message, Request, Tool};
 
 use crate::clock::{Dice, TestClock};
 use crate::trace::Trace;
 
-/// An agent about to play a scenario: everything allowed, fixed ids, a clock and dice that are the same in every run.
+/// An agent about to play a scenario: everything allowed, every answer taken as it is, fixed ids, a clock and dice that are
+/// the same in every run.
 pub struct Scripted {
     builder: AgentBuilder,
     provider: Arc<ScriptedProvider>,
@@ -30,6 +31,7 @@ pub fn scripted(scenario: Scenario) -> Scripted {
         .agent_id("agent")
         .session("s")
         .config_id("c")
+        .checks(CheckSettings { nudges_max: 0, ..CheckSettings::default() })
         .on_event(move |event| observer.observe(event));
     Scripted { builder, provider, trace }
 }

@@ -4,11 +4,15 @@
 //! gate's decision ([`policy`]). Programs of the user take part through [`hooks`], those of a project only after [`trust`].
 
 pub mod builtin;
+pub mod commands;
 pub mod files;
 pub mod hooks;
+mod markdown;
 pub mod memory;
+pub mod notes;
 pub mod policy;
 pub mod process;
+pub mod repo_map;
 pub mod sandbox;
 pub mod shell;
 pub mod skills;
@@ -16,6 +20,7 @@ mod toolkit;
 pub mod trust;
 mod workspace;
 
+pub use markdown::{Beginning, FileProblem, read_beginning};
 pub use toolkit::{Toolkit, ToolkitError, ToolkitSettings, file_tools};
 pub use workspace::{Access, PathError, ResolvedPath, Shown, Workspace};
 

@@ -15,7 +15,7 @@ use crate::memory::Watch;
 use crate::policy::{HeldCommands, Policy, PolicyError, PolicyGate, RuleSink};
 use crate::process::{Environment, STANDARD_VARIABLES};
 use crate::sandbox::{Boundary, Level, Network, Requirement, Sandbox, SandboxError};
-use crate::skills::Skills;
+use crate::skills::SkillSet;
 use crate::workspace::Access;
 
 /// What a toolkit is made of.
@@ -37,7 +37,7 @@ pub struct ToolkitSettings {
     /// Which addresses `web_fetch` reaches; without it there is no such tool.
     pub web: Option<AddressRule>,
     /// The skills that the model may use. Those of a project only if it is trusted.
-    pub skills: Arc<Skills>,
+    pub skills: Arc<SkillSet>,
     /// Where rules go that hold for all sessions.
     pub rule_sink: Option<Arc<dyn RuleSink>>,
 }

@@ -21,7 +21,7 @@ async fn the_words_of_all_standard_tools_are_few() {
     let settings = ToolkitSettings {
         sandbox: Requirement::NoSandbox,
         web: Some(AddressRule::Public),
-        skills: Arc::new(Skills::discover(&skills)),
+        skills: Arc::new(SkillSet::load(&skills)),
         ..ToolkitSettings::new(Policy::empty(places), Arc::new(TestClock::default()))
     };
     let toolkit = Toolkit::new(settings).await.unwrap();

@@ -138,7 +138,7 @@ impl Workspace {
 
 /// A path as people and models read it: control characters and bytes that are no UTF-8 are escaped.
 #[derive(Debug, Clone, Copy)]
-pub struct Shown<'a>(pub(crate) &'a OsStr);
+pub struct Shown<'a>(pub &'a OsStr);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

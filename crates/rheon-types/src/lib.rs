@@ -22,6 +22,7 @@ mod system_prompt;
 mod time;
 mod tool;
 mod usage;
+mod window;
 
 pub use answer::{Answer, BoxFuture};
 pub use command::Command;
@@ -46,13 +47,14 @@ pub use request::{
 pub use seam::{
     AllowAll, Amendment, AskFirst, AskedBy, ChunkStream, Client, Clock, DenyAll, EventStream, FilterVerdict,
     Flow, Gate, GateRequest, Hook, HookNews, InputFilter, Interactive, Opinion, Pauses, Permit, Provider,
-    Random, Store, Task, Tool, Verdict, Worker,
+    Random, Reminder, Situation, Store, Task, Tool, Verdict, Worker,
 };
 pub use stop::StopReason;
 pub use system_prompt::{SystemPrompt, SystemSection};
 pub use time::Timestamp;
 pub use tool::{Effect, Hold, ToolContext, ToolError, ToolNews, ToolReporter, ToolResult};
 pub use usage::{MicroUsd, Usage};
+pub use window::{CutKind, WindowCut, window};
 
 #[cfg(test)]
 mod draft_tests;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::error::{ProviderError, StoreError};
 use crate::hook_point::HookPoint;
@@ -23,6 +24,8 @@ pub enum LimitKind {
     Tokens,
     /// The wall clock.
     Duration,
+    /// The budget, which other runs draw on too.
+    Budget,
 }
 
 /// Why a run ended.
@@ -87,6 +90,18 @@ pub enum RunFailure {
         /// Which tool.
         name: ToolName,
         /// What it said.
+        message: String,
+    },
+    /// The conversation does not fit the model's window and cannot be made shorter.
+    #[error("the window is full: {message}")]
+    Window {
+        /// What was tried.
+        message: String,
+    },
+    /// The answer does not have the form that was asked for.
+    #[error("the answer does not have the form that was asked for: {message}")]
+    Output {
+        /// What is wrong with it.
         message: String,
     },
     /// There is nothing the model could answer to.
@@ -168,9 +183,30 @@ pub struct AgentOutput {
     pub turns: u32,
     /// Why the run ended.
     pub end: RunEnd,
+    /// The last answer as a value, where a form was asked for and it has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::metadata()"))]
+    pub structured: Option<Arc<Value>>,
+    /// What the model left open, though it was asked to finish it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<String>,
 }
 
 impl AgentOutput {
+    /// The output of a run that ended before it did anything.
+    pub fn new(end: RunEnd) -> Self {
+        Self {
+            messages: Vec::new(),
+            text: String::new(),
+            usage: Usage::default(),
+            cost: None,
+            turns: 0,
+            end,
+            structured: None,
+            unfinished: None,
+        }
+    }
+
     /// Why the model ended its last message, if it spoke at all.
     pub fn stop_reason(&self) -> Option<StopReason> {
         self.messages

@@ -25,6 +25,8 @@ pub struct Request {
     pub system: SystemPrompt,
     /// The conversation; providers send what [`History::for_model`] yields.
     pub messages: History,
+    /// Said after the conversation in the user's name, in this request only. No cache keeps it.
+    pub reminder: Option<Arc<str>>,
     /// The tools the model may call.
     pub tools: Arc<[ToolDefinition]>,
     /// Whether the model must call one.
@@ -50,6 +52,7 @@ impl Request {
             model: model.into(),
             system: SystemPrompt::default(),
             messages: History::new(),
+            reminder: None,
             tools: Arc::from([]),
             tool_choice: ToolChoice::Auto,
             thinking: ThinkingLevel::Off,

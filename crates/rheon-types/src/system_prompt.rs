@@ -25,6 +25,15 @@ impl SystemPrompt {
         self.sections.iter().filter(|section| !section.text.is_empty())
     }
 
+    /// The same with one more section behind the others; one that is stable stays before those at the end that are not.
+    pub fn with_section(&self, section: SystemSection) -> Self {
+        let stable = self.sections.iter().rposition(|other| other.stable).map_or(0, |last| last + 1);
+        let place = if section.stable { stable } else { self.sections.len() };
+        let before = self.sections.iter().take(place);
+        let behind = self.sections.iter().skip(place);
+        before.chain([&section]).chain(behind).cloned().collect()
+    }
+
     /// Whether it says nothing.
     pub fn is_empty(&self) -> bool {
         self.sections().next().is_none()
@@ -66,5 +75,21 @@ impl From<&str> for SystemPrompt {
 impl From<String> for SystemPrompt {
     fn from(text: String) -> Self {
         Arc::<str>::from(text).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_section_that_is_added_never_stands_behind_one_that_changes_if_it_is_stable() {
+        let section = |text: &str, stable| SystemSection { text: text.into(), stable };
+        let prompt: SystemPrompt = [section("a", true), section("z", false)].into_iter().collect();
+        let prompt = prompt.with_section(section("b", true)).with_section(section("y", false));
+        assert_eq!(prompt.with_section(section("c", true)).text(), "a\n\nb\n\nc\n\nz\n\ny");
+        assert_eq!(SystemPrompt::default().with_section(section("a", true)).text(), "a");
+        let changes: SystemPrompt = [section("z", false)].into_iter().collect();
+        assert_eq!(changes.with_section(section("a", true)).text(), "a\n\nz");
     }
 }

@@ -158,6 +158,7 @@ pub mod guide;
 pub mod prelude;
 mod resolved;
 mod session;
+mod skills;
 mod toolkit;
 
 pub use derived::{DerivedTool, IntoToolOutput, ToolArguments};
@@ -175,6 +176,7 @@ pub use rheon_types::event::*;
 #[doc(inline)]
 pub use rheon_types::*;
 pub use session::{ReplaySessionError, WithSession, replay_session};
+pub use skills::WithSkills;
 pub use toolkit::{WithToolkit, default_tools};
 
 /// What `#[derive(JsonSchema)]` comes from; `#[schemars(crate = "rheon::schemars")]` where it is no dependency of its own.

@@ -2,6 +2,7 @@
 
 pub use crate::resolved::WithModel;
 pub use crate::session::WithSession;
+pub use crate::skills::WithSkills;
 pub use crate::toolkit::{WithToolkit, default_tools};
 pub use rheon_agent::{
     Agent, AgentBuilder, AgentError, ClosureHook, ExecutionLimits, Prompt, RecvError, RunStream,

@@ -32,7 +32,8 @@ impl WithSession for AgentBuilder {
         builder
             .journals(journals)
             .history(state.messages().into_iter().collect())
-            .position(LogPosition { seq: state.seq, loops })
+            .cuts(state.cuts().to_vec())
+            .position(LogPosition { seq: state.seq, loops, tasks: state.tasks.clone() })
     }
 }
 

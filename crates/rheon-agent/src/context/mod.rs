@@ -1,9 +1,35 @@
 //! What the model sees: pure functions, messages in, messages and figures out.
 
+mod compact;
+mod complete;
+mod complexity;
+mod effort;
 mod estimate;
 mod pairing;
+mod prompt;
+mod recite;
+mod settings;
+mod structured;
+mod summary;
+mod tokens;
 mod told;
 
+pub(crate) use compact::transcript;
+pub use compact::{CompactionStrategy, Summariser, SummaryBy, Tiers, WindowView};
+pub(crate) use complete::{Shortfall, shortfall};
+pub use complexity::{Complexity, ComplexityScore, Reason, score};
+pub use effort::{Effort, EffortPlan, plan};
 pub(crate) use estimate::{estimate_block, estimate_tokens};
 pub(crate) use pairing::mend_calls;
+pub use prompt::{Band, ContextReport, PromptBuilder, Section, SectionUse, base_prompt};
+pub use recite::Recitation;
+pub use settings::{CheckSettings, Compaction, WindowSettings};
+pub(crate) use structured::structured;
+pub use summary::summary_prompt;
+pub use tokens::{ContextTracker, Counting, MessageCounts, Overflow, TokenCounter, flat_tokens};
 pub(crate) use told::{Told, go_back};
+
+#[cfg(test)]
+mod complexity_tests;
+#[cfg(test)]
+mod effort_tests;

@@ -2,27 +2,36 @@
 
 use std::sync::Arc;
 
-use rheon_types::{AgentEvent, AgentMessage, Author, ContinuationKind, History, Message};
+use rheon_types::event::TaskItem;
+use rheon_types::{AgentEvent, AgentMessage, Author, ContinuationKind, History, Message, WindowCut};
 
 /// The conversation as the events of a log tell it. Holds a list of its own, so that it never outgrows that of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
     history: History,
+    cuts: Vec<WindowCut>,
+    tasks: Vec<TaskItem>,
 }
 
 impl Told {
     /// A conversation told by events of before.
     pub(crate) fn new(history: &History) -> Self {
-        Self { history: history.iter().cloned().collect() }
+        Self { history: history.iter().cloned().collect(), ..Self::default() }
     }
 
     /// Takes in the next event.
     pub(crate) fn apply(&mut self, event: &AgentEvent) {
         match event {
-            AgentEvent::AgentStart { history: Some(history), .. } => *self = Self::new(history),
+            AgentEvent::AgentStart { history: Some(history), .. } => {
+                *self = Self { tasks: std::mem::take(&mut self.tasks), ..Self::new(history) };
+            }
             AgentEvent::AgentStart { continuation, .. } => {
                 self.history = go_back(&self.history, continuation.as_ref());
+                let end = self.history.len() as u64;
+                self.cuts.retain(|cut| cut.to <= end);
             }
+            AgentEvent::CompactionEnd { cuts, .. } => self.cuts.clone_from(cuts),
+            AgentEvent::TaskUpdate { items } => self.tasks.clone_from(items),
             AgentEvent::MessageEnd { message } => self.history.push(Arc::clone(message)),
             _ => {}
         }
@@ -31,6 +40,16 @@ impl Told {
     /// The conversation so far.
     pub(crate) fn history(&self) -> &History {
         &self.history
+    }
+
+    /// What lies over it.
+    pub(crate) fn cuts(&self) -> &[WindowCut] {
+        &self.cuts
+    }
+
+    /// The task list.
+    pub(crate) fn tasks(&self) -> &[TaskItem] {
+        &self.tasks
     }
 
     /// Whether a run that begins with `begun` need not say so.

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt;
 use observers::Shown;
+use rheon_types::event::TaskItem;
 use rheon_types::{
     AgentEvent, Clock, ContinuationKind, Event, History, LoopId, SessionId, Store, StoreError, Timestamp,
 };
@@ -36,6 +37,8 @@ pub struct LogPosition {
     pub seq: u64,
     /// How often each configuration ran, by the part of run ids that names it.
     pub loops: HashMap<String, usize>,
+    /// The task list.
+    pub tasks: Vec<TaskItem>,
 }
 
 struct Inner {
@@ -47,6 +50,8 @@ struct Inner {
     seq: AtomicU64,
     /// How many runs each configuration had; apart from the state, so that callbacks may begin a run.
     loops: Mutex<HashMap<String, usize>>,
+    /// The task list as it was last told.
+    tasks: Mutex<Arc<[TaskItem]>>,
     /// Numbers were left out, so their order says nothing.
     #[cfg(debug_assertions)]
     has_gaps: std::sync::atomic::AtomicBool,
@@ -88,6 +93,7 @@ impl EventLog {
         position: LogPosition,
     ) -> Self {
         let (seq, loops) = (AtomicU64::new(position.seq), Mutex::new(position.loops));
+        let tasks = Mutex::new(position.tasks.into());
         let state = Mutex::default();
         #[cfg(debug_assertions)]
         let has_gaps = std::sync::atomic::AtomicBool::default();
@@ -98,6 +104,7 @@ impl EventLog {
             observers,
             seq,
             loops,
+            tasks,
             #[cfg(debug_assertions)]
             has_gaps,
             state,
@@ -118,8 +125,9 @@ impl EventLog {
         if is_told { None } else { Some(begun.clone()) }
     }
 
-    /// Leaves out the next number: somebody else's event has it.
-    pub(crate) fn skip_number(&self) {
+    /// Takes in somebody else's event, which has the next number.
+    pub(crate) fn take_in(&self, kind: &AgentEvent) {
+        self.take_tasks(kind);
         self.inner.seq.fetch_add(1, Ordering::AcqRel);
         #[cfg(debug_assertions)]
         self.inner.has_gaps.store(true, Ordering::Release);
@@ -133,6 +141,17 @@ impl EventLog {
     /// The number of the last durable event.
     pub fn seq(&self) -> u64 {
         self.inner.seq.load(Ordering::Acquire)
+    }
+
+    /// The task list as it was last told.
+    pub(crate) fn tasks(&self) -> Arc<[TaskItem]> {
+        Arc::clone(&self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn take_tasks(&self, kind: &AgentEvent) {
+        if let AgentEvent::TaskUpdate { items } = kind {
+            *self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner) = items.clone().into();
+        }
     }
 
     /// The id of the next run with the configuration `segment`.
@@ -175,6 +194,7 @@ impl EventLog {
         queue: Option<&EventQueue>,
         kind: AgentEvent,
     ) {
+        self.take_tasks(&kind);
         let mut state = self.lock();
         state.conversation.apply(&kind);
         let mut next = Some(kind);

@@ -156,7 +156,7 @@ impl Director {
             state.replayed.push(event.clone());
             state.taken += 1;
             if let Some(log) = self.log.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
-                log.skip_number();
+                log.take_in(&event.kind);
             }
         }
     }

@@ -7,7 +7,8 @@
 //!
 //! Taken as they were recorded, because no loop made them: what tools and programs report about the session (tasks, modes,
 //! checkpoints, errors, sub-agents), and the events by which a store closed a run that a crash had cut off; such a run is
-//! replayed up to the cut. A run without settings was brought from elsewhere and is taken as a whole. Runs that were under way at the same time in one log are not replayed.
+//! replayed up to the cut. Taken as a whole are runs without settings, which were
+//! brought from elsewhere, and for now runs with a budget or a compaction. Runs that were under way at the same time in one log are not replayed.
 
 mod difference;
 mod director;
@@ -83,7 +84,7 @@ async fn play_all(parts: Vec<Part>, until: Until) -> Result<Replayed, ReplayErro
                 // A log may begin anywhere, but then it has no gaps.
                 let before = recorded.first_seq().saturating_sub(1);
                 let after = replayed.events.last().map_or(before, |event| event.seq);
-                let played = play::play(recorded, told.history(), (after, last)).await?;
+                let played = play::play(recorded, &told, (after, last)).await?;
                 replayed.runs += 1;
                 replayed.taken += played.taken;
                 played.events

@@ -60,14 +60,22 @@ pub(super) fn parts(events: impl IntoIterator<Item = Event>) -> Result<Vec<Part>
     Ok(parts)
 }
 
-/// A run; or its events one by one, if it was brought from elsewhere: the loop says what it obeys.
+/// A run; or its events one by one, if it was brought from elsewhere (the loop says what it obeys) or what it depended on is
+/// not in the log: what else drew on its budget, and what the strategy made of its window.
 fn one_run(loop_id: LoopId, events: Vec<Event>) -> Vec<Part> {
-    match events.first().map(|event| &event.kind) {
-        Some(AgentEvent::AgentStart { settings: None, .. }) => {
-            events.into_iter().map(|event| Part::Loose(Box::new(event))).collect()
-        }
-        _ => vec![Part::Run(Recorded::new(loop_id, events))],
+    let is_beyond = |event: &Event| {
+        matches!(
+            &event.kind,
+            AgentEvent::AgentStart { settings: None, .. }
+                | AgentEvent::LlmStart { reserved: Some(_), .. }
+                | AgentEvent::BudgetExceeded { .. }
+                | AgentEvent::CompactionEnd { .. }
+        )
+    };
+    if events.iter().any(is_beyond) {
+        return events.into_iter().map(|event| Part::Loose(Box::new(event))).collect();
     }
+    vec![Part::Run(Recorded::new(loop_id, events))]
 }
 
 fn unsupported(event: &Event, problem: String) -> ReplayError {

@@ -34,14 +34,7 @@ fn start() -> AgentEvent {
 }
 
 fn end() -> AgentEvent {
-    let output = AgentOutput {
-        messages: Vec::new(),
-        text: String::new(),
-        usage: Usage::default(),
-        cost: None,
-        turns: 0,
-        end: RunEnd::Aborted,
-    };
+    let output = AgentOutput::new(RunEnd::Aborted);
     AgentEvent::AgentEnd { output: Arc::new(output) }
 }
 

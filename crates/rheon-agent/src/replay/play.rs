@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use rheon_types::{
-    AgentEvent, AgentId, AgentMessage, Effect, Event, History, Hook, RunEnd, Store, Tool, ToolName,
-    TurnTrigger,
+    AgentEvent, AgentId, AgentMessage, Effect, Event, History, Hook, OutputSchema, RunEnd, Store, Tool,
+    ToolName, TurnTrigger,
 };
 
 use super::difference::Difference;
@@ -24,6 +24,8 @@ use super::time::{NoDice, RecordedClock};
 use super::tools::RecordedTool;
 use crate::call_ids::CallIds;
 use crate::config::{ExecutionLimits, LoopConfig, RequestSettings, Settings, ToolExecution};
+use crate::context::{CheckSettings, Compaction, Told, WindowSettings};
+use crate::conversation::Conversation;
 use crate::halt::Stop;
 use crate::live::{Identity, Run, RunLog};
 use crate::log::{EventLog, LogPosition, Observers};
@@ -47,7 +49,7 @@ pub(super) struct Played {
 /// Plays one run that begins with `told`: the events after one number, until another.
 pub(super) async fn play(
     recorded: Recorded,
-    told: &History,
+    told: &Told,
     (seq, last): (u64, u64),
 ) -> Result<Played, ReplayError> {
     let Some(first) = recorded.all.first().cloned() else {
@@ -57,7 +59,7 @@ pub(super) async fn play(
     let config = config(&director, &first)?;
     let clock = Arc::clone(&config.clock);
     let store = Arc::clone(&director) as Arc<dyn Store>;
-    let position = LogPosition { seq, ..LogPosition::default() };
+    let position = LogPosition { seq, tasks: told.tasks().to_vec(), ..LogPosition::default() };
     let watching = Arc::downgrade(&director);
     let observers = Observers::default().on_event(move |event| {
         if let Some(director) = watching.upgrade() {
@@ -65,14 +67,17 @@ pub(super) async fn play(
         }
     });
     let log = EventLog::resumed(first.session_id.clone(), clock, Some(store), observers, position)
-        .with_conversation(told);
+        .with_conversation(told.history());
     director.watch(&log);
-    let (identity, history, start) = beginning(&director, &first, told);
+    let (identity, history, start) = beginning(&director, &first, told.history());
     let log = RunLog { log, loop_id: first.loop_id.clone(), queue: None };
     let limit = director.script.duration_max();
     let stop = Stop::told(director.token.clone(), Arc::clone(&director.passed), limit);
     let call_ids = CallIds::from(&history);
-    let mut run = Run::with_stop(Arc::new(config), identity, log, history.into(), stop);
+    let end = history.len() as u64;
+    let cuts = told.cuts().iter().filter(|cut| cut.to <= end).cloned().collect();
+    let conversation = Conversation::new(history, cuts);
+    let mut run = Run::with_stop(Arc::new(config), identity, log, conversation, stop);
     run.state.call_ids = call_ids;
     let broken = perform(&director, &mut run, start).await;
     director.finish();
@@ -191,9 +196,12 @@ fn settings(script: &Script) -> Settings {
     let obeyed = script.settings();
     let retries_max = obeyed.map(|obeyed| obeyed.retries_max).or(retries_tried);
     let together = obeyed.and_then(|obeyed| NonZeroUsize::new(obeyed.tools_together.try_into().ok()?));
+    let output_schema = obeyed
+        .and_then(|obeyed| obeyed.output_schema.as_deref())
+        .map(|schema| Arc::new(OutputSchema { name: "output".into(), schema: schema.clone() }));
     Settings {
         model,
-        request: RequestSettings::default(),
+        request: RequestSettings { output_schema, ..RequestSettings::default() },
         limits: obeyed.map_or(defaults.limits, |obeyed| ExecutionLimits {
             turns_max: obeyed.turns_max,
             tokens_max: obeyed.tokens_max,
@@ -212,6 +220,11 @@ fn settings(script: &Script) -> Settings {
         }),
         cancel_grace: Duration::ZERO,
         first_turn_trigger: first_turn_trigger.unwrap_or(TurnTrigger::User),
+        window: WindowSettings { compaction: Compaction::Manual, ..WindowSettings::default() },
+        checks: obeyed.map_or(defaults.checks, |obeyed| CheckSettings {
+            nudges_max: obeyed.nudges_max,
+            repairs_max: obeyed.repairs_max,
+        }),
     }
 }
 

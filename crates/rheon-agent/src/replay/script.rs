@@ -99,10 +99,14 @@ impl Script {
             | RunEnd::Truncated
             | RunEnd::Rejected { .. }
             | RunEnd::Vetoed { .. }
-            | RunEnd::Limit { limit: LimitKind::Turns | LimitKind::Tokens, .. }
+            | RunEnd::Limit { limit: LimitKind::Turns | LimitKind::Tokens | LimitKind::Budget, .. }
             | RunEnd::Failed {
                 failure:
-                    RunFailure::Provider { .. } | RunFailure::Tool { .. } | RunFailure::NothingToContinue { .. },
+                    RunFailure::Provider { .. }
+                    | RunFailure::Tool { .. }
+                    | RunFailure::Window { .. }
+                    | RunFailure::Output { .. }
+                    | RunFailure::NothingToContinue { .. },
             } => None,
         }
     }

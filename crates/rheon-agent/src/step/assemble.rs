@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rheon_types::{Request, ToolChoice};
 
 use crate::live::Run;
+use crate::step::remind::remind;
 
 /// The request of this turn.
 pub(crate) fn assemble(run: &Run) -> Request {
@@ -12,7 +13,8 @@ pub(crate) fn assemble(run: &Run) -> Request {
     Request {
         model: Arc::clone(&run.config.settings.model),
         system: settings.system_prompt.clone(),
-        messages: run.history().clone(),
+        messages: run.state.conversation.window().clone(),
+        reminder: remind(run),
         tools: run.config.tools.definitions(),
         tool_choice: ToolChoice::Auto,
         thinking: settings.thinking,

@@ -15,17 +15,26 @@ use crate::context::estimate_block;
 use crate::halt::Halt;
 use crate::live::Run;
 use crate::state::{OpenCall, OpenModelCall};
+use crate::step::fit::{Refit, refit};
+use crate::step::reserve;
 
 /// Asks the model until it has answered. Its answer is then part of the conversation.
-pub(crate) async fn call(run: &mut Run, request: Request) -> Result<(), Halt> {
+pub(crate) async fn call(run: &mut Run, mut request: Request) -> Result<(), Halt> {
     run.emit(AgentEvent::LlmStart {
         model: Arc::clone(&request.model),
-        tokens_estimate: run.state.conversation.tokens_estimate,
+        tokens_estimate: run.state.conversation.tokens_estimate(),
+        reserved: reserve::reserved(run),
     });
     run.turn().model_call = Some(OpenModelCall { started_ms: run.clock_ms(), ..OpenModelCall::default() });
     let mut attempt = 1;
     while let Err(error) = attempt_once(run, request.clone()).await? {
-        pause(run, error, attempt).await?;
+        match refit(run, &error).await? {
+            Refit::Shorter => request.messages = run.state.conversation.window().clone(),
+            Refit::NoShorter => pause(run, error, attempt).await?,
+        }
+        // What the failed try took is spent; the next one has to be paid for anew.
+        reserve::settle(run);
+        request = reserve::reserve(run, request)?;
         attempt += 1;
     }
     end_message(run, StopReason::Error, None);
@@ -265,7 +274,7 @@ pub(crate) fn end_message(run: &mut Run, cut: StopReason, problem: Option<String
     run.state.stops.last = Some(stop_reason);
     if finished.usage.total() == 0 {
         // A service that reports nothing is not free.
-        let read = run.state.conversation.tokens_estimate;
+        let read = run.state.conversation.tokens_estimate();
         let written = answer.content.iter().map(estimate_block).sum::<u64>();
         run.state.tokens_spent = run.state.tokens_spent.saturating_add(read).saturating_add(written);
     }
@@ -280,6 +289,7 @@ pub(crate) fn end_message(run: &mut Run, cut: StopReason, problem: Option<String
 /// Emits `llm.end`.
 pub(crate) fn end_call(run: &mut Run) {
     let now_ms = run.clock_ms();
+    reserve::settle(run);
     let (usage, cost) = (run.turn().usage, run.turn().bill.total());
     let Some(call) = run.turn().model_call.take() else { return };
     run.emit(AgentEvent::LlmEnd {

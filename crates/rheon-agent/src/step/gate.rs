@@ -96,6 +96,9 @@ async fn check(run: &mut Run, slot: usize, call: &ToolCall) -> Result<Judged, Ha
             format!("not run: at most {calls_max} tool calls run in one turn; call it again in the next");
         return Ok(Err(ToolError::Denied(text)));
     }
+    if run.state.stops.is_wrapping_up {
+        return Ok(Err(ToolError::Denied("not run: the budget is spent".into())));
+    }
     if let Some(problem) = &call.malformed {
         return Ok(Err(ToolError::InvalidArgs(problem.clone())));
     }

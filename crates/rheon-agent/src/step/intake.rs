@@ -73,6 +73,7 @@ async fn enter_queued(
             run.state.expects_answer |= message.as_llm().is_some();
             // The user has spoken, so whatever hooks want may be said again.
             run.state.stops.vetoes = 0;
+            run.state.stops.nudges = 0;
             enter_one(run, message);
         }
         Err(reason) => run.emit(AgentEvent::InputRejected { reason }),
@@ -102,7 +103,7 @@ pub(crate) fn enter_prompts(run: &mut Run) {
     for message in std::mem::take(&mut run.state.prompts) {
         enter_one(run, message);
     }
-    if let Some(reminder) = run.state.stops.reminder.take() {
+    if let Some(reminder) = run.state.stops.note.take() {
         run.enter_now(|now| Message::note(reminder, now));
     }
 }

@@ -1,8 +1,16 @@
-//! The seven steps of a turn, in order. None calls an earlier one; only `run.rs` loops.
+//! The steps of a turn, in order. None calls an earlier one; only `run.rs` loops.
 
 pub(crate) mod intake;
 
+pub(crate) mod summarise;
+
+pub(crate) mod fit;
+
+pub(crate) mod remind;
+
 pub(crate) mod assemble;
+
+pub(crate) mod reserve;
 
 pub(crate) mod call;
 
@@ -13,3 +21,5 @@ pub(crate) mod execute;
 pub(crate) mod settle;
 
 pub(crate) mod decide;
+
+pub(crate) mod finish;

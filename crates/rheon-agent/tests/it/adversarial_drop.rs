@@ -44,16 +44,12 @@ impl Parts {
         let observer = trace.clone();
         let clock = Arc::new(TestClock::default());
         let config = LoopConfig {
-            provider: Arc::new(ScriptedProvider::new(scenario)),
             gate: Arc::new(AllowAll),
-            hooks: Vec::new(),
-            filters: Vec::new(),
             tools: Toolbox::new(tools).unwrap(),
             control: Control::new(QueueMode::OneAtATime, QueueMode::OneAtATime),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             random: Arc::new(Dice::default()),
-            config_id: None,
-            settings: Settings::default(),
+            ..LoopConfig::new(Arc::new(ScriptedProvider::new(scenario)))
         };
         let observers = Observers::default().on_event(move |event| observer.observe(event));
         let log = EventLog::new("s".into(), clock, store, observers);

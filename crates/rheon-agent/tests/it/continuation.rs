@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use rheon_agent::{
-    AgentContext, Control, EventLog, LoopConfig, Observers, Settings, Toolbox, agent_loop,
-    agent_loop_continue,
+    AgentContext, EventLog, LoopConfig, Observers, Settings, Toolbox, agent_loop, agent_loop_continue,
 };
 use rheon_testkit::{Dice, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, request_text, scripted};
 use rheon_types::{
@@ -91,16 +90,12 @@ fn own(scenario: Scenario) -> Own {
     let provider = Arc::new(ScriptedProvider::new(scenario));
     let clock = Arc::new(TestClock::default());
     let config = Arc::new(LoopConfig {
-        provider: Arc::clone(&provider) as Arc<dyn rheon_types::Provider>,
         gate: Arc::new(AllowAll),
-        hooks: Vec::new(),
-        filters: Vec::new(),
         tools: Toolbox::new(vec![Arc::new(echo())]).unwrap(),
-        control: Control::default(),
         clock: Arc::clone(&clock) as Arc<dyn rheon_types::Clock>,
         random: Arc::new(Dice::default()),
-        config_id: None,
         settings: Settings { model: "a/b".into(), ..Settings::default() },
+        ..LoopConfig::new(Arc::clone(&provider) as Arc<dyn rheon_types::Provider>)
     });
     let trace = Trace::new();
     let observer = trace.clone();

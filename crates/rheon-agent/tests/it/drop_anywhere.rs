@@ -6,8 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use rheon_agent::{
-    AgentContext, ClosureHook, Control, EventLog, LoopConfig, Observers, Settings, ToolExecution, Toolbox,
-    agent_loop,
+    AgentContext, ClosureHook, EventLog, LoopConfig, Observers, Settings, ToolExecution, Toolbox, agent_loop,
 };
 use rheon_testkit::{Dice, FnTool, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, scripted};
 use rheon_types::event::{PermissionDecision, Subject};
@@ -101,16 +100,14 @@ fn parts(execution: ToolExecution) -> Parts {
     let clock = Arc::new(TestClock::default());
     let hook: Arc<dyn Hook> = Arc::new(ClosureHook::new());
     let config = Arc::new(LoopConfig {
-        provider: Arc::new(ScriptedProvider::new(scenario())),
         gate: Arc::new(AllowAll),
         hooks: vec![hook, Arc::new(Late)],
         filters: vec![Arc::new(Late)],
         tools: Toolbox::new(vec![Arc::new(slow()), Arc::new(echo()), Arc::new(asks())]).unwrap(),
-        control: Control::default(),
         clock: Arc::clone(&clock) as Arc<dyn rheon_types::Clock>,
         random: Arc::new(Dice::default()),
-        config_id: None,
         settings: Settings { tool_execution: execution, ..Settings::default() },
+        ..LoopConfig::new(Arc::new(ScriptedProvider::new(scenario())))
     });
     let observers = Observers::default().on_event(move |event| observer.observe(event));
     Parts { config, log: EventLog::new("s".into(), clock, None, observers), trace }

@@ -94,7 +94,6 @@ async fn what_cannot_be_mended_is_not_retried() {
     for kind in [
         ProviderErrorKind::Auth,
         ProviderErrorKind::InvalidRequest,
-        ProviderErrorKind::ContextOverflow,
         ProviderErrorKind::ContentFilter,
         ProviderErrorKind::Api,
     ] {

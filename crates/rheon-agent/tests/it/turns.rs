@@ -90,5 +90,6 @@ async fn the_estimate_counts_tool_calls_and_results() {
             _ => None,
         })
         .collect();
-    assert_eq!(estimates, [10, 10 + 104 + 100, 10 + 104 + 100 + 2 + 10]);
+    // The prompt; the call and its result; the answer and the second prompt.
+    assert_eq!(estimates, [6, 6 + 99, 6 + 99 + 13]);
 }

@@ -134,7 +134,7 @@ impl Imported {
             }
         };
         let (model, stop_reason) = (answer.model.as_str().into(), answer.stop_reason);
-        self.kinds.push(AgentEvent::LlmStart { model, tokens_estimate: 0 });
+        self.kinds.push(AgentEvent::LlmStart { model, tokens_estimate: 0, reserved: None });
         self.text = answer.text();
         let message = self.say(Message::Assistant(answer));
         self.kinds.push(AgentEvent::LlmEnd {
@@ -205,10 +205,9 @@ impl Imported {
         let output = AgentOutput {
             messages: std::mem::take(&mut self.said),
             text: std::mem::take(&mut self.text),
-            usage: Usage::default(),
             cost: Some(MicroUsd::default()),
             turns: self.turns,
-            end: RunEnd::Completed,
+            ..AgentOutput::new(RunEnd::Completed)
         };
         self.kinds.push(AgentEvent::AgentEnd { output: Arc::new(output) });
     }

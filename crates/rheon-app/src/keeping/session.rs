@@ -81,7 +81,8 @@ impl KeptSession {
             .clock(Arc::clone(&self.clock))
             .random(Arc::clone(&self.random))
             .history(state.messages().into_iter().collect())
-            .position(LogPosition { seq: state.seq, loops });
+            .cuts(state.cuts().to_vec())
+            .position(LogPosition { seq: state.seq, loops, tasks: state.tasks.clone() });
         let Some(kept) = &self.kept else { return builder };
         let last_seq = Arc::new(AtomicU64::new(state.seq));
         let builder =

@@ -1,7 +1,10 @@
 //! Tests of the crate through its public doors.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+mod context;
+mod context_wire;
 mod demo;
+mod ground;
 mod home;
 mod keeping;
 mod trouble;

@@ -28,7 +28,8 @@ pub(super) fn lower(request: &Request) -> (Request, Arc<[ToolDefinition]>) {
     let offered = alternatives.tools.iter().map(|tool| (*tool).clone()).collect();
     let lowered = Request {
         system: with_section(&request.system, tools_section(&request.tools)),
-        messages: lower_messages(request),
+        // What is said in this request only stays that.
+        messages: lower_messages(&Request { reminder: None, ..request.clone() }),
         tools: Arc::from([]),
         tool_choice: ToolChoice::Auto,
         output_schema: Some(Arc::new(schema)),

@@ -254,6 +254,8 @@ impl Outline {
         for (place, (role, blocks)) in fitted.messages().enumerate() {
             outline.open_answer = None;
             match role {
+                // What is only a reminder is gone in the next request, and no place to mark.
+                Role::User | Role::Tool if fitted.lasting(place, blocks) == 0 => {}
                 Role::User | Role::Tool => {
                     let [_, before] = outline.users;
                     outline.users = [before, Some(place)];

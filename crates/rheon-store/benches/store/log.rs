@@ -84,13 +84,13 @@ impl<'a> Log<'a> {
             usage,
             cost: Some(MicroUsd(5)),
             turns: shape.calls + 1,
-            end: RunEnd::Completed,
+            ..AgentOutput::new(RunEnd::Completed)
         };
         self.emit(AgentEvent::AgentEnd { output: Arc::new(output) });
     }
 
     fn turn(&mut self, turn: u32, output_bytes: Option<usize>) {
-        self.emit(AgentEvent::LlmStart { model: "model".into(), tokens_estimate: 1_000 });
+        self.emit(AgentEvent::LlmStart { model: "model".into(), tokens_estimate: 1_000, reserved: None });
         let call_id: ToolCallId = format!("call_{}", self.seq).into();
         let mut content =
             vec![Content::text(format!("This is step {turn}; I look at what is there before I go on."))];

@@ -103,6 +103,9 @@ fn write(projects: &str, cwd: &str, scenario: &str) -> Outcome {
             tokens_before: 900,
             tokens_after: 90,
             summary,
+            cuts: Vec::new(),
+            usage: Usage::default(),
+            cost: None,
         }))?;
     }
     println!("{}", claude::transcript_id(&SessionId::from(SESSION)));

@@ -119,7 +119,7 @@ impl TranscriptWriter {
                 self.trigger = *trigger;
                 Ok(())
             }
-            AgentEvent::CompactionEnd { messages_dropped, tokens_before, tokens_after, summary } => {
+            AgentEvent::CompactionEnd { messages_dropped, tokens_before, tokens_after, summary, .. } => {
                 let dropped = usize::try_from(*messages_dropped).unwrap_or(usize::MAX);
                 let kept = self.kept_after(dropped)?;
                 let compaction = Compaction {

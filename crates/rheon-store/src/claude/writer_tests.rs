@@ -299,7 +299,15 @@ fn a_compaction_keeps_the_messages_that_were_not_dropped() {
     let mut writer = TranscriptWriter::open(place(folder.path()), Arc::new(dice_after(100))).unwrap();
     let compact = |messages_dropped, summary: Option<&str>| {
         let summary = summary.map(str::to_owned);
-        event(AgentEvent::CompactionEnd { messages_dropped, tokens_before: 900, tokens_after: 90, summary })
+        event(AgentEvent::CompactionEnd {
+            messages_dropped,
+            tokens_before: 900,
+            tokens_after: 90,
+            summary,
+            cuts: Vec::new(),
+            usage: Usage::default(),
+            cost: None,
+        })
     };
     writer
         .record(&event(AgentEvent::CompactionStart {

@@ -76,12 +76,10 @@ pub(super) fn session() -> Vec<Event> {
     let extension =
         AgentMessage::Extension(ExtensionMessage { kind: "mark".into(), data: json!({ "at": 3 }) });
     let output = AgentOutput {
-        messages: Vec::new(),
         text: "Done.".into(),
         usage: Usage { input: 900, output: 100, ..Usage::default() },
-        cost: None,
         turns: 2,
-        end: RunEnd::Completed,
+        ..AgentOutput::new(RunEnd::Completed)
     };
     events([
         AgentEvent::AgentStart {

@@ -41,7 +41,7 @@ pub(super) fn passage(event: &Event) -> Option<Passage<'_>> {
             note(format!("{} runs of one prompt begin.", loop_ids.len()))
         }
         AgentEvent::ParallelEnd { selected_loop_id, .. } => note(format!("Chosen: {selected_loop_id}.")),
-        AgentEvent::CompactionEnd { messages_dropped, tokens_before, tokens_after, summary } => {
+        AgentEvent::CompactionEnd { messages_dropped, tokens_before, tokens_after, summary, .. } => {
             let figures = format!(
                 "{messages_dropped} messages were compacted: {tokens_before} tokens, now {tokens_after}."
             );

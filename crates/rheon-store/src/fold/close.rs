@@ -91,10 +91,9 @@ impl OpenRun {
             messages: self.produced.clone(),
             text: whole.next().map(|answer| answer.text()).unwrap_or_default(),
             usage: self.usage,
-            // What the last call cost is not known.
-            cost: None,
             turns: self.turns,
-            end: RunEnd::Aborted,
+            // There is no cost: what the last call took is not known.
+            ..AgentOutput::new(RunEnd::Aborted)
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use rheon_types::{AgentEvent, AgentMessage, Author, ContinuationKind, Event, LoopId, Message};
+use rheon_types::{AgentEvent, AgentMessage, Author, ContinuationKind, Event, LoopId, Message, WindowCut};
 
 /// A message, with its run and the number of the event that ended it.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +17,8 @@ struct Said {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Conversation {
     messages: Vec<Said>,
+    /// What lies over them since the window was last made shorter.
+    cuts: Vec<WindowCut>,
     /// Runs of one prompt that are side by side, until one of them is chosen.
     parallel: HashSet<LoopId>,
 }
@@ -30,8 +32,13 @@ impl Conversation {
         self.messages.iter().map(|said| (said.seq, &said.message))
     }
 
+    pub(super) fn cuts(&self) -> &[WindowCut] {
+        &self.cuts
+    }
+
     pub(super) fn apply(&mut self, event: &Event) {
         match &event.kind {
+            AgentEvent::CompactionEnd { cuts, .. } => self.cuts.clone_from(cuts),
             AgentEvent::AgentStart { history: Some(history), .. } => {
                 let (run, seq) = (&event.loop_id, event.seq);
                 let began = history.iter().map(|message| Said {
@@ -40,6 +47,7 @@ impl Conversation {
                     message: Arc::clone(message),
                 });
                 self.messages = began.collect();
+                self.cuts.clear();
             }
             AgentEvent::AgentStart { continuation, .. } => self.go_back(continuation.as_ref()),
             AgentEvent::MessageEnd { message } => {
@@ -50,6 +58,7 @@ impl Conversation {
             AgentEvent::ParallelEnd { selected_loop_id, .. } => {
                 let beside = std::mem::take(&mut self.parallel);
                 self.messages.retain(|said| said.run == *selected_loop_id || !beside.contains(&said.run));
+                self.forget_late_cuts();
             }
             _ => {}
         }
@@ -66,7 +75,14 @@ impl Conversation {
                 };
                 let last = self.messages.iter().rposition(|said| is_said(&said.message));
                 self.messages.truncate(last.map_or(0, |place| place + 1));
+                self.forget_late_cuts();
             }
         }
+    }
+
+    /// Cuts over messages that are no more there have nothing to lie over.
+    fn forget_late_cuts(&mut self) {
+        let end = self.messages.len() as u64;
+        self.cuts.retain(|cut| cut.to <= end);
     }
 }

@@ -6,8 +6,8 @@ use expect_test::expect;
 use rheon_testkit::{FnTool, Scenario, Trace, Turn, echo, event_line, scripted};
 use rheon_types::event::{Choice, OrderChecker, Selection, Subject, TaskItem, TaskStatus, UserQuestion};
 use rheon_types::{
-    Effect, Event, History, ProviderError, ProviderErrorKind, Timestamp, ToolNews, ToolResult,
-    unanswered_calls,
+    AgentEvent, Effect, Event, History, MicroUsd, ProviderError, ProviderErrorKind, StopReason, Timestamp,
+    ToolNews, ToolResult, Usage, unanswered_calls,
 };
 use serde_json::json;
 
@@ -136,4 +136,48 @@ async fn calls_in_doubt_say_what_may_have_happened() {
         message.end toolResult d error "there is no tool named \"nowhere\"; available: busy, write, echo"
         turn.end 0 results=4 tokens=0
         agent.end aborted "I begin.""#]].assert_eq(&format!("{}\n\n{}", doubts.join("\n"), lines.join("\n")));
+}
+
+#[test]
+fn cuts_and_what_a_budget_lost_are_folded_too() {
+    use rheon_types::event::Reserved;
+    let cut = rheon_types::WindowCut { from: 0, to: 1, kind: rheon_types::CutKind::Drop };
+    let reserved = Some(Reserved { tokens: 5_000, cost: Some(MicroUsd(70)) });
+    let usage = Usage { input: 100, output: 20, ..Usage::default() };
+    let end = |usage, cost| AgentEvent::LlmEnd {
+        usage,
+        stop_reason: StopReason::Stop,
+        cost,
+        first_token_ms: None,
+        duration_ms: 1,
+    };
+    let start = || AgentEvent::LlmStart { model: "m".into(), tokens_estimate: 1, reserved };
+    let kinds = [
+        start(),
+        end(usage, Some(MicroUsd(7))),
+        // Nothing is known of the second call.
+        start(),
+        end(Usage::default(), None),
+        AgentEvent::CompactionEnd {
+            messages_dropped: 1,
+            tokens_before: 9,
+            tokens_after: 3,
+            summary: None,
+            cuts: vec![cut.clone()],
+            usage,
+            cost: Some(MicroUsd(3)),
+        },
+    ];
+    let event = |(seq, kind)| Event {
+        seq,
+        at: Timestamp::default(),
+        session_id: "s".into(),
+        loop_id: "s.c.1".into(),
+        kind,
+    };
+    let events: Vec<Event> = (1..).zip(kinds).map(event).collect();
+    let state = SessionState::of(&events);
+    assert_eq!(state.cuts(), [cut]);
+    let ledger = state.ledger();
+    assert_eq!((ledger.tokens.spent, ledger.micro_usd.spent), (240 + 5_000, 10 + 70));
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rheon_types::event::{ApprovalRequest, PermissionMode, QueuedChange, TaskItem};
-use rheon_types::{AgentEvent, AgentMessage, Event, LoopId, MicroUsd, SessionId, Usage};
+use rheon_types::event::{ApprovalRequest, Ledger, Meter, PermissionMode, QueuedChange, Reserved, TaskItem};
+use rheon_types::{AgentEvent, AgentMessage, Event, LoopId, MicroUsd, SessionId, Usage, WindowCut};
 
 use super::conversation::Conversation;
 use super::doubt::Doubt;
@@ -15,6 +15,8 @@ use super::open_run::OpenRun;
 pub struct SessionState {
     conversation: Conversation,
     pub(super) runs: BTreeMap<LoopId, OpenRun>,
+    /// What was set aside for model calls under way.
+    reserved: BTreeMap<LoopId, Option<Reserved>>,
     /// How often each configuration ran.
     loops: BTreeMap<String, usize>,
     /// The number of the last event.
@@ -42,6 +44,10 @@ pub struct Spending {
     pub cost: Cost,
     /// Turns.
     pub turns: u64,
+    /// Money for the calls that have a price.
+    pub cost_known: MicroUsd,
+    /// What was set aside for calls that reported nothing.
+    pub in_doubt: Reserved,
 }
 
 /// What all model calls cost together.
@@ -83,7 +89,21 @@ impl SessionState {
                 self.count(event);
                 self.runs.insert(event.loop_id.clone(), OpenRun::default());
             }
-            AgentEvent::LlmEnd { usage, cost, .. } => self.spending.add(*usage, *cost),
+            AgentEvent::LlmStart { reserved, .. } => {
+                drop(self.reserved.insert(event.loop_id.clone(), *reserved))
+            }
+            AgentEvent::LlmEnd { usage, cost, .. } => {
+                // Of a call that reported nothing, the most it can have taken counts.
+                let reserved = self.reserved.remove(&event.loop_id).flatten();
+                match reserved {
+                    Some(reserved) if usage.total() == 0 => self.spending.doubt(reserved),
+                    Some(_) | None => {}
+                }
+                self.spending.add(*usage, *cost);
+            }
+            AgentEvent::CompactionEnd { usage, cost, .. } if usage.total() > 0 => {
+                self.spending.add(*usage, *cost);
+            }
             AgentEvent::TurnStart { .. } => self.spending.turns += 1,
             AgentEvent::TaskUpdate { items } => self.tasks.clone_from(items),
             AgentEvent::ModeChanged { mode } => self.mode = Some(*mode),
@@ -109,6 +129,26 @@ impl SessionState {
     /// The same with the number of the event that ended each.
     pub fn numbered_messages(&self) -> impl Iterator<Item = (u64, &Arc<AgentMessage>)> {
         self.conversation.numbered()
+    }
+
+    /// What lies over the conversation: what the model sees otherwise since the window was made shorter.
+    pub fn cuts(&self) -> &[WindowCut] {
+        self.conversation.cuts()
+    }
+
+    /// What a budget has lost to this session: what was reported, and what was set aside for a call whose end is not known.
+    pub fn ledger(&self) -> Ledger {
+        let spent = |spent| Meter { spent, ..Meter::default() };
+        let cost = match self.spending.cost {
+            Cost::Nothing | Cost::Unknown => self.spending.cost_known,
+            Cost::Known(sum) => sum,
+        };
+        let Reserved { tokens, cost: held } = self.spending.in_doubt;
+        Ledger {
+            tokens: spent(self.spending.usage.total().saturating_add(tokens)),
+            micro_usd: spent(cost.0.saturating_add(held.unwrap_or_default().0)),
+            wall_ms: Meter::default(),
+        }
     }
 
     /// The questions that wait for an answer.
@@ -145,8 +185,16 @@ impl SessionState {
 }
 
 impl Spending {
+    fn doubt(&mut self, reserved: Reserved) {
+        let Reserved { tokens, cost } = &mut self.in_doubt;
+        *tokens = tokens.saturating_add(reserved.tokens);
+        let more = reserved.cost.unwrap_or_default().0;
+        *cost = Some(MicroUsd(cost.unwrap_or_default().0.saturating_add(more)));
+    }
+
     fn add(&mut self, usage: Usage, cost: Option<MicroUsd>) {
         self.usage += usage;
+        self.cost_known = MicroUsd(self.cost_known.0.saturating_add(cost.unwrap_or_default().0));
         let sum = match self.cost {
             Cost::Nothing => Some(MicroUsd::default()),
             Cost::Known(sum) => Some(sum),

@@ -49,7 +49,7 @@ fn agent(resumed: &Resumed, store: &Arc<JournalStore>, scenario: Scenario) -> (A
             builder
                 .store(Arc::clone(store) as Arc<dyn Store>)
                 .history(state.messages().into_iter().collect())
-                .position(LogPosition { seq: state.seq, loops })
+                .position(LogPosition { seq: state.seq, loops, ..LogPosition::default() })
                 .clock(Arc::new(TestClock::default()))
         })
         .build();
@@ -169,7 +169,7 @@ async fn a_fork_goes_on_by_itself_and_a_new_session_gets_its_own_journal() {
                     .session("fork")
                     .store(Arc::clone(&store) as Arc<dyn Store>)
                     .history(resumed.state.messages().into_iter().collect())
-                    .position(LogPosition { seq: resumed.state.seq, loops })
+                    .position(LogPosition { seq: resumed.state.seq, loops, ..LogPosition::default() })
             })
             .build();
         (agent, trace)

@@ -143,7 +143,7 @@ async fn without_any_room_every_long_text_is_a_note() {
 #[tokio::test]
 async fn a_gigantic_message_has_a_note_and_takes_no_room_from_the_others() {
     let folder = tempfile::tempdir().unwrap();
-    let events = stored_run(folder.path(), &[9_000, 2_000_000, 9_000]).await;
+    let events = stored_run(folder.path(), &[9_000, 1_200_000, 9_000]).await;
     let noted = resumed(folder.path(), 100_000).await;
     expect![[r#"
         go
@@ -152,9 +152,9 @@ async fn a_gigantic_message_has_a_note_and_takes_no_room_from_the_others() {
         result of call_0:
         9000 bytes
         Next.
-        call_1 of 2000000 bytes, padding 3000 bytes
+        call_1 of 1200000 bytes, padding 3000 bytes
         result of call_1:
-        [Left out when the session was resumed: a text of about 2000 KB. The whole stands in the log of the session.]
+        [Left out when the session was resumed: a text of about 1200 KB. The whole stands in the log of the session.]
         Next.
         call_2 of 9000 bytes, padding 3000 bytes
         result of call_2:

@@ -144,12 +144,13 @@ impl Known {
             TextOf::Output => output.text.clone(),
         };
         let output = AgentOutput {
-            messages: Vec::new(),
             text: kept,
             usage: output.usage,
             cost: output.cost,
             turns: output.turns,
-            end: output.end.clone(),
+            structured: output.structured.clone(),
+            unfinished: output.unfinished.clone(),
+            ..AgentOutput::new(output.end.clone())
         };
         Some(Slim::AgentEnd { output, text })
     }

@@ -46,7 +46,7 @@ fn files_are_private_and_settings_are_as_promised() {
             .join(" ")
     };
     assert_eq!(settings(index.database()), r#"Text("wal") Integer(1) Integer(1) Integer(2) Integer(0)"#);
-    assert_eq!(settings(remembered.database()), r#"Text("wal") Integer(2) Integer(1) Integer(2) Integer(0)"#);
+    assert_eq!(settings(remembered.database()), r#"Text("wal") Integer(2) Integer(1) Integer(3) Integer(0)"#);
 }
 
 #[test]
@@ -88,16 +88,23 @@ fn an_index_of_every_older_version_is_brought_up_to_date() {
 #[test]
 fn a_memory_of_every_older_version_is_brought_up_to_date() {
     let first = include_str!("memory/001_goals_learnings_approvals.sql");
-    let fixture = "PRAGMA application_id = 0x52484d45; PRAGMA user_version = 1; \
+    let second = include_str!("memory/002_checkpoints.sql");
+    let fixture = "PRAGMA application_id = 0x52484d45; \
         INSERT INTO goals VALUES (7, 'p', 'Ship it', 'open', 40, 'half', 's1', 1, 2);";
-    for (goals, sql) in [(0, String::new()), (1, format!("{first}{fixture}"))] {
+    let version = |version: u8| format!("PRAGMA user_version = {version};");
+    for (goals, sql) in [
+        (0, String::new()),
+        (1, format!("{first}{fixture}{}", version(1))),
+        (1, format!("{first}{second}{fixture}{}", version(2))),
+    ] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("memory.db");
         Connection::open(&path).unwrap().execute_batch(&sql).unwrap();
         let memory = memory(&path).unwrap();
         assert_eq!(memory.goals().open_of("p").unwrap().len(), goals);
         assert_eq!(memory.checkpoints().latest(&"s1".into()).unwrap(), None);
-        assert_eq!(pragma(memory.database(), "user_version"), "Integer(2)");
+        assert_eq!(memory.recall("ship", Some("p"), 5).unwrap(), []);
+        assert_eq!(pragma(memory.database(), "user_version"), "Integer(3)");
     }
 }
 
@@ -110,7 +117,7 @@ fn a_newer_database_and_one_of_another_kind_are_refused_and_left_alone() {
     assert_eq!(
         memory(&path).unwrap_err().to_string(),
         format!(
-            "{} has version 9 and this program knows versions up to 2: use the newer program, or move the file away",
+            "{} has version 9 and this program knows versions up to 3: use the newer program, or move the file away",
             path.display()
         )
     );
@@ -207,7 +214,7 @@ fn a_database_opened_for_reading_is_read_and_not_written() {
         .unwrap()
         .execute_batch("PRAGMA application_id = 0x52484d45; PRAGMA user_version = 1")
         .unwrap();
-    assert!(matches!(reader(), Err(DatabaseError::Older { found: 1, known: 2, .. })));
+    assert!(matches!(reader(), Err(DatabaseError::Older { found: 1, known: 3, .. })));
     fs::remove_file(&path).unwrap();
     let writer = memory(&path).unwrap();
     let at = rheon_types::Timestamp::default();

@@ -74,7 +74,7 @@ pub(super) fn tool_said(text: &str) -> AgentEvent {
 }
 
 pub(super) fn called(model: &str) -> AgentEvent {
-    AgentEvent::LlmStart { model: model.into(), tokens_estimate: 10 }
+    AgentEvent::LlmStart { model: model.into(), tokens_estimate: 10, reserved: None }
 }
 
 pub(super) fn spent(input: u64, output: u64, cost: Option<u64>) -> AgentEvent {
@@ -88,16 +88,7 @@ pub(super) fn spent(input: u64, output: u64, cost: Option<u64>) -> AgentEvent {
 }
 
 pub(super) fn ended(end: RunEnd) -> AgentEvent {
-    AgentEvent::AgentEnd {
-        output: Arc::new(AgentOutput {
-            messages: Vec::new(),
-            text: String::new(),
-            usage: Usage::default(),
-            cost: None,
-            turns: 1,
-            end,
-        }),
-    }
+    AgentEvent::AgentEnd { output: Arc::new(AgentOutput { turns: 1, ..AgentOutput::new(end) }) }
 }
 
 /// A whole small run: a prompt, a tool call, two model calls, an answer.

@@ -84,8 +84,13 @@ pub(super) fn spent(input: u64, output: u64) -> AgentEvent {
 
 pub(super) fn end(end: RunEnd, input: u64, output: u64) -> AgentEvent {
     let messages = vec![said("done")];
-    let output =
-        AgentOutput { messages, text: "done".into(), usage: usage(input, output), cost: None, turns: 1, end };
+    let output = AgentOutput {
+        messages,
+        text: "done".into(),
+        usage: usage(input, output),
+        turns: 1,
+        ..AgentOutput::new(end)
+    };
     AgentEvent::AgentEnd { output: Arc::new(output) }
 }
 

@@ -90,12 +90,13 @@ fn without_repeats(kind: &AgentEvent) -> AgentEvent {
     }
     if let AgentEvent::AgentEnd { output } = kind {
         let output = AgentOutput {
-            messages: Vec::new(),
             text: output.text.clone(),
             usage: output.usage,
             cost: output.cost,
             turns: output.turns,
-            end: output.end.clone(),
+            structured: output.structured.clone(),
+            unfinished: output.unfinished.clone(),
+            ..AgentOutput::new(output.end.clone())
         };
         return AgentEvent::AgentEnd { output: Arc::new(output) };
     }

@@ -8,6 +8,7 @@ mod edit;
 mod glob;
 mod list;
 mod matches;
+mod memory;
 mod plan;
 mod read;
 mod search;
@@ -23,6 +24,7 @@ pub use call::schema as arguments_schema;
 pub use edit::Edit;
 pub use glob::Glob;
 pub use list::List;
+pub use memory::{Recall, Remember};
 pub use plan::Plan;
 pub use read::Read;
 pub use search::Search;
@@ -37,6 +39,8 @@ mod ask_user_tests;
 mod edit_tests;
 #[cfg(test)]
 mod list_tests;
+#[cfg(test)]
+mod memory_tests;
 #[cfg(test)]
 pub(crate) mod person;
 #[cfg(test)]

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::builtin::call::{arguments, blocking, clipped, schema};
-use crate::skills::{Invocation, Skill, Skills};
+use crate::skills::{Invocation, Skill, SkillSet};
 use crate::workspace::Shown;
 
 /// What stands in a skill's text for the arguments of the call.
@@ -33,7 +33,7 @@ const NAMES_SHOWN_MAX: usize = 50;
 
 /// Loads skills. Which there are is decided by who found them: those of a project only once the user trusts it.
 pub struct UseSkill {
-    skills: Arc<Skills>,
+    skills: Arc<SkillSet>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -46,8 +46,12 @@ struct Arguments {
 }
 
 impl UseSkill {
+    /// What the tool is called. Its results that are no errors hold the text of a skill, which is to stay in the window:
+    /// each begins with `<skill_content name="...">`.
+    pub const NAME: &str = "skill";
+
     /// The tool for these skills.
-    pub fn new(skills: Arc<Skills>) -> Self {
+    pub fn new(skills: Arc<SkillSet>) -> Self {
         Self { skills }
     }
 
@@ -81,7 +85,7 @@ impl UseSkill {
 
 impl Tool for UseSkill {
     fn name(&self) -> &str {
-        "skill"
+        Self::NAME
     }
 
     fn label(&self) -> &str {
@@ -126,7 +130,7 @@ fn checked(passed: Option<String>) -> Result<Option<String>, ToolError> {
 
 fn load(skill: &Skill, passed: Option<&str>, context: &ToolContext) -> Result<ToolResult, ToolError> {
     let body = skill.body().map_err(|problem| ToolError::Failed(problem.to_string()))?;
-    let mut text = filled(skill, &body, passed)?;
+    let mut text = format!("<skill_content name={:?}>\n{}", skill.name, filled(skill, &body, passed)?);
     let (files, listing) = files(&skill.folder, &skill.file);
     if context.is_cancelled() {
         return Err(ToolError::Cancelled(format!("cancelled while the skill {:?} was loaded", skill.name)));
@@ -145,9 +149,14 @@ fn load(skill: &Skill, passed: Option<&str>, context: &ToolContext) -> Result<To
         Listing::Whole => write!(text, "\n{rest} more files").unwrap_or_default(),
         Listing::Cut => write!(text, "\nat least {rest} more files").unwrap_or_default(),
     }
-    text.push(']');
-    let details = json!({ "name": skill.name, "folder": folder, "files": shown, "omitted": rest });
+    text.push_str("]\n</skill_content>");
+    let details = json!({ "name": skill.name, "digest": hex(&skill.digest), "folder": folder, "files": shown, "omitted": rest });
     Ok(ToolResult::text(text).with_details(details))
+}
+
+/// The beginning of a digest; enough to tell two texts apart.
+fn hex(digest: &[u8; 32]) -> String {
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The text with the arguments in it; after it, where it has no place for them.

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::builtin::UseSkill;
 use crate::builtin::stage::{call, told};
-use crate::skills::{Origin, SkillFolder, Skills};
+use crate::skills::{Origin, SkillFolder, SkillSet};
 
 struct World {
     folder: TempDir,
@@ -38,7 +38,7 @@ impl World {
 
     fn tool(&self) -> UseSkill {
         let folder = SkillFolder { path: self.base(), origin: Origin::User };
-        UseSkill::new(Arc::new(Skills::discover(&[folder])))
+        UseSkill::new(Arc::new(SkillSet::load(&[folder])))
     }
 
     fn clean(&self, text: &str) -> String {
@@ -62,16 +62,16 @@ async fn a_skill_is_its_text_with_the_arguments_in_it_its_folder_and_its_files()
     symlink("/etc", world.base().join("pdf/etc")).unwrap();
     let result = call(world.tool(), json!({ "name": "pdf", "arguments": "x.pdf" })).await.unwrap();
     expect![[r#"
+        <skill_content name="pdf">
         # PDF
         Read x.pdf with scripts/read.py, then x.pdf again.
 
         [The skill's folder is /T/pdf; paths in the text above are relative to it. It also holds:
         references/a\nb.md
-        scripts/read.py]"#]]
+        scripts/read.py]
+        </skill_content>"#]]
     .assert_eq(&world.clean(&result.as_text()));
-    expect![[
-        r#"{"files":["references/a\\nb.md","scripts/read.py"],"folder":"/T/pdf","name":"pdf","omitted":0}"#
-    ]]
+    expect![[r#"{"digest":"81551244b61a09e6","files":["references/a\\nb.md","scripts/read.py"],"folder":"/T/pdf","name":"pdf","omitted":0}"#]]
     .assert_eq(&world.clean(&result.details.to_string()));
     assert_eq!(world.tool().effect(), Effect::Pure);
 }
@@ -90,7 +90,8 @@ async fn arguments_without_a_place_are_added_and_missing_ones_are_empty() {
         json!({ "name": "b", "arguments": "$ARGUMENTS" }),
     ] {
         let told = told(world.tool(), given).await;
-        all.push(told.split("\n\n[The skill").next().unwrap().to_owned());
+        let text = told.split("\n\n[The skill").next().unwrap();
+        all.push(text.split_once(">\n").unwrap().1.to_owned());
     }
     assert_eq!(all, ["Plain.\n\nArguments: $ARGUMENTS", "Plain.", "On ().", "On ($ARGUMENTS)."]);
 }
@@ -151,7 +152,11 @@ async fn at_the_caps_files_and_names_are_counted() {
     for number in 0..103 {
         world.put(&format!("pdf/{number:03}"), "");
     }
-    assert!(told(world.tool(), json!({ "name": "pdf" })).await.ends_with("\n099\n3 more files]"));
+    assert!(
+        told(world.tool(), json!({ "name": "pdf" }))
+            .await
+            .ends_with("\n099\n3 more files]\n</skill_content>")
+    );
     for number in 0..51 {
         world.put(
             &format!("s{number:02}/SKILL.md"),

@@ -55,6 +55,23 @@ macro_rules! suite {
             }
 
             #[test]
+            fn a_private_file_is_private_whatever_it_replaces_and_can_be_removed() {
+                use std::os::unix::fs::PermissionsExt;
+                let (_folder, root) = root();
+                let (name, path) = (OsStr::new("file"), root.join("file"));
+                std::fs::write(&path, "open").unwrap();
+                std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+                let folder = Folder::open(&root, Path::new(""), Missing::Refuse).unwrap();
+                folder.private_draft(b"mine").unwrap().publish(name, Over::Existing).unwrap();
+                assert_eq!(std::fs::read(&path).unwrap(), b"mine");
+                assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+                assert!(folder.remove(name).unwrap());
+                assert!(!folder.remove(name).unwrap());
+                std::fs::create_dir(&path).unwrap();
+                assert!(folder.remove(name).is_err());
+            }
+
+            #[test]
             fn a_draft_is_published_in_one_step_or_leaves_nothing() {
                 let (_folder, root) = root();
                 let folder = Folder::open(&root, Path::new("a/b"), Missing::Create).unwrap();

@@ -17,7 +17,7 @@ pub use claims::{Claim, ClaimConflict, Claims};
 pub use diff::{Change, DIFF_BYTES_MAX};
 pub use error::FileError;
 pub use fingerprint::{Fingerprint, Stamp};
-pub(crate) use folder::{Entry, Folder, Missing};
+pub(crate) use folder::{Entry, Folder, Missing, Over};
 pub(crate) use hidden::Hidden;
 pub use loaded::{FILE_BYTES_MAX, Loaded};
 pub use read_files::{ReadFiles, Staleness};

@@ -1,4 +1,4 @@
-//! Failures that are not mended yet: what failed, how often, and what may help. Each is told once, not in every turn.
+//! Failures that are not mended yet: what failed, how often, and what may help.
 
 use std::collections::VecDeque;
 
@@ -7,8 +7,12 @@ use serde_json::Value;
 
 use super::normal::normal_form;
 
-/// How many failures are remembered.
+/// How many failures are remembered, and of how many the model is told at once.
 const FAILURES_MAX: usize = 16;
+const TOLD_MAX: usize = 5;
+/// How much of an action and of a message is told, as it goes with every request.
+const TOLD_ACTION_CHARS_MAX: usize = 120;
+const TOLD_MESSAGE_CHARS_MAX: usize = 160;
 /// How much of an action and of a message is kept.
 const ACTION_CHARS_MAX: usize = 200;
 const MESSAGE_CHARS_MAX: usize = 400;
@@ -101,9 +105,8 @@ impl FailureKind {
 /// What failed lately.
 #[derive(Debug, Clone, Default)]
 pub struct Failures {
+    /// The one that failed last stands last.
     open: VecDeque<Failure>,
-    /// How many of them the model has been told of.
-    told: Vec<String>,
 }
 
 impl Failures {
@@ -131,11 +134,11 @@ impl Failures {
         self.add(tool, arguments, FailureKind::in_words(output).unwrap_or(FailureKind::Exit), output);
     }
 
-    /// A call succeeded: what it failed at before is mended.
-    pub fn succeeded(&mut self, tool: &str, arguments: &Value) {
+    /// A call succeeded: what it failed at before is mended, and given back.
+    pub fn succeeded(&mut self, tool: &str, arguments: &Value) -> Option<Failure> {
         let action = action(tool, arguments);
-        self.open.retain(|failure| failure.action != action);
-        self.told.retain(|told| *told != action);
+        let place = self.open.iter().position(|failure| failure.action == action)?;
+        self.open.remove(place)
     }
 
     /// What is not mended, oldest first.
@@ -143,46 +146,42 @@ impl Failures {
         self.open.iter()
     }
 
-    /// What the model has not been told yet, as a note; none if there is nothing new. Only what failed more than once is
-    /// worth a note: the first time the model reads the result itself.
-    pub fn note(&mut self) -> Option<String> {
-        let news =
-            self.open.iter().filter(|failure| failure.count > 1 && !self.told.contains(&failure.action));
-        let news: Vec<&Failure> = news.collect();
-        if news.is_empty() {
+    /// What the model should be reminded of, the latest failures last; none if there is nothing. Only what failed more than
+    /// once is worth a word: the first time the model reads the result itself.
+    pub fn note(&self) -> Option<String> {
+        let repeated: Vec<&Failure> = self.open.iter().filter(|failure| failure.count > 1).collect();
+        let latest = repeated.get(repeated.len().saturating_sub(TOLD_MAX)..).unwrap_or_default();
+        if latest.is_empty() {
             return None;
         }
-        let lines = news.iter().map(|Failure { action, kind, message, count }| {
+        let lines = latest.iter().map(|Failure { action, kind, message, count }| {
+            let (action, message) =
+                (beginning(action, TOLD_ACTION_CHARS_MAX), beginning(message, TOLD_MESSAGE_CHARS_MAX));
             format!("- {action} (failed {count} times: {message}); {}", kind.suggestion())
         });
-        let note = format!("These calls keep failing:\n{}", lines.collect::<Vec<_>>().join("\n"));
-        let told: Vec<String> = news.iter().map(|failure| failure.action.clone()).collect();
-        self.told.extend(told);
-        Some(note)
+        Some(format!("These calls keep failing:\n{}", lines.collect::<Vec<_>>().join("\n")))
     }
 
     fn add(&mut self, tool: &str, arguments: &Value, kind: FailureKind, message: &str) {
         let action = action(tool, arguments);
         let message = beginning(message.lines().next().unwrap_or_default(), MESSAGE_CHARS_MAX);
-        if let Some(known) = self.open.iter_mut().find(|failure| failure.action == action) {
-            let count = if known.kind == kind { known.count + 1 } else { 1 };
-            *known = Failure { action, kind, message, count };
-            return;
+        let known = self.open.iter().position(|failure| failure.action == action);
+        let known = known.and_then(|place| self.open.remove(place));
+        let count = known.filter(|known| known.kind == kind).map_or(1, |known| known.count + 1);
+        if self.open.len() == FAILURES_MAX {
+            self.open.pop_front();
         }
-        if self.open.len() == FAILURES_MAX
-            && let Some(oldest) = self.open.pop_front()
-        {
-            self.told.retain(|told| *told != oldest.action);
-        }
-        self.open.push_back(Failure { action, kind, message, count: 1 });
+        self.open.push_back(Failure { action, kind, message, count });
     }
 }
 
-fn action(tool: &str, arguments: &Value) -> String {
+/// The call as failures name it.
+pub(super) fn action(tool: &str, arguments: &Value) -> String {
     beginning(&normal_form(tool, arguments), ACTION_CHARS_MAX)
 }
 
-fn beginning(text: &str, chars_max: usize) -> String {
+/// `text`, cut after so many characters.
+pub(super) fn beginning(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
@@ -232,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_told_once_and_forgotten_when_it_is_mended() {
+    fn a_repeated_failure_is_told_until_it_is_mended() {
         let mut failures = Failures::new();
         let call = json!({"command": "cargo test"});
         failures.exited("bash", &call, "error[E0425]");
@@ -242,12 +241,30 @@ mod tests {
             These calls keep failing:
             - bash command=cargo test (failed 2 times: error[E0425]); read its output, mend the cause, then run it again"#]].assert_eq(&failures.note().unwrap_or_default());
         failures.exited("bash", &call, "error[E0425]");
+        assert!(failures.note().is_some_and(|note| note.contains("failed 3 times")));
+        assert_eq!(failures.succeeded("bash", &call).map(|failure| failure.count), Some(3));
         assert_eq!(failures.note(), None);
-        failures.succeeded("bash", &call);
-        assert_eq!(failures.open().count(), 0);
+        assert_eq!((failures.open().count(), failures.succeeded("bash", &call)), (0, None));
         failures.exited("bash", &call, "again");
         failures.exited("bash", &call, "again");
         assert!(failures.note().is_some());
+    }
+
+    #[test]
+    fn the_five_that_failed_last_are_told_and_what_is_told_is_bounded() {
+        let mut failures = Failures::new();
+        let command = |place: usize| json!({"command": format!("{place} {}", "\u{10000}".repeat(500))});
+        for place in [0, 1, 2, 3, 4, 5, 6, 7, 0, 7, 6, 5, 4, 3, 2, 1, 0] {
+            failures.exited("bash", &command(place), &"\u{10000}".repeat(5_000));
+        }
+        let note = failures.note().unwrap_or_default();
+        let told: Vec<&str> = note.lines().filter_map(|line| line.get(..16)).collect();
+        assert_eq!(
+            told.join("\n"),
+            "These calls keep\n- bash command=4\n- bash command=3\n- bash command=2\n- bash command=1\n\
+             - bash command=0"
+        );
+        assert!(note.len() < 7 * 1024, "{}", note.len());
     }
 
     #[test]

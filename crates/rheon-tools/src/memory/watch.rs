@@ -1,15 +1,21 @@
-//! `Watch`: the memory at work in a run. It warns of calls in circles, then asks, then refuses; and it reminds the model of
-//! what keeps failing.
+//! `Watch`: the memory at work in a run. As a hook it warns of calls in circles, then asks, then refuses; as a reminder it tells
+//! the model what keeps failing.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rheon_types::{Amendment, Answer, Flow, History, Hook, Opinion, Permit, ToolCall, ToolError, ToolResult};
+use rheon_types::{
+    Amendment, Answer, Flow, History, Hook, Opinion, Permit, Reminder, Situation, ToolCall, ToolError,
+    ToolResult,
+};
 use serde_json::{Value, json};
 
 use super::circles::{CallCircles, CircleAdvice};
 use super::failures::{Failure, Failures};
+use super::lesson::Lesson;
+use super::resolutions::Resolutions;
 
-/// A hook that remembers what was called and what came of it.
+/// A hook that remembers what was called and what came of it. Give it to an agent as a [`Reminder`] too: as long as something
+/// keeps failing, each request says so once, at its end, and when it is mended nothing is left of it.
 #[derive(Default)]
 pub struct Watch {
     state: Mutex<State>,
@@ -19,6 +25,7 @@ pub struct Watch {
 struct State {
     circles: CallCircles,
     failures: Failures,
+    resolutions: Resolutions,
 }
 
 impl Watch {
@@ -30,6 +37,11 @@ impl Watch {
     /// What failed and is not mended, oldest first.
     pub fn open_failures(&self) -> Vec<Failure> {
         self.state().failures.open().cloned().collect()
+    }
+
+    /// What was learnt from failures that were resolved since this was asked last.
+    pub fn take_lessons(&self) -> Vec<Lesson> {
+        self.state().resolutions.take()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -67,18 +79,38 @@ impl Hook for Watch {
         let (name, arguments, text) = (call.name.as_str(), &*call.arguments, result.as_text());
         let mut state = self.state();
         state.circles.record(name, arguments, &text);
+        let State { failures, resolutions, .. } = &mut *state;
         match (is_error, exit_code(result)) {
-            (_, Some(code)) if code != 0 => state.failures.exited(name, arguments, &text),
-            (true, _) => state.failures.failed(name, arguments, &error_of(result, text)),
-            (false, _) => state.failures.succeeded(name, arguments),
+            (_, Some(code)) if code != 0 => {
+                failures.exited(name, arguments, &text);
+                resolutions.failed(name, arguments);
+            }
+            (true, _) => {
+                failures.failed(name, arguments, &error_of(result, text));
+                resolutions.failed(name, arguments);
+            }
+            (false, _) => {
+                let mended = failures.succeeded(name, arguments);
+                resolutions.succeeded(name, arguments, mended.as_ref(), failures);
+            }
         }
-        Answer::Now(Amendment { context: state.failures.note().into_iter().collect(), content: None })
+        Answer::Now(Amendment::default())
     }
 
     fn tool_blocked(&self, call: &ToolCall, error: &ToolError) {
         let mut state = self.state();
         state.circles.record_refused(call.name.as_str(), &call.arguments, &error.to_string());
         state.failures.failed(call.name.as_str(), &call.arguments, error);
+    }
+}
+
+impl Reminder for Watch {
+    fn name(&self) -> &str {
+        "failures"
+    }
+
+    fn remind(&self, _situation: &Situation<'_>) -> Option<String> {
+        self.state().failures.note()
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use expect_test::expect;
 use rheon_testkit::{FnTool, Scenario, Turn, scripted};
-use rheon_types::{Effect, Hook, ToolError, ToolResult};
+use rheon_types::{Effect, Hook, Reminder, Request, ToolError, ToolResult};
 use serde_json::json;
 
 use super::Watch;
@@ -39,7 +39,7 @@ async fn calls_in_circles_are_warned_about_then_asked_about_then_refused() {
         .await;
     expect![[r#"
         message.end toolResult call_1_0 "error: it does not compile"
-        message.end toolResult call_2_0 "error: it does not compile" "These calls keep failing:\n- bash command=make (failed 2 times: error: it does not compile); read its output, mend the cause, then run it again"
+        message.end toolResult call_2_0 "error: it does not compile"
         message.end toolResult call_3_0 "error: it does not compile"
         hook.run HookRun { hook: "watch", point: PermitTool, veto: None, duration_ms: 0 }
         message.end toolResult call_4_0 "error: it does not compile" "bash was called with the same arguments 3 times in a row, with the same results; try something else"
@@ -73,17 +73,42 @@ async fn calls_in_circles_are_warned_about_then_asked_about_then_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_keeps_failing_is_told_once_and_forgotten_when_it_succeeds() {
+async fn what_keeps_failing_is_said_in_each_request_until_it_succeeds_and_never_in_the_conversation() {
     let watch = Arc::new(Watch::new());
-    let ran = scripted(calls(3))
-        .tool(make(&[1, 1, 0]))
-        .with(|builder| builder.shared_hook(Arc::clone(&watch) as Arc<dyn Hook>))
+    let ran = scripted(calls(4))
+        .tool(make(&[1, 1, 1, 0]))
+        .with(|builder| {
+            let hook = Arc::clone(&watch) as Arc<dyn Hook>;
+            builder.shared_hook(hook).reminder(Arc::clone(&watch) as Arc<dyn Reminder>)
+        })
         .run("build it")
         .await;
+    let said = |request: &Request| request.reminder.as_deref().unwrap_or("nothing").to_owned();
+    let reminders: Vec<String> = ran.provider.requests().iter().map(said).collect();
+    expect![[r#"
+        nothing
+        ----
+        nothing
+        ----
+        <reminder>
+
+        These calls keep failing:
+        - bash command=make (failed 2 times: error: it does not compile); read its output, mend the cause, then run it again
+        </reminder>
+        ----
+        <reminder>
+
+        These calls keep failing:
+        - bash command=make (failed 3 times: error: it does not compile); read its output, mend the cause, then run it again
+        </reminder>
+        ----
+        nothing"#]].assert_eq(&reminders.join("\n----\n"));
     expect![[r#"
         message.end toolResult call_1_0 "error: it does not compile"
-        message.end toolResult call_2_0 "error: it does not compile" "These calls keep failing:\n- bash command=make (failed 2 times: error: it does not compile); read its output, mend the cause, then run it again"
-        message.end toolResult call_3_0 "ok"
+        message.end toolResult call_2_0 "error: it does not compile"
+        message.end toolResult call_3_0 "error: it does not compile"
+        hook.run HookRun { hook: "watch", point: PermitTool, veto: None, duration_ms: 0 }
+        message.end toolResult call_4_0 "ok" "bash was called with the same arguments 3 times in a row, with the same results; try something else"
         agent.end completed "I give up.""#]].assert_eq(&ran.trace.only(SHOWN));
     assert_eq!(watch.open_failures().len(), 0);
 }
@@ -99,6 +124,32 @@ async fn errors_of_tools_count_by_their_kind() {
         .await;
     expect![[r#"
         message.end toolResult call_1_0 error "it took too long"
-        message.end toolResult call_2_0 error "it took too long" "These calls keep failing:\n- bash command=make (failed 2 times: it took too long); do less at once, or run it in the background"
-        agent.end completed "I give up.""#]].assert_eq(&ran.trace.only(SHOWN));
+        message.end toolResult call_2_0 error "it took too long"
+        agent.end completed "I give up.""#]]
+    .assert_eq(&ran.trace.only(SHOWN));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_mended_a_repeated_failure_is_learnt_once() {
+    let watch = Arc::new(Watch::new());
+    let make_it = || Turn::call("bash", json!({ "command": "make" }));
+    let scenario = Scenario::new()
+        .turn(make_it())
+        .turn(make_it())
+        .turn(Turn::call("edit", json!({ "path": "Makefile" })))
+        .turn(make_it())
+        .turn("It builds.");
+    let edit = FnTool::new("edit", |_, _| async { Ok(ToolResult::text("edited")) }).effect(Effect::Pure);
+    scripted(scenario)
+        .tool(make(&[2, 2]))
+        .tool(edit)
+        .with(|builder| builder.shared_hook(Arc::clone(&watch) as Arc<dyn Hook>))
+        .run("build it")
+        .await;
+    let lessons: Vec<String> = watch.take_lessons().into_iter().map(|lesson| lesson.text).collect();
+    assert_eq!(
+        lessons,
+        [r#"When `make` fails with "error: it does not compile": `edit Makefile` came before it worked."#]
+    );
+    assert_eq!(watch.take_lessons(), []);
 }

@@ -13,7 +13,7 @@ use crate::policy::call::Surroundings;
 use crate::policy::explanation::{Because, Decision, Explanation};
 use crate::policy::held::HeldCommands;
 use crate::policy::judge::{Judge, Judged};
-use crate::policy::names::{Kind, kind_of};
+use crate::policy::names::{Kind, effect_of, kind_of};
 use crate::policy::plan::Plan;
 use crate::policy::policy_set::{BoundRule, Policy, PolicyError};
 use crate::policy::rule::{List, Rule};
@@ -182,6 +182,7 @@ impl PolicyGate {
                 home: self.policy.places().home.as_deref(),
             },
         };
+        let effect = effect_of(call.name.as_str(), &call.arguments, effect);
         judge.judge(Judged { tool_name: call.name.as_str(), arguments: &call.arguments, effect })
     }
 

@@ -1,5 +1,8 @@
 //! Names of tools: ours, those of Claude Code's rules, and what kind of thing each does.
 
+use rheon_types::Effect;
+use serde_json::Value;
+
 /// What kind of thing a tool does, as far as rules can say more about it than its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -35,7 +38,7 @@ const fn row(name: &'static str, aliases: &'static [&'static str], kind: Kind) -
 }
 
 /// The tools that rules know.
-pub(crate) const KNOWN: [KnownTool; 17] = [
+pub(crate) const KNOWN: [KnownTool; 18] = [
     row("bash", &["Bash"], Kind::Shell),
     // They reach only what the session itself has started.
     row("bash_output", &["BashOutput"], Kind::Internal),
@@ -54,7 +57,21 @@ pub(crate) const KNOWN: [KnownTool; 17] = [
     row("ask_user", &["AskUserQuestion"], Kind::Internal),
     row("plan", &["EnterPlanMode", "ExitPlanMode"], Kind::Internal),
     row("skill", &["Skill"], Kind::Internal),
+    // What it writes is read in later sessions, so that it is more than the agent's own business.
+    row("memory", &["Memory"], Kind::Other),
 ];
+
+/// What `memory` is asked to do where it only looks.
+const MEMORY_LOOKS: [&str; 3] = ["list", "read", "search"];
+
+/// What one call does, where its arguments say more about it than the tool does.
+pub(crate) fn effect_of(name: &str, arguments: &Value, declared: Effect) -> Effect {
+    let action = arguments.get("action").and_then(Value::as_str);
+    match action {
+        Some(action) if name == "memory" && MEMORY_LOOKS.contains(&action) => Effect::Pure,
+        Some(_) | None => declared,
+    }
+}
 
 /// Where tools of files keep the path among their arguments.
 pub(crate) const PATH_KEYS: [&str; 4] = ["path", "file_path", "filePath", "notebook_path"];
@@ -133,3 +150,19 @@ pub(crate) const SUBCOMMANDS: [(&str, usize); 22] = [
     ("dotnet", 2),
     ("swift", 2),
 ];
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn looking_at_notes_is_free_and_writing_them_is_not() {
+        let effect = |action: &str| effect_of("memory", &json!({ "action": action }), Effect::Idempotent);
+        assert_eq!(["list", "read", "search"].map(effect), [Effect::Pure; 3]);
+        assert_eq!(["write", "delete", "other"].map(effect), [Effect::Idempotent; 3]);
+        assert_eq!(effect_of("other", &json!({ "action": "read" }), Effect::Unsafe), Effect::Unsafe);
+        assert_eq!(effect_of("memory", &json!({}), Effect::Idempotent), Effect::Idempotent);
+    }
+}

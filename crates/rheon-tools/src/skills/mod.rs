@@ -2,19 +2,20 @@
 //!
 //! Reading is lenient: one bad skill never stops the others, and whatever was odd is a [`SkillWarning`].
 
-mod discover;
 mod frontmatter;
 mod limits;
 mod read;
 mod skill;
+mod skill_set;
 mod warning;
 
-pub use discover::Skills;
+pub use crate::markdown::{FileProblem, Origin};
 pub use limits::{SKILL_BYTES_MAX, SKILLS_MAX};
-pub use skill::{Invocation, Origin, Skill, SkillFolder};
+pub use skill::{Invocation, Skill, SkillFolder};
+pub use skill_set::SkillSet;
 pub use warning::{Outcome, SkillError, SkillProblem, SkillWarning};
 
 #[cfg(test)]
-mod discover_tests;
-#[cfg(test)]
 mod frontmatter_tests;
+#[cfg(test)]
+mod skill_set_tests;

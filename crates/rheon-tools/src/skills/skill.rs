@@ -2,14 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Whose skills a folder holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// They came with the project, so somebody else may have written them.
-    Project,
-    /// The user's own.
-    User,
-}
+use crate::markdown::Origin;
 
 /// A folder in which each folder may be a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,9 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::skills::limits::{
-    DESCRIPTION_CHARACTERS_MAX, ENTRIES_MAX, NAME_CHARACTERS_MAX, SKILL_BYTES_MAX, SKILLS_MAX,
-};
+use crate::markdown::{FileProblem, NAME_CHARACTERS_MAX};
+use crate::skills::limits::{DESCRIPTION_CHARACTERS_MAX, SKILLS_MAX};
 use crate::workspace::Shown;
 
 /// Something odd about one skill, or about a folder of them.
@@ -72,23 +71,11 @@ pub enum SkillProblem {
     /// The frontmatter cannot be read.
     #[error("its frontmatter cannot be read: {0}")]
     Unreadable(String),
-    /// The file is too large.
-    #[error("it is larger than {SKILL_BYTES_MAX} bytes; move parts of it to other files")]
-    TooLarge,
-    /// The file is not UTF-8.
-    #[error("it is not UTF-8 text")]
-    NotText,
-    /// The file is no regular file.
-    #[error("it is not a regular file, but {0}")]
-    NotFile(String),
-    /// A link leads out of the folder of skills.
-    #[error("a link leads out of the folder of skills")]
-    LeadsOut,
-    /// The system refused to read it.
-    #[error("it cannot be read: {0}")]
-    Io(String),
-    /// Another skill of the same name comes first.
-    #[error("another skill is called {name:?} too, and comes first: {}", Shown(.by.as_os_str()))]
+    /// The file or the folder cannot be read.
+    #[error(transparent)]
+    File(#[from] FileProblem),
+    /// Another skill of the same name overrides it.
+    #[error("another skill is called {name:?} too, and overrides it: {}", Shown(.by.as_os_str()))]
     Overridden {
         /// The name.
         name: String,
@@ -101,9 +88,6 @@ pub enum SkillProblem {
     /// There are too many skills.
     #[error("there are more than {SKILLS_MAX} skills; the rest is left out")]
     TooMany,
-    /// The folder has too many entries.
-    #[error("it has more than {ENTRIES_MAX} entries; the rest was not looked at")]
-    FolderTooLarge,
 }
 
 /// Why a skill cannot be used.
@@ -130,15 +114,10 @@ impl SkillProblem {
             | Self::NoDescription
             | Self::NoFrontmatter
             | Self::Unreadable(_)
-            | Self::TooLarge
-            | Self::NotText
-            | Self::NotFile(_)
-            | Self::LeadsOut
-            | Self::Io(_)
+            | Self::File(_)
             | Self::Overridden { .. }
             | Self::Changed
-            | Self::TooMany
-            | Self::FolderTooLarge => Outcome::Skipped,
+            | Self::TooMany => Outcome::Skipped,
         }
     }
 }

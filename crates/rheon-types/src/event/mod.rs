@@ -16,7 +16,7 @@ pub use approval::{
 };
 pub use order::{OrderChecker, OrderViolation};
 pub use part::{
-    ChildRef, CompactionTrigger, Ledger, Meter, PermissionMode, QueuedChange, TaskItem, TaskStatus,
+    ChildRef, CompactionTrigger, Ledger, Meter, PermissionMode, QueuedChange, Reserved, TaskItem, TaskStatus,
 };
 pub use settings::RunSettings;
 
@@ -30,6 +30,7 @@ use crate::stop::StopReason;
 use crate::time::Timestamp;
 use crate::tool::{Effect, ToolResult};
 use crate::usage::{MicroUsd, Usage};
+use crate::window::WindowCut;
 
 /// One entry of a session's log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -99,7 +100,13 @@ pub enum AgentEvent {
 
     /// The model is called; `tokens_estimate` is how long the prompt is thought to be.
     #[serde(rename = "llm.start")]
-    LlmStart { model: Arc<str>, tokens_estimate: u64 },
+    LlmStart {
+        model: Arc<str>,
+        tokens_estimate: u64,
+        /// What was set aside of the budget for it. Without an end it counts as spent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reserved: Option<Reserved>,
+    },
     /// The model call is over.
     #[serde(rename = "llm.end")]
     LlmEnd {
@@ -216,6 +223,15 @@ pub enum AgentEvent {
         tokens_after: u64,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         summary: Option<String>,
+        /// All that lies over the conversation from now on.
+        #[serde(default)]
+        #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+        cuts: Vec<WindowCut>,
+        /// What a model used to write the summary.
+        #[serde(default)]
+        usage: Usage,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<MicroUsd>,
     },
 
     /// The budget is nearly spent.

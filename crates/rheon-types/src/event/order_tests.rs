@@ -28,16 +28,7 @@ fn event(word: &str) -> AgentEvent {
             settings: None,
             history: None,
         },
-        "end" => AgentEvent::AgentEnd {
-            output: Arc::new(AgentOutput {
-                messages: Vec::new(),
-                text: String::new(),
-                usage: Usage::default(),
-                cost: None,
-                turns: 0,
-                end: RunEnd::Completed,
-            }),
-        },
+        "end" => AgentEvent::AgentEnd { output: Arc::new(AgentOutput::new(RunEnd::Completed)) },
         "turn" => {
             AgentEvent::TurnStart { turn_index: argument.parse().unwrap(), triggered_by: TurnTrigger::User }
         }
@@ -47,7 +38,7 @@ fn event(word: &str) -> AgentEvent {
             tool_results: Vec::new(),
             usage: Usage::default(),
         },
-        "llm" => AgentEvent::LlmStart { model: "m".into(), tokens_estimate: 0 },
+        "llm" => AgentEvent::LlmStart { model: "m".into(), tokens_estimate: 0, reserved: None },
         "/llm" => AgentEvent::LlmEnd {
             usage: Usage::default(),
             stop_reason: StopReason::Stop,

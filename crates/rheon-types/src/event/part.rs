@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::id::{AgentId, LoopId, SessionId, ToolCallId, ToolName};
+use crate::usage::MicroUsd;
 
 /// How much a session may do without asking.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +77,17 @@ pub struct Meter {
     /// The most there may be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<u64>,
+}
+
+/// What is set aside of a budget for one model call: the most it can take.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct Reserved {
+    /// Tokens of prompt and answer.
+    pub tokens: u64,
+    /// Money, where prices are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<MicroUsd>,
 }
 
 /// A budget and what is left of it.

@@ -1,4 +1,4 @@
-//! The tools: files, search, shell lines, commands, each beside what does the same without them. One JSON object per line,
+//! The tools: files, search, shell lines, commands, the map of a repository, each beside what does the same without them. One JSON object per line,
 //! which `cargo xtask bench tools` reads.
 
 #![allow(
@@ -9,6 +9,7 @@
 
 mod bash;
 mod calls;
+mod map;
 mod race;
 mod read;
 mod ripgrep;
@@ -20,11 +21,12 @@ fn main() {
     if bash::is_child() {
         return bash::run_child();
     }
-    let parts: [(&str, fn()); 4] = [
+    let parts: [(&str, fn()); 5] = [
         ("read", read::measure),
         ("search", search::measure),
         ("shell", shell::measure),
         ("bash", bash::measure),
+        ("map", map::measure),
     ];
     for (name, measure) in parts {
         if wants(name) {

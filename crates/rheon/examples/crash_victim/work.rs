@@ -93,7 +93,7 @@ pub(crate) async fn stand(stage: &Stage, journals: &JournalStore, acks: &Acks) -
     }
     let loops = resumed.state.loops().iter().map(|(name, n)| (name.clone(), *n)).collect();
     standing.messages = resumed.state.messages().into_iter().collect();
-    standing.position = LogPosition { seq: resumed.state.seq, loops };
+    standing.position = LogPosition { seq: resumed.state.seq, loops, tasks: resumed.state.tasks.clone() };
     Ok(standing)
 }
 

@@ -7,5 +7,6 @@ mod examples;
 mod pipeline;
 mod replay;
 mod rewind;
+mod skills;
 mod talking_tools;
 mod toolkit;

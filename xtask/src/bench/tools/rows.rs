@@ -6,6 +6,7 @@ const MICROSECOND: f64 = 1e3;
 /// The claim of one of the systems that Rheon learns from, made there of the bare tool.
 const READ_NANOS_MAX: f64 = 90.0 * MICROSECOND;
 const LINE_NANOS_MAX: f64 = 200.0 * MICROSECOND;
+const MAP_NANOS_MAX: f64 = 1e6 * MICROSECOND;
 const OUTPUT_MEBIBYTES_MAX: f64 = 32.0;
 /// How many times the time of `rg` ours may be.
 const RIPGREP_TIMES_MAX: f64 = 1.1;
@@ -41,6 +42,13 @@ const LINES: [(&str, &str); 14] = [
     ("nothing but quotes of the form $'...'", "ansi_quotes"),
 ];
 
+/// How the map of a repository is made: a title, the case and the aim.
+const MAPS: [(&str, &str, Option<Aim>); 3] = [
+    ("from nothing", "cold", None),
+    ("from what an earlier session kept", "warm", Some(Aim::AtMost(MAP_NANOS_MAX))),
+    ("in a session that has it", "open", Some(Aim::AtMost(MAP_NANOS_MAX))),
+];
+
 /// Every row, in the order of the table.
 pub(super) fn rows() -> Vec<Row> {
     let mut rows = read();
@@ -69,6 +77,16 @@ pub(super) fn rows() -> Vec<Row> {
         title: "growth of memory, 1 GiB of output".into(),
         aim: Some(Aim::AtMost(OUTPUT_MEBIBYTES_MAX)),
         ..row(case("output/mib"), Unit::Mebibytes)
+    });
+    rows.extend(MAPS.map(|(title, name, aim)| Row {
+        title: format!("map of 2,000 files, {title}"),
+        aim,
+        references: vec![("std::fs::read of each", case("map/read"))],
+        ..row(case(format!("map/{name}")), Unit::Time)
+    }));
+    rows.push(Row {
+        title: "map of one file meant to take long, the slowest of 100".into(),
+        ..row(case("map/hostile"), Unit::Time)
     });
     rows
 }

@@ -74,7 +74,7 @@ struct Body<'a> {
 /// The system prompt: a block per section, and one for the schema where it has to stand in the prompt.
 struct System<'a> {
     request: &'a Request,
-    marked: Option<usize>,
+    marked: [Option<usize>; 2],
     schema: Option<String>,
 }
 
@@ -87,9 +87,9 @@ impl<'a> System<'a> {
         if schema.is_none() {
             said().next()?;
         }
-        // The mark moves to the last section up to its place that is really sent.
-        let marked = marks.system.and_then(|at| said().take_while(|(place, _)| *place <= at).last());
-        Some(Self { request, marked: marked.map(|(place, _)| place), schema })
+        // A mark moves to the last section up to its place that is really sent.
+        let sent = |at| said().map(|(place, _)| place).take_while(|place| *place <= at).last();
+        Some(Self { request, marked: marks.system.map(|at| at.and_then(sent)), schema })
     }
 }
 
@@ -100,7 +100,7 @@ impl Serialize for System<'_> {
         let sections = sections.map(|(place, section)| Section {
             kind: "text",
             text: &section.text,
-            cache_control: mark(self.marked == Some(place)),
+            cache_control: mark(self.marked.contains(&Some(place))),
         });
         let schema =
             self.schema.iter().map(|text| Section { kind: "text", text, cache_control: mark(false) });
@@ -209,7 +209,7 @@ impl Serialize for Messages<'_> {
             let content = Content {
                 role,
                 blocks,
-                marked: self.marks.message(place),
+                marked: self.marks.message(place).then(|| self.fitted.lasting(place, blocks)),
                 open: self.outline.open_answer == Some(place),
             };
             messages.serialize_element(&Said { role: role_name(role), content })?;

@@ -75,6 +75,25 @@ fn a_mark_on_a_blank_section_moves_to_the_section_before_it() {
 }
 
 #[test]
+fn a_reminder_stands_last_and_behind_the_mark() {
+    let conversation = [
+        user("Read it."),
+        answer(vec![call("toolu_1", "read", json!({"path": "a"}))]),
+        result("toolu_1", vec!["text".into()], false),
+    ];
+    let said = |reminder: Option<&str>| {
+        let request = Request { reminder: reminder.map(Into::into), ..request(conversation.clone()) };
+        field(&plain(&request), "/messages")
+    };
+    let mut with = said(Some("Mind the goal."));
+    let last = with[2]["content"].as_array_mut().unwrap();
+    assert_eq!(last.pop(), Some(json!({"type": "text", "text": "Mind the goal."})));
+    assert_eq!(last.last().unwrap()["cache_control"], json!({"type": "ephemeral"}));
+    // Everything before it is byte for byte what it would be without.
+    assert_eq!(with, said(None));
+}
+
+#[test]
 fn only_chosen_parts_are_marked_and_only_for_services_that_take_marks() {
     let manual = CacheStrategy::Manual { cache_system: false, cache_tools: true, cache_messages: false };
     let request = Request {

@@ -26,8 +26,8 @@ pub(super) struct Content<'a> {
     pub(super) role: Role,
     /// What is said.
     pub(super) blocks: &'a [Block<'a>],
-    /// Whether the prompt is kept up to its end.
-    pub(super) marked: bool,
+    /// After how many blocks the mark stands up to which the prompt is kept.
+    pub(super) marked: Option<usize>,
     /// Whether it is an answer that the model goes on with; it must not end with white space.
     pub(super) open: bool,
 }
@@ -36,15 +36,21 @@ impl Serialize for Content<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let last = self.blocks.iter().rposition(can_send);
         let filler = claude::filler(self.role, last.and_then(|last| self.blocks.get(last)));
+        // After a filler there is nothing that would not last.
+        let marked = self.marked.and_then(|end| self.blocks.iter().take(end).rposition(can_send));
+        let marked = marked.filter(|_| filler.is_none());
         let mut content = serializer.serialize_seq(None)?;
         for (place, block) in self.blocks.iter().enumerate().filter(|(_, block)| can_send(block)) {
             let open = self.open && last == Some(place);
             content.serialize_element(&wire_block(block, open))?;
+            if marked == Some(place) {
+                content.serialize_element(&WireBlock::CachePoint(cache_point()))?;
+            }
         }
         if let Some(text) = filler {
             content.serialize_element(&WireBlock::Text(text))?;
         }
-        if self.marked {
+        if self.marked.is_some() && marked.is_none() {
             content.serialize_element(&WireBlock::CachePoint(cache_point()))?;
         }
         content.end()

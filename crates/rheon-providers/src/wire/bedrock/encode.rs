@@ -82,10 +82,10 @@ struct Body<'a> {
     messages: Messages<'a>,
 }
 
-/// The system prompt: a block per section, and a cache point after the marked one.
+/// The system prompt: a block per section, and a cache point after each marked one.
 struct System<'a> {
     request: &'a Request,
-    marked: Option<usize>,
+    marked: [Option<usize>; 2],
 }
 
 impl<'a> System<'a> {
@@ -100,14 +100,15 @@ impl<'a> System<'a> {
 impl Serialize for System<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut blocks = serializer.serialize_seq(None)?;
-        let mut empty = true;
+        let mut has_news = false;
         for (place, section) in self.request.system.sections().enumerate() {
             if !claude::is_blank(&section.text) {
                 blocks.serialize_element(&SystemBlock::Text(&section.text))?;
-                empty = false;
+                has_news = true;
             }
-            if self.marked == Some(place) && !empty {
+            if self.marked.contains(&Some(place)) && has_news {
                 blocks.serialize_element(&SystemBlock::CachePoint(cache_point()))?;
+                has_news = false;
             }
         }
         blocks.end()
@@ -209,7 +210,7 @@ impl Serialize for Messages<'_> {
             let content = Content {
                 role,
                 blocks,
-                marked: self.marks.message(place),
+                marked: self.marks.message(place).then(|| self.fitted.lasting(place, blocks)),
                 open: self.outline.open_answer == Some(place),
             };
             messages.serialize_element(&Said { role: role_name(role), content })?;

@@ -47,8 +47,10 @@ fn marks(call: &Call<'_>, fitted: &Fitted<'_>) -> CacheMarks {
         CacheStyle::None | CacheStyle::Points | CacheStyle::Key => return CacheMarks::default(),
     }
     let mut last = [None, None];
-    for (place, (role, _)) in fitted.messages().enumerate() {
+    for (place, (role, blocks)) in fitted.messages().enumerate() {
         match role {
+            // What is only a reminder is gone in the next request, and no place to mark.
+            Role::User | Role::Tool if fitted.lasting(place, blocks) == 0 => {}
             Role::User | Role::Tool => {
                 let [_, newer] = last;
                 last = [newer, Some(place)];

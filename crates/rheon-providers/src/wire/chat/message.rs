@@ -74,11 +74,11 @@ impl Messages<'_> {
             SystemRole::Developer => "developer",
         };
         match self.marks.system {
-            Some(marked) => {
-                let content = Sections { call: self.call, marked };
+            [Some(_), _] | [_, Some(_)] => {
+                let content = Sections { call: self.call, marks: self.marks };
                 messages.serialize_element(&Plain { role, content })
             }
-            None => messages.serialize_element(&Plain { role, content: Shown(text) }),
+            [None, None] => messages.serialize_element(&Plain { role, content: Shown(text) }),
         }
     }
 
@@ -150,14 +150,14 @@ impl<T> Part<'_, T> {
 /// The system prompt as parts, so that one can be marked.
 struct Sections<'a> {
     call: &'a Call<'a>,
-    marked: usize,
+    marks: &'a CacheMarks,
 }
 
 impl Serialize for Sections<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut parts = serializer.serialize_seq(None)?;
         for (place, section) in self.call.request.system.sections().enumerate() {
-            let cache_control = (place == self.marked).then_some(Mark::EPHEMERAL);
+            let cache_control = self.marks.section(place).then_some(Mark::EPHEMERAL);
             parts.serialize_element(&Part::Text { text: &*section.text, cache_control })?;
         }
         if let Some(schema) = prompted_schema(self.call) {

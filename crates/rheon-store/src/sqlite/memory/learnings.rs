@@ -42,6 +42,17 @@ pub enum Evidence {
     Against,
 }
 
+/// What became of an edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edited {
+    /// The learning says the new text now.
+    Done,
+    /// There is no such learning.
+    Absent,
+    /// Another learning of the same project says this already; nothing was changed.
+    Taken(LearningId),
+}
+
 /// What a session thinks it learnt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
@@ -88,10 +99,7 @@ impl<'a> Learnings<'a> {
 
     /// Proposes a learning. The same proposal again is evidence for the first one; what was judged stays judged.
     pub fn propose(&self, proposal: &Proposal, at: Timestamp) -> Result<LearningId, DatabaseError> {
-        let words = match full_text::segmented(&proposal.text) {
-            Cow::Borrowed(_) => None,
-            Cow::Owned(words) => Some(words),
-        };
+        let words = words_of(&proposal.text);
         self.database.write(|connection| {
             connection.query_row(
                 "INSERT INTO learnings (project, text, words, status, evidence_for, evidence_against, session_id, \
@@ -178,6 +186,39 @@ impl<'a> Learnings<'a> {
         })
     }
 
+    /// All learnings that hold for a project and for all projects, or without a project simply all, whatever is thought of
+    /// them; the one that changed last first.
+    pub fn list(&self, project: Option<&str>) -> Result<Vec<Learning>, DatabaseError> {
+        self.database.read(|connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM learnings WHERE ?1 IS NULL OR project IN ('', ?1) \
+                 ORDER BY updated_ms DESC, id DESC LIMIT ?2"
+            ))?;
+            statement.query_map(params![project, limit(LEARNINGS_MAX)], learning)?.collect()
+        })
+    }
+
+    /// Gives a learning another text. What is thought of it, and what speaks for it, stays.
+    pub fn edit(&self, id: LearningId, text: &str, at: Timestamp) -> Result<Edited, DatabaseError> {
+        self.database.write(|connection| {
+            let other = connection
+                .prepare_cached(
+                    "SELECT other.id FROM learnings AS other JOIN learnings AS own ON own.project = other.project \
+                     WHERE own.id = ?1 AND other.id <> ?1 AND other.text = ?2",
+                )?
+                .query_row(params![id.0, text], |row| row.get(0).map(LearningId))
+                .optional()?;
+            if let Some(other) = other {
+                return Ok(Edited::Taken(other));
+            }
+            let changed = connection.execute(
+                "UPDATE learnings SET text = ?2, words = ?3, updated_ms = ?4 WHERE id = ?1",
+                params![id.0, text, words_of(text), stored(at.as_millis())],
+            )?;
+            Ok(if changed > 0 { Edited::Done } else { Edited::Absent })
+        })
+    }
+
     /// One learning.
     pub fn get(&self, id: LearningId) -> Result<Option<Learning>, DatabaseError> {
         self.database.read(|connection| {
@@ -190,6 +231,14 @@ impl<'a> Learnings<'a> {
     pub fn remove(&self, id: LearningId) -> Result<bool, DatabaseError> {
         self.database
             .write(|connection| Ok(connection.execute("DELETE FROM learnings WHERE id = ?1", [id.0])? > 0))
+    }
+}
+
+/// The text as the search sees it, where that is another one.
+fn words_of(text: &str) -> Option<String> {
+    match full_text::segmented(text) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(words) => Some(words),
     }
 }
 

@@ -3,8 +3,11 @@
 mod approvals;
 mod checkpoints;
 mod delta;
+mod episodes;
 mod goals;
 mod learnings;
+mod notes;
+mod recall;
 
 use std::path::Path;
 
@@ -14,13 +17,20 @@ use super::schema::{Durability, Schema};
 
 pub use approvals::{Approvals, RememberedRule, RuleId, RuleList};
 pub use checkpoints::{Checkpoint, CheckpointError, Checkpoints};
+pub use episodes::{Episode, Episodes};
 pub use goals::{Goal, GoalId, GoalStatus, Goals, Progress};
-pub use learnings::{Evidence, Learning, LearningId, LearningStatus, Learnings, Proposal};
+pub use learnings::{Edited, Evidence, Learning, LearningId, LearningStatus, Learnings, Proposal};
+pub use notes::{NoteKind, NoteRow, Notes};
+pub use recall::Recalled;
 
 /// The migrations of `memory.db`; a released one never changes.
 const SCHEMA: Schema = Schema {
     application_id: 0x5248_4d45,
-    migrations: &[include_str!("001_goals_learnings_approvals.sql"), include_str!("002_checkpoints.sql")],
+    migrations: &[
+        include_str!("001_goals_learnings_approvals.sql"),
+        include_str!("002_checkpoints.sql"),
+        include_str!("003_notes_episodes.sql"),
+    ],
     durability: Durability::Irreplaceable,
 };
 
@@ -56,6 +66,27 @@ impl Memory {
         Learnings::new(&self.database)
     }
 
+    /// What the files of notes say.
+    pub fn notes(&self) -> Notes<'_> {
+        Notes::new(&self.database)
+    }
+
+    /// What happened in earlier sessions.
+    pub fn episodes(&self) -> Episodes<'_> {
+        Episodes::new(&self.database)
+    }
+
+    /// What fits `query` best, up to `count` and never more than a hundred, the best first: notes of the user and of the
+    /// project, and episodes of the project. Without a project everything counts.
+    pub fn recall(
+        &self,
+        query: &str,
+        project: Option<&str>,
+        count: usize,
+    ) -> Result<Vec<Recalled>, DatabaseError> {
+        self.database.read(|connection| recall::recall(connection, query, project, count))
+    }
+
     /// What the user allowed or forbade for good.
     pub fn approvals(&self) -> Approvals<'_> {
         Approvals::new(&self.database)
@@ -67,6 +98,9 @@ impl Memory {
     }
 }
 
+#[cfg(test)]
+#[path = "recall_tests.rs"]
+mod recall_tests;
 #[cfg(test)]
 #[path = "memory_tests.rs"]
 mod tests;

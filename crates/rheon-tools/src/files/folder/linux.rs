@@ -92,9 +92,27 @@ impl Folder {
     /// Writes `content` to a file without a name of its own, and waits until it is on the disk.
     /// What replaces a file is as private as `old` says, and takes over its attributes.
     pub(crate) fn draft(&self, content: &[u8], old: Option<&File>) -> io::Result<Draft<'_>> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         // What replaces a private file is private from its first byte.
         let mode = if old.is_some() { Mode::RUSR | Mode::WUSR } else { Mode::from_raw_mode(0o666) };
+        self.draft_with(content, mode, old)
+    }
+
+    /// The same for a file that only the user may read, whatever it replaces.
+    pub(crate) fn private_draft(&self, content: &[u8]) -> io::Result<Draft<'_>> {
+        self.draft_with(content, Mode::RUSR | Mode::WUSR, None)
+    }
+
+    /// Removes the file or the link under `name`; `false` if there is none.
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<bool> {
+        match rustix::fs::unlinkat(&self.fd, name, AtFlags::empty()) {
+            Ok(()) => Ok(true),
+            Err(Errno::NOENT) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn draft_with(&self, content: &[u8], mode: Mode, old: Option<&File>) -> io::Result<Draft<'_>> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         for _ in 0..NAMES_MAX {
             let name = temporary_name();
             let fd = match rustix::fs::openat(&self.fd, &*name, flags, mode) {

@@ -103,6 +103,31 @@ impl Folder {
         Err(io::Error::new(io::ErrorKind::AlreadyExists, "all names for a temporary file are taken"))
     }
 
+    /// The same for a file that only the user may read, as far as the system knows such files.
+    pub(crate) fn private_draft(&self, content: &[u8]) -> io::Result<Draft<'_>> {
+        let draft = self.draft(b"", None)?;
+        let path = self.path.join(&draft.name);
+        let mut file = OpenOptions::new().write(true).open(&path)?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+        }
+        file.write_all(content)?;
+        file.sync_all()?;
+        Ok(draft)
+    }
+
+    /// Removes the file or the link under `name`; `false` if there is none.
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<bool> {
+        self.check()?;
+        match std::fs::remove_file(self.path.join(name)) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The path must still lead where it says.
     fn check(&self) -> io::Result<()> {
         if self.path.canonicalize()? == self.path && self.path.is_dir() {

@@ -1,40 +1,58 @@
-//! `Skills`: all skills of a session.
+//! `SkillSet`: all skills of a session.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::markdown::{FileProblem, Origin, entries, split};
 use crate::policy::visible;
-use crate::skills::frontmatter::{self, split};
-use crate::skills::limits::{CATALOGUE_BYTES_MAX, ENTRIES_MAX, SKILLS_MAX};
+use crate::skills::frontmatter;
+use crate::skills::limits::{CATALOGUE_BYTES_MAX, SKILLS_MAX};
 use crate::skills::read;
-use crate::skills::skill::{Invocation, Origin, Skill, SkillFolder};
+use crate::skills::skill::{Invocation, Skill, SkillFolder};
 use crate::skills::warning::{SkillProblem, SkillWarning};
 use crate::workspace::Shown;
 
 /// All skills of a session, by name, and what was odd about them.
 #[derive(Debug, Clone, Default)]
-pub struct Skills {
+pub struct SkillSet {
     skills: BTreeMap<String, Skill>,
     warnings: Vec<SkillWarning>,
 }
 
-impl Skills {
-    /// Finds every `<folder>/<name>/SKILL.md`. A folder that does not exist holds none.
+impl SkillSet {
+    /// All skills of several folders; those of a project override those of the user, and in each of both those of a later
+    /// folder override those of an earlier one. A folder that does not exist holds none.
     ///
-    /// Of two skills with one name that of the project is used, then the one whose folder comes first. What a skill says is
-    /// an instruction to the model, so **give the folders of a project only once the user trusts it**; [`Skill::digest`]
-    /// is what to remember of each. Links that lead out of a folder are refused; whether the folder itself is where it
-    /// should be is the caller's concern.
-    pub fn discover(folders: &[SkillFolder]) -> Self {
-        let mut found = Self::default();
-        for origin in [Origin::Project, Origin::User] {
+    /// What a skill says is an instruction to the model, so **give the folders of a project only once the user trusts it**;
+    /// [`Skill::digest`] is what to remember of each.
+    pub fn load(folders: &[SkillFolder]) -> Self {
+        let mut all = Self::default();
+        for origin in [Origin::User, Origin::Project] {
             for folder in folders.iter().filter(|folder| folder.origin == origin) {
-                found.look_in(folder);
+                all.merge(Self::load_dir(&folder.path, origin));
             }
         }
+        all
+    }
+
+    /// Finds every `<folder>/<name>/SKILL.md`. Of two skills with one name the later one is used. Links that lead out of the
+    /// folder are refused; whether the folder itself is where it should be is the caller's concern.
+    pub fn load_dir(folder: &Path, origin: Origin) -> Self {
+        let mut found = Self::default();
+        found.look_in(folder, origin);
         found
+    }
+
+    /// Adds the skills of `other`, which override those of the same name, and its warnings.
+    pub fn merge(&mut self, other: Self) {
+        self.warnings.extend(other.warnings);
+        for skill in other.skills.into_values() {
+            if !self.add(skill) {
+                break;
+            }
+        }
     }
 
     /// The skill of this name.
@@ -57,8 +75,8 @@ impl Skills {
         &self.warnings
     }
 
-    /// What the model reads about the skills it may call; empty if there are none.
-    pub fn catalogue(&self) -> String {
+    /// What the model reads about the skills it may call, as `<available_skills>`; empty if there are none.
+    pub fn format_for_prompt(&self) -> String {
         let mut text = String::new();
         let mut left_out = 0_usize;
         for skill in self.for_model() {
@@ -79,70 +97,54 @@ impl Skills {
         format!("<available_skills>\n{text}</available_skills>")
     }
 
-    fn look_in(&mut self, folder: &SkillFolder) {
-        let listed = folder.path.canonicalize().and_then(|root| Ok((entries(&root)?, root)));
-        let (entries, root) = match listed {
-            Ok(((entries, Listing::Whole), root)) => (entries, root),
-            Ok(((entries, Listing::Cut), root)) => {
-                self.warn(&root, SkillProblem::FolderTooLarge);
-                (entries, root)
-            }
+    fn look_in(&mut self, folder: &Path, origin: Origin) {
+        let listed = folder.canonicalize().and_then(|root| Ok((entries(&root)?, root)));
+        let ((entries, cut), root) = match listed {
+            Ok(listed) => listed,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return,
-            Err(error) => return self.warn(&folder.path, SkillProblem::Io(error.to_string())),
+            Err(error) => return self.warn(folder, FileProblem::from(error).into()),
         };
+        if let Some(problem) = cut {
+            self.warn(&root, problem.into());
+        }
         for entry in entries {
-            match load(&root, &entry, folder.origin) {
+            match load(&root, &entry, origin) {
                 Ok(None) => {}
                 Ok(Some((skill, problems))) => {
                     for problem in problems {
                         self.warn(&entry, problem);
                     }
-                    if self.skills.len() >= SKILLS_MAX && !self.skills.contains_key(&skill.name) {
-                        return self.warn(&root, SkillProblem::TooMany);
+                    if !self.add(skill) {
+                        return;
                     }
-                    self.add(skill);
                 }
                 Err(problem) => self.warn(&entry, problem),
             }
         }
     }
 
-    fn add(&mut self, skill: Skill) {
+    /// Adds a skill, which overrides the one of its name; `false` if there is no room for any more.
+    fn add(&mut self, skill: Skill) -> bool {
         match self.skills.get(&skill.name) {
             // A link to a skill in the same folder is no second skill.
-            Some(first) if first.file == skill.file => {}
+            Some(first) if first.file == skill.file => return true,
             Some(first) => {
-                let (name, by) = (skill.name.clone(), first.folder.clone());
-                self.warn(&skill.folder, SkillProblem::Overridden { name, by });
+                let (path, name, by) = (first.folder.clone(), skill.name.clone(), skill.folder.clone());
+                self.warn(&path, SkillProblem::Overridden { name, by });
             }
-            None => {
-                self.skills.insert(skill.name.clone(), skill);
+            None if self.skills.len() >= SKILLS_MAX => {
+                self.warn(&skill.root, SkillProblem::TooMany);
+                return false;
             }
+            None => {}
         }
+        self.skills.insert(skill.name.clone(), skill);
+        true
     }
 
     fn warn(&mut self, path: &Path, problem: SkillProblem) {
         self.warnings.push(SkillWarning { path: path.to_owned(), problem });
     }
-}
-
-/// Whether all of a folder was looked at.
-enum Listing {
-    Whole,
-    Cut,
-}
-
-fn entries(root: &Path) -> io::Result<(Vec<PathBuf>, Listing)> {
-    let mut entries = Vec::new();
-    for entry in std::fs::read_dir(root)? {
-        if entries.len() == ENTRIES_MAX {
-            entries.sort();
-            return Ok((entries, Listing::Cut));
-        }
-        entries.push(entry?.path());
-    }
-    entries.sort();
-    Ok((entries, Listing::Whole))
 }
 
 /// The skill in `entry`, if there is one.
@@ -156,9 +158,9 @@ fn load(
         return Ok(None);
     }
     if !folder.starts_with(root) {
-        return Err(SkillProblem::LeadsOut);
+        return Err(FileProblem::LeadsOut.into());
     }
-    let Some(file) = read::find(root, &folder)? else { return Ok(None) };
+    let Some((path, file)) = read::find(root, &folder)? else { return Ok(None) };
     let (yaml, _) = split(&file.text).ok_or(SkillProblem::NoFrontmatter)?;
     let (said, problems) = frontmatter::read(yaml, &name_of(entry))?;
     let skill = Skill {
@@ -167,7 +169,7 @@ fn load(
         origin,
         invocation: said.invocation,
         folder,
-        file: file.path,
+        file: path,
         root: root.to_owned(),
         digest: file.digest,
     };

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use expect_test::expect;
 use tempfile::TempDir;
 
-use crate::skills::{Origin, SKILL_BYTES_MAX, SKILLS_MAX, SkillFolder, SkillProblem, Skills};
+use crate::skills::{FileProblem, Origin, SKILL_BYTES_MAX, SKILLS_MAX, SkillFolder, SkillProblem, SkillSet};
 
 struct World {
     folder: TempDir,
@@ -34,13 +34,13 @@ impl World {
         );
     }
 
-    fn discover(&self, folders: &[(&str, Origin)]) -> Skills {
+    fn load(&self, folders: &[(&str, Origin)]) -> SkillSet {
         let folder =
             |(path, origin): &(&str, Origin)| SkillFolder { path: self.base().join(path), origin: *origin };
-        Skills::discover(&folders.iter().map(folder).collect::<Vec<_>>())
+        SkillSet::load(&folders.iter().map(folder).collect::<Vec<_>>())
     }
 
-    fn shown(&self, skills: &Skills) -> String {
+    fn shown(&self, skills: &SkillSet) -> String {
         let mut text = String::new();
         for skill in skills.iter() {
             text.push_str(&format!("{} {:?} {}\n", skill.name, skill.origin, skill.folder.display()));
@@ -67,10 +67,11 @@ fn one_bad_skill_does_not_stop_the_others() {
     std::fs::create_dir_all(world.base().join("p/empty")).unwrap();
     rustix::fs::mkfifoat(rustix::fs::CWD, world.base().join("p/empty/SKILL.md"), 0o600.into()).unwrap();
     let skills =
-        world.discover(&[("p", Origin::Project), ("missing", Origin::User), ("p/README.md", Origin::User)]);
+        world.load(&[("p", Origin::Project), ("missing", Origin::User), ("p/README.md", Origin::User)]);
     expect![[r#"
         good Project /T/p/good
         other Project /T/p/renamed
+        skill /T/p/README.md is left out: it cannot be read: Not a directory (os error 20)
         skill /T/p/bytes is left out: it is not UTF-8 text
         skill /T/p/empty is left out: it is not a regular file, but a pipe
         skill /T/p/folder is left out: it is not a regular file, but a folder
@@ -78,27 +79,49 @@ fn one_bad_skill_does_not_stop_the_others() {
         skill /T/p/mute is left out: it has no `description`, so the model could not know when to use it
         skill /T/p/plain is left out: it does not begin with frontmatter between two lines `---`
         skill /T/p/renamed is used all the same: its name is "other", but its folder is called "renamed"
-        skill /T/p/README.md is left out: it cannot be read: Not a directory (os error 20)
     "#]]
     .assert_eq(&world.shown(&skills));
 }
 
 #[test]
-fn the_project_comes_before_the_user_and_the_first_folder_before_the_next() {
+fn the_project_overrides_the_user_and_a_later_folder_an_earlier_one() {
     let world = World::new();
     for folder in ["user", "first", "second"] {
         world.skill(&format!("{folder}/same"), "same", folder);
     }
     world.skill("user/own", "own", "mine");
     let skills =
-        world.discover(&[("user", Origin::User), ("first", Origin::Project), ("second", Origin::Project)]);
+        world.load(&[("user", Origin::User), ("first", Origin::Project), ("second", Origin::Project)]);
     expect![[r#"
         own User /T/user/own
-        same Project /T/first/same
-        skill /T/second/same is left out: another skill is called "same" too, and comes first: /T/first/same
-        skill /T/user/same is left out: another skill is called "same" too, and comes first: /T/first/same
+        same Project /T/second/same
+        skill /T/user/same is left out: another skill is called "same" too, and overrides it: /T/first/same
+        skill /T/first/same is left out: another skill is called "same" too, and overrides it: /T/second/same
     "#]]
     .assert_eq(&world.shown(&skills));
+}
+
+#[test]
+fn a_set_that_is_merged_in_overrides_and_keeps_both_sets_of_warnings() {
+    let world = World::new();
+    world.skill("one/same", "same", "first");
+    world.skill("one/only", "only", "x");
+    world.put("one/bad/SKILL.md", "no frontmatter");
+    world.skill("two/same", "same", "second");
+    world.put("two/worse/SKILL.md", "---\nname: worse\n---\n");
+    let mut all = SkillSet::load_dir(&world.base().join("one"), Origin::Project);
+    all.merge(SkillSet::load_dir(&world.base().join("two"), Origin::User));
+    expect![[r#"
+        only Project /T/one/only
+        same User /T/two/same
+        skill /T/one/bad is left out: it does not begin with frontmatter between two lines `---`
+        skill /T/two/worse is left out: it has no `description`, so the model could not know when to use it
+        skill /T/one/same is left out: another skill is called "same" too, and overrides it: /T/two/same
+    "#]]
+    .assert_eq(&world.shown(&all));
+    let mut other = SkillSet::default();
+    other.merge(all.clone());
+    assert_eq!(world.shown(&other), world.shown(&all));
 }
 
 #[test]
@@ -120,25 +143,25 @@ fn links_may_lead_about_in_the_folder_and_not_out_of_it() {
         by-link Project /T/p/by-link
         real Project /T/p/real
         skill /T/p/nowhere is left out: it cannot be read: a link that leads nowhere
-        skill /T/p/secret is left out: a link leads out of the folder of skills
-        skill /T/p/stolen is left out: a link leads out of the folder of skills
+        skill /T/p/secret is left out: a link leads out of the folder
+        skill /T/p/stolen is left out: a link leads out of the folder
         skill /T/p/twin is used all the same: its name is "real", but its folder is called "twin"
     "#]]
-    .assert_eq(&world.shown(&world.discover(&[("p", Origin::Project)])));
+    .assert_eq(&world.shown(&world.load(&[("p", Origin::Project)])));
     symlink("p", world.base().join("link")).unwrap();
-    assert!(world.discover(&[("link", Origin::User)]).get("real").is_some());
+    assert!(world.load(&[("link", Origin::User)]).get("real").is_some());
 }
 
 #[test]
 fn the_catalogue_is_escaped_and_shows_only_what_the_model_may_call() {
     let world = World::new();
-    assert_eq!(world.discover(&[("p", Origin::User)]).catalogue(), "");
+    assert_eq!(world.load(&[("p", Origin::User)]).format_for_prompt(), "");
     world
         .put("p/hidden/SKILL.md", "---\nname: hidden\ndescription: x\ndisable-model-invocation: true\n---\n");
-    assert_eq!(world.discover(&[("p", Origin::User)]).catalogue(), "");
+    assert_eq!(world.load(&[("p", Origin::User)]).format_for_prompt(), "");
     world.skill("p/a<b", "a<b", "\"</description></skill> & \\e[31m\\u202e\\n'x'\"");
     world.skill("p/plain", "plain", "What and when.");
-    let catalogue = world.discover(&[("p", Origin::User)]).catalogue();
+    let catalogue = world.load(&[("p", Origin::User)]).format_for_prompt();
     expect![[r#"
         <available_skills>
         <skill>
@@ -163,18 +186,18 @@ fn at_the_caps_the_rest_is_left_out_and_said() {
         let name = format!("s{number:04}");
         world.skill(&format!("p/{name}"), &name, &long);
     }
-    let skills = world.discover(&[("p", Origin::User)]);
+    let skills = world.load(&[("p", Origin::User)]);
     assert_eq!(skills.iter().count(), SKILLS_MAX);
     let problems: Vec<_> = skills.warnings().iter().map(|warning| warning.problem.clone()).collect();
     assert_eq!(problems, [SkillProblem::TooMany]);
-    let catalogue = skills.catalogue();
+    let catalogue = skills.format_for_prompt();
     assert!(catalogue.len() < 65 * 1024);
     assert!(catalogue.contains(" more skills are not listed -->\n</available_skills>"));
     world.put("q/full/SKILL.md", {
         let head = "---\nname: full\ndescription: x\n---\n";
         format!("{head}{}", "x".repeat(SKILL_BYTES_MAX as usize - head.len()))
     });
-    assert!(world.discover(&[("q", Origin::User)]).get("full").is_some());
+    assert!(world.load(&[("q", Origin::User)]).get("full").is_some());
 }
 
 #[test]
@@ -189,12 +212,12 @@ fn ten_thousand_entries_and_names_that_lead_elsewhere_are_survived() {
         world.skill(&format!("p/{folder}"), &format!("\"{name}\""), "x");
     }
     world.skill("outside", "stolen", "x");
-    let skills = world.discover(&[("p", Origin::Project)]);
+    let skills = world.load(&[("p", Origin::Project)]);
     assert!(skills.get("stolen").is_none());
     // A name is a word for the model and never a path: what is read is what was found.
     assert!(skills.iter().all(|skill| skill.file.starts_with(world.base().join("p"))));
     let problems: Vec<_> = skills.warnings().iter().map(|warning| &warning.problem).collect();
-    assert!(problems.contains(&&SkillProblem::FolderTooLarge));
+    assert!(problems.contains(&&SkillProblem::File(FileProblem::FolderTooLarge)));
 }
 
 #[test]
@@ -206,7 +229,7 @@ fn a_folder_that_is_swapped_for_a_link_while_skills_are_read_lets_nothing_in() {
     let _swapping = stage.swap();
     let mut found = 0;
     for _ in 0..500 {
-        let skills = Skills::discover(&[SkillFolder { path: stage.at(""), origin: Origin::User }]);
+        let skills = SkillSet::load(&[SkillFolder { path: stage.at(""), origin: Origin::User }]);
         assert!(skills.get("stolen").is_none());
         let Some(skill) = skills.get("inside") else { continue };
         found += 1;

@@ -1,0 +1,268 @@
+//! `BudgetPool`: what may be spent, what is, and what is set aside for calls in flight.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rheon_types::event::{Ledger, Meter, Reserved};
+use rheon_types::{Clock, MicroUsd};
+
+use super::caps::Caps;
+use super::plan::{Plan, Planned};
+use super::room::{Room, left};
+
+/// What may be spent. Clones are the same budget. What a child spends, its parent has spent too, so a whole tree of agents
+/// never spends more than its root may.
+///
+/// In every ledger, `spent + reserved` stays within the cap: a call is paid for in advance with the most it can take, and
+/// what it did not take is given back. Only a service that counts more than was announced can break that, and then by no
+/// more than its calls in flight.
+#[derive(Clone)]
+pub struct BudgetPool {
+    tree: Arc<Tree>,
+    /// Which ledger of the tree.
+    place: usize,
+}
+
+/// All ledgers of a tree of agents, under one lock, so that setting aside is one step for all of them.
+struct Tree {
+    clock: Arc<dyn Clock>,
+    started: Duration,
+    accounts: Mutex<Vec<Account>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Account {
+    parent: Option<usize>,
+    ledger: Ledger,
+    /// How much time was gone when it was opened.
+    opened_ms: u64,
+    is_warned: bool,
+}
+
+/// From how much on, in percent of a cap, it is said that the budget is nearly spent.
+const WARN_PERCENT: u128 = 80;
+
+impl BudgetPool {
+    /// A budget of which nothing is spent.
+    pub fn new(caps: Caps, clock: Arc<dyn Clock>) -> Self {
+        Self::resumed(caps, Ledger::default(), clock)
+    }
+
+    /// A budget that goes on: `spent` is what earlier runs of the session took. What they had set aside counts as spent.
+    pub fn resumed(caps: Caps, spent: Ledger, clock: Arc<dyn Clock>) -> Self {
+        let started = clock.elapsed();
+        let tree = Tree { clock, started, accounts: Mutex::new(vec![Account::new(caps, spent, None, 0)]) };
+        Self { tree: Arc::new(tree), place: 0 }
+    }
+
+    /// A part of this budget for a child, with caps of its own.
+    pub fn child(&self, caps: Caps) -> Self {
+        let opened_ms = self.tree.gone_ms();
+        let mut accounts = self.tree.accounts();
+        accounts.push(Account::new(caps, Ledger::default(), Some(self.place), opened_ms));
+        Self { tree: Arc::clone(&self.tree), place: accounts.len() - 1 }
+    }
+
+    /// What is spent, and what is set aside.
+    pub fn ledger(&self) -> Ledger {
+        let gone_ms = self.tree.gone_ms();
+        let accounts = self.tree.accounts();
+        accounts.get(self.place).map_or_else(Ledger::default, |account| account.ledger_at(gone_ms))
+    }
+
+    /// How much time is left; absent if there is no cap.
+    pub fn time_left(&self) -> Option<Duration> {
+        self.room().wall_ms.map(Duration::from_millis)
+    }
+
+    /// Sets aside what `planned` can take at most, or what of it can be paid for.
+    pub(crate) fn reserve(&self, planned: &Planned) -> Granted {
+        let gone_ms = self.tree.gone_ms();
+        let mut accounts = self.tree.accounts();
+        let line = line(&accounts, self.place);
+        let room = room(&accounts, &line, gone_ms);
+        if planned.prices.is_none() && room.micro_usd.is_some() && room.tokens.is_none() {
+            return Granted::NoPrice;
+        }
+        if room.wall_ms == Some(0) {
+            return Granted::Nothing;
+        }
+        let plan = planned.within(room);
+        let (answer_tokens_max, reserved, is_last) = match plan {
+            Plan::Call { answer_tokens_max, reserved } => (answer_tokens_max, reserved, false),
+            Plan::WrapUp { answer_tokens_max, reserved } => (answer_tokens_max, reserved, true),
+            Plan::Nothing => return Granted::Nothing,
+        };
+        for place in line {
+            if let Some(account) = accounts.get_mut(place) {
+                account.set_aside(reserved);
+            }
+        }
+        let reservation = Reservation { pool: self.clone(), reserved, is_open: true };
+        Granted::Call { answer_tokens_max, reservation, is_last }
+    }
+
+    /// Whether it is time to say that the budget is nearly spent; true once.
+    pub(crate) fn warns(&self) -> bool {
+        let gone_ms = self.tree.gone_ms();
+        let mut accounts = self.tree.accounts();
+        let Some(account) = accounts.get_mut(self.place) else { return false };
+        let is_due = !account.is_warned && account.ledger_at(gone_ms).is_nearly_spent();
+        account.is_warned |= is_due;
+        is_due
+    }
+
+    fn room(&self) -> Room {
+        let gone_ms = self.tree.gone_ms();
+        let accounts = self.tree.accounts();
+        room(&accounts, &line(&accounts, self.place), gone_ms)
+    }
+
+    fn settle(&self, reserved: Reserved, spent: Reserved) {
+        let mut accounts = self.tree.accounts();
+        for place in line(&accounts, self.place) {
+            if let Some(account) = accounts.get_mut(place) {
+                account.settle(reserved, spent);
+            }
+        }
+    }
+}
+
+/// What a budget grants.
+#[derive(Debug)]
+pub(crate) enum Granted {
+    /// A call.
+    Call {
+        /// The most tokens of its answer.
+        answer_tokens_max: u32,
+        /// What is set aside for it.
+        reservation: Reservation,
+        /// Whether no other can be paid for.
+        is_last: bool,
+    },
+    /// Nothing is left.
+    Nothing,
+    /// There is a cap on money only, and the price is not known.
+    NoPrice,
+}
+
+/// What is set aside for a call. Where nobody says what the call took, it took all of it.
+pub(crate) struct Reservation {
+    pool: BudgetPool,
+    reserved: Reserved,
+    is_open: bool,
+}
+
+impl Reservation {
+    /// What is set aside.
+    pub(crate) fn reserved(&self) -> Reserved {
+        self.reserved
+    }
+
+    /// The call took `spent`; where no price is known, what was set aside for it counts.
+    pub(crate) fn settle(mut self, tokens: u64, cost: Option<MicroUsd>) {
+        self.is_open = false;
+        self.pool.settle(self.reserved, Reserved { tokens, cost: cost.or(self.reserved.cost) });
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if self.is_open {
+            self.pool.settle(self.reserved, self.reserved);
+        }
+    }
+}
+
+impl std::fmt::Debug for Reservation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Reservation").field(&self.reserved).finish()
+    }
+}
+
+impl std::fmt::Debug for BudgetPool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("BudgetPool").field(&self.ledger()).finish()
+    }
+}
+
+impl Tree {
+    fn gone_ms(&self) -> u64 {
+        crate::clock::millis(self.clock.elapsed().saturating_sub(self.started))
+    }
+
+    fn accounts(&self) -> MutexGuard<'_, Vec<Account>> {
+        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Account {
+    fn new(caps: Caps, before: Ledger, parent: Option<usize>, opened_ms: u64) -> Self {
+        let meter = |before: Meter, cap| Meter {
+            spent: before.spent.saturating_add(before.reserved),
+            reserved: 0,
+            cap,
+        };
+        let ledger = Ledger {
+            tokens: meter(before.tokens, caps.tokens),
+            micro_usd: meter(before.micro_usd, caps.cost.map(|cost| cost.0)),
+            wall_ms: meter(before.wall_ms, caps.wall.map(crate::clock::millis)),
+        };
+        Self { parent, ledger, opened_ms, is_warned: false }
+    }
+
+    fn ledger_at(&self, gone_ms: u64) -> Ledger {
+        let mut ledger = self.ledger;
+        let since_ms = gone_ms.saturating_sub(self.opened_ms);
+        ledger.wall_ms.spent = ledger.wall_ms.spent.saturating_add(since_ms);
+        ledger
+    }
+
+    fn set_aside(&mut self, reserved: Reserved) {
+        let Ledger { tokens, micro_usd, .. } = &mut self.ledger;
+        tokens.reserved = tokens.reserved.saturating_add(reserved.tokens);
+        micro_usd.reserved = micro_usd.reserved.saturating_add(reserved.cost.unwrap_or_default().0);
+    }
+
+    fn settle(&mut self, reserved: Reserved, spent: Reserved) {
+        let Ledger { tokens, micro_usd, .. } = &mut self.ledger;
+        tokens.reserved = tokens.reserved.saturating_sub(reserved.tokens);
+        tokens.spent = tokens.spent.saturating_add(spent.tokens);
+        micro_usd.reserved = micro_usd.reserved.saturating_sub(reserved.cost.unwrap_or_default().0);
+        micro_usd.spent = micro_usd.spent.saturating_add(spent.cost.unwrap_or_default().0);
+    }
+}
+
+/// The account at `place` and all above it.
+fn line(accounts: &[Account], place: usize) -> Vec<usize> {
+    let above = |place: &usize| accounts.get(*place).and_then(|account| account.parent);
+    std::iter::successors(Some(place), above).collect()
+}
+
+/// What is left in all of these accounts.
+fn room(accounts: &[Account], line: &[usize], gone_ms: u64) -> Room {
+    let rooms = line.iter().filter_map(|place| accounts.get(*place)).map(|account| {
+        let Ledger { tokens, micro_usd, wall_ms } = account.ledger_at(gone_ms);
+        Room { tokens: left(&tokens), micro_usd: left(&micro_usd), wall_ms: left(&wall_ms) }
+    });
+    rooms.fold(Room::default(), Room::and)
+}
+
+/// Whether a ledger is nearly spent.
+trait Scarce {
+    fn is_nearly_spent(&self) -> bool;
+}
+
+impl Scarce for Ledger {
+    fn is_nearly_spent(&self) -> bool {
+        let is_near = |meter: &Meter| {
+            let taken = u128::from(meter.spent) + u128::from(meter.reserved);
+            meter.cap.is_some_and(|cap| taken * 100 >= u128::from(cap) * WARN_PERCENT)
+        };
+        [&self.tokens, &self.micro_usd, &self.wall_ms].into_iter().any(is_near)
+    }
+}
+
+#[cfg(test)]
+#[path = "pool_tests.rs"]
+mod tests;

@@ -1,0 +1,197 @@
+//! The budget as a wall: over random trees, failures and retries.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use proptest::prelude::*;
+use rheon_types::{Prices, Rates, Timestamp};
+
+use super::*;
+
+/// A clock that goes when it is told to.
+#[derive(Default)]
+struct Hand(AtomicU64);
+
+impl Clock for Hand {
+    fn now(&self) -> Timestamp {
+        Timestamp::default()
+    }
+
+    fn elapsed(&self) -> Duration {
+        Duration::from_millis(self.0.load(Ordering::Relaxed))
+    }
+}
+
+fn tokens(cap: u64) -> Caps {
+    Caps { tokens: Some(cap), ..Caps::default() }
+}
+
+fn planned(prompt_tokens: u64, answer_tokens_max: u32) -> Planned {
+    Planned { prompt_tokens, answer_tokens_max, prices: None }
+}
+
+fn granted(pool: &BudgetPool, planned: Planned) -> Option<(u32, Reservation, bool)> {
+    match pool.reserve(&planned) {
+        Granted::Call { answer_tokens_max, reservation, is_last } => {
+            Some((answer_tokens_max, reservation, is_last))
+        }
+        Granted::Nothing | Granted::NoPrice => None,
+    }
+}
+
+#[test]
+fn what_is_set_aside_is_gone_until_it_is_settled() {
+    let pool = BudgetPool::new(tokens(10_000), Arc::new(Hand::default()));
+    let (answer, first, _) = granted(&pool, planned(1_000, 4_000)).unwrap();
+    let (_, second, is_last) = granted(&pool, planned(1_000, 4_000)).unwrap();
+    assert_eq!((answer, is_last), (4_000, true));
+    assert!(granted(&pool, planned(1_000, 4_000)).is_none());
+    first.settle(1_500, None);
+    assert_eq!(pool.ledger().tokens, Meter { spent: 1_500, reserved: 5_000, cap: Some(10_000) });
+    drop(second);
+    // Nobody said what the second took, so it took all of it.
+    assert_eq!(pool.ledger().tokens, Meter { spent: 6_500, reserved: 0, cap: Some(10_000) });
+    let (answer, _, is_last) = granted(&pool, planned(1_000, 4_000)).unwrap();
+    assert_eq!((answer, is_last), (2_500, true));
+}
+
+#[test]
+fn a_child_draws_on_its_parent_and_never_gets_more_than_either_has() {
+    let parent = BudgetPool::new(tokens(10_000), Arc::new(Hand::default()));
+    let greedy = parent.child(tokens(250_000));
+    let modest = parent.child(tokens(3_000));
+    let (answer, _held, _) = granted(&modest, planned(1_000, 4_000)).unwrap();
+    assert_eq!(answer, 2_000);
+    let (answer, _more, _) = granted(&greedy, planned(1_000, 60_000)).unwrap();
+    // Enough is kept for a last answer.
+    assert_eq!(answer, 6_000 - 2_024);
+    assert_eq!(parent.ledger().tokens, Meter { spent: 0, reserved: 10_000 - 2_024, cap: Some(10_000) });
+}
+
+#[test]
+fn money_without_a_price_needs_a_cap_on_tokens() {
+    let clock: Arc<dyn Clock> = Arc::new(Hand::default());
+    let money = Caps { cost: Some(MicroUsd(1_000_000)), ..Caps::default() };
+    let pool = BudgetPool::new(money, Arc::clone(&clock));
+    assert!(matches!(pool.reserve(&planned(1, 1_000)), Granted::NoPrice));
+    let both = BudgetPool::new(Caps { tokens: Some(50_000), ..money }, clock);
+    assert!(matches!(both.reserve(&planned(1, 1_000)), Granted::Call { .. }));
+}
+
+#[test]
+fn a_restart_does_not_reset_it_and_what_was_in_flight_counts() {
+    let clock: Arc<dyn Clock> = Arc::new(Hand::default());
+    let pool = BudgetPool::new(tokens(10_000), Arc::clone(&clock));
+    let held = granted(&pool, planned(1_000, 4_000)).unwrap();
+    let again = BudgetPool::resumed(tokens(10_000), pool.ledger(), clock);
+    assert_eq!(again.ledger().tokens, Meter { spent: 5_000, reserved: 0, cap: Some(10_000) });
+    drop(held);
+}
+
+#[test]
+fn time_is_counted_too_and_a_child_has_its_own() {
+    let hand = Arc::new(Hand::default());
+    let clock: Arc<dyn Clock> = Arc::clone(&hand) as Arc<dyn Clock>;
+    let hour = Caps { wall: Some(Duration::from_secs(3_600)), ..Caps::default() };
+    let pool = BudgetPool::new(hour, clock);
+    hand.0.store(3_000_000, Ordering::Relaxed);
+    let child = pool.child(Caps { wall: Some(Duration::from_secs(60)), ..Caps::default() });
+    assert_eq!(child.time_left(), Some(Duration::from_secs(60)));
+    hand.0.store(3_600_000, Ordering::Relaxed);
+    assert_eq!((pool.time_left(), child.time_left()), (Some(Duration::ZERO), Some(Duration::ZERO)));
+    assert!(matches!(pool.reserve(&planned(1, 1_000)), Granted::Nothing));
+}
+
+#[test]
+fn it_warns_once_at_four_fifths() {
+    let pool = BudgetPool::new(tokens(10_000), Arc::new(Hand::default()));
+    assert!(!pool.warns());
+    granted(&pool, planned(4_000, 4_000)).unwrap().1.settle(8_000, None);
+    assert_eq!((pool.warns(), pool.warns()), (true, false));
+}
+
+/// Something that happens in a tree of agents.
+#[derive(Debug, Clone)]
+enum Step {
+    Child {
+        of: usize,
+        tokens: Option<u64>,
+        cost: Option<u64>,
+    },
+    Reserve {
+        of: usize,
+        prompt: u64,
+        answer: u32,
+    },
+    /// A call ends and took this share, in percent, of what was set aside.
+    Settle {
+        which: usize,
+        percent: u64,
+    },
+    /// A call is lost.
+    Lose {
+        which: usize,
+    },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let cap = || proptest::option::of(0_u64..200_000);
+    prop_oneof![
+        (any::<usize>(), cap(), cap()).prop_map(|(of, tokens, cost)| Step::Child { of, tokens, cost }),
+        (any::<usize>(), 0_u64..30_000, 0_u32..20_000).prop_map(|(of, prompt, answer)| Step::Reserve {
+            of,
+            prompt,
+            answer
+        }),
+        (any::<usize>(), 0_u64..=100).prop_map(|(which, percent)| Step::Settle { which, percent }),
+        any::<usize>().prop_map(|which| Step::Lose { which }),
+    ]
+}
+
+fn is_within(meter: &Meter) -> bool {
+    meter.cap.is_none_or(|cap| meter.spent + meter.reserved <= cap)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
+
+    #[test]
+    fn no_tree_of_agents_ever_spends_more_than_any_of_its_caps(
+        root_tokens in proptest::option::of(0_u64..300_000),
+        root_cost in proptest::option::of(0_u64..300_000),
+        steps in proptest::collection::vec(step(), 1..80),
+    ) {
+        let rates = Rates { input: 3_000_000, output: 15_000_000, cache_read: 0, cache_write: 3_750_000 };
+        let prices = Some(Prices { base: rates, long: None });
+        let caps = |tokens, cost: Option<u64>| Caps { tokens, cost: cost.map(MicroUsd), wall: None };
+        let mut pools = vec![BudgetPool::new(caps(root_tokens, root_cost), Arc::new(Hand::default()))];
+        let mut flying = Vec::new();
+        for step in steps {
+            match step {
+                Step::Child { of, tokens, cost } => {
+                    let child = pools[of % pools.len()].child(caps(tokens, cost));
+                    pools.push(child);
+                }
+                Step::Reserve { of, prompt, answer } => {
+                    let planned = Planned { prompt_tokens: prompt, answer_tokens_max: answer, prices };
+                    flying.extend(granted(&pools[of % pools.len()], planned));
+                }
+                Step::Settle { which, percent } if !flying.is_empty() => {
+                    let (_, reservation, _) = flying.swap_remove(which % flying.len());
+                    let Reserved { tokens, cost } = reservation.reserved();
+                    let share = |most: u64| most * percent / 100;
+                    reservation.settle(share(tokens), cost.map(|cost| MicroUsd(share(cost.0))));
+                }
+                Step::Lose { which } if !flying.is_empty() => {
+                    drop(flying.swap_remove(which % flying.len()));
+                }
+                Step::Settle { .. } | Step::Lose { .. } => {}
+            }
+            for pool in &pools {
+                let ledger = pool.ledger();
+                prop_assert!(is_within(&ledger.tokens) && is_within(&ledger.micro_usd), "{ledger:?}");
+            }
+        }
+        let reserved: u64 = flying.iter().map(|(_, held, _)| held.reserved().tokens).sum();
+        prop_assert_eq!(pools[0].ledger().tokens.reserved, reserved);
+    }
+}

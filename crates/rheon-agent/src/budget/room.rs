@@ -1,0 +1,44 @@
+//! `Room`: what is left of a budget.
+
+use rheon_types::event::{Meter, Reserved};
+
+/// What is left; absent where there is no cap.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Room {
+    /// Tokens.
+    pub(crate) tokens: Option<u64>,
+    /// Money, in millionths of a US dollar.
+    pub(crate) micro_usd: Option<u64>,
+    /// Wall clock, in milliseconds.
+    pub(crate) wall_ms: Option<u64>,
+}
+
+impl Room {
+    /// What is left when `reserved` is kept for something else.
+    pub(crate) fn without(self, reserved: Reserved) -> Self {
+        let money = reserved.cost.unwrap_or_default().0;
+        Self {
+            tokens: self.tokens.map(|left| left.saturating_sub(reserved.tokens)),
+            micro_usd: self.micro_usd.map(|left| left.saturating_sub(money)),
+            wall_ms: self.wall_ms,
+        }
+    }
+
+    /// The smaller of both, for each thing that is counted.
+    pub(crate) fn and(self, other: Self) -> Self {
+        let least = |one: Option<u64>, other: Option<u64>| match (one, other) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        Self {
+            tokens: least(self.tokens, other.tokens),
+            micro_usd: least(self.micro_usd, other.micro_usd),
+            wall_ms: least(self.wall_ms, other.wall_ms),
+        }
+    }
+}
+
+/// What is left of one thing.
+pub(crate) fn left(meter: &Meter) -> Option<u64> {
+    meter.cap.map(|cap| cap.saturating_sub(meter.spent).saturating_sub(meter.reserved))
+}

@@ -1,0 +1,92 @@
+//! A summary without a model: what was asked, what was called, how it went. Facts only.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use rheon_types::event::{TaskItem, TaskStatus};
+use rheon_types::{AgentMessage, Author, History, Message};
+
+/// How many requests of the user are named.
+const REQUESTS_MAX: usize = 20;
+/// How many characters of each.
+const REQUEST_CHARS_MAX: usize = 300;
+/// How many characters of the model's last words.
+const WORDS_CHARS_MAX: usize = 1_000;
+
+/// What happened in `messages`, as facts.
+pub(super) fn digest(messages: &History) -> String {
+    let mut requests = Vec::new();
+    let mut calls: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let mut last_words = None;
+    for message in messages.for_model() {
+        match message {
+            Message::User(user) if user.author == Author::User => requests.push(message.text()),
+            Message::User(_) => {}
+            Message::Assistant(answer) => {
+                let text = answer.text();
+                if !text.trim().is_empty() {
+                    last_words = Some(text);
+                }
+            }
+            Message::ToolResult(result) => {
+                let (all, failed) = calls.entry(result.tool_name.as_str()).or_default();
+                *all += 1;
+                *failed += usize::from(result.is_error);
+            }
+        }
+    }
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    if !requests.is_empty() {
+        text.push_str("The user asked:\n");
+        let skipped = requests.len().saturating_sub(REQUESTS_MAX);
+        if skipped > 0 {
+            writeln!(text, "({skipped} earlier requests left out)").ok();
+        }
+        for request in requests.iter().skip(skipped) {
+            writeln!(text, "- {}", shortened(request, REQUEST_CHARS_MAX)).ok();
+        }
+    }
+    if !calls.is_empty() {
+        text.push_str("Tools that ran:\n");
+        for (name, (all, failed)) in calls {
+            let errors = if failed > 0 { format!(", {failed} with an error") } else { String::new() };
+            writeln!(text, "- {name}: {all} times{errors}").ok();
+        }
+    }
+    if let Some(words) = last_words {
+        writeln!(text, "Your last words in it: {}", shortened(&words, WORDS_CHARS_MAX)).ok();
+    }
+    text
+}
+
+/// The task list in words; nothing if it is empty.
+pub(super) fn task_list(tasks: &[TaskItem]) -> String {
+    let line = |task: &TaskItem| {
+        let mark = match task.status {
+            TaskStatus::Pending => " ",
+            TaskStatus::InProgress => ">",
+            TaskStatus::Completed => "x",
+        };
+        format!("[{mark}] {}", task.text)
+    };
+    if tasks.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<String> = tasks.iter().map(line).collect();
+    format!("\n\nThe task list:\n{}", lines.join("\n"))
+}
+
+/// One line of at most `chars_max` characters.
+fn shortened(text: &str, chars_max: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let short: String = line.chars().take(chars_max).collect();
+    if short.len() < line.len() { format!("{short} […]") } else { short }
+}
+
+/// The message that stands for a stretch.
+pub(super) fn summary_message(text: &str, tasks: &[TaskItem]) -> AgentMessage {
+    let said = include_str!("stand_in.md").trim_end();
+    let said = said.replace("{summary}", text.trim()) + &task_list(tasks);
+    Message::note(said, rheon_types::Timestamp::default()).into()
+}

@@ -1,0 +1,47 @@
+//! `CompactionStrategy`: how a window is made shorter.
+
+use rheon_types::event::TaskItem;
+use rheon_types::{AgentMessage, Answer, BoxFuture, History, ProviderError, WindowCut, window};
+
+/// A conversation whose window is to be made shorter.
+#[derive(Clone, Copy)]
+pub struct WindowView<'a> {
+    /// The conversation, whole.
+    pub history: &'a History,
+    /// What lies over it already.
+    pub cuts: &'a [WindowCut],
+    /// How many tokens the messages of the window may have afterwards.
+    pub tokens_target: u64,
+    /// How many tokens a message has.
+    pub count: &'a (dyn Fn(&AgentMessage) -> u64 + Sync),
+    /// The task list.
+    pub tasks: &'a [TaskItem],
+    /// What the user wants the summary to keep, where they asked for it.
+    pub instructions: Option<&'a str>,
+}
+
+impl WindowView<'_> {
+    /// How many tokens the window has where `cuts` lie over the conversation.
+    pub fn tokens_with(&self, cuts: &[WindowCut]) -> u64 {
+        window(self.history, cuts).iter().map(|message| (self.count)(message)).sum()
+    }
+}
+
+/// A model that writes summaries.
+pub trait Summariser: Send + Sync {
+    /// What happened in `messages`, in words.
+    fn summarise<'a>(
+        &'a self,
+        messages: &'a History,
+        instructions: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<String, ProviderError>>;
+}
+
+/// Makes windows shorter. What it returns lies over the conversation from then on, in place of what lay over it before.
+pub trait CompactionStrategy: Send + Sync {
+    /// The name under which it is reported.
+    fn name(&self) -> &str;
+
+    /// The cuts that make the window short enough, or as short as it gets. Must never part a tool call from its result.
+    fn compact<'a>(&'a self, view: WindowView<'a>, model: &'a dyn Summariser) -> Answer<'a, Vec<WindowCut>>;
+}

@@ -1,0 +1,194 @@
+//! `Tiers`: the strategy of an agent that is built without one: trims first, then summarises, then drops.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rheon_types::{AgentMessage, Answer, CutKind, History, Message, ToolName, WindowCut, window};
+
+use super::digest::{digest, summary_message};
+use super::strategy::{CompactionStrategy, Summariser, WindowView};
+use super::stretch::{goal, head, recent, stretches};
+
+/// Trims old results of tools; if that is not enough, has old turns summarised, by the model or without it; if that is not
+/// enough, trims the newest results too, and in the end drops all but the last.
+///
+/// What stays whatever happens: what the user said first and last, and the results of tools named in `kept_tools`.
+#[derive(Debug, Clone)]
+pub struct Tiers {
+    /// Tools whose results stay, for instance that which loads skills.
+    pub kept_tools: Vec<ToolName>,
+    /// Who writes the summary.
+    pub summary: SummaryBy,
+    /// The most bytes that are left of an old result.
+    pub old_result_bytes_max: u64,
+}
+
+/// Who writes the summary of old turns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SummaryBy {
+    /// The model; nobody where it does not answer as it should.
+    #[default]
+    Model,
+    /// Nobody: it lists facts. Costs nothing.
+    Nobody,
+}
+
+impl Default for Tiers {
+    fn default() -> Self {
+        Self { kept_tools: Vec::new(), summary: SummaryBy::default(), old_result_bytes_max: 1_500 }
+    }
+}
+
+/// How much of the target the newest messages may take, in percent.
+const RECENT_PERCENT: u64 = 50;
+/// How much of the target a summary may take, in percent.
+const SUMMARY_PERCENT: u64 = 20;
+/// How much of the target the first words of the user may take, in percent; longer ones are summarised.
+const HEAD_PERCENT: u64 = 10;
+/// How small results of the newest turns may become.
+const NEW_RESULT_BYTES: [u64; 3] = [32_000, 8_000, 1_500];
+
+impl CompactionStrategy for Tiers {
+    fn name(&self) -> &str {
+        "tiers"
+    }
+
+    fn compact<'a>(&'a self, view: WindowView<'a>, model: &'a dyn Summariser) -> Answer<'a, Vec<WindowCut>> {
+        let parts = Parts::new(self, &view);
+        let trimmed = parts.trimmed(&view);
+        // Asked for by the user, a summary is what they want.
+        if view.instructions.is_none() && view.tokens_with(&trimmed) <= view.tokens_target {
+            return Answer::Now(trimmed);
+        }
+        match self.summary {
+            // There is nothing to summarise.
+            SummaryBy::Nobody | SummaryBy::Model if parts.old.is_empty() => {
+                Answer::Now(parts.with_summary(&view, ""))
+            }
+            SummaryBy::Nobody => Answer::Now(parts.with_summary(&view, &parts.facts(&view))),
+            SummaryBy::Model => Answer::later(async move {
+                let old = parts.old(&view);
+                let text = match model.summarise(&old, view.instructions).await {
+                    Ok(text) => parts.usable(&view, text).unwrap_or_else(|| parts.facts(&view)),
+                    Err(_) => parts.facts(&view),
+                };
+                parts.with_summary(&view, &text)
+            }),
+        }
+    }
+}
+
+/// A conversation in parts.
+struct Parts {
+    /// The stretches of old messages that may be cut.
+    old: Vec<Range<usize>>,
+    /// Where the newest messages begin.
+    recent: usize,
+    old_result_bytes_max: u64,
+    kept: Vec<usize>,
+}
+
+impl Parts {
+    fn new(tiers: &Tiers, view: &WindowView<'_>) -> Self {
+        let history = view.history;
+        let share = |percent: u64| view.tokens_target / 100 * percent;
+        let recent = recent(history, share(RECENT_PERCENT), view.count);
+        let first = head(history);
+        let head_tokens: u64 = history.iter().take(first).map(|message| (view.count)(message)).sum();
+        let first = if head_tokens <= share(HEAD_PERCENT) { first } else { 0 };
+        let goal = goal(history);
+        let is_kept = |message: &AgentMessage| match message.as_llm() {
+            Some(Message::ToolResult(result)) => tiers.kept_tools.contains(&result.tool_name),
+            Some(Message::User(_) | Message::Assistant(_)) | None => false,
+        };
+        let stays = |place: usize, message: &AgentMessage| Some(place) == goal || is_kept(message);
+        let old = stretches(history, first.min(recent)..recent, stays);
+        let kept = (0..history.len()).filter(|at| history.get(*at).is_some_and(|message| is_kept(message)));
+        Self { old, recent, old_result_bytes_max: tiers.old_result_bytes_max, kept: kept.collect() }
+    }
+
+    /// Tier 1: old results are trimmed; summaries that lie there stay.
+    fn trimmed(&self, view: &WindowView<'_>) -> Vec<WindowCut> {
+        let earlier = view.cuts.iter().filter(|cut| !matches!(cut.kind, CutKind::Trim { .. }));
+        let earlier: Vec<WindowCut> = earlier.cloned().collect();
+        let covered = earlier.last().map_or(0, |cut| usize::try_from(cut.to).unwrap_or(usize::MAX));
+        let kind = CutKind::Trim { bytes_max: self.old_result_bytes_max };
+        let open = self.old.iter().map(|stretch| stretch.start.max(covered)..stretch.end);
+        let trims = open.filter(|stretch| !stretch.is_empty()).map(|stretch| cut(stretch, kind.clone()));
+        let mut cuts = earlier.clone();
+        cuts.extend(trims);
+        cuts
+    }
+
+    /// What the old messages are now, as the model sees them.
+    fn old(&self, view: &WindowView<'_>) -> History {
+        let end = self.recent as u64;
+        let cuts: Vec<WindowCut> = view.cuts.iter().filter(|cut| cut.to <= end).cloned().collect();
+        window(&view.history.prefix(self.recent), &cuts)
+    }
+
+    /// A summary without a model.
+    fn facts(&self, view: &WindowView<'_>) -> String {
+        digest(&self.old(view))
+    }
+
+    /// What the model wrote, if it can stand for anything.
+    fn usable(&self, view: &WindowView<'_>, text: String) -> Option<String> {
+        let text = text.trim();
+        let tokens_max = view.tokens_target / 100 * SUMMARY_PERCENT;
+        // A token is at least a byte, so this never lets too much pass.
+        let chars_max = usize::try_from(tokens_max).unwrap_or(usize::MAX).saturating_mul(3);
+        if text.is_empty() {
+            return None;
+        }
+        Some(text.chars().take(chars_max).collect())
+    }
+
+    /// Tier 2: the old messages are one summary. Then, as far as needed, tier 3.
+    fn with_summary(&self, view: &WindowView<'_>, text: &str) -> Vec<WindowCut> {
+        let message = Arc::new(summary_message(text, view.tasks));
+        let mut old = self.old.iter().cloned();
+        let mut cuts: Vec<WindowCut> = Vec::new();
+        cuts.extend(old.next().map(|stretch| cut(stretch, CutKind::Summary { message })));
+        cuts.extend(old.map(|stretch| cut(stretch, CutKind::Drop)));
+        for bytes_max in NEW_RESULT_BYTES {
+            if view.tokens_with(&cuts) <= view.tokens_target {
+                return cuts;
+            }
+            cuts.retain(|cut| !matches!(cut.kind, CutKind::Trim { .. }));
+            let kind = CutKind::Trim { bytes_max };
+            cuts.extend(self.recent_stretches(view).into_iter().map(|stretch| cut(stretch, kind.clone())));
+        }
+        if view.tokens_with(&cuts) > view.tokens_target {
+            self.drop_recent(view, &mut cuts);
+        }
+        cuts
+    }
+
+    fn recent_stretches(&self, view: &WindowView<'_>) -> Vec<Range<usize>> {
+        let all = self.recent..view.history.len();
+        stretches(view.history, all, |place, _| self.kept.contains(&place))
+    }
+
+    /// Tier 3: of the newest messages only the last are left.
+    fn drop_recent(&self, view: &WindowView<'_>, cuts: &mut Vec<WindowCut>) {
+        let history = view.history;
+        let last = recent(history, 0, view.count).max(self.recent);
+        let goal = goal(history);
+        let stays = |place: usize, _: &AgentMessage| Some(place) == goal || self.kept.contains(&place);
+        let bytes_max = NEW_RESULT_BYTES.last().copied().unwrap_or_default();
+        cuts.retain(|cut| !matches!(cut.kind, CutKind::Trim { .. }));
+        let dropped = stretches(history, self.recent..last, stays);
+        cuts.extend(dropped.into_iter().map(|stretch| cut(stretch, CutKind::Drop)));
+        let rest = stretches(history, last..history.len(), |place, _| self.kept.contains(&place));
+        cuts.extend(rest.into_iter().map(|stretch| cut(stretch, CutKind::Trim { bytes_max })));
+    }
+}
+
+fn cut(stretch: Range<usize>, kind: CutKind) -> WindowCut {
+    WindowCut { from: stretch.start as u64, to: stretch.end as u64, kind }
+}
+
+#[cfg(test)]
+#[path = "tiers_tests.rs"]
+mod tests;

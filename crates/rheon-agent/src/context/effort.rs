@@ -1,0 +1,135 @@
+//! `Effort`: how hard a run should try, and what follows from that: thinking, limits, and a line of guidance.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use rheon_types::ThinkingLevel;
+
+use super::complexity::Complexity;
+use crate::config::ExecutionLimits;
+
+/// How hard a run should try.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Effort {
+    /// The shortest way.
+    Low,
+    /// As usual.
+    #[default]
+    Medium,
+    /// Thoroughly.
+    High,
+    /// Whatever it takes.
+    Max,
+}
+
+impl Effort {
+    /// All of them, from the least to the most.
+    pub const ALL: [Self; 4] = [Self::Low, Self::Medium, Self::High, Self::Max];
+
+    /// Its name, as users write it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Max => "max",
+        }
+    }
+
+    /// How much the model should think. Providers map the level to their own settings.
+    pub fn thinking(self) -> ThinkingLevel {
+        match self {
+            Self::Low => ThinkingLevel::Low,
+            Self::Medium => ThinkingLevel::Medium,
+            Self::High => ThinkingLevel::High,
+            Self::Max => ThinkingLevel::Max,
+        }
+    }
+
+    /// The limits of a run for which the user set none. Even the lowest leaves room for a task that looked easier than it is.
+    pub fn limits(self) -> ExecutionLimits {
+        let (turns, tokens, minutes) = match self {
+            Self::Low => (30, 500_000, 10),
+            Self::Medium => (50, 1_000_000, 10),
+            Self::High => (150, 4_000_000, 60),
+            Self::Max => (400, 16_000_000, 240),
+        };
+        ExecutionLimits {
+            turns_max: Some(turns),
+            tokens_max: Some(tokens),
+            duration_max: Some(Duration::from_secs(minutes * 60)),
+        }
+    }
+
+    /// What the model is told.
+    pub fn guidance(self) -> &'static str {
+        match self {
+            Self::Low => include_str!("effort_text/low.md").trim_ascii_end(),
+            Self::Medium => include_str!("effort_text/medium.md").trim_ascii_end(),
+            Self::High => include_str!("effort_text/high.md").trim_ascii_end(),
+            Self::Max => include_str!("effort_text/max.md").trim_ascii_end(),
+        }
+    }
+}
+
+impl From<ThinkingLevel> for Effort {
+    /// The effort that asks for this much thinking, or the nearest.
+    fn from(level: ThinkingLevel) -> Self {
+        match level {
+            ThinkingLevel::Off | ThinkingLevel::Minimal | ThinkingLevel::Low => Self::Low,
+            ThinkingLevel::Medium => Self::Medium,
+            ThinkingLevel::High => Self::High,
+            ThinkingLevel::Max => Self::Max,
+        }
+    }
+}
+
+impl From<Complexity> for Effort {
+    /// What a task of this complexity deserves. The highest effort is for users to ask for.
+    fn from(complexity: Complexity) -> Self {
+        match complexity {
+            Complexity::Trivial => Self::Low,
+            Complexity::Simple | Complexity::Moderate => Self::Medium,
+            Complexity::Complex => Self::High,
+        }
+    }
+}
+
+impl fmt::Display for Effort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Effort {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wanted = text.trim();
+        let found = Self::ALL.into_iter().find(|effort| effort.as_str().eq_ignore_ascii_case(wanted));
+        found.ok_or_else(|| {
+            let shown: String = wanted.chars().take(40).collect();
+            format!("unknown effort {shown:?}: use low, medium, high or max")
+        })
+    }
+}
+
+/// What a run does with an effort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EffortPlan {
+    /// The effort.
+    pub effort: Effort,
+    /// How much the model should think.
+    pub thinking: ThinkingLevel,
+    /// The limits, where the user set none.
+    pub limits: ExecutionLimits,
+    /// What the model is told.
+    pub guidance: &'static str,
+}
+
+/// The plan for a task: by what the user asked for, whatever the task looks like, else by its complexity.
+pub fn plan(asked: Option<Effort>, complexity: Complexity) -> EffortPlan {
+    let effort = asked.unwrap_or_else(|| complexity.into());
+    EffortPlan { effort, thinking: effort.thinking(), limits: effort.limits(), guidance: effort.guidance() }
+}

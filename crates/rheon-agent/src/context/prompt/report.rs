@@ -1,0 +1,98 @@
+//! `ContextReport`: what takes how much of the window.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::section::{Band, Section};
+
+/// What takes how much of the window, in tokens. Shown as a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContextReport {
+    /// The sections of the system prompt, in its order.
+    pub sections: Vec<SectionUse>,
+    /// The definitions of the tools.
+    pub tools: u64,
+    /// The conversation.
+    pub messages: u64,
+    /// What the window holds.
+    pub window: u64,
+}
+
+/// One section in a report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SectionUse {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its band.
+    pub band: Band,
+    /// Its tokens.
+    pub tokens: u64,
+}
+
+impl ContextReport {
+    /// The report on these sections, tools and messages in a window of this size.
+    pub fn new(sections: &[Section], tools: u64, messages: u64, window: u64) -> Self {
+        let used =
+            |one: &Section| SectionUse { name: Arc::clone(&one.name), band: one.band, tokens: one.tokens };
+        Self { sections: sections.iter().map(used).collect(), tools, messages, window }
+    }
+
+    /// The tokens of one band.
+    pub fn band(&self, band: Band) -> u64 {
+        self.sections.iter().filter(|one| one.band == band).map(|one| one.tokens).sum()
+    }
+
+    /// The tokens of the system prompt.
+    pub fn system(&self) -> u64 {
+        self.sections.iter().map(|one| one.tokens).sum()
+    }
+
+    /// Everything that is in the window.
+    pub fn used(&self) -> u64 {
+        self.system().saturating_add(self.tools).saturating_add(self.messages)
+    }
+
+    /// What is left of the window.
+    pub fn free(&self) -> u64 {
+        self.window.saturating_sub(self.used())
+    }
+
+    fn row(&self, f: &mut fmt::Formatter<'_>, name: &str, tokens: u64) -> fmt::Result {
+        let tenths = u128::from(tokens) * 1_000 / u128::from(self.window.max(1));
+        let name: String = name.chars().take(28).collect();
+        writeln!(f, "{name:<28} {:>10}  {:>3}.{} %", grouped(tokens), tenths / 10, tenths % 10)
+    }
+}
+
+impl fmt::Display for ContextReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:<28} {:>10}  {:>7}", "context", "tokens", "window")?;
+        for band in Band::ALL {
+            let mut sections = self.sections.iter().filter(|one| one.band == band).peekable();
+            if sections.peek().is_some() {
+                self.row(f, &format!("system prompt, {}", band.as_str()), self.band(band))?;
+            }
+            for one in sections {
+                self.row(f, &format!("  {}", one.name), one.tokens)?;
+            }
+        }
+        self.row(f, "tools", self.tools)?;
+        self.row(f, "messages", self.messages)?;
+        self.row(f, "used", self.used())?;
+        self.row(f, "free", self.free())?;
+        self.row(f, "window", self.window)
+    }
+}
+
+/// `12345` as `12,345`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

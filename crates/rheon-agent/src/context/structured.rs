@@ -1,0 +1,65 @@
+//! An answer as a value: found in its text, checked against the form that was asked for. Pure.
+
+use rheon_types::OutputSchema;
+use serde_json::Value;
+
+/// How many problems of one value are named.
+const PROBLEMS_MAX: usize = 5;
+
+/// The value that `text` is, if it has the form of `schema`; otherwise what is wrong with it.
+pub(crate) fn structured(text: &str, schema: &OutputSchema) -> Result<Value, String> {
+    let value: Value =
+        serde_json::from_str(without_fence(text)).map_err(|error| format!("it is not JSON: {error}"))?;
+    let validator = jsonschema::validator_for(&schema.schema)
+        .map_err(|error| format!("the schema {:?} cannot be used: {error}", schema.name))?;
+    let problem = |error: jsonschema::ValidationError<'_>| {
+        let place = error.instance_path().to_string();
+        if place.is_empty() { error.to_string() } else { format!("at {place}: {error}") }
+    };
+    let problems: Vec<String> = validator.iter_errors(&value).take(PROBLEMS_MAX).map(problem).collect();
+    if problems.is_empty() { Ok(value) } else { Err(problems.join("; ")) }
+}
+
+/// The text within a code fence, if one stands around all of it.
+fn without_fence(text: &str) -> &str {
+    let text = text.trim();
+    let within = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
+    match within.and_then(|within| within.split_once('\n')) {
+        Some((_language, body)) => body.trim(),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn schema() -> OutputSchema {
+        let schema = json!({
+            "type": "object",
+            "properties": { "name": { "type": "string" }, "age": { "type": "integer" } },
+            "required": ["name"],
+        });
+        OutputSchema { name: "person".into(), schema }
+    }
+
+    #[test]
+    fn a_value_is_found_bare_and_in_a_fence() {
+        let value = json!({ "name": "Ada" });
+        assert_eq!(structured("{\"name\":\"Ada\"}", &schema()), Ok(value.clone()));
+        assert_eq!(structured("\n```json\n{\"name\":\"Ada\"}\n```\n", &schema()), Ok(value));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_place() {
+        let problem = structured("{\"age\":\"old\"}", &schema());
+        assert_eq!(
+            problem,
+            Err("\"name\" is a required property; at /age: \"old\" is not of type \"integer\"".into())
+        );
+        let problem = structured("Sure! Here it is:", &schema()).unwrap_err();
+        assert!(problem.starts_with("it is not JSON: expected value at line 1"), "{problem}");
+    }
+}

@@ -1,0 +1,146 @@
+//! `TokenCounter`: the estimated tokens of texts, messages, tools and whole requests, for one family of models.
+
+use rheon_types::{
+    AgentMessage, Content, Message, Request, StopReason, SystemPrompt, ToolCall, ToolDefinition,
+};
+use serde_json::Value;
+
+use super::family::{Family, GENERAL, family_of};
+use super::scan::Tally;
+
+/// What stands around a message: its role and its ends.
+const MESSAGE_TOKENS: u64 = 4;
+/// What stands around a tool call or its result besides the id.
+const CALL_TOKENS: u64 = 8;
+/// What stands around the definition of a tool.
+const TOOL_TOKENS: u64 = 8;
+/// What weights are counted in.
+const HUNDRED: u64 = 100;
+/// The most bytes of one text that are looked at; what is longer is taken to go on like its beginning.
+const SCAN_BYTES_MAX: usize = 4 << 20;
+/// Bytes per token where nothing is known of a text.
+const FLAT_BYTES: u64 = 4;
+
+/// Counts tokens for one model, by what a text is made of. A pure function of its input; cheap to copy.
+///
+/// Tool calls, results, definitions, pictures and thinking all count, because services count them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenCounter {
+    family: &'static Family,
+}
+
+impl Default for TokenCounter {
+    /// For a model that nothing is known of.
+    fn default() -> Self {
+        Self { family: &GENERAL }
+    }
+}
+
+impl TokenCounter {
+    /// For this model, by its name.
+    pub fn for_model(model: &str) -> Self {
+        Self { family: family_of(model) }
+    }
+
+    /// The family of models it counts for.
+    pub fn family(&self) -> &'static str {
+        self.family.name
+    }
+
+    /// The tokens of `text`.
+    pub fn text(&self, text: &str) -> u64 {
+        let seen = text.get(..text.floor_char_boundary(SCAN_BYTES_MAX)).unwrap_or(text);
+        let tally = Tally::of(seen);
+        let pieces = tally.counts().iter().zip(self.family.weights);
+        let hundredths: u64 = pieces.map(|(count, weight)| u64::from(*count) * u64::from(*weight)).sum();
+        let tokens = (hundredths * self.family.percent).div_ceil(HUNDRED * HUNDRED);
+        if seen.len() == text.len() {
+            return tokens;
+        }
+        let whole = u128::from(tokens) * text.len() as u128 / seen.len().max(1) as u128;
+        u64::try_from(whole).unwrap_or(u64::MAX)
+    }
+
+    /// The tokens of `value` as JSON text.
+    pub fn json(&self, value: &Value) -> u64 {
+        self.text(&value.to_string())
+    }
+
+    /// The tokens of one block of a message.
+    pub fn block(&self, block: &Content) -> u64 {
+        match block {
+            Content::Text { text } => self.text(text),
+            Content::Image { .. } => self.family.image_tokens,
+            Content::Thinking { thinking, signature } => {
+                // A signature is no text that a tokenizer sees: it stands for hidden thinking of about its size.
+                let hidden = signature.as_ref().filter(|_| thinking.is_empty());
+                self.text(thinking) + hidden.map_or(0, |signature| flat_tokens(signature.data.len()))
+            }
+            Content::ToolCall(call) => self.call(call),
+        }
+    }
+
+    fn call(&self, call: &ToolCall) -> u64 {
+        let arguments = match &call.malformed {
+            Some(text) => self.text(text),
+            None => self.json(&call.arguments),
+        };
+        CALL_TOKENS + self.text(call.id.as_str()) + self.text(call.name.as_str()) + arguments
+    }
+
+    /// The tokens of one message, whatever it is made of.
+    pub fn message(&self, message: &Message) -> u64 {
+        let head = match message {
+            Message::User(_) | Message::Assistant(_) => MESSAGE_TOKENS,
+            Message::ToolResult(result) => CALL_TOKENS + self.text(result.tool_call_id.as_str()),
+        };
+        head + message.content().iter().map(|block| self.block(block)).sum::<u64>()
+    }
+
+    /// The tokens of one entry of a conversation: none for what no model is ever sent.
+    pub fn entry(&self, entry: &AgentMessage) -> u64 {
+        match entry.as_llm() {
+            None => 0,
+            Some(Message::Assistant(answer))
+                if answer.stop_reason == StopReason::Error || answer.content.is_empty() =>
+            {
+                0
+            }
+            Some(message) => self.message(message),
+        }
+    }
+
+    /// The tokens of the definition of one tool.
+    pub fn tool(&self, tool: &ToolDefinition) -> u64 {
+        let texts = self.text(tool.name.as_str()) + self.text(&tool.description);
+        TOOL_TOKENS + texts + self.json(&tool.parameters)
+    }
+
+    /// The tokens of all definitions, with what the service puts before them.
+    pub fn tools(&self, tools: &[ToolDefinition]) -> u64 {
+        let before = if tools.is_empty() { 0 } else { self.family.tools_tokens };
+        before + tools.iter().map(|tool| self.tool(tool)).sum::<u64>()
+    }
+
+    /// The tokens of a system prompt.
+    pub fn system(&self, system: &SystemPrompt) -> u64 {
+        system.sections().map(|section| self.text(&section.text) + 1).sum()
+    }
+
+    /// What a request says besides its messages. The same for all requests of a run, as a rule: count it once.
+    pub fn frame(&self, request: &Request) -> u64 {
+        let schema = request.output_schema.as_ref().map_or(0, |output| self.json(&output.schema));
+        self.system(&request.system) + self.tools(&request.tools) + schema
+    }
+
+    /// The tokens of a whole request, message by message. For requests that come once; a run keeps [`super::MessageCounts`].
+    pub fn request(&self, request: &Request) -> u64 {
+        let messages: u64 = request.messages.for_model().map(|message| self.message(message)).sum();
+        self.frame(request) + messages
+    }
+}
+
+/// The rule of last resort, for bytes that are no text: four of them make a token.
+pub fn flat_tokens(bytes: usize) -> u64 {
+    (bytes as u64).div_ceil(FLAT_BYTES)
+}

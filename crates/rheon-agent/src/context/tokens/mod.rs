@@ -1,0 +1,21 @@
+//! How many tokens a prompt has: counted by what its text is made of, corrected by what services report.
+
+mod counter;
+mod family;
+mod running;
+mod scan;
+mod tracker;
+mod weights;
+
+pub use counter::{TokenCounter, flat_tokens};
+pub use running::MessageCounts;
+pub use tracker::{ContextTracker, Counting, Overflow};
+
+#[cfg(test)]
+mod counter_tests;
+#[cfg(test)]
+mod running_tests;
+#[cfg(test)]
+mod scan_tests;
+#[cfg(test)]
+mod tracker_tests;

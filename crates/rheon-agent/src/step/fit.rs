@@ -1,0 +1,137 @@
+//! Before a call: the window is made to fit. Warns when it fills, compacts when it is nearly full, and at once when a service
+//! says that it is too long.
+
+use rheon_types::event::CompactionTrigger;
+use rheon_types::{AgentEvent, ProviderError, ProviderErrorKind, RunFailure};
+
+use crate::context::{Compaction, WindowView, estimate_tokens};
+use crate::halt::Halt;
+use crate::live::Run;
+use crate::step::summarise::RunSummariser;
+
+/// How full the window is after it was made shorter, in percent of what it may hold.
+const TARGET_PERCENT: u64 = 50;
+/// A compaction that takes away less than this, in percent, gained too little.
+const GAIN_PERCENT_MIN: u64 = 10;
+/// How often in a row it may gain too little.
+const POOR_COMPACTIONS_MAX: u32 = 2;
+
+/// Makes the window fit the model, if it does not.
+pub(crate) async fn fit(run: &mut Run) -> Result<(), Halt> {
+    if !run.knows_window() {
+        return Ok(());
+    }
+    let (used, room) = (run.tokens_used(), run.room_tokens());
+    let settings = run.config.settings.window;
+    run.emit(AgentEvent::ContextUsage { tokens_used: used, tokens_window: run.window_tokens() });
+    let is_past = |percent: u8| used.saturating_mul(100) >= room.saturating_mul(u64::from(percent));
+    if is_past(settings.compact_percent) && settings.compaction == Compaction::Auto {
+        return compact(run, CompactionTrigger::Auto, None).await;
+    }
+    if is_past(settings.warn_percent) && !run.state.stops.is_window_warned {
+        run.state.stops.is_window_warned = true;
+        run.emit(AgentEvent::CompactionWarning { tokens_used: used, tokens_window: run.window_tokens() });
+    }
+    Ok(())
+}
+
+/// Whether the window became shorter after a service said that it is too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refit {
+    Shorter,
+    NoShorter,
+}
+
+/// Makes the window shorter at once, if `error` says that it is too long.
+pub(crate) async fn refit(run: &mut Run, error: &ProviderError) -> Result<Refit, Halt> {
+    let is_auto = run.config.settings.window.compaction == Compaction::Auto;
+    if error.kind != ProviderErrorKind::ContextOverflow || !is_auto {
+        return Ok(Refit::NoShorter);
+    }
+    compact(run, CompactionTrigger::Overflow, None).await?;
+    Ok(Refit::Shorter)
+}
+
+/// Makes the window shorter. Fails where that has gained too little twice in a row.
+pub(crate) async fn compact(
+    run: &mut Run,
+    trigger: CompactionTrigger,
+    instructions: Option<&str>,
+) -> Result<(), Halt> {
+    let before = run.tokens_used();
+    run.emit(AgentEvent::CompactionStart { trigger, tokens_before: before });
+    // A service that says no knows better than we how long the window is, and a user who asks wants less than there is.
+    let room = match trigger {
+        CompactionTrigger::Overflow | CompactionTrigger::Manual => run.room_tokens().min(before),
+        CompactionTrigger::Auto => run.room_tokens(),
+    };
+    let model = RunSummariser::new(run);
+    let conversation = &run.state.conversation;
+    let tasks = run.log.log.tasks();
+    let messages = conversation.tokens_estimate();
+    let beside = before.saturating_sub(messages);
+    let view = WindowView {
+        history: conversation.history(),
+        cuts: conversation.cuts(),
+        tokens_target: (room / 100 * TARGET_PERCENT).saturating_sub(beside),
+        count: &estimate_tokens,
+        tasks: &tasks,
+        instructions,
+    };
+    let compacted = run.config.context.strategy.compact(view, &model).get();
+    let cuts = run.stop.or(compacted).await?;
+    let spent = model.spent();
+    run.state.count_beside(spent.usage, spent.cost);
+    run.state.conversation.cut(cuts.clone());
+    run.publish();
+    let after = run.tokens_used();
+    run.emit(AgentEvent::CompactionEnd {
+        messages_dropped: dropped(&cuts),
+        tokens_before: before,
+        tokens_after: after,
+        summary: summary_of(&cuts),
+        cuts,
+        usage: spent.usage,
+        cost: spent.cost,
+    });
+    run.state.stops.is_window_warned = false;
+    judge(run, trigger, before, after)
+}
+
+/// Whether it was worth it. What gains too little again and again would go on for ever.
+fn judge(run: &mut Run, trigger: CompactionTrigger, before: u64, after: u64) -> Result<(), Halt> {
+    let gained = before.saturating_sub(after).saturating_mul(100) >= before.saturating_mul(GAIN_PERCENT_MIN);
+    let stops = &mut run.state.stops;
+    stops.poor_compactions = if gained { 0 } else { stops.poor_compactions + 1 };
+    let is_hopeless = match trigger {
+        CompactionTrigger::Manual => false,
+        CompactionTrigger::Auto | CompactionTrigger::Overflow => {
+            stops.poor_compactions >= POOR_COMPACTIONS_MAX
+        }
+    };
+    if !is_hopeless {
+        return Ok(());
+    }
+    let message = format!(
+        "the conversation still has about {after} tokens after it was made shorter {POOR_COMPACTIONS_MAX} times \
+         (the window has {}); begin a new session, or take a model with a larger window",
+        run.window_tokens()
+    );
+    Err(Halt::Failed(RunFailure::Window { message }))
+}
+
+fn dropped(cuts: &[rheon_types::WindowCut]) -> u32 {
+    use rheon_types::CutKind;
+    let gone = cuts.iter().filter(|cut| match cut.kind {
+        CutKind::Summary { .. } | CutKind::Drop => true,
+        CutKind::Trim { .. } => false,
+    });
+    u32::try_from(gone.map(|cut| cut.to.saturating_sub(cut.from)).sum::<u64>()).unwrap_or(u32::MAX)
+}
+
+fn summary_of(cuts: &[rheon_types::WindowCut]) -> Option<String> {
+    cuts.iter().find_map(|cut| match &cut.kind {
+        rheon_types::CutKind::Summary { message } => message.as_llm().map(|message| message.text()),
+        rheon_types::CutKind::Trim { .. } | rheon_types::CutKind::Drop => None,
+    })
+}

@@ -1,0 +1,34 @@
+//! What the model is told at the end of this request, and in no other.
+
+use std::sync::Arc;
+
+use rheon_types::Situation;
+
+use crate::live::Run;
+
+/// The most bytes that all reminders say together.
+const BYTES_MAX: usize = 8 * 1024;
+
+/// What the reminders say now, as one text.
+pub(crate) fn remind(run: &Run) -> Option<Arc<str>> {
+    let reminders = &run.config.context.reminders;
+    if reminders.is_empty() {
+        return None;
+    }
+    let tasks = run.log.log.tasks();
+    let situation = Situation {
+        history: run.history(),
+        tasks: &tasks,
+        turn_index: run.state.turn.as_ref().map_or(0, |turn| turn.index),
+        tokens_used: run.state.conversation.tokens_estimate(),
+        tokens_window: run.window_tokens(),
+    };
+    let mut text = String::new();
+    for said in reminders.iter().filter_map(|reminder| reminder.remind(&situation)) {
+        if text.len() + said.len() <= BYTES_MAX {
+            text.push_str("\n\n");
+            text.push_str(said.trim());
+        }
+    }
+    if text.is_empty() { None } else { Some(format!("<reminder>{text}\n</reminder>").into()) }
+}

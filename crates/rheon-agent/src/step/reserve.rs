@@ -1,0 +1,74 @@
+//! What a call may cost at most is set aside before it is made, and settled after.
+
+use std::sync::Arc;
+
+use rheon_types::event::Reserved;
+use rheon_types::{AgentEvent, ModelInfo, Request, ToolChoice};
+
+use crate::budget::{Granted, Planned};
+use crate::halt::Halt;
+use crate::live::Run;
+use crate::set_aside::SetAside;
+
+/// What the model is told when one call is all that can be paid for.
+const WRAP_UP: &str = include_str!("wrap_up.md");
+
+/// The request as the budget allows it: its answer may be shorter, and it may be the last. Halts where nothing is left.
+pub(crate) fn reserve(run: &mut Run, mut request: Request) -> Result<Request, Halt> {
+    let Some(pool) = run.config.budget.clone() else { return Ok(request) };
+    let planned = planned(run, &request);
+    if pool.warns() {
+        run.emit(AgentEvent::BudgetWarning { ledger: Arc::new(pool.ledger()) });
+    }
+    match pool.reserve(&planned) {
+        Granted::Call { answer_tokens_max, reservation, is_last } => {
+            request.tokens_max = Some(answer_tokens_max);
+            if is_last {
+                request.tool_choice = ToolChoice::None;
+                request.reminder = Some(match request.reminder.take() {
+                    Some(earlier) => format!("{earlier}\n\n{}", WRAP_UP.trim_end()).into(),
+                    None => WRAP_UP.trim_end().into(),
+                });
+                run.state.stops.is_wrapping_up = true;
+            }
+            let (tokens_before, bill_before) = (run.state.tokens_spent, run.state.bill);
+            run.set_aside = Some(SetAside { reservation, tokens_before, bill_before });
+            Ok(request)
+        }
+        Granted::Nothing => {
+            let ledger = Arc::new(pool.ledger());
+            run.emit(AgentEvent::BudgetExceeded { ledger });
+            Err(Halt::OutOfBudget(SPENT.into()))
+        }
+        Granted::NoPrice => Err(Halt::OutOfBudget(format!(
+            "the price of {} is not known, so a budget in money cannot hold it; give a budget in tokens too",
+            run.config.settings.model
+        ))),
+    }
+}
+
+/// What is said of a run that the budget ended.
+pub(crate) const SPENT: &str = "the budget is spent";
+
+/// What is set aside for the call under way.
+pub(crate) fn reserved(run: &Run) -> Option<Reserved> {
+    run.set_aside.as_ref().map(|aside| aside.reservation.reserved())
+}
+
+/// Turns what was set aside into what was spent.
+pub(crate) fn settle(run: &mut Run) {
+    let Some(SetAside { reservation, tokens_before, bill_before }) = run.set_aside.take() else { return };
+    let tokens = run.state.tokens_spent.saturating_sub(tokens_before);
+    reservation.settle(tokens, run.state.bill.since(bill_before));
+}
+
+fn planned(run: &Run, request: &Request) -> Planned {
+    let model = &run.config.settings.model;
+    let info = run.config.provider.describe(model);
+    let answer = info.as_ref().map_or(ModelInfo::OUTPUT_TOKENS_UNKNOWN, |info| info.output_tokens_max);
+    Planned {
+        prompt_tokens: run.prompt_tokens_max(request),
+        answer_tokens_max: request.tokens_max.map_or(answer, |asked| asked.min(answer)),
+        prices: info.and_then(|info| info.prices),
+    }
+}

@@ -1,0 +1,138 @@
+//! The model writes a summary of old messages: a call of its own, paid for like any other.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::StreamExt;
+use rheon_types::{
+    AgentMessage, BoxFuture, Chunk, Draft, History, Message, MicroUsd, ModelInfo, Provider, ProviderError,
+    ProviderErrorKind, Request, StopReason, Usage,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::budget::{BudgetPool, Granted, Planned};
+use crate::context::{Summariser, summary_prompt, transcript};
+use crate::live::Run;
+
+/// The longest summary.
+const SUMMARY_TOKENS_MAX: u32 = 4_096;
+
+/// Asks the run's own model for summaries, and counts what they take.
+pub(crate) struct RunSummariser {
+    provider: Arc<dyn Provider>,
+    model: Arc<str>,
+    info: Option<Arc<ModelInfo>>,
+    budget: Option<BudgetPool>,
+    window_tokens: u64,
+    cancel: CancellationToken,
+    spent: Mutex<Spent>,
+}
+
+/// What summaries took.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Spent {
+    pub(crate) usage: Usage,
+    /// Absent where a price is not known, or nothing was asked.
+    pub(crate) cost: Option<MicroUsd>,
+}
+
+impl RunSummariser {
+    pub(crate) fn new(run: &Run) -> Self {
+        let model = Arc::clone(&run.config.settings.model);
+        Self {
+            info: run.config.provider.describe(&model),
+            provider: Arc::clone(&run.config.provider),
+            model,
+            budget: run.config.budget.clone(),
+            window_tokens: run.window_tokens(),
+            cancel: run.stop.token().child_token(),
+            spent: Mutex::default(),
+        }
+    }
+
+    /// What all summaries took.
+    pub(crate) fn spent(&self) -> Spent {
+        *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn ask(&self, request: Request) -> Result<String, ProviderError> {
+        let prompt_tokens =
+            request.messages.iter().map(|message| crate::context::estimate_tokens(message)).sum();
+        let planned = Planned {
+            prompt_tokens,
+            answer_tokens_max: SUMMARY_TOKENS_MAX,
+            prices: self.info.as_ref().and_then(|info| info.prices),
+        };
+        let held = match self.budget.as_ref().map(|budget| budget.reserve(&planned)) {
+            None => None,
+            Some(Granted::Call { reservation, is_last: false, .. }) => Some(reservation),
+            Some(Granted::Call { is_last: true, .. } | Granted::Nothing | Granted::NoPrice) => {
+                return Err(ProviderError::new(
+                    ProviderErrorKind::Cancelled,
+                    "the budget cannot pay for a summary",
+                ));
+            }
+        };
+        let mut draft = Draft::default();
+        let outcome = self.collect(request, &mut draft).await;
+        let finished = draft.finish(StopReason::Error);
+        let cost = self.info.as_ref().and_then(|info| info.cost(&finished.usage));
+        if let Some(held) = held {
+            held.settle(finished.usage.total(), cost);
+        }
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        spent.usage += finished.usage;
+        spent.cost =
+            Some(spent.cost.unwrap_or_default()).zip(cost).and_then(|(sum, cost)| sum.checked_add(cost));
+        drop(spent);
+        outcome?;
+        let texts = finished.content.iter().filter_map(|block| match block {
+            rheon_types::Content::Text { text } => Some(text.as_str()),
+            rheon_types::Content::Image { .. }
+            | rheon_types::Content::Thinking { .. }
+            | rheon_types::Content::ToolCall(_) => None,
+        });
+        Ok(texts.collect::<Vec<_>>().join("\n"))
+    }
+
+    async fn collect(&self, request: Request, draft: &mut Draft) -> Result<(), ProviderError> {
+        let broken = |error: rheon_types::DraftError| {
+            ProviderError::new(ProviderErrorKind::Malformed, error.to_string())
+        };
+        let mut stream = self.provider.stream(request, self.cancel.clone());
+        loop {
+            let next = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => {
+                    return Err(ProviderError::new(ProviderErrorKind::Cancelled, "the run was stopped"));
+                }
+                next = stream.next() => next,
+            };
+            let Some(chunk) = next else {
+                return Err(ProviderError::new(ProviderErrorKind::Network, "the summary was cut off"));
+            };
+            let chunk = chunk?;
+            draft.push(&chunk).map_err(broken)?;
+            if let Chunk::Done { .. } = chunk {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Summariser for RunSummariser {
+    fn summarise<'a>(
+        &'a self,
+        messages: &'a History,
+        instructions: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<String, ProviderError>> {
+        // Two thirds of the window, at three bytes a token, leave room for the answer whatever the script.
+        let bytes_max = usize::try_from(self.window_tokens.saturating_mul(2)).unwrap_or(usize::MAX);
+        let asked = summary_prompt(instructions.filter(|said| !said.trim().is_empty()));
+        let text = format!("The conversation:\n{}\n\n{asked}", transcript(messages, bytes_max));
+        let message = Message::note(text, rheon_types::Timestamp::default());
+        let mut request = Request::new(Arc::clone(&self.model));
+        request.messages = std::iter::once(Arc::new(AgentMessage::from(message))).collect();
+        request.tokens_max = Some(SUMMARY_TOKENS_MAX);
+        Box::pin(self.ask(request))
+    }
+}

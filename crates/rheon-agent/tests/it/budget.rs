@@ -1,0 +1,82 @@
+//! The budget is a wall: asked for before a call, settled after, and shared by a tree of agents.
+
+use std::sync::Arc;
+
+use expect_test::expect;
+use rheon_agent::{BudgetPool, Caps};
+use rheon_testkit::{Ran, Scenario, TestClock, Turn, echo, scripted};
+use rheon_types::event::Meter;
+use rheon_types::{AgentEvent, LimitKind, RunEnd, ToolChoice, Usage};
+use serde_json::json;
+
+fn pool(tokens: u64) -> BudgetPool {
+    let caps = Caps { tokens: Some(tokens), ..Caps::default() };
+    BudgetPool::new(caps, Arc::new(TestClock::default()))
+}
+
+fn endless(input: u64, output: u64) -> Scenario {
+    let usage = Usage { input, output, ..Usage::default() };
+    Scenario::new().turn(Turn::call("echo", json!({ "text": "again" })).usage(usage).repeat())
+}
+
+async fn run(scenario: Scenario, budget: &BudgetPool) -> Ran {
+    let budget = budget.clone();
+    let with = move |builder: rheon_agent::AgentBuilder| builder.budget(budget).max_tokens(4_000);
+    scripted(scenario).tool(echo()).with(with).run("go").await
+}
+
+fn names(ran: &Ran, prefix: &str) -> Vec<&'static str> {
+    let names = ran.trace.events().into_iter().map(|event| event.kind.name());
+    names.filter(|name| name.starts_with(prefix)).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_warns_then_wraps_up_then_stops_and_never_spends_more_than_its_cap() {
+    let budget = pool(20_000);
+    let ran = run(endless(0, 1_500), &budget).await;
+    assert_eq!(names(&ran, "budget."), ["budget.warning"]);
+    assert!(matches!(ran.output().end, RunEnd::Limit { limit: LimitKind::Budget, .. }));
+    let Meter { spent, reserved, cap } = budget.ledger().tokens;
+    assert_eq!((reserved, cap), (0, Some(20_000)));
+    assert!(spent <= 20_000, "{spent}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_call_may_use_no_tool_and_is_told_why() {
+    let ran = run(endless(100, 900), &pool(1_500)).await;
+    let requests = ran.provider.requests();
+    let last = requests.last().unwrap();
+    assert_eq!(last.tool_choice, ToolChoice::None);
+    assert!(last.reminder.as_deref().unwrap().starts_with("The budget of this session is nearly spent"));
+    expect![[r#"
+        tool.blocked echo call_1_0 "not run: the budget is spent""#]]
+    .assert_eq(&ran.trace.only(&["tool."]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_anything_left_no_call_is_made() {
+    let ran = run(endless(1, 1), &pool(100)).await;
+    assert_eq!(ran.provider.requests().len(), 0);
+    assert_eq!(names(&ran, "budget."), ["budget.exceeded"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_set_aside_stands_in_the_log_before_the_call() {
+    let ran = run(Scenario::new().turn("done"), &pool(100_000)).await;
+    let reserved = ran.trace.events().into_iter().find_map(|event| match event.kind {
+        AgentEvent::LlmStart { reserved, .. } => reserved,
+        _ => None,
+    });
+    assert!(reserved.is_some_and(|reserved| reserved.tokens >= 4_000 && reserved.cost.is_none()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn tries_that_fail_are_counted_and_each_is_paid_for_anew() {
+    let usage = Usage { input: 500, output: 100, ..Usage::default() };
+    // The first is cut before it reports anything, so what it took is estimated.
+    let cut = Turn::say("half").cut();
+    let budget = pool(50_000);
+    let ran = run(Scenario::new().turn(cut).turn(Turn::say("whole").usage(usage)), &budget).await;
+    assert_eq!(ran.output().end, RunEnd::Completed);
+    assert_eq!(budget.ledger().tokens, Meter { spent: 608, reserved: 0, cap: Some(50_000) });
+}

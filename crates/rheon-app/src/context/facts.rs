@@ -1,0 +1,67 @@
+//! `Facts`: what the model is told of the machine, the folder, the day and the repository.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use rheon_tools::Shown;
+use rheon_types::Timestamp;
+
+use super::git::GitState;
+
+/// What the model is told of where it is. Everything is a value, so that the same facts give the same bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// The operating system and the processor: `linux (x86_64)`.
+    pub system: String,
+    /// The user's shell, where it is known.
+    pub shell: Option<String>,
+    /// The folder that the agent works in.
+    pub working_folder: PathBuf,
+    /// The day in UTC. Not the time: that would be another prompt with every request.
+    pub day: Option<String>,
+    /// How the repository stands.
+    pub git: GitState,
+}
+
+impl Facts {
+    /// The facts of this machine at this moment.
+    pub fn new(working_folder: &Path, shell: Option<&Path>, now: Timestamp, git: GitState) -> Self {
+        let shell = shell.and_then(Path::file_name).map(|name| Shown(name).to_string());
+        Self {
+            system: format!("{} ({})", std::env::consts::OS, std::env::consts::ARCH),
+            shell,
+            working_folder: working_folder.to_owned(),
+            day: day(now),
+            git,
+        }
+    }
+
+    /// What the model reads.
+    pub fn text(&self) -> String {
+        let mut text = "# Environment\n".to_owned();
+        let mut line = |name: &str, value: &dyn std::fmt::Display| {
+            // Writing to a string cannot fail.
+            writeln!(text, "- {name}: {value}").ok();
+        };
+        line("System", &self.system);
+        if let Some(shell) = &self.shell {
+            line("Shell of the user", shell);
+        }
+        line("Working folder", &Shown(self.working_folder.as_os_str()));
+        if let Some(day) = &self.day {
+            line("Date", &format_args!("{day} (UTC)"));
+        }
+        line("Git", &self.git);
+        text.trim_end().to_owned()
+    }
+}
+
+/// The day of a moment; none beyond the calendar.
+fn day(moment: Timestamp) -> Option<String> {
+    let text = moment.to_string();
+    text.split_once('T').map(|(day, _)| day.to_owned())
+}
+
+#[cfg(test)]
+#[path = "facts_tests.rs"]
+mod tests;

@@ -1,0 +1,44 @@
+//! Facts as the model reads them.
+
+use std::path::{Path, PathBuf};
+
+use expect_test::expect;
+use rheon_types::Timestamp;
+
+use super::Facts;
+use crate::context::git::GitState;
+
+fn facts(folder: &str, shell: Option<&str>, millis: u64, git: GitState) -> String {
+    let facts = Facts::new(Path::new(folder), shell.map(Path::new), Timestamp::from_millis(millis), git);
+    Facts { system: "linux (x86_64)".into(), ..facts }.text()
+}
+
+#[test]
+fn the_same_day_gives_the_same_bytes_and_nothing_hidden_gets_in() {
+    let morning = facts("/home/a/p", Some("/usr/bin/fish"), 1_794_700_800_000, GitState::NoRepository);
+    let evening = facts("/home/a/p", Some("/usr/bin/fish"), 1_794_787_199_999, GitState::NoRepository);
+    assert_eq!(morning, evening);
+    expect![[r#"
+        # Environment
+        - System: linux (x86_64)
+        - Shell of the user: fish
+        - Working folder: /home/a/p
+        - Date: 2026-11-15 (UTC)
+        - Git: not a repository"#]]
+    .assert_eq(&morning);
+    let odd =
+        facts("/home/a\n- Git: b\u{202e}", None, u64::MAX, GitState::Unknown("git is not installed".into()));
+    expect![[r#"
+        # Environment
+        - System: linux (x86_64)
+        - Working folder: /home/a\n- Git: b\u{202e}
+        - Git: unknown (git is not installed)"#]]
+    .assert_eq(&odd);
+}
+
+#[test]
+fn facts_of_this_machine_name_its_system() {
+    let facts = Facts::new(&PathBuf::from("/"), None, Timestamp::from_millis(0), GitState::NoRepository);
+    assert!(facts.system.starts_with(std::env::consts::OS));
+    assert_eq!((facts.shell, facts.day.as_deref()), (None, Some("1970-01-01")));
+}

@@ -1,0 +1,119 @@
+//! Episodes: what happened in earlier sessions, one line each.
+
+use rheon_types::{SessionId, Timestamp};
+use rusqlite::{Error, Row, params};
+
+use crate::sqlite::database::Database;
+use crate::sqlite::error::DatabaseError;
+use crate::sqlite::full_text;
+use crate::sqlite::index::{SessionRow, Status};
+use crate::sqlite::number::{self, limit, stored};
+
+/// How many episodes are listed at most.
+const EPISODES_MAX: usize = 1_000;
+/// How long a summary may be.
+const SUMMARY_CHARS_MAX: usize = 500;
+
+/// What happened in one session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Episode {
+    /// The session.
+    pub session_id: SessionId,
+    /// The project it worked on.
+    pub project: String,
+    /// What it was about, in one line, up to a cap.
+    pub summary: String,
+    /// What became of it.
+    pub outcome: Status,
+    /// When it was active last.
+    pub at: Timestamp,
+}
+
+impl From<&SessionRow> for Episode {
+    /// The session as the index knows it; its title is the summary until somebody writes a better one.
+    fn from(session: &SessionRow) -> Self {
+        Self {
+            session_id: session.source.session_id.clone(),
+            project: session.source.project.clone(),
+            summary: session.title.clone(),
+            outcome: session.status,
+            at: session.active,
+        }
+    }
+}
+
+/// The episodes in a memory.
+#[derive(Debug)]
+pub struct Episodes<'a> {
+    database: &'a Database,
+}
+
+pub(super) const COLUMNS: &str =
+    "episodes.session_id, episodes.project, episodes.summary, episodes.outcome, episodes.at_ms";
+
+impl<'a> Episodes<'a> {
+    pub(super) fn new(database: &'a Database) -> Self {
+        Self { database }
+    }
+
+    /// Keeps episodes, each in place of what was kept of the same session. One that says nothing is left out.
+    pub fn record<'e>(&self, episodes: impl IntoIterator<Item = &'e Episode>) -> Result<(), DatabaseError> {
+        self.database.write(|connection| {
+            let mut statement = connection.prepare_cached(
+                "INSERT INTO episodes (session_id, project, summary, outcome, at_ms, words) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (session_id) DO UPDATE SET project = excluded.project, \
+                 summary = excluded.summary, outcome = excluded.outcome, at_ms = excluded.at_ms, \
+                 words = excluded.words WHERE (project, summary, outcome, at_ms) IS NOT \
+                 (excluded.project, excluded.summary, excluded.outcome, excluded.at_ms)",
+            )?;
+            for episode in episodes {
+                let summary = one_line(&episode.summary);
+                if summary.is_empty() {
+                    continue;
+                }
+                statement.execute(params![
+                    episode.session_id.as_str(),
+                    episode.project,
+                    summary,
+                    episode.outcome,
+                    stored(episode.at.as_millis()),
+                    full_text::segmented(&summary),
+                ])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Forgets an episode; `false` if there was none.
+    pub fn remove(&self, session_id: &SessionId) -> Result<bool, DatabaseError> {
+        let sql = "DELETE FROM episodes WHERE session_id = ?1";
+        self.database.write(|connection| Ok(connection.execute(sql, [session_id.as_str()])? > 0))
+    }
+
+    /// The latest episodes of a project, the newest first.
+    pub fn latest(&self, project: &str, count: usize) -> Result<Vec<Episode>, DatabaseError> {
+        self.database.read(|connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM episodes WHERE project = ?1 ORDER BY at_ms DESC, id DESC LIMIT ?2"
+            ))?;
+            let values = params![project, limit(count.min(EPISODES_MAX))];
+            statement.query_map(values, |row| episode(row, 0))?.collect()
+        })
+    }
+}
+
+fn one_line(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.chars().take(SUMMARY_CHARS_MAX).collect()
+}
+
+/// The episode whose columns begin at `first`.
+pub(super) fn episode(row: &Row<'_>, first: usize) -> Result<Episode, Error> {
+    Ok(Episode {
+        session_id: row.get::<_, String>(first)?.into(),
+        project: row.get(first + 1)?,
+        summary: row.get(first + 2)?,
+        outcome: row.get(first + 3)?,
+        at: Timestamp::from_millis(number::read(row.get(first + 4)?)),
+    })
+}

@@ -1,0 +1,266 @@
+//! What `memory` keeps, finds and refuses.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use expect_test::expect;
+use rheon_types::{Effect, Tool};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::builtin::Remember;
+use crate::builtin::stage::{FarClock, call, told};
+use crate::notes::{NOTE_BYTES_MAX, NOTES_MAX, NoteFolder};
+use crate::skills::Origin;
+
+struct World {
+    folder: TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(path)
+    }
+
+    fn tool(&self) -> Remember {
+        let folder = |path: &str, origin| NoteFolder { path: self.at(path), origin };
+        let folders = vec![folder("home/memory", Origin::User), folder("data/project", Origin::Project)];
+        Remember::new(folders, Arc::new(FarClock::default()))
+    }
+
+    async fn all(&self, calls: &[Value]) -> String {
+        let mut text = String::new();
+        for given in calls {
+            text.push_str(&told(self.tool(), given.clone()).await);
+            text.push_str("\n----\n");
+        }
+        text.replace(&self.at("").display().to_string(), "/T/")
+    }
+}
+
+fn write(name: &str, text: &str) -> Value {
+    json!({ "action": "write", "name": name, "description": format!("About {name}"), "text": text })
+}
+
+/// Everything that happens to notes, in order.
+fn a_life() -> Vec<Value> {
+    vec![
+        json!({ "action": "list" }),
+        write("build-system", "Use `just`, not make.\n\nTests need Docker."),
+        json!({
+            "action": "write", "scope": "user", "name": "style", "description": "How the user likes code",
+            "kind": "episodic", "keywords": ["tabs", "naming: short"], "text": "No abbreviations.",
+        }),
+        json!({ "action": "list" }),
+        json!({ "action": "list", "scope": "user" }),
+        json!({ "action": "read", "name": "build-system" }),
+        json!({ "action": "search", "query": "which build system do tests use?" }),
+        json!({ "action": "search", "query": "zebra" }),
+        json!({ "action": "write", "name": "build-system", "text": "Use `just`." }),
+        json!({ "action": "read", "name": "build-system" }),
+        json!({ "action": "delete", "name": "style" }),
+        json!({ "action": "delete", "name": "style" }),
+    ]
+}
+
+#[tokio::test]
+async fn notes_are_written_found_read_and_removed() {
+    let world = World::new();
+    let told = world.all(&a_life()).await;
+    expect![[r#"
+        There are no notes.
+        ----
+        wrote the note build-system of the project
+        ----
+        wrote the note style of the user
+        ----
+        - style (user, episodic): How the user likes code
+        - build-system (project, semantic): About build-system
+        ----
+        - style (user, episodic): How the user likes code
+        ----
+        [semantic note of the project, 2100-01-01T00:00:00Z: About build-system]
+
+        Use `just`, not make.
+
+        Tests need Docker.
+        ----
+        - build-system (project, semantic): About build-system
+        ----
+        No note has anything to do with it.
+        ----
+        replaced the note build-system of the project
+        ----
+        [semantic note of the project, 2100-01-01T00:00:00Z: About build-system]
+
+        Use `just`.
+        ----
+        removed the note style of the user
+        ----
+        failed: there is no note "style"; `list` shows which there are
+        ----
+    "#]]
+    .assert_eq(&told);
+    expect![[r#"
+        ---
+        name: "build-system"
+        description: "About build-system"
+        kind: semantic
+        created: "2100-01-01T00:00:00Z"
+        ---
+
+        Use `just`.
+    "#]]
+    .assert_eq(&std::fs::read_to_string(world.at("data/project/build-system.md")).unwrap());
+    expect![[r#"
+        # Notes
+
+        Made anew with every change; edit the notes themselves.
+
+        - [build-system](build-system.md) (semantic): About build-system
+    "#]]
+    .assert_eq(&std::fs::read_to_string(world.at("data/project/INDEX.md")).unwrap());
+    let mode = |path: &str| world.at(path).metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("data/project/build-system.md"), mode("data/project")), (0o600, 0o700));
+    assert_eq!(world.tool().effect(), Effect::Idempotent);
+}
+
+#[tokio::test]
+async fn names_never_lead_out_of_the_folder_and_what_is_missing_is_said() {
+    let world = World::new();
+    std::fs::create_dir_all(world.at("data/project")).unwrap();
+    std::fs::write(world.at("data/secret.md"), "secret").unwrap();
+    symlink("../secret.md", world.at("data/project/linked.md")).unwrap();
+    let told = world
+        .all(&[
+            write("../secret", "x"),
+            write("/etc/passwd", "x"),
+            write("a/b", "x"),
+            write("Index", "x"),
+            write("index", "x"),
+            write(&"x".repeat(65), "x"),
+            write("", "x"),
+            json!({ "action": "write", "name": "a", "text": "x" }),
+            json!({ "action": "write", "name": "a", "description": "x" }),
+            write("large", &"x".repeat(NOTE_BYTES_MAX as usize)),
+            json!({ "action": "read", "name": "../secret" }),
+            json!({ "action": "read", "name": "linked" }),
+            json!({ "action": "delete", "name": "../secret" }),
+            json!({ "action": "search" }),
+            json!({ "action": "list" }),
+            // What a link leads to stays as it is; the link is what is replaced.
+            write("linked", "mine"),
+        ])
+        .await;
+    expect![[r#"
+        invalidArgs: a note cannot be called "../secret": lower-case words with hyphens between them are needed, at most 64 characters, and not `index`
+        ----
+        invalidArgs: a note cannot be called "/etc/passwd": lower-case words with hyphens between them are needed, at most 64 characters, and not `index`
+        ----
+        invalidArgs: a note cannot be called "a/b": lower-case words with hyphens between them are needed, at most 64 characters, and not `index`
+        ----
+        invalidArgs: a note cannot be called "Index": lower-case words with hyphens between them are needed, at most 64 characters, and not `index`
+        ----
+        invalidArgs: a note cannot be called "index": lower-case words with hyphens between them are needed, at most 64 characters, and not `index`
+        ----
+        invalidArgs: a note cannot be called "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx": lower-case words with hyphens between them are needed, at most 64 characters, and not `index`
+        ----
+        invalidArgs: this action needs `name`
+        ----
+        invalidArgs: this action needs `description`
+        ----
+        invalidArgs: this action needs `text`
+        ----
+        invalidArgs: the note has 16482 bytes, more than 16384; keep what matters, or make several notes of it
+        ----
+        failed: there is no note "../secret"; `list` shows which there are
+        ----
+        failed: there is no note "linked"; `list` shows which there are
+        ----
+        failed: there is no note "../secret"; `list` shows which there are
+        ----
+        invalidArgs: this action needs `query`
+        ----
+        There are no notes.
+        [note /T/data/project/linked.md is left out: it is not a regular file, but a link]
+        ----
+        wrote the note linked of the project
+        ----
+    "#]].assert_eq(&told);
+    assert_eq!(std::fs::read_to_string(world.at("data/secret.md")).unwrap(), "secret");
+    assert!(!world.at("data/project/linked.md").is_symlink());
+}
+
+#[tokio::test]
+async fn a_name_that_both_have_is_the_projects_and_is_removed_only_when_it_is_said_whose() {
+    let world = World::new();
+    let user =
+        json!({ "action": "write", "scope": "user", "name": "a", "description": "mine", "text": "user" });
+    let told = world
+        .all(&[
+            write("a", "project"),
+            user,
+            json!({ "action": "read", "name": "a" }),
+            json!({ "action": "read", "name": "a", "scope": "user" }),
+            json!({ "action": "delete", "name": "a" }),
+            json!({ "action": "delete", "name": "a", "scope": "user" }),
+            json!({ "action": "list" }),
+        ])
+        .await;
+    expect![[r#"
+        wrote the note a of the project
+        ----
+        wrote the note a of the user
+        ----
+        [semantic note of the project, 2100-01-01T00:00:00Z: About a]
+
+        project
+        ----
+        [semantic note of the user, 2100-01-01T00:00:00Z: mine]
+
+        user
+        ----
+        failed: the user and the project both have a note "a"; say which by `scope`
+        ----
+        removed the note a of the user
+        ----
+        - a (project, semantic): About a
+        ----
+    "#]]
+    .assert_eq(&told);
+}
+
+#[tokio::test]
+async fn a_wider_search_that_fails_is_told() {
+    let world = World::new();
+    let search = json!({ "action": "search", "query": "parser" });
+    let found = world.tool().with_recall(Arc::new(|query: &str, count: usize| {
+        Ok(vec![format!("{query} {count}\nfixed"), "x".repeat(1_000)])
+    }));
+    let text = told(found, search.clone()).await;
+    assert!(text.contains("From earlier sessions:\n- parser 10 fixed\n- xxx"), "{text}");
+    assert!(text.ends_with("[700 characters more]"), "{text}");
+    let failing =
+        world.tool().with_recall(Arc::new(|_: &str, _: usize| Err("the database is damaged".into())));
+    expect![[r#"
+        No note has anything to do with it.
+        [earlier sessions could not be searched: the database is damaged]"#]]
+    .assert_eq(&told(failing, search).await);
+}
+
+#[tokio::test]
+async fn at_the_cap_old_notes_can_be_replaced_and_no_new_ones_written() {
+    let world = World::new();
+    std::fs::create_dir_all(world.at("data/project")).unwrap();
+    for number in 0..NOTES_MAX {
+        std::fs::write(world.at(&format!("data/project/n{number}.md")), "x").unwrap();
+    }
+    assert!(call(world.tool(), write("n7", "new")).await.is_ok());
+    let told = told(world.tool(), write("another", "x")).await;
+    assert_eq!(told, "failed: there are 1000 notes already; remove or merge some first");
+}

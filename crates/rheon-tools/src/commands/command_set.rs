@@ -1,0 +1,208 @@
+//! `CommandSet`: all slash commands of a session.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::commands::command::{CommandFolder, SlashCommand};
+use crate::commands::frontmatter;
+use crate::commands::limits::{COMMAND_BYTES_MAX, COMMANDS_MAX, DEPTH_MAX};
+use crate::commands::template::Template;
+use crate::commands::warning::{CommandError, CommandProblem, CommandWarning};
+use crate::markdown::{FileProblem, Origin, entries, is_usable, read};
+
+/// All commands of a session, by name, and what was odd about them.
+#[derive(Debug, Clone, Default)]
+pub struct CommandSet {
+    commands: BTreeMap<String, SlashCommand>,
+    warnings: Vec<CommandWarning>,
+}
+
+impl CommandSet {
+    /// All commands of several folders; those of a project override those of the user, and in each of both those of a later
+    /// folder override those of an earlier one. A folder that does not exist holds none.
+    ///
+    /// What a command says becomes a prompt, so **give the folders of a project only once the user trusts it**;
+    /// [`SlashCommand::digest`] is what to remember of each.
+    pub fn load(folders: &[CommandFolder]) -> Self {
+        let mut all = Self::default();
+        for origin in [Origin::User, Origin::Project] {
+            for folder in folders.iter().filter(|folder| folder.origin == origin) {
+                all.merge(Self::load_dir(folder));
+            }
+        }
+        all
+    }
+
+    /// The commands of one folder. Links that lead out of it are refused; whether the folder itself is where it should be is
+    /// the caller's concern.
+    pub fn load_dir(folder: &CommandFolder) -> Self {
+        let mut found = Self::default();
+        match folder.path.canonicalize() {
+            Ok(root) => found.look_in(&Place { folder, root: &root }, &root, &[]),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => found.warn(&folder.path, FileProblem::from(error).into()),
+        }
+        found
+    }
+
+    /// Adds the commands of `other`, which override those of the same name, and its warnings.
+    pub fn merge(&mut self, other: Self) {
+        self.warnings.extend(other.warnings);
+        for command in other.commands.into_values() {
+            if !self.add(command) {
+                break;
+            }
+        }
+    }
+
+    /// The command of this name, with or without its slash.
+    pub fn get(&self, name: &str) -> Option<&SlashCommand> {
+        self.commands.get(name.strip_prefix('/').unwrap_or(name))
+    }
+
+    /// All commands, by name.
+    pub fn iter(&self) -> impl Iterator<Item = &SlashCommand> {
+        self.commands.values()
+    }
+
+    /// What was odd, in the order in which it was found.
+    pub fn warnings(&self) -> &[CommandWarning] {
+        &self.warnings
+    }
+
+    fn look_in(&mut self, place: &Place<'_>, folder: &Path, names: &[String]) {
+        let (entries, cut) = match entries(folder) {
+            Ok(listed) => listed,
+            Err(error) => return self.warn(folder, FileProblem::from(error).into()),
+        };
+        if let Some(problem) = cut {
+            self.warn(folder, problem.into());
+        }
+        for entry in entries {
+            if self.commands.len() >= COMMANDS_MAX {
+                return self.warn(place.root, CommandProblem::TooMany);
+            }
+            self.look_at(place, &entry, names);
+        }
+    }
+
+    fn look_at(&mut self, place: &Place<'_>, entry: &Path, names: &[String]) {
+        let Some(found) = Found::at(entry) else { return };
+        let stem = match found {
+            Found::File => entry.file_stem(),
+            Found::Folder => entry.file_name(),
+            Found::LinkedFolder => return self.warn(entry, CommandProblem::LinkedFolder),
+        };
+        let stem = stem.map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        if !is_usable(&stem) || stem.contains(|one: char| one.is_whitespace() || one == ':') {
+            return self.warn(entry, CommandProblem::NameUnusable);
+        }
+        let names: Vec<String> = names.iter().cloned().chain([stem]).collect();
+        match found {
+            Found::Folder if names.len() > DEPTH_MAX => self.warn(entry, CommandProblem::TooDeep),
+            Found::Folder => self.look_in(place, entry, &names),
+            Found::LinkedFolder => {}
+            Found::File => match place.command(entry, names.join(":")) {
+                Ok((command, problems)) => {
+                    for problem in problems {
+                        self.warn(entry, problem);
+                    }
+                    self.add(command);
+                }
+                Err(problem) => self.warn(entry, problem),
+            },
+        }
+    }
+
+    /// Adds a command, which overrides the one of its name; `false` if there is no room for any more.
+    fn add(&mut self, command: SlashCommand) -> bool {
+        match self.commands.get(&command.name) {
+            Some(first) => {
+                let (path, name, by) = (first.file.clone(), command.name.clone(), command.file.clone());
+                self.warn(&path, CommandProblem::Overridden { name, by });
+            }
+            None if self.commands.len() >= COMMANDS_MAX => {
+                self.warn(&command.root, CommandProblem::TooMany);
+                return false;
+            }
+            None => {}
+        }
+        self.commands.insert(command.name.clone(), command);
+        true
+    }
+
+    fn warn(&mut self, path: &Path, problem: CommandProblem) {
+        self.warnings.push(CommandWarning { path: path.to_owned(), problem });
+    }
+}
+
+/// What stands in a folder of commands.
+enum Found {
+    File,
+    Folder,
+    LinkedFolder,
+}
+
+impl Found {
+    /// Nothing for what cannot be a command.
+    fn at(entry: &Path) -> Option<Self> {
+        let is_hidden = entry.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if is_hidden {
+            return None;
+        }
+        let kind = entry.symlink_metadata().ok()?;
+        if kind.is_dir() {
+            return Some(Self::Folder);
+        }
+        if kind.is_symlink() && entry.is_dir() {
+            return Some(Self::LinkedFolder);
+        }
+        entry.extension().filter(|extension| *extension == "md").map(|_| Self::File)
+    }
+}
+
+/// Where commands are looked for.
+struct Place<'a> {
+    folder: &'a CommandFolder,
+    /// Its canonical path.
+    root: &'a Path,
+}
+
+impl Place<'_> {
+    fn command(
+        &self,
+        entry: &Path,
+        name: String,
+    ) -> Result<(SlashCommand, Vec<CommandProblem>), CommandProblem> {
+        let file: PathBuf = entry.canonicalize().map_err(FileProblem::from)?;
+        let read = read(self.root, &file, COMMAND_BYTES_MAX)?;
+        if frontmatter::body(&read.text).is_empty() {
+            return Err(CommandProblem::Empty);
+        }
+        let (about, problems) = frontmatter::read(&read.text);
+        let command = SlashCommand {
+            name,
+            about,
+            origin: self.folder.origin,
+            numbering: self.folder.numbering,
+            file,
+            root: self.root.to_owned(),
+            digest: read.digest,
+        };
+        Ok((command, problems))
+    }
+}
+
+impl SlashCommand {
+    /// Its text, read anew. What changed since the command was found is not what was trusted then, and is refused.
+    pub fn template(&self) -> Result<Template, CommandError> {
+        let failed = |problem| CommandError { name: self.name.clone(), problem };
+        let file =
+            read(&self.root, &self.file, COMMAND_BYTES_MAX).map_err(|problem| failed(problem.into()))?;
+        if file.digest != self.digest {
+            return Err(failed(CommandProblem::Changed));
+        }
+        Ok(Template::parse(frontmatter::body(&file.text), self.numbering))
+    }
+}

@@ -1,0 +1,175 @@
+//! Arguments put into a template.
+
+use crate::commands::template::{Part, Piece, Span, Template};
+use crate::commands::words::{is_harmless, quoted, words};
+
+/// How many bytes the arguments may have.
+const ARGUMENTS_BYTES_MAX: usize = 64 * 1024;
+
+/// How many bytes all parts may have.
+const PARTS_BYTES_MAX: usize = 1024 * 1024;
+
+/// Why arguments cannot be put into a command.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FillError {
+    /// The arguments are too long.
+    #[error(
+        "the arguments have {0} bytes, more than {ARGUMENTS_BYTES_MAX}; put them into a file and name it"
+    )]
+    ArgumentsTooLong(usize),
+    /// The text would be too long.
+    #[error("the text with these arguments is larger than {PARTS_BYTES_MAX} bytes; pass shorter ones")]
+    TooLong,
+    /// An argument might be taken for more than a word by the shell.
+    #[error(
+        "an argument with spaces or signs cannot be put into the line `{line}`: write its place outside of quotes, or \
+         pass a plain word"
+    )]
+    InCommand {
+        /// The line, before arguments are in it.
+        line: String,
+    },
+}
+
+impl Template {
+    /// The parts of the prompt with `arguments`, what was typed behind the name of the command.
+    ///
+    /// What an argument says is only ever text, a part of a path, or a word of a command line.
+    pub fn fill(&self, arguments: &str) -> Result<Vec<Part>, FillError> {
+        if arguments.len() > ARGUMENTS_BYTES_MAX {
+            return Err(FillError::ArgumentsTooLong(arguments.len()));
+        }
+        let given = Given { all: arguments.trim(), words: words(arguments) };
+        let mut parts = Vec::new();
+        let mut bytes = 0_usize;
+        for piece in &self.pieces {
+            bytes += given.bytes(piece);
+            if bytes > PARTS_BYTES_MAX {
+                return Err(FillError::TooLong);
+            }
+            parts.push(match piece {
+                Piece::Text(spans) => Part::Text(given.text(spans)),
+                Piece::File(spans) => Part::File(given.text(spans).into()),
+                Piece::Command(spans) => Part::Command(given.line(spans)?),
+            });
+        }
+        if !given.all.is_empty() && !self.has_places() {
+            let added = format!("\n\nArguments: {}", given.all);
+            match parts.last_mut() {
+                Some(Part::Text(text)) => text.push_str(&added),
+                Some(Part::File(_) | Part::Command(_)) | None => parts.push(Part::Text(added)),
+            }
+        }
+        // A file that no argument names is none.
+        parts.retain(|part| !matches!(part, Part::File(path) if path.as_os_str().is_empty()));
+        Ok(parts)
+    }
+
+    fn has_places(&self) -> bool {
+        let mut spans = self.pieces.iter().flat_map(Piece::spans);
+        spans.any(|span| !matches!(span, Span::Plain(_)))
+    }
+}
+
+impl Piece {
+    fn spans(&self) -> &[Span] {
+        match self {
+            Self::Text(spans) | Self::File(spans) | Self::Command(spans) => spans,
+        }
+    }
+}
+
+struct Given<'a> {
+    all: &'a str,
+    words: Vec<String>,
+}
+
+impl Given<'_> {
+    fn one(&self, index: usize) -> &str {
+        self.words.get(index).map(String::as_str).unwrap_or_default()
+    }
+
+    fn bytes(&self, piece: &Piece) -> usize {
+        let of = |span: &Span| match span {
+            Span::Plain(text) => text.len(),
+            Span::All => self.all.len(),
+            Span::One(index) => self.one(*index).len(),
+        };
+        piece.spans().iter().map(of).sum()
+    }
+
+    fn text(&self, spans: &[Span]) -> String {
+        let of = |span: &Span| match span {
+            Span::Plain(text) => text.clone(),
+            Span::All => self.all.to_owned(),
+            Span::One(index) => self.one(*index).to_owned(),
+        };
+        spans.iter().map(of).collect()
+    }
+
+    /// A line for the shell. Words that mean nothing to it stand as they are; others stand in quotes, and only where none are
+    /// open, because in those they might not hold.
+    fn line(&self, spans: &[Span]) -> Result<String, FillError> {
+        let mut line = String::new();
+        let mut quotes = Quotes::default();
+        for span in spans {
+            let words = match span {
+                Span::Plain(text) => {
+                    quotes.pass(text);
+                    line.push_str(text);
+                    continue;
+                }
+                Span::All => self.words.as_slice(),
+                Span::One(index) => self.words.get(*index).map(std::slice::from_ref).unwrap_or_default(),
+            };
+            let put = |word: &String| match quotes.are_open() {
+                true => is_harmless(word).then(|| word.clone()),
+                false => quoted(word),
+            };
+            let put: Option<Vec<String>> = words.iter().map(put).collect();
+            let put = put.ok_or_else(|| FillError::InCommand { line: shown(spans) })?;
+            line.push_str(&put.join(" "));
+        }
+        Ok(line)
+    }
+}
+
+/// A line before arguments are in it.
+fn shown(spans: &[Span]) -> String {
+    let of = |span: &Span| match span {
+        Span::Plain(text) => text.clone(),
+        Span::All => "$ARGUMENTS".to_owned(),
+        Span::One(index) => format!("$ARGUMENTS[{index}]"),
+    };
+    spans.iter().map(of).collect()
+}
+
+/// Whether a word in quotes would not stand for itself at this place of a line.
+#[derive(Default)]
+struct Quotes {
+    open: Option<char>,
+    is_escaped: bool,
+    /// Something with rules of its own: a here-document, `$'...'`, arithmetic.
+    is_special: bool,
+}
+
+impl Quotes {
+    fn pass(&mut self, text: &str) {
+        self.is_special |= ["<<", "$'", "(("].iter().any(|sign| text.contains(sign));
+        for character in text.chars() {
+            if std::mem::take(&mut self.is_escaped) {
+                continue;
+            }
+            match (self.open, character) {
+                (None | Some('"'), '\\') => self.is_escaped = true,
+                (None, '"' | '\'') => self.open = Some(character),
+                (Some(open), _) if character == open => self.open = None,
+                (None | Some(_), _) => {}
+            }
+        }
+    }
+
+    fn are_open(&self) -> bool {
+        self.open.is_some() || self.is_escaped || self.is_special
+    }
+}

@@ -1,0 +1,121 @@
+//! The frontmatter of a command, read leniently: a command works without any.
+
+use serde_json::Value;
+
+use crate::commands::command::About;
+use crate::commands::warning::CommandProblem;
+use crate::markdown::{Fields, Readable, parse, split, text_of};
+
+/// How many characters of each field are kept.
+const FIELD_CHARACTERS_MAX: usize = 1_024;
+
+/// How many rules for tools are kept.
+const RULES_MAX: usize = 100;
+
+/// What the file says about itself, with what is odd about it.
+pub(super) fn read(text: &str) -> (About, Vec<CommandProblem>) {
+    let mut problems = Vec::new();
+    let body = body(text);
+    let fields = match split(text) {
+        Some((yaml, _)) => fields(yaml, &mut problems),
+        None => {
+            if text.trim_start_matches('\u{feff}').starts_with("---\n") {
+                problems.push(CommandProblem::Unclosed);
+            }
+            Fields::new()
+        }
+    };
+    let field = |key: &str| text_of(&fields, key).map(|text| cut(&text));
+    let about = About {
+        description: field("description").unwrap_or_else(|| first_line(body)),
+        argument_hint: hint(&fields),
+        model: field("model"),
+        agent: field("agent"),
+        is_subtask: match field("subtask").as_deref() {
+            None | Some("false") => false,
+            Some("true") => true,
+            Some(_) => {
+                problems.push(CommandProblem::SubtaskOdd);
+                false
+            }
+        },
+        allowed_tools: rules(fields.get("allowed-tools")),
+    };
+    (about, problems)
+}
+
+/// The text of a command, without its frontmatter.
+pub(super) fn body(text: &str) -> &str {
+    split(text).map_or(text.trim_start_matches('\u{feff}'), |(_, body)| body).trim()
+}
+
+fn fields(yaml: &str, problems: &mut Vec<CommandProblem>) -> Fields {
+    match parse(yaml) {
+        Ok((fields, Readable::AsItIs)) => fields,
+        Ok((fields, Readable::Mended(problem))) => {
+            problems.push(CommandProblem::Mended(problem));
+            fields
+        }
+        Err(problem) => {
+            problems.push(CommandProblem::Unreadable(problem));
+            Fields::new()
+        }
+    }
+}
+
+/// `[file]` without quotes is a list in YAML, and is what people write.
+fn hint(fields: &Fields) -> Option<String> {
+    match fields.get("argument-hint")? {
+        Value::Array(items) => {
+            let words = items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ");
+            Some(cut(&format!("[{words}]")))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+            text_of(fields, "argument-hint").map(|text| cut(&text))
+        }
+    }
+}
+
+/// Rules stand in a list, or in one line with commas or spaces between them.
+fn rules(field: Option<&Value>) -> Vec<String> {
+    let rules: Vec<String> = match field {
+        Some(Value::Array(items)) => {
+            items.iter().filter_map(Value::as_str).map(|rule| rule.trim().to_owned()).collect()
+        }
+        Some(Value::String(line)) => apart(line),
+        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => Vec::new(),
+    };
+    rules.into_iter().filter(|rule| !rule.is_empty()).take(RULES_MAX).map(|rule| cut(&rule)).collect()
+}
+
+/// The rules of a line; what is in parentheses belongs to the rule before it.
+fn apart(line: &str) -> Vec<String> {
+    let mut rules = vec![String::new()];
+    let mut depth = 0_usize;
+    for character in line.chars() {
+        match character {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let is_between = depth == 0 && (character == ',' || character.is_whitespace());
+        match rules.last_mut() {
+            Some(rule) if !is_between => rule.push(character),
+            Some(_) | None => rules.push(String::new()),
+        }
+    }
+    rules
+}
+
+fn first_line(body: &str) -> String {
+    let line = body
+        .lines()
+        .map(|line| line.trim_start_matches('#').trim())
+        .find(|line| !line.is_empty() && *line != "---");
+    cut(line.unwrap_or_default())
+}
+
+fn cut(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.chars().take(FIELD_CHARACTERS_MAX).collect()
+}

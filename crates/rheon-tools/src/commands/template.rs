@@ -1,0 +1,225 @@
+//! `Template`: the text of a command, parsed. Pure: nothing is read and nothing is run.
+
+use std::path::PathBuf;
+
+use crate::commands::command::Numbering;
+
+/// A part of a prompt, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Text.
+    Text(String),
+    /// The content of a file, to be read through the gate. Where there is no such file, the text `@path` was meant.
+    File(PathBuf),
+    /// The output of a command line, to be run through the gate.
+    Command(String),
+}
+
+/// The text of a command, parsed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    pub(super) pieces: Vec<Piece>,
+}
+
+/// A part before the arguments are in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece {
+    Text(Vec<Span>),
+    File(Vec<Span>),
+    Command(Vec<Span>),
+}
+
+/// A stretch of a piece.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Span {
+    Plain(String),
+    /// All arguments.
+    All,
+    /// One argument, counted from zero.
+    One(usize),
+}
+
+/// What ends a line of prose and no path.
+const PUNCTUATION: [char; 9] = [',', '.', ';', ':', '!', '?', ')', ']', '"'];
+
+impl Template {
+    /// Parses the text of a command.
+    pub fn parse(text: &str, numbering: Numbering) -> Self {
+        let mut parser = Parser { numbering, pieces: Vec::new(), plain: String::new(), text: Vec::new() };
+        let mut fence = None;
+        for line in text.split_inclusive('\n') {
+            let was_fenced = fence.is_some();
+            fence = fence_after(fence, line);
+            if was_fenced || fence.is_some() {
+                parser.fenced(line);
+            } else {
+                parser.prose(line);
+            }
+        }
+        parser.finish()
+    }
+}
+
+/// The fence that is open after `line`, if one is: its sign and how many of it.
+fn fence_after(open: Option<(char, usize)>, line: &str) -> Option<(char, usize)> {
+    let line = line.trim();
+    let sign = line.chars().next().filter(|sign| matches!(sign, '`' | '~'));
+    let count = line.chars().take_while(|one| Some(*one) == sign).count();
+    match (open, sign) {
+        (None, Some(sign)) if count >= 3 => Some((sign, count)),
+        // Only signs close a fence, and at least as many as opened it.
+        (Some((opened, least)), Some(sign))
+            if sign == opened && count >= least && count == line.chars().count() =>
+        {
+            None
+        }
+        (open, _) => open,
+    }
+}
+
+struct Parser {
+    numbering: Numbering,
+    pieces: Vec<Piece>,
+    /// Text that is not a span yet.
+    plain: String,
+    /// Spans that are not a piece yet.
+    text: Vec<Span>,
+}
+
+impl Parser {
+    fn fenced(&mut self, line: &str) {
+        let mut rest = line;
+        while let Some(step) = self.step(rest) {
+            rest = step;
+        }
+    }
+
+    fn prose(&mut self, line: &str) {
+        let mut rest = line;
+        let mut before = None;
+        while let Some(character) = rest.chars().next() {
+            let is_start = before.is_none_or(|one: char| one.is_whitespace() || one == '(');
+            before = Some(character);
+            if let Some(after) = escaped(rest) {
+                self.plain.push_str(rest.get(1..rest.len() - after.len()).unwrap_or_default());
+                rest = after;
+            } else if let Some((line, after)) = command(rest).filter(|_| is_start) {
+                let spans = self.spans(line);
+                self.piece(Piece::Command(spans));
+                rest = after;
+            } else if let Some((path, after)) = file(rest).filter(|_| is_start) {
+                let spans = self.spans(path);
+                self.piece(Piece::File(spans));
+                rest = after;
+            } else {
+                let Some(after) = self.step(rest) else { break };
+                rest = after;
+            }
+        }
+    }
+
+    /// Takes one character or one place for arguments; nothing at the end.
+    fn step<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
+        if let Some(after) = rest.strip_prefix('\\')
+            && let Some((_, behind)) = place(after, self.numbering)
+        {
+            self.plain.push_str(after.get(..after.len() - behind.len()).unwrap_or_default());
+            return Some(behind);
+        }
+        if let Some((span, after)) = place(rest, self.numbering) {
+            self.end_plain();
+            self.text.push(span);
+            return Some(after);
+        }
+        let mut characters = rest.chars();
+        self.plain.push(characters.next()?);
+        Some(characters.as_str())
+    }
+
+    /// The spans of what belongs together.
+    fn spans(&mut self, text: &str) -> Vec<Span> {
+        let mut inner =
+            Parser { numbering: self.numbering, pieces: Vec::new(), plain: String::new(), text: Vec::new() };
+        inner.fenced(text);
+        inner.end_plain();
+        inner.text
+    }
+
+    fn piece(&mut self, piece: Piece) {
+        self.end_text();
+        self.pieces.push(piece);
+    }
+
+    fn end_plain(&mut self) {
+        if !self.plain.is_empty() {
+            self.text.push(Span::Plain(std::mem::take(&mut self.plain)));
+        }
+    }
+
+    fn end_text(&mut self) {
+        self.end_plain();
+        if !self.text.is_empty() {
+            self.pieces.push(Piece::Text(std::mem::take(&mut self.text)));
+        }
+    }
+
+    fn finish(mut self) -> Template {
+        self.end_text();
+        Template { pieces: self.pieces }
+    }
+}
+
+/// What comes after a file or a command that a backslash takes the meaning from.
+fn escaped(rest: &str) -> Option<&str> {
+    let after = rest.strip_prefix('\\')?;
+    command(after).or_else(|| file(after)).map(|(_, behind)| behind)
+}
+
+/// The line of `` !`line` ``, and what comes after it. It stays on one line.
+fn command(rest: &str) -> Option<(&str, &str)> {
+    let (line, after) = rest.strip_prefix("!`")?.split_once('`')?;
+    (!line.trim().is_empty() && !line.contains('\n')).then_some((line.trim(), after))
+}
+
+/// The path of `@path`, and what comes after it.
+fn file(rest: &str) -> Option<(&str, &str)> {
+    let after = rest.strip_prefix('@')?;
+    let end = after.find(char::is_whitespace).unwrap_or(after.len());
+    let path = after.get(..end)?;
+    // An argument ends with a bracket that is its own.
+    let path = if path.ends_with(']') && path.contains("$ARGUMENTS[") {
+        path
+    } else {
+        path.trim_end_matches(PUNCTUATION)
+    };
+    let is_path = path.chars().any(|one| one.is_alphanumeric()) && !path.starts_with('@');
+    is_path.then(|| (path, after.get(path.len()..).unwrap_or_default()))
+}
+
+/// The place for arguments at the beginning of `rest`, and what comes after it.
+fn place(rest: &str, numbering: Numbering) -> Option<(Span, &str)> {
+    let after = rest.strip_prefix('$')?;
+    if let Some(behind) = after.strip_prefix("ARGUMENTS") {
+        if let Some((number, behind)) = behind.strip_prefix('[').and_then(|inner| inner.split_once(']'))
+            && let Some(index) = number_of(number)
+        {
+            return Some((Span::One(index), behind));
+        }
+        // Part of a longer name.
+        let is_longer = behind.starts_with(|one: char| one.is_alphanumeric() || one == '_');
+        return (!is_longer).then_some((Span::All, behind));
+    }
+    let digits = after.chars().take_while(char::is_ascii_digit).count();
+    let number = number_of(after.get(..digits)?)?;
+    let behind = after.get(digits..)?;
+    match numbering {
+        Numbering::FromZero => Some((Span::One(number), behind)),
+        Numbering::FromOne => Some((Span::One(number.checked_sub(1)?), behind)),
+    }
+}
+
+/// A count of at most three digits; more is money or an id.
+fn number_of(digits: &str) -> Option<usize> {
+    let is_count = (1..=3).contains(&digits.len()) && digits.chars().all(|one| one.is_ascii_digit());
+    is_count.then(|| digits.parse().ok()).flatten()
+}

@@ -1,0 +1,111 @@
+//! Lessons from what the user says right after a change: no, don't, instead. Pure, and deliberately simple: what it takes for a
+//! correction is a table, and the lesson quotes the user.
+
+use std::collections::HashMap;
+
+use rheon_types::{Author, History, Message};
+
+use super::failures::beginning;
+use super::lesson::{Lesson, LessonSource, one_line, shown};
+
+/// How much of what was said is quoted, and how many words are looked at.
+const QUOTE_CHARS_MAX: usize = 300;
+const WORDS_LOOKED_AT: usize = 40;
+/// How many changes are named.
+const CHANGES_SHOWN_MAX: usize = 3;
+/// How many lessons one conversation gives, the latest ones.
+const LESSONS_MAX: usize = 16;
+
+/// Tools whose calls are changes.
+const CHANGING: [&str; 4] = ["write", "edit", "notebook_edit", "bash"];
+
+/// A correction begins with one of these, as whole words.
+const BEGINNINGS: [&str; 18] = [
+    "no,",
+    "no.",
+    "no!",
+    "no -",
+    "nope",
+    "don't",
+    "do not",
+    "please don't",
+    "please do not",
+    "never",
+    "stop",
+    "wrong",
+    "undo",
+    "revert",
+    "not like",
+    "that's not",
+    "that's wrong",
+    "this is wrong",
+];
+
+/// Or has one of these among its first words.
+const ANYWHERE: [&str; 8] =
+    ["instead", "don't", "do not", "never", "shouldn't", "should not", "rather than", "i said"];
+
+/// What begins so is none, whatever else it says.
+const FRIENDLY: [&str; 5] = ["never mind", "don't worry", "no problem", "no worries", "no thanks"];
+
+/// The lesson of what was said after these changes, if it is a correction.
+pub fn correction(changes: &[String], said: &str) -> Option<Lesson> {
+    if changes.is_empty() || !is_correction(said) {
+        return None;
+    }
+    let latest = changes.get(changes.len().saturating_sub(CHANGES_SHOWN_MAX)..).unwrap_or_default();
+    let quote = beginning(&one_line(said), QUOTE_CHARS_MAX);
+    let text = format!("After {}, the user said: \"{quote}\"", latest.join(", "));
+    Some(Lesson { text, source: LessonSource::Correction })
+}
+
+/// The lessons of a conversation: of every message of the user that follows changes which worked.
+pub fn corrections(history: &History) -> Vec<Lesson> {
+    let mut lessons = Vec::new();
+    let mut begun = HashMap::new();
+    let mut changes: Vec<String> = Vec::new();
+    for message in history.for_model() {
+        match message {
+            Message::Assistant(assistant) => {
+                for call in assistant.tool_calls().filter(|call| CHANGING.contains(&call.name.as_str())) {
+                    begun.insert(call.id.clone(), shown(call.name.as_str(), &call.arguments));
+                }
+            }
+            Message::ToolResult(result) => {
+                let change = begun.remove(&result.tool_call_id).filter(|_| !result.is_error);
+                changes.extend(change.filter(|change| !changes.contains(change)));
+            }
+            Message::User(user) => match user.author {
+                Author::User => {
+                    lessons.extend(correction(&changes, &message.text()));
+                    changes.clear();
+                }
+                Author::Runtime => {}
+            },
+        }
+    }
+    lessons.split_off(lessons.len().saturating_sub(LESSONS_MAX))
+}
+
+fn is_correction(said: &str) -> bool {
+    let words: Vec<&str> = said.split_whitespace().take(WORDS_LOOKED_AT).collect();
+    let said = words.join(" ").to_lowercase().replace('\u{2019}', "'");
+    let begins = |sign: &&str| {
+        said.strip_prefix(*sign)
+            .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric) && !rest.starts_with('\''))
+    };
+    if FRIENDLY.iter().any(begins) {
+        return false;
+    }
+    said == "no" || BEGINNINGS.iter().any(begins) || ANYWHERE.iter().any(|sign| has_words(&said, sign))
+}
+
+/// Whether `words` stand in `text` as whole words.
+fn has_words(text: &str, words: &str) -> bool {
+    let is_letter = |one: Option<char>| one.is_some_and(|one| one.is_alphanumeric() || one == '\'');
+    text.match_indices(words).any(|(at, found)| {
+        let (before, rest) = text.split_at_checked(at).unwrap_or((text, ""));
+        let after = rest.strip_prefix(found).unwrap_or_default();
+        !is_letter(before.chars().next_back()) && !is_letter(after.chars().next())
+    })
+}

@@ -1,0 +1,229 @@
+//! What is learnt, and what is not.
+
+use std::sync::Arc;
+
+use expect_test::expect;
+use rheon_types::{
+    AgentMessage, AssistantMessage, Content, History, Message, StopReason, Timestamp, ToolCall,
+    ToolResultMessage, Usage,
+};
+use serde_json::{Value, json};
+
+use super::{Failures, Resolutions, correction, corrections};
+
+/// What a session does: a tool, its main argument, and what it said if it failed.
+type Step<'a> = (&'a str, &'a str, Option<&'a str>);
+
+fn lessons(steps: &[Step<'_>]) -> Vec<String> {
+    let (mut failures, mut resolutions) = (Failures::new(), Resolutions::new());
+    for (tool, argument, failed) in steps {
+        let key = if *tool == "bash" { "command" } else { "path" };
+        let arguments = json!({ key: argument, "content": "never told" });
+        match failed {
+            Some(said) => {
+                failures.exited(tool, &arguments, said);
+                resolutions.failed(tool, &arguments);
+            }
+            None => {
+                let mended = failures.succeeded(tool, &arguments);
+                resolutions.succeeded(tool, &arguments, mended.as_ref(), &failures);
+            }
+        }
+    }
+    resolutions.take().into_iter().map(|lesson| lesson.text).collect()
+}
+
+const LINKER: Option<&str> = Some("error: linker `cc` failed\nmore");
+
+#[test]
+fn what_was_done_between_two_failures_and_a_success_is_a_lesson() {
+    let steps = [
+        ("bash", "cargo build", LINKER),
+        ("read", "Cargo.toml", None),
+        ("edit", "unrelated.rs", None),
+        ("bash", "cargo build", LINKER),
+        ("bash", "apt-get install  gcc", None),
+        ("read", "notes.md", None),
+        ("edit", ".cargo/config.toml", None),
+        ("edit", ".cargo/config.toml", None),
+        ("bash", "cargo build", None),
+        ("bash", "cargo build", LINKER),
+        ("bash", "cargo build", LINKER),
+        ("edit", "x", None),
+        ("bash", "cargo build", None),
+    ];
+    // Each failure teaches once in a session.
+    expect![[r#"
+        [
+            "When `cargo build` fails with \"error: linker `cc` failed\": `apt-get install gcc`, then `edit .cargo/config.toml` came before it worked.",
+        ]
+    "#]].assert_debug_eq(&lessons(&steps));
+}
+
+#[test]
+fn another_wording_that_works_is_a_lesson() {
+    let unknown = Some("error: unexpected argument '--no-captur' found; usage: cargo test; parse error");
+    let steps = [
+        ("bash", "cargo test --workspace --no-captur", unknown),
+        ("bash", "cargo test --workspace --no-captures", unknown),
+        ("bash", "cargo fmt", None),
+        ("bash", "cargo test --workspace --nocapture", None),
+    ];
+    expect![[r#"
+        [
+            "When `cargo test --workspace --no-captures` fails with \"error: unexpected argument '--no-captur' found; usage: cargo test; parse error\": `cargo test --workspace --nocapture` worked.",
+        ]
+    "#]].assert_debug_eq(&lessons(&steps));
+}
+
+#[test]
+fn chance_a_single_failure_and_other_work_teach_nothing() {
+    let none: Vec<String> = Vec::new();
+    let flaky =
+        [("bash", "make", LINKER), ("bash", "make", LINKER), ("read", "a", None), ("bash", "make", None)];
+    assert_eq!(lessons(&flaky), none);
+    let once = [("bash", "make", LINKER), ("edit", "a", None), ("bash", "make", None)];
+    assert_eq!(lessons(&once), none);
+    let other_kinds = [
+        ("bash", "make", Some("timed out")),
+        ("bash", "make", Some("permission denied")),
+        ("edit", "a", None),
+        ("bash", "make", None),
+    ];
+    assert_eq!(lessons(&other_kinds), none);
+    // Tests that fail are no matter of wording.
+    let tests = [
+        ("bash", "cargo test a b", LINKER),
+        ("bash", "cargo test a b", LINKER),
+        ("bash", "cargo test a", None),
+    ];
+    assert_eq!(lessons(&tests), none);
+}
+
+#[test]
+fn lessons_are_bounded() {
+    let mut steps: Vec<(String, Option<String>)> = Vec::new();
+    for place in 0..40 {
+        let command = format!("{place} {}", "é".repeat(5_000));
+        for _ in 0..2 {
+            steps.push((command.clone(), Some("ü".repeat(5_000))));
+        }
+        steps.extend((0..200).map(|step| (format!("step {place} {step} {}", "ä".repeat(500)), None)));
+        for _ in 0..2 {
+            steps.push((command.clone(), Some("ü".repeat(5_000))));
+        }
+        steps.push((format!("fix {place} {}", "ö".repeat(5_000)), None));
+        steps.push((command, None));
+    }
+    let steps: Vec<Step<'_>> =
+        steps.iter().map(|(command, said)| ("bash", command.as_str(), said.as_deref())).collect();
+    let lessons = lessons(&steps);
+    assert_eq!(lessons.len(), 16);
+    assert!(lessons.iter().all(|lesson| lesson.chars().count() < 700));
+}
+
+#[test]
+fn a_correction_is_told_apart_from_other_answers() {
+    let changes = ["`edit src/a.rs`".to_owned()];
+    let is_lesson = |said: &str| correction(&changes, said).is_some();
+    for said in [
+        "No, use tabs.",
+        "no",
+        "Nope",
+        "Don\u{2019}t touch the tests",
+        "do not add comments",
+        "Please don't rename things.",
+        "Hm. Use the builder instead.",
+        "That's not what I meant",
+        "revert that",
+        "You should not edit generated files",
+        "I said four spaces",
+    ] {
+        assert!(is_lesson(said), "{said}");
+    }
+    for said in [
+        "",
+        "Thanks!",
+        "no problem",
+        "Don't worry about it",
+        "Never mind, that is fine",
+        "Nothing else",
+        "Noted.",
+        "Now add a test",
+        "Great, continue",
+        "The donor's page is steadfast; insteadiness",
+        "stopwatch.rs needs a test",
+    ] {
+        assert!(!is_lesson(said), "{said}");
+    }
+    assert_eq!(correction(&[], "No, use tabs."), None);
+    expect![[r#"After `edit src/a.rs`, the user said: "No, use tabs. Always.""#]]
+        .assert_eq(&correction(&changes, "No, use\n\n tabs.  Always.").unwrap().text);
+    let long = correction(&changes, &format!("No, {}", "é".repeat(100_000))).unwrap();
+    assert!(long.text.chars().count() < 400);
+}
+
+fn assistant(calls: &[(&str, &str, Value)]) -> AgentMessage {
+    let call = |(id, name, arguments): &(&str, &str, Value)| {
+        Content::ToolCall(ToolCall {
+            id: (*id).into(),
+            name: (*name).into(),
+            arguments: Arc::new(arguments.clone()),
+            malformed: None,
+        })
+    };
+    let message = Message::Assistant(AssistantMessage {
+        content: calls.iter().map(call).collect(),
+        stop_reason: StopReason::ToolUse,
+        model: "m".into(),
+        provider: "p".into(),
+        usage: Usage::default(),
+        timestamp: Timestamp::default(),
+        error_message: None,
+    });
+    message.into()
+}
+
+fn result(id: &str, is_error: bool) -> AgentMessage {
+    let message = Message::ToolResult(ToolResultMessage {
+        tool_call_id: id.into(),
+        tool_name: "edit".into(),
+        content: vec![Content::text("x")],
+        is_error,
+        timestamp: Timestamp::default(),
+    });
+    message.into()
+}
+
+fn user(text: &str) -> AgentMessage {
+    AgentMessage::user(text, Timestamp::default())
+}
+
+#[test]
+fn a_conversation_teaches_what_the_user_said_after_changes_that_worked() {
+    let edit = |id, path: &str| (id, "edit", json!({ "path": path }));
+    let messages = [
+        user("No, start with the parser"),
+        assistant(&[edit("1", "a.rs"), edit("2", "b.rs"), ("3", "read", json!({ "path": "c.rs" }))]),
+        result("1", false),
+        result("2", true),
+        result("3", false),
+        Message::note("no, don't stop", Timestamp::default()).into(),
+        user("No, put it into c.rs instead."),
+        user("Don't forget the tests."),
+        assistant(&[("4", "bash", json!({ "command": "rm -r out" }))]),
+        result("4", false),
+        user("Fine. Go on."),
+        user("Never mind."),
+    ];
+    let history: History = messages.into_iter().map(Arc::new).collect();
+    expect![[r#"
+        [
+            Lesson {
+                text: "After `edit a.rs`, the user said: \"No, put it into c.rs instead.\"",
+                source: Correction,
+            },
+        ]
+    "#]]
+    .assert_debug_eq(&corrections(&history));
+}

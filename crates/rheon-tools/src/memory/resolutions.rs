@@ -1,0 +1,173 @@
+//! `Resolutions`: lessons from calls that failed the same way more than once and then worked. Pure.
+
+use std::collections::{HashSet, VecDeque};
+
+use serde_json::Value;
+
+use super::failures::{Failure, FailureKind, Failures, action, beginning};
+use super::lesson::{Lesson, LessonSource, shown};
+
+/// How many calls are looked back on.
+const CALLS_MAX: usize = 64;
+/// How many lessons wait to be taken, and how many failures are remembered as told.
+const LESSONS_MAX: usize = 16;
+/// How often something must have failed to teach anything.
+const FAILURES_MIN: usize = 2;
+/// How many of the last steps before a success are told.
+const STEPS_MAX: usize = 3;
+/// How much of a message is quoted.
+const MESSAGE_CHARS_MAX: usize = 160;
+
+/// Tools that only look, or that only talk: what they did is not what mended something.
+const LOOKING: [&str; 13] = [
+    "read",
+    "list",
+    "glob",
+    "search",
+    "todo",
+    "ask_user",
+    "plan",
+    "skill",
+    "memory",
+    "bash_output",
+    "bash_kill",
+    "web_fetch",
+    "web_search",
+];
+
+/// What was done, and what may be learnt from it.
+#[derive(Debug, Clone, Default)]
+pub struct Resolutions {
+    calls: VecDeque<Call>,
+    lessons: VecDeque<Lesson>,
+    /// The failures that lessons were made of.
+    told: VecDeque<String>,
+}
+
+#[derive(Debug, Clone)]
+struct Call {
+    action: String,
+    shown: String,
+    outcome: Outcome,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Failed,
+    /// It worked and may have changed something.
+    Changed,
+    Looked,
+}
+
+impl Resolutions {
+    /// Nothing happened so far.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A call failed.
+    pub fn failed(&mut self, tool: &str, arguments: &Value) {
+        self.remember(tool, arguments, Outcome::Failed);
+    }
+
+    /// A call worked: `mended` is what it failed at before, and `failures` what is still open.
+    pub fn succeeded(
+        &mut self,
+        tool: &str,
+        arguments: &Value,
+        mended: Option<&Failure>,
+        failures: &Failures,
+    ) {
+        let lesson = match mended {
+            Some(failure) => self.by_steps(failure),
+            None => self.by_another_call(tool, arguments, failures),
+        };
+        if let Some((failed, text)) = lesson
+            && !self.told.contains(&failed)
+        {
+            bounded(&mut self.told, failed, LESSONS_MAX);
+            bounded(&mut self.lessons, Lesson { text, source: LessonSource::Failure }, LESSONS_MAX);
+        }
+        let outcome = if LOOKING.contains(&tool) { Outcome::Looked } else { Outcome::Changed };
+        self.remember(tool, arguments, outcome);
+    }
+
+    /// What was learnt since this was asked last.
+    pub fn take(&mut self) -> Vec<Lesson> {
+        self.lessons.drain(..).collect()
+    }
+
+    /// The same call worked: what was done since it failed last is told. If nothing was, chance mended it.
+    fn by_steps(&self, failure: &Failure) -> Option<(String, String)> {
+        if failure.count < FAILURES_MIN {
+            return None;
+        }
+        let is_failure = |call: &Call| call.outcome == Outcome::Failed && call.action == failure.action;
+        let last = self.calls.iter().rposition(is_failure)?;
+        let failed = self.calls.get(last)?;
+        let changes = self.calls.iter().skip(last + 1).filter(|call| call.outcome == Outcome::Changed);
+        let mut steps: Vec<&str> = Vec::new();
+        for step in changes {
+            steps.retain(|known| *known != step.shown);
+            steps.push(&step.shown);
+        }
+        let steps = steps.get(steps.len().saturating_sub(STEPS_MAX)..).filter(|steps| !steps.is_empty())?;
+        let text =
+            format!("{}: {} came before it worked.", when(&failed.shown, failure), steps.join(", then "));
+        Some((failure.action.clone(), text))
+    }
+
+    /// Another command that is much alike worked, where the failures were of the kind that another wording mends.
+    fn by_another_call(
+        &self,
+        tool: &str,
+        arguments: &Value,
+        failures: &Failures,
+    ) -> Option<(String, String)> {
+        arguments.get("command")?;
+        let worked = shown(tool, arguments);
+        let alike: Vec<(&Failure, &str)> = failures
+            .open()
+            .filter(|failure| matches!(failure.kind, FailureKind::NotFound | FailureKind::Malformed))
+            .filter_map(|failure| Some((failure, self.shown_of(&failure.action)?)))
+            .filter(|(_, failed)| are_alike(failed, &worked))
+            .collect();
+        let (last, failed) = alike.last()?;
+        let same_kind = alike.iter().filter(|(failure, _)| failure.kind == last.kind);
+        if same_kind.map(|(failure, _)| failure.count).sum::<usize>() < FAILURES_MIN {
+            return None;
+        }
+        Some((last.action.clone(), format!("{}: {worked} worked.", when(failed, last))))
+    }
+
+    /// How the call is named that failures know by this action.
+    fn shown_of(&self, action: &str) -> Option<&str> {
+        self.calls.iter().rfind(|call| call.action == action).map(|call| call.shown.as_str())
+    }
+
+    fn remember(&mut self, tool: &str, arguments: &Value, outcome: Outcome) {
+        let call = Call { action: action(tool, arguments), shown: shown(tool, arguments), outcome };
+        bounded(&mut self.calls, call, CALLS_MAX);
+    }
+}
+
+/// Whether two commands are different and have at least half of all their words in common.
+fn are_alike(one: &str, other: &str) -> bool {
+    let words = |text: &str| text.split([' ', '`']).map(str::to_owned).collect::<HashSet<String>>();
+    let (mut one, mut other) = (words(one), words(other));
+    one.remove("");
+    other.remove("");
+    let common = one.intersection(&other).count();
+    one != other && 2 * common >= one.union(&other).count()
+}
+
+fn when(failed: &str, failure: &Failure) -> String {
+    format!("When {failed} fails with \"{}\"", beginning(failure.message.trim(), MESSAGE_CHARS_MAX))
+}
+
+fn bounded<T>(queue: &mut VecDeque<T>, item: T, count_max: usize) {
+    if queue.len() == count_max {
+        queue.pop_front();
+    }
+    queue.push_back(item);
+}

@@ -1,0 +1,24 @@
+//! Notes: what is remembered from session to session, as plain markdown files that anybody can read and edit.
+//!
+//! A folder of notes belongs to the user or to a project. Each file in it is one note; `INDEX.md` lists them and is made anew
+//! with every change. Reading is lenient: one bad file never stops the others.
+
+mod folder;
+mod limits;
+mod note;
+mod note_set;
+mod rank;
+mod text;
+mod warning;
+
+pub use folder::{NoteError, NoteFolder};
+pub use limits::{NOTE_BYTES_MAX, NOTES_MAX};
+pub use note::{Note, NoteKind};
+pub use note_set::NoteSet;
+pub(crate) use note_set::whose;
+pub use warning::{NoteProblem, NoteWarning};
+
+#[cfg(test)]
+mod notes_tests;
+#[cfg(test)]
+mod rank_tests;

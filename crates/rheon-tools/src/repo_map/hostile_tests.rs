@@ -1,0 +1,168 @@
+//! Files that mean harm: the update ends, says what it passed over, and the rest is in the map.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::extract::{Extracted, Extractor};
+use super::language;
+use super::limits::RepoMapLimits;
+use super::map::{Query, RepoMap};
+use super::update::UpdateReport;
+
+fn updated(folder: &Path, limits: RepoMapLimits) -> (UpdateReport, String) {
+    let mut map = RepoMap::open(folder.join("project"), folder.join("kept"), limits);
+    let report = map.update(&CancellationToken::new()).expect("the root can be read");
+    let count = |text: &str| text.len().div_ceil(4) as u64;
+    let text = map.render(&Query { mentioned: "", focus: &[], tokens_max: 1_000, count: &count });
+    (report, text)
+}
+
+fn project() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::create_dir(folder.path().join("project")).expect("a folder");
+    fs::write(folder.path().join("project/good.rs"), "pub fn good() {}\n").expect("written");
+    folder
+}
+
+const GOOD: &str = "good.rs:\n  pub fn good()\n";
+
+#[test]
+fn a_gigabyte_is_not_read() {
+    let folder = project();
+    let file = fs::File::create(folder.path().join("project/huge.rs")).expect("created");
+    file.set_len(1 << 30).expect("the disk knows sparse files");
+    let (report, text) = updated(folder.path(), RepoMapLimits::default());
+    assert_eq!(report, UpdateReport { files: 1, parsed: 1, passed_over: 1, ..UpdateReport::default() });
+    assert_eq!(text, GOOD);
+}
+
+#[test]
+fn a_file_of_just_the_size_that_may_be_is_read() {
+    let folder = project();
+    let limits = RepoMapLimits { file_bytes_max: 20, ..RepoMapLimits::default() };
+    fs::write(folder.path().join("project/exact.rs"), "pub fn exact() { ; }").expect("written");
+    fs::write(folder.path().join("project/over.rs"), "pub fn over() { ; ; }").expect("written");
+    let (report, text) = updated(folder.path(), limits);
+    assert_eq!((report.parsed, report.passed_over), (2, 1));
+    assert_eq!(text, format!("exact.rs:\n  pub fn exact()\n{GOOD}"));
+}
+
+#[test]
+fn what_is_no_text_is_passed_over_and_what_is_nearly_text_is_read() {
+    let folder = project();
+    let write = |name: &str, bytes: &[u8]| {
+        fs::write(folder.path().join("project").join(name), bytes).expect("written");
+    };
+    write("binary.rs", b"fn x() {}\0\x01\x02");
+    write("empty.rs", b"");
+    write("invalid.rs", b"// \xff\xfe\nfn after_\xff_it() {}\npub fn found() -> u8 { 1 }\n");
+    write("minified.js", "function minified(){}".repeat(20_000).as_bytes());
+    write("wide.rs", format!("pub fn wide() {{ \"{}\" }}\n", "x".repeat(10_000)).as_bytes());
+    let (report, text) = updated(folder.path(), RepoMapLimits::default());
+    assert_eq!(report, UpdateReport { files: 4, parsed: 4, passed_over: 2, ..UpdateReport::default() });
+    assert!(text.ends_with("pub fn found() -> u8\nwide.rs:\n  pub fn wide()\n"), "{text}");
+}
+
+#[test]
+fn a_file_that_takes_too_long_is_given_up_once() {
+    let folder = project();
+    fs::write(folder.path().join("project/hard.rs"), "fn f() { g(); }\n".repeat(1_000)).expect("written");
+    let limits = RepoMapLimits { parse_steps_max: 10, ..RepoMapLimits::default() };
+    let (report, text) = updated(folder.path(), limits);
+    assert_eq!(report, UpdateReport { files: 2, parsed: 1, given_up: 1, ..UpdateReport::default() });
+    assert_eq!(text, GOOD);
+    let (again, _) = updated(folder.path(), limits);
+    assert_eq!((again.parsed, again.given_up), (0, 0));
+}
+
+#[test]
+fn a_file_that_takes_few_steps_but_long_is_given_up() {
+    let folder = project();
+    fs::write(folder.path().join("project/slow.rs"), "fn f() { g(); }\n".repeat(1_000)).expect("written");
+    let limits = RepoMapLimits { parse_time_max: Duration::ZERO, ..RepoMapLimits::default() };
+    let (report, text) = updated(folder.path(), limits);
+    assert_eq!(report, UpdateReport { files: 2, parsed: 1, given_up: 1, ..UpdateReport::default() });
+    assert_eq!(text, GOOD, "what takes not even a step is there");
+}
+
+/// Texts that nest, repeat or leave open what parsers have stumbled over.
+fn attacks() -> Vec<String> {
+    let nested = |open: &str, close: &str, count: usize| [open.repeat(count), close.repeat(count)].concat();
+    let indented: String = (0..300).map(|depth| format!("{}if x:\n", " ".repeat(depth))).collect();
+    let heredocs: String = (0..200).map(|number| format!("cat <<A{number}\n")).collect();
+    let delimiters = format!("R\"{}(", "d".repeat(2_000));
+    let mut attacks = vec![
+        nested("(", ")", 5_000),
+        nested("[", "]", 5_000),
+        nested("{", "}", 5_000),
+        nested("<", ">", 5_000),
+        nested("a<", ">", 5_000),
+        nested("fn f() {", "}", 2_000),
+        nested("class A {", "}", 2_000),
+        nested("if (x) ", "", 5_000),
+        nested("-", "1", 10_000),
+        "a.b(".repeat(5_000),
+        "a ? b : ".repeat(5_000),
+        "(a, b".repeat(3_000),
+        "<a>".repeat(5_000),
+        "$(".repeat(5_000),
+        "#{\"".repeat(3_000),
+        "`${".repeat(3_000),
+        "f\"{".repeat(3_000),
+        "<<A\n".repeat(2_000),
+        "/*".repeat(10_000),
+        "\"".repeat(9_999),
+        "#if 1\n".repeat(2_000),
+        "\u{feff}\r\r\r\t\u{2_028}".repeat(1_000),
+        indented,
+        heredocs,
+        delimiters,
+    ];
+    attacks.push((0..=255_u8).filter(|byte| *byte != 0).map(char::from).collect::<String>().repeat(200));
+    attacks
+}
+
+#[test]
+fn no_text_breaks_a_parser_or_holds_it_up() {
+    let cancel = CancellationToken::new();
+    // Fewer steps than by default, because parsers are slow where they are not optimised.
+    let mut extractor =
+        Extractor::new(RepoMapLimits { parse_steps_max: 100, ..RepoMapLimits::default() }, &cancel);
+    for language in language::all() {
+        for attack in attacks() {
+            // Lines keep it from being taken for something made by a program.
+            let text = format!("{}{attack}", "\n".repeat(attack.len() / 200));
+            let extracted = extractor.extract(language, text.as_bytes());
+            assert!(matches!(extracted, Extracted::Tags(_) | Extracted::TooHard), "{}", language.name);
+        }
+        let sound = extractor.extract(language, b"\n");
+        assert_eq!(sound, Extracted::Tags(super::tags::FileTags::default()), "the next file is read as ever");
+    }
+}
+
+#[test]
+fn a_heap_of_signs_is_given_up_though_it_takes_few_steps() {
+    let cancel = CancellationToken::new();
+    let language = language::of("a.rs").expect("it is known");
+    let mut extractor = Extractor::new(RepoMapLimits::default(), &cancel);
+    assert_eq!(extractor.extract(language, "(".repeat(60_000).as_bytes()), Extracted::TooHard);
+    let some = format!("pub fn before() {{}}\n{}", ")".repeat(100));
+    assert!(
+        matches!(extractor.extract(language, some.as_bytes()), Extracted::Tags(tags) if tags.count() == 1)
+    );
+}
+
+#[test]
+fn who_cancels_does_not_wait_for_a_file() {
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    let language = language::of("a.rs").expect("it is known");
+    let text = "fn f() { g(); }\n".repeat(1_000);
+    assert_eq!(
+        Extractor::new(RepoMapLimits::default(), &cancel).extract(language, text.as_bytes()),
+        Extracted::Cancelled
+    );
+}

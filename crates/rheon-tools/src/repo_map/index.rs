@@ -1,0 +1,56 @@
+//! Who uses whose names.
+
+use std::collections::HashMap;
+
+use super::tags::{DefinitionKind, FileTags, NAME_CHARACTERS_MIN};
+
+/// In how many files a name may be defined before it says nothing about which of them is meant.
+const FILES_PER_NAME_MAX: usize = 16;
+
+/// A file: its path and its tags.
+pub(super) type File<'a> = (&'a str, &'a FileTags);
+
+/// A name that some file defines.
+#[derive(Debug)]
+pub(super) struct Name<'a> {
+    /// The name.
+    pub(super) text: &'a str,
+    /// Which files define it, each once, and at which places.
+    pub(super) defined: Vec<(usize, Vec<usize>)>,
+    /// Which other files use it, and how often.
+    pub(super) used: Vec<(usize, u32)>,
+}
+
+/// All names that say something, in the order in which they are first defined.
+pub(super) fn names<'a>(files: &[File<'a>]) -> Vec<Name<'a>> {
+    let mut places: HashMap<&'a str, usize> = HashMap::new();
+    let mut names: Vec<Name<'a>> = Vec::new();
+    for (file, (_, tags)) in files.iter().enumerate() {
+        for (at, definition) in tags.definitions.iter().enumerate() {
+            if definition.kind == DefinitionKind::Scope
+                || definition.name.chars().count() < NAME_CHARACTERS_MIN
+            {
+                continue;
+            }
+            let place = *places.entry(&definition.name).or_insert_with(|| {
+                names.push(Name { text: &definition.name, defined: Vec::new(), used: Vec::new() });
+                names.len() - 1
+            });
+            let Some(name) = names.get_mut(place) else { continue };
+            match name.defined.last_mut() {
+                Some((last, all)) if *last == file => all.push(at),
+                Some(_) | None => name.defined.push((file, vec![at])),
+            }
+        }
+    }
+    for (file, (_, tags)) in files.iter().enumerate() {
+        for reference in &tags.references {
+            let name = places.get(&*reference.name).and_then(|place| names.get_mut(*place));
+            if let Some(name) = name {
+                name.used.push((file, reference.count));
+            }
+        }
+    }
+    names.retain(|name| name.defined.len() <= FILES_PER_NAME_MAX);
+    names
+}

@@ -1,0 +1,194 @@
+//! The map as a whole: a small project, its text, the switch, cancelling.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use expect_test::expect;
+use tokio_util::sync::CancellationToken;
+
+use super::limits::RepoMapLimits;
+use super::map::{Query, RepoMap};
+use super::update::{RepoMapError, UpdateEnd, UpdateReport};
+
+fn count(text: &str) -> u64 {
+    text.len().div_ceil(4) as u64
+}
+
+fn write(root: &Path, files: &[(&str, &str)]) {
+    for (path, text) in files {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().expect("it has a folder")).expect("the folder can be made");
+        fs::write(path, text).expect("the file can be written");
+    }
+}
+
+const PROJECT: [(&str, &str); 5] = [
+    (
+        "src/store.rs",
+        "pub struct Store {}\n\nimpl Store {\n    pub fn open(path: &Path) -> Self { Self {} }\n    \
+         pub fn append_event(&self) {}\n    fn unused_helper(&self) {}\n}\n",
+    ),
+    ("src/run.rs", "use crate::store::Store;\npub fn run_agent(store: &Store) { store.append_event(); }\n"),
+    (
+        "src/main.rs",
+        "fn main() { let store = Store::open(path); run_agent(&store); store.append_event(); }\n",
+    ),
+    ("tools/report.py", "def print_report(lines):\n    pass\n"),
+    ("web/view.ts", "export function renderView(model: Model): string { return '' }\n"),
+];
+
+fn map_of(folder: &Path, limits: RepoMapLimits) -> RepoMap {
+    RepoMap::open(folder.join("project"), folder.join("kept"), limits)
+}
+
+fn project() -> (tempfile::TempDir, RepoMap) {
+    let folder = tempfile::tempdir().expect("a folder");
+    write(&folder.path().join("project"), &PROJECT);
+    let mut map = map_of(folder.path(), RepoMapLimits::default());
+    map.update(&CancellationToken::new()).expect("the root can be read");
+    (folder, map)
+}
+
+fn render(map: &RepoMap, mentioned: &str, focus: &[PathBuf], tokens_max: u64) -> String {
+    map.render(&Query { mentioned, focus, tokens_max, count: &count })
+}
+
+#[test]
+fn a_small_project_is_shown_whole() {
+    let (_folder, map) = project();
+    expect![[r#"
+        src/main.rs:
+          fn main()
+        src/run.rs:
+          pub fn run_agent(store: &Store)
+        src/store.rs:
+          pub struct Store
+          impl Store
+            pub fn open(path: &Path) -> Self
+            pub fn append_event(&self)
+            fn unused_helper(&self)
+        tools/report.py:
+          def print_report(lines)
+        web/view.ts:
+          export function renderView(model: Model): string
+    "#]]
+    .assert_eq(&render(&map, "", &[], 1_000));
+}
+
+#[test]
+fn in_little_room_stands_what_matters_and_it_depends_on_the_task() {
+    let (folder, map) = project();
+    expect![[r#"
+        src/store.rs:
+          pub struct Store
+          impl Store
+            pub fn append_event(&self)
+    "#]]
+    .assert_eq(&render(&map, "", &[], 22));
+    expect![[r#"
+        src/store.rs:
+          pub struct Store
+        tools/report.py:
+          def print_report(lines)
+    "#]]
+    .assert_eq(&render(&map, "why is the report printed twice? see print_report", &[], 22));
+    let focus = [folder.path().canonicalize().expect("it is there").join("project/web/view.ts")];
+    expect![[r#"
+        src/store.rs:
+          pub struct Store
+          impl Store
+            pub fn append_event(&self)
+        web/view.ts:
+          export function renderView(model: Model): string
+    "#]]
+    .assert_eq(&render(&map, "", &focus, 40));
+    assert_eq!(render(&map, "", &[PathBuf::from("web/view.ts")], 40), render(&map, "", &focus, 40));
+}
+
+#[test]
+fn the_text_does_not_change_where_nothing_that_it_shows_did() {
+    let (folder, mut map) = project();
+    let before = render(&map, "", &[], 40);
+    let file = folder.path().join("project/src/store.rs");
+    let text = fs::read_to_string(&file).expect("it is there");
+    let text =
+        format!("// A new comment.\n\n{}", text.replace("Self {} }", "let it = 1; helper(it); Self {} }"));
+    fs::write(&file, text).expect("it can be written");
+    assert_eq!(map.update(&CancellationToken::new()).expect("readable").parsed, 1);
+    assert_eq!(render(&map, "", &[], 40), before);
+}
+
+#[test]
+fn switched_off_nothing_is_read_or_written() {
+    let mut map = RepoMap::off();
+    assert_eq!(map.update(&CancellationToken::new()).expect("nothing can fail"), UpdateReport::default());
+    assert_eq!(render(&map, "Store", &[], 1_000), "");
+}
+
+#[test]
+fn cancelled_before_it_begins_it_reads_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write(&folder.path().join("project"), &PROJECT);
+    let mut map = map_of(folder.path(), RepoMapLimits::default());
+    let cancel = CancellationToken::new();
+    cancel.cancel();
+    let report = map.update(&cancel).expect("readable");
+    assert_eq!(report, UpdateReport { end: UpdateEnd::Cancelled, ..UpdateReport::default() });
+    assert!(!folder.path().join("kept").exists(), "there is nothing to keep");
+}
+
+#[test]
+fn cancelled_on_the_way_it_keeps_what_it_knew() {
+    let (folder, mut map) = project();
+    let before = render(&map, "", &[], 1_000);
+    let (cancel, asked) = (CancellationToken::new(), Arc::new(AtomicUsize::new(0)));
+    let (inner_cancel, inner_asked) = (cancel.clone(), asked.clone());
+    fs::remove_file(folder.path().join("project/src/run.rs")).expect("it can be removed");
+    map = map.leaving_out(move |_| {
+        inner_asked.fetch_add(1, Ordering::Relaxed);
+        inner_cancel.cancel();
+        false
+    });
+    let report = map.update(&cancel).expect("readable");
+    assert_eq!((report.end, report.files), (UpdateEnd::Cancelled, 5));
+    assert!(asked.load(Ordering::Relaxed) > 0);
+    assert_eq!(render(&map, "", &[], 1_000), before);
+}
+
+#[test]
+fn what_the_user_forbids_is_not_in_the_map() {
+    let (_folder, map) = project();
+    let mut map = map.leaving_out(|path| path.ends_with("src/store.rs"));
+    assert_eq!(map.update(&CancellationToken::new()).expect("readable").removed, 1);
+    assert!(!render(&map, "", &[], 1_000).contains("src/store.rs"));
+}
+
+#[test]
+fn tags_have_a_cap_for_all_files_together() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write(&folder.path().join("project"), &PROJECT);
+    let all = {
+        let mut map = map_of(folder.path(), RepoMapLimits::default());
+        map.update(&CancellationToken::new()).expect("readable").files
+    };
+    for tags_max in 0..30 {
+        let limits = RepoMapLimits { tags_max, ..RepoMapLimits::default() };
+        let mut map = RepoMap::open(folder.path().join("project"), folder.path().join("other"), limits);
+        let report = map.update(&CancellationToken::new()).expect("readable");
+        let again = map.update(&CancellationToken::new()).expect("readable");
+        assert_eq!(report.end == UpdateEnd::Complete, report.files == all, "{tags_max}");
+        assert_eq!((report.files, report.end), (again.files, again.end), "{tags_max}");
+        fs::remove_file(folder.path().join("other")).expect("it is there");
+    }
+}
+
+#[test]
+fn a_root_that_is_none_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut map = map_of(folder.path(), RepoMapLimits::default());
+    let RepoMapError::Root { root, source } =
+        map.update(&CancellationToken::new()).expect_err("there is none");
+    assert_eq!((root, source.kind()), (folder.path().join("project"), std::io::ErrorKind::NotFound));
+}
