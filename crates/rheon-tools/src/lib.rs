@@ -3,6 +3,7 @@
 //! A tool does one thing and trusts its arguments no further than [`Workspace`] does; whether it may run at all is the
 //! gate's decision ([`policy`]). Programs of the user take part through [`hooks`], those of a project only after [`trust`].
 
+mod ascii;
 pub mod builtin;
 pub mod commands;
 pub mod files;

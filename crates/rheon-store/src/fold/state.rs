@@ -16,7 +16,7 @@ pub struct SessionState {
     conversation: Conversation,
     pub(super) runs: BTreeMap<LoopId, OpenRun>,
     /// What was set aside for model calls under way.
-    reserved: BTreeMap<LoopId, Option<Reserved>>,
+    reserved: BTreeMap<LoopId, Reserved>,
     /// How often each configuration ran.
     loops: BTreeMap<String, usize>,
     /// The number of the last event.
@@ -89,12 +89,12 @@ impl SessionState {
                 self.count(event);
                 self.runs.insert(event.loop_id.clone(), OpenRun::default());
             }
-            AgentEvent::LlmStart { reserved, .. } => {
-                drop(self.reserved.insert(event.loop_id.clone(), *reserved))
+            AgentEvent::LlmStart { reserved: Some(reserved), .. } => {
+                self.reserved.insert(event.loop_id.clone(), *reserved);
             }
             AgentEvent::LlmEnd { usage, cost, .. } => {
                 // Of a call that reported nothing, the most it can have taken counts.
-                let reserved = self.reserved.remove(&event.loop_id).flatten();
+                let reserved = self.reserved.remove(&event.loop_id);
                 match reserved {
                     Some(reserved) if usage.total() == 0 => self.spending.doubt(reserved),
                     Some(_) | None => {}

@@ -1,5 +1,6 @@
 //! From the bytes of one file to its tags, in bounded time whatever the bytes are.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 use std::time::Duration;
@@ -11,12 +12,13 @@ use tree_sitter::{
     Tree,
 };
 
-use super::language::Language;
+use super::language::{Language, Reads};
 use super::limits::RepoMapLimits;
 use super::tags::{
     DEFINITIONS_MAX, Definition, DefinitionKind, FileTags, NAME_BYTES_MAX, NAME_CHARACTERS_MIN,
     REFERENCES_MAX, Reference, SIGNATURE_CHARACTERS_MAX,
 };
+use crate::ascii::ascii;
 use crate::policy::visible;
 
 /// Up to this size a file counts as written by a person however long its lines are.
@@ -78,7 +80,11 @@ impl<'a> Extractor<'a> {
             time_max: self.limits.parse_time_max,
             cancel: self.cancel,
         };
-        let tree = parse(&mut self.parser, content, &mut budget).filter(|tree| !is_rubble(tree));
+        let shown = match language.reads {
+            Reads::Everything => Cow::Borrowed(content),
+            Reads::Ascii => Cow::Owned(ascii(content)),
+        };
+        let tree = parse(&mut self.parser, &shown, &mut budget).filter(|tree| !is_rubble(tree));
         let found = tree.and_then(|tree| find(&mut self.cursor, query, &tree, content, &mut budget));
         match found {
             Some(found) => Extracted::Tags(found.into_tags(content)),

@@ -166,3 +166,13 @@ fn who_cancels_does_not_wait_for_a_file() {
         Extracted::Cancelled
     );
 }
+
+#[test]
+fn characters_beyond_ascii_do_not_crash_a_grammar_that_knows_no_others() {
+    let folder = project();
+    let odd = "grüße() { echo \u{10ffff}2>x ${ü#\u{10000}} <<-ÜE\n\u{1F600}\nÜE\n}\n";
+    fs::write(folder.path().join("project/odd.sh"), odd).expect("written");
+    let (report, text) = updated(folder.path(), RepoMapLimits::default());
+    assert_eq!((report.files, report.given_up), (2, 0));
+    assert!(text.contains("grüße()"), "{text}");
+}

@@ -15,7 +15,18 @@ pub(super) struct Language {
     pub(super) grammar: fn() -> Grammar,
     /// Its queries, which count as one.
     queries: &'static [&'static str],
+    /// Which characters its grammar can be shown.
+    pub(super) reads: Reads,
     compiled: OnceLock<Option<Query>>,
+}
+
+/// Which characters a grammar can be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reads {
+    /// All.
+    Everything,
+    /// Those of ASCII.
+    Ascii,
 }
 
 impl Language {
@@ -25,7 +36,17 @@ impl Language {
         grammar: fn() -> Grammar,
         queries: &'static [&'static str],
     ) -> Self {
-        Self { name, extensions, grammar, queries, compiled: OnceLock::new() }
+        Self { name, extensions, grammar, queries, reads: Reads::Everything, compiled: OnceLock::new() }
+    }
+
+    /// One whose grammar can only be shown ASCII.
+    const fn of_ascii(
+        name: &'static str,
+        extensions: &'static [&'static str],
+        grammar: fn() -> Grammar,
+        queries: &'static [&'static str],
+    ) -> Self {
+        Self { name, extensions, grammar, queries, reads: Reads::Ascii, compiled: OnceLock::new() }
     }
 
     /// The query, compiled once. None only if query and grammar do not fit, which a test rules out.
@@ -80,7 +101,7 @@ static LANGUAGES: [Language; 10] = [
         || tree_sitter_ruby::LANGUAGE.into(),
         &[include_str!("queries/ruby.scm")],
     ),
-    Language::new(
+    Language::of_ascii(
         "bash",
         &["sh", "bash"],
         || tree_sitter_bash::LANGUAGE.into(),

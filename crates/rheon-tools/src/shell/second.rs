@@ -5,6 +5,8 @@ use std::ops::ControlFlow;
 
 use tree_sitter::{Node, ParseOptions, Parser};
 
+use crate::ascii::ascii;
+
 /// How often the parser may report progress before it is stopped; a text that takes longer is unknown.
 const STEPS_MAX: usize = 4_000;
 
@@ -38,7 +40,8 @@ fn commands(parser: &mut Parser, text: &str) -> Option<Vec<usize>> {
         if steps > STEPS_MAX { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
-    let bytes = readable(text);
+    // To a shell, characters beyond ASCII are ordinary parts of words.
+    let bytes = ascii(text.as_bytes());
     let tree =
         parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options));
     let Some(tree) = tree else {
@@ -66,13 +69,6 @@ fn commands(parser: &mut Parser, text: &str) -> Option<Vec<usize>> {
     }
 }
 
-/// The bytes of `text`, with a sign of ordinary words in place of each that is not ASCII. The parser's scanner is C that looks
-/// characters up in a table of 256, so that others make it read whatever lies behind it, or crash. To a shell they are ordinary
-/// parts of words, and places stay as they are.
-fn readable(text: &str) -> Vec<u8> {
-    text.bytes().map(|byte| if byte.is_ascii() { byte } else { b'.' }).collect()
-}
-
 fn command_start(node: Node<'_>) -> Option<usize> {
     match node.kind() {
         "command_name" | "declaration_command" | "unset_command" | "test_command" => Some(node.start_byte()),
@@ -86,7 +82,7 @@ mod tests {
 
     #[test]
     fn characters_beyond_ascii_are_parts_of_words_and_leave_places_as_they_are() {
-        assert_eq!(readable("a\u{10ffff}ü1"), b"a......1");
+        assert_eq!(ascii("a\u{10ffff}ü1".as_bytes()), b"a......1");
         assert!(agrees("grüße \u{10000}2>x && ls \u{10ffff}", &[0, 19], &[]));
     }
 }
