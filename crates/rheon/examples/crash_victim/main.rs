@@ -19,13 +19,24 @@ mod verify;
 mod work;
 
 use std::io::{BufRead as _, Write as _};
+use std::process::ExitCode;
 
 use crate::stage::{Outcome, Stage};
 use crate::verify::After;
 use crate::work::Extent;
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Outcome {
+async fn main() -> ExitCode {
+    match act().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("Error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn act() -> Outcome {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
