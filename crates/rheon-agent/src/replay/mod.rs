@@ -7,8 +7,9 @@
 //!
 //! Taken as they were recorded, because no loop made them: what tools and programs report about the session (tasks, modes,
 //! checkpoints, errors, sub-agents), and the events by which a store closed a run that a crash had cut off; such a run is
-//! replayed up to the cut. Taken as a whole are runs without settings, which were
-//! brought from elsewhere, and for now runs with a budget or a compaction. Runs that were under way at the same time in one log are not replayed.
+//! replayed up to the cut. Taken as they were, from beginning to end: runs without settings, which were brought from
+//! elsewhere, and runs with a budget or a compaction, because what else drew on the budget and what the strategy made of
+//! the window is not in the log. Runs that were under way at the same time in one log are refused.
 
 mod difference;
 mod director;
