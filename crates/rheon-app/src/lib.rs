@@ -4,5 +4,7 @@
 pub mod context;
 mod demo;
 pub mod keeping;
+pub mod models;
+pub mod session;
 
 pub use demo::{DemoError, DemoOptions, DemoReport, NoteFile, demo};

@@ -45,6 +45,15 @@ impl Prober<'_> {
         Ok(found.filter(|tokens| (1..=1_000_000_000).contains(tokens)))
     }
 
+    /// The models that the server has.
+    pub(crate) async fn models(&self) -> Result<Vec<String>, ProviderError> {
+        let answer = self.ask((Method::GET, "/v1/models", Bytes::new())).await?;
+        let list = answer.get("data").and_then(Value::as_array).ok_or_else(|| {
+            ProviderError::new(ProviderErrorKind::Malformed, "the server's list of models is none")
+        })?;
+        Ok(list.iter().filter_map(|entry| entry.get("id")?.as_str().map(str::to_owned)).collect())
+    }
+
     async fn find(&self, kind: Probe, model: &str) -> Result<Option<u64>, ProviderError> {
         let answer = self.ask(question(kind, model)).await?;
         if kind == Probe::OllamaShow && ollama_setting(&answer).is_none() {

@@ -175,14 +175,7 @@ impl Registry {
     pub async fn probe(&self, name: &str) -> Result<Option<u64>, ProbeError> {
         let (service, model) = self.find(name)?;
         let Some(kind) = service.vendor.probe() else { return Ok(None) };
-        let Shared { environment, transport, clock, .. } = &*self.shared;
-        let prober = Prober {
-            transport,
-            authorizer: &*service.authorizer,
-            base: service.vendor.base_url(environment).map_err(RegistryError::from)?,
-            headers: service.vendor.headers(environment).map_err(RegistryError::from)?,
-            now: clock.now(),
-        };
+        let prober = self.prober(&service)?;
         let found = prober.context_tokens(kind, model).await?;
         if let Some(tokens) = found {
             let mut catalogue = self.shared.catalogue.write().unwrap_or_else(PoisonError::into_inner);
@@ -191,21 +184,40 @@ impl Registry {
         Ok(found)
     }
 
+    /// The models that a server of the user's own has, in its order.
+    pub async fn served_models(&self, vendor: &str) -> Result<Vec<String>, ProbeError> {
+        let service = self.service(vendor, vendor)?;
+        Ok(self.prober(&service)?.models().await?)
+    }
+
+    fn prober<'a>(&'a self, service: &'a Service) -> Result<Prober<'a>, RegistryError> {
+        let Shared { environment, transport, clock, .. } = &*self.shared;
+        Ok(Prober {
+            transport,
+            authorizer: &*service.authorizer,
+            base: service.vendor.base_url(environment)?,
+            headers: service.vendor.headers(environment)?,
+            now: clock.now(),
+        })
+    }
+
     fn find<'a>(&self, name: &'a str) -> Result<(Service, &'a str), RegistryError> {
         match name.split_once('/') {
             Some((vendor, model)) if !model.is_empty() => Ok((self.service(vendor, name)?, model)),
             Some(_) | None => {
-                Err(RegistryError::NoVendor { name: name.to_owned(), candidates: self.candidates(name) })
+                const CANDIDATES_MAX: usize = 3;
+                let mut candidates = self.candidates(name);
+                candidates.truncate(CANDIDATES_MAX);
+                Err(RegistryError::NoVendor { name: name.to_owned(), candidates })
             }
         }
     }
 
-    /// Names with a vendor for a name without one.
-    fn candidates(&self, model: &str) -> Vec<String> {
-        const CANDIDATES_MAX: usize = 3;
+    /// Names with a vendor for a name without one: all vendors that are known to have the model.
+    pub fn candidates(&self, model: &str) -> Vec<String> {
         let catalogue = self.shared.catalogue.read().unwrap_or_else(PoisonError::into_inner);
         let has = |vendor: &&str| catalogue.ids(vendor).any(|id| id == model);
-        let vendors = self.shared.vendors.ids().filter(has).take(CANDIDATES_MAX);
+        let vendors = self.shared.vendors.ids().filter(has);
         vendors.map(|vendor| format!("{vendor}/{model}")).collect()
     }
 

@@ -1,0 +1,103 @@
+//! Choosing a model: a flag goes before the configuration, that before the first vendor with a key, that before a local server.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use rheon_providers::{Environment, Registry, Vendor};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::error::ModelChoiceError;
+use super::name::{PREFERRED, full_name};
+
+/// How long a local server may take to answer the door. It is on this machine.
+const DOOR_TIME_MAX: Duration = Duration::from_millis(50);
+/// How long it may take to say which models it has.
+const MODELS_TIME_MAX: Duration = Duration::from_secs(2);
+
+/// A model, and why this one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chosen {
+    /// Its whole name, `vendor/model`.
+    pub name: String,
+    /// Why this one.
+    pub because: Because,
+}
+
+/// Why a model was chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Because {
+    /// The user said so, on the command line or in the configuration.
+    Said,
+    /// There is a key for its vendor, and nobody said which model.
+    Key,
+    /// Its server answers on this machine.
+    Answers(Local),
+}
+
+/// A local server that answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Local {
+    /// Which kind it is.
+    pub vendor: String,
+    /// Where it is.
+    pub address: String,
+}
+
+/// The model to ask. `said` is what the user said, by flag or configuration.
+pub async fn choose(
+    said: Option<&str>,
+    registry: &Registry,
+    environment: &Environment,
+) -> Result<Chosen, ModelChoiceError> {
+    if let Some(said) = said {
+        return Ok(Chosen { name: full_name(said, registry)?, because: Because::Said });
+    }
+    let has_key = |(vendor, _): &&(&str, &str)| registry.has_key(vendor).unwrap_or(false);
+    if let Some((vendor, model)) = PREFERRED.iter().find(has_key) {
+        return Ok(Chosen { name: format!("{vendor}/{model}"), because: Because::Key });
+    }
+    local(registry, environment).await
+}
+
+/// The first model of the first local server that answers, in the order of their names.
+async fn local(registry: &Registry, environment: &Environment) -> Result<Chosen, ModelChoiceError> {
+    let servers = registry.vendors().iter().filter(|vendor| vendor.probe().is_some());
+    let doors = servers.map(|vendor| async move { open_door(&vendor, environment).await });
+    let answering: Vec<Local> = join_all(doors).await.into_iter().flatten().collect();
+    let mut unloaded = None;
+    for local in answering {
+        let models = timeout(MODELS_TIME_MAX, registry.served_models(&local.vendor)).await;
+        // Whatever else listens there is no such server.
+        let Ok(Ok(models)) = models else { continue };
+        match models.into_iter().next() {
+            Some(model) => {
+                let name = format!("{}/{model}", local.vendor);
+                return Ok(Chosen { name, because: Because::Answers(local) });
+            }
+            None => unloaded = unloaded.or(Some(local)),
+        }
+    }
+    match unloaded {
+        Some(Local { vendor, address }) => Err(ModelChoiceError::Unloaded { vendor, address }),
+        None => Err(ModelChoiceError::Nothing),
+    }
+}
+
+/// Whether anybody answers at the address of the vendor, if that is on this machine.
+async fn open_door(vendor: &Vendor, environment: &Environment) -> Option<Local> {
+    let base = vendor.base_url(environment).ok()?;
+    let host = base.host_str()?.trim_matches(['[', ']']).to_owned();
+    let is_here = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    if !is_here {
+        return None;
+    }
+    let port = base.port_or_known_default()?;
+    let connected = timeout(DOOR_TIME_MAX, TcpStream::connect((host.as_str(), port))).await;
+    connected.ok()?.ok()?;
+    Some(Local { vendor: vendor.id.clone(), address: base.to_string() })
+}
+
+#[cfg(test)]
+#[path = "choose_tests.rs"]
+mod tests;

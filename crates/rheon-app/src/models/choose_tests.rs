@@ -1,0 +1,129 @@
+//! Which model is asked, and what is said where none can be.
+
+use std::sync::Arc;
+
+use expect_test::expect;
+use rheon_agent::SystemClock;
+use rheon_providers::{Catalogue, Environment, Registry, RegistryParts};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+
+use super::{Because, Chosen, Local, choose};
+use crate::models::{PREFERRED, full_name};
+
+/// Addresses where nobody is, so that what runs on the machine of a developer does not count.
+const NOWHERE: [(&str, &str); 4] = [
+    ("OLLAMA_HOST", "127.0.0.1:1"),
+    ("LMSTUDIO_BASE_URL", "http://127.0.0.1:1"),
+    ("LLAMACPP_BASE_URL", "http://127.0.0.1:1"),
+    ("VLLM_BASE_URL", "http://127.0.0.1:1"),
+];
+
+fn environment(variables: &[(&str, &str)]) -> Environment {
+    let set: Vec<(String, String)> =
+        variables.iter().chain(&NOWHERE).map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    Environment::new(move |name| set.iter().find(|(set, _)| set == name).map(|(_, value)| value.clone()))
+}
+
+fn registry(environment: &Environment) -> Registry {
+    Registry::new(RegistryParts::builtin(environment.clone(), Arc::new(SystemClock::default())).unwrap())
+}
+
+async fn chosen(said: Option<&str>, variables: &[(&str, &str)]) -> Result<Chosen, String> {
+    let environment = environment(variables);
+    choose(said, &registry(&environment), &environment).await.map_err(|error| error.to_string())
+}
+
+/// A server that has these models.
+async fn server(models: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = [0; 4096];
+            if stream.read(&mut request).await.is_ok_and(|read| read > 0) {
+                let length = models.len();
+                let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n";
+                let answer = format!("{head}content-length: {length}\r\n\r\n{models}");
+                stream.write_all(answer.as_bytes()).await.ok();
+            }
+        }
+    });
+    address
+}
+
+#[test]
+fn what_is_asked_by_default_is_known() {
+    let (registry, catalogue) = (registry(&environment(&[])), Catalogue::builtin());
+    for (vendor, model) in PREFERRED {
+        assert!(registry.vendors().get(vendor).is_some(), "{vendor}");
+        assert!(catalogue.ids(vendor).any(|id| id == model), "{vendor}/{model}");
+    }
+    for short in ["sonnet", "opus", "haiku", "default"] {
+        let whole = full_name(short, &registry).unwrap();
+        let (vendor, model) = whole.split_once('/').unwrap();
+        assert!(catalogue.ids(vendor).any(|id| id == model), "{whole}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_user_says_goes_before_keys() {
+    let keys = [("ANTHROPIC_API_KEY", "k"), ("GROQ_API_KEY", "k")];
+    let said = |name: &str| Ok(Chosen { name: name.to_owned(), because: Because::Said });
+    assert_eq!(chosen(Some("groq/x"), &keys).await, said("groq/x"));
+    assert_eq!(chosen(Some("sonnet"), &keys).await, said("anthropic/claude-sonnet-5-5"));
+    assert_eq!(chosen(Some("claude-opus-5"), &keys).await, said("anthropic/claude-opus-5"));
+    assert_eq!(chosen(Some("claude-next-9"), &keys).await, said("anthropic/claude-next-9"));
+}
+
+#[tokio::test]
+async fn of_several_vendors_the_one_with_a_key_counts() {
+    let said = Chosen { name: "cerebras/gpt-oss-120b".into(), because: Because::Said };
+    assert_eq!(chosen(Some("gpt-oss-120b"), &[("CEREBRAS_API_KEY", "k")]).await, Ok(said));
+}
+
+#[tokio::test]
+async fn the_first_vendor_with_a_key_is_asked_where_nobody_says_which() {
+    let keys = [("GROQ_API_KEY", "k"), ("OPENROUTER_API_KEY", "k")];
+    let key = Chosen { name: "openrouter/anthropic/claude-sonnet-5.5".into(), because: Because::Key };
+    assert_eq!(chosen(None, &keys).await, Ok(key));
+}
+
+#[tokio::test]
+async fn a_local_server_that_answers_is_asked_where_there_is_no_key() {
+    let address = server(r#"{"object":"list","data":[{"id":"qwen3:8b"},{"id":"other"}]}"#).await;
+    let local = Local { vendor: "ollama".into(), address: format!("http://{address}/") };
+    let answers = Chosen { name: "ollama/qwen3:8b".into(), because: Because::Answers(local) };
+    assert_eq!(chosen(None, &[("OLLAMA_HOST", &address)]).await, Ok(answers));
+}
+
+#[tokio::test]
+async fn a_local_server_without_a_model_says_so_and_another_program_is_none() {
+    let empty = server(r#"{"data":[]}"#).await;
+    let error = chosen(None, &[("OLLAMA_HOST", &empty)]).await.unwrap_err();
+    let expected = format!(
+        "ollama answers at http://{empty}/, but has no model; load one there first, or name a model with --model"
+    );
+    assert_eq!(error, expected);
+    let website = server("<html>").await;
+    let error = chosen(None, &[("OLLAMA_HOST", &website)]).await.unwrap_err();
+    assert!(error.starts_with("no model is configured"), "{error}");
+}
+
+#[tokio::test]
+async fn where_nothing_can_be_asked_three_lines_say_what_to_do() {
+    expect![[r#"
+        no model is configured, and no local server answers. One of these helps:
+          a key:           export ANTHROPIC_API_KEY=...   (or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY; `rheon models --vendors` lists all)
+          a local server:  ollama serve, with a model     (or LM Studio, llama.cpp, vLLM on their usual ports)
+          nothing at all:  rheon demo                     (a scripted model, offline)"#]]
+    .assert_eq(&chosen(None, &[]).await.unwrap_err());
+}
+
+#[tokio::test]
+async fn a_name_that_says_nothing_is_an_error_with_a_way_out() {
+    expect!["the name of the model is empty; write vendor/model, for instance anthropic/claude-sonnet-5-5"]
+        .assert_eq(&chosen(Some("  "), &[]).await.unwrap_err());
+    expect![[r#"no vendor is known to have a model "gtp-5"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models` lists what is known"#]]
+        .assert_eq(&chosen(Some("gtp-5"), &[]).await.unwrap_err());
+}

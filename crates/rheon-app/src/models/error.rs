@@ -1,0 +1,40 @@
+//! Why no model is asked, and what to do.
+
+use rheon_providers::{Registry, RegistryError};
+
+/// Why no model is asked, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelChoiceError {
+    /// Nothing is configured, and no local server answers.
+    #[error("{}", include_str!("onboarding.txt").trim_end())]
+    Nothing,
+    /// The name says nothing.
+    #[error("the name of the model is empty; write vendor/model, for instance anthropic/claude-sonnet-5-5")]
+    Empty,
+    /// No vendor is known to have it.
+    #[error("no vendor is known to have a model {name:?}; write vendor/model ({vendors} ...); `rheon models` lists what is known")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// Some vendors.
+        vendors: String,
+    },
+    /// It cannot be asked.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    /// A local server has no model.
+    #[error("{vendor} answers at {address}, but has no model; load one there first, or name a model with --model")]
+    Unloaded {
+        /// The server.
+        vendor: String,
+        /// Where it is.
+        address: String,
+    },
+}
+
+impl ModelChoiceError {
+    pub(super) fn unknown(name: &str, registry: &Registry) -> Self {
+        let vendors: Vec<&str> = registry.vendors().ids().take(4).collect();
+        Self::Unknown { name: name.to_owned(), vendors: vendors.join(", ") }
+    }
+}

@@ -1,0 +1,9 @@
+//! Which model is asked: what the user says, or the first that can be asked.
+
+mod choose;
+mod error;
+mod name;
+
+pub use choose::{Because, Chosen, Local, choose};
+pub use error::ModelChoiceError;
+pub use name::{PREFERRED, full_name};
