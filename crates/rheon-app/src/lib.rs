@@ -1,6 +1,7 @@
 //! Configuration becomes a running session. So far: what a model is told, how sessions are kept, and a session that needs no
 //! configuration, the demo.
 
+pub mod config;
 pub mod context;
 mod demo;
 pub mod keeping;

@@ -1,0 +1,53 @@
+//! `Finding`: what is wrong or odd in a configuration, and where; `ConfigError`: all that is wrong.
+
+use std::fmt;
+
+use super::place::Origin;
+
+/// What is wrong or odd, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Where.
+    pub origin: Origin,
+    /// What, and what to do about it.
+    pub what: String,
+}
+
+impl Finding {
+    pub(super) fn new(origin: &Origin, what: impl Into<String>) -> Self {
+        Self { origin: origin.clone(), what: what.into() }
+    }
+}
+
+/// `PATH: line 12: what`.
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.origin.line {
+            Some(line) => write!(f, "{}: line {line}: {}", self.origin.source, self.what),
+            None => write!(f, "{}: {}", self.origin.source, self.what),
+        }
+    }
+}
+
+/// A configuration that cannot be used: everything that is wrong with it, in the order of the layers.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct ConfigError {
+    /// What is wrong; at least one.
+    pub problems: Vec<Finding>,
+}
+
+/// The most problems that are shown.
+const SHOWN_MAX: usize = 20;
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.problems.iter().take(SHOWN_MAX).enumerate() {
+            let line_break = if index == 0 { "" } else { "\n" };
+            write!(f, "{line_break}cannot read {problem}")?;
+        }
+        match self.problems.len().saturating_sub(SHOWN_MAX) {
+            0 => Ok(()),
+            more => write!(f, "\nand {more} more"),
+        }
+    }
+}

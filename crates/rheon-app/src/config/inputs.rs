@@ -1,0 +1,116 @@
+//! `ConfigInputs`: all that a configuration is made from. Nothing is looked for elsewhere.
+
+use std::path::PathBuf;
+
+use crate::keeping::{Environment, Folders};
+
+/// All that a configuration is made from.
+#[derive(Debug, Clone)]
+pub struct ConfigInputs {
+    /// The variables of the program.
+    pub environment: Environment,
+    /// Where things of the user are.
+    pub folders: Folders,
+    /// Where the session works.
+    pub working_folder: PathBuf,
+    /// The file of whoever owns the machine.
+    pub managed: PathBuf,
+    /// What flags say, in their order.
+    pub flags: Vec<FlagSetting>,
+    /// What `--settings` says: the name of a file, or JSON or TOML itself.
+    pub settings: Option<String>,
+    /// What of a project's own content counts.
+    pub trust: TrustChoice,
+}
+
+impl ConfigInputs {
+    /// What is usual: no flags, the managed file where it belongs, trust as the user has given it.
+    pub fn new(environment: Environment, working_folder: impl Into<PathBuf>) -> Self {
+        Self {
+            folders: Folders::of(&environment),
+            environment,
+            working_folder: working_folder.into(),
+            managed: PathBuf::from(MANAGED_FILE),
+            flags: Vec::new(),
+            settings: None,
+            trust: TrustChoice::AsGiven,
+        }
+    }
+
+    /// The same with a flag that sets `key`.
+    #[must_use]
+    pub fn with_flag(mut self, flag: &str, key: &str, value: impl Into<FlagValue>) -> Self {
+        self.flags.push(FlagSetting { flag: flag.to_owned(), key: key.to_owned(), value: value.into() });
+        self
+    }
+}
+
+/// The file of whoever owns the machine.
+#[cfg(not(target_os = "macos"))]
+pub const MANAGED_FILE: &str = "/etc/rheon/config.toml";
+/// The file of whoever owns the machine.
+#[cfg(target_os = "macos")]
+pub const MANAGED_FILE: &str = "/Library/Application Support/Rheon/config.toml";
+
+/// A flag that sets a key, for instance `--model x` the key `model`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlagSetting {
+    /// The flag, as it is written.
+    pub flag: String,
+    /// The key, with dots.
+    pub key: String,
+    /// What it is set to.
+    pub value: FlagValue,
+}
+
+/// What a flag sets a key to. It is checked like a value in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FlagValue {
+    /// A text.
+    Text(String),
+    /// A number, as it was written: `0.5` dollars stay what they are.
+    Number(String),
+    /// Yes or no.
+    Switch(bool),
+    /// Texts that are added to the list.
+    List(Vec<String>),
+}
+
+impl From<&str> for FlagValue {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for FlagValue {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<bool> for FlagValue {
+    fn from(value: bool) -> Self {
+        Self::Switch(value)
+    }
+}
+
+impl From<u64> for FlagValue {
+    fn from(number: u64) -> Self {
+        Self::Number(number.to_string())
+    }
+}
+
+impl From<Vec<String>> for FlagValue {
+    fn from(list: Vec<String>) -> Self {
+        Self::List(list)
+    }
+}
+
+/// What of a project's own content counts: what it allows, its hooks, its servers, its choice of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrustChoice {
+    /// What the user has agreed to, as long as it is still the same.
+    AsGiven,
+    /// None of it.
+    Nothing,
+}

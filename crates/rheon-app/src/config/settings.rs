@@ -1,0 +1,215 @@
+//! `Settings`: what is configured, as one plain value: the result of all files, variables and flags.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use rheon_agent::{Effort, WindowSettings};
+use rheon_providers::Vendors;
+use rheon_tools::hooks::HookSettings;
+use rheon_tools::policy::{HeldCommands, PolicySource, Trust};
+use rheon_tools::sandbox::{Network, Requirement};
+use rheon_types::MicroUsd;
+use secrecy::SecretString;
+
+use super::mcp_server::McpServer;
+use crate::context::ContextSources;
+use crate::keeping::KeepingSettings;
+
+/// What is configured.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Which model is asked, and how hard it tries.
+    pub model: ModelSettings,
+    /// When a run ends at the latest.
+    pub limits: LimitSettings,
+    /// What may run: `[permissions]`.
+    pub permissions: PermissionSettings,
+    /// What holds commands: `[sandbox]`.
+    pub sandbox: SandboxSettings,
+    /// How sessions are kept: `[sessions]`.
+    pub sessions: KeepingSettings,
+    /// What the model is told besides the conversation: `[context]`, `system_prompt`, `append_system_prompt`.
+    pub context: ContextSettings,
+    /// Whom to ask and with which keys: `[vendors]` and `[keys]`.
+    pub services: ServiceSettings,
+    /// Programs that are asked and told at fixed points: `[hooks]`. Those of a project only where it is trusted.
+    pub hooks: HookSettings,
+    /// Servers of further tools, by name: `[mcp_servers]` and `.mcp.json`. Those of a project only where it is trusted.
+    pub mcp_servers: BTreeMap<String, McpServer>,
+    /// How things look: `[interface]`.
+    pub interface: InterfaceSettings,
+    /// What is logged: `[log]`.
+    pub log: LogSettings,
+    /// What is fetched from the web: `[web]`.
+    pub web: WebSettings,
+}
+
+/// Which model is asked, and how hard it tries.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ModelSettings {
+    /// `model`: as `vendor/model`; chosen by what there are keys for if absent.
+    pub name: Option<String>,
+    /// `fallback_model`: who answers where the first is overloaded.
+    pub fallback: Option<String>,
+    /// `effort`: guessed from the task if absent.
+    pub effort: Option<Effort>,
+}
+
+/// When a run ends at the latest. What is absent follows from the effort.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LimitSettings {
+    /// `limits.turns_max`.
+    pub turns_max: Option<u32>,
+    /// `limits.budget_usd`; no limit if absent.
+    pub budget: Option<MicroUsd>,
+    /// `limits.tokens_max`: of prompts and answers together.
+    pub tokens_max: Option<u64>,
+    /// `limits.minutes_max`.
+    pub duration_max: Option<Duration>,
+    /// `limits.output_tokens_max`: of one answer; what the model can if absent.
+    pub output_tokens_max: Option<u32>,
+}
+
+/// What may run. [`rheon_tools::policy::Policy::new`] takes both.
+#[derive(Debug, Clone)]
+pub struct PermissionSettings {
+    /// The rules of every layer that has some, strongest layer first.
+    pub sources: Vec<PolicySource>,
+    /// Whether what the project allows counts.
+    pub trust: Trust,
+}
+
+impl Default for PermissionSettings {
+    fn default() -> Self {
+        Self { sources: Vec::new(), trust: Trust::Untrusted }
+    }
+}
+
+/// What holds commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SandboxSettings {
+    /// `sandbox.require`: what the machine has to be able to enforce.
+    pub require: Requirement,
+    /// `sandbox.network`: whether commands reach the network.
+    pub network: Network,
+    /// `sandbox.run_held`: whether a sandbox spares questions.
+    pub held: HeldCommands,
+}
+
+impl Default for SandboxSettings {
+    fn default() -> Self {
+        Self { require: Requirement::default(), network: Network::Blocked, held: HeldCommands::Ask }
+    }
+}
+
+/// What the model is told besides the conversation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ContextSettings {
+    /// `system_prompt`: stands for the base prompt.
+    pub system_prompt: Option<String>,
+    /// `append_system_prompt`: said after everything else.
+    pub append_system_prompt: Option<String>,
+    /// `context.off` and `context.reminders`.
+    pub sources: ContextSources,
+    /// `context.auto_compact`, `context.warn_percent`, `context.compact_percent`.
+    pub window: WindowSettings,
+}
+
+/// Whom to ask and with which keys. A key that a variable, a command or the keyring holds is part of its vendor, so that it is
+/// looked up when the first request needs it and not before.
+#[derive(Debug, Clone, Default)]
+pub struct ServiceSettings {
+    /// Those that come with Rheon, as changed and added to by `[vendors]`.
+    pub vendors: Vendors,
+    /// Keys that stand in a file of the user's, by vendor.
+    pub keys: BTreeMap<String, SecretString>,
+}
+
+/// How things look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InterfaceSettings {
+    /// `interface.colour`.
+    pub colour: Colour,
+    /// `interface.notify`: whether the end of a long run is announced.
+    pub notify: bool,
+    /// `interface.notify_after_seconds`: what a long run is.
+    pub notify_after: Duration,
+    /// `interface.title`: whether the title of the terminal says what goes on.
+    pub title: bool,
+    /// `interface.spinner`: whether something moves while one waits.
+    pub spinner: bool,
+    /// `interface.markdown`: whether answers are formatted.
+    pub markdown: bool,
+}
+
+impl Default for InterfaceSettings {
+    fn default() -> Self {
+        Self {
+            colour: Colour::Auto,
+            notify: true,
+            notify_after: Duration::from_secs(30),
+            title: true,
+            spinner: true,
+            markdown: true,
+        }
+    }
+}
+
+/// Whether output has colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Colour {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LogSettings {
+    /// `log.level`.
+    pub level: LogLevel,
+    /// `log.keep_days`: how long log files stay.
+    pub keep_days: u32,
+    /// `log.redact`: whether what looks like a secret is blackened.
+    pub redact: bool,
+}
+
+impl Default for LogSettings {
+    fn default() -> Self {
+        Self { level: LogLevel::Info, keep_days: 14, redact: true }
+    }
+}
+
+/// How much is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogLevel {
+    /// Nothing.
+    Off,
+    /// What failed.
+    Error,
+    /// What is odd, too.
+    Warn,
+    /// What happens, too.
+    Info,
+    /// How, too.
+    Debug,
+    /// Everything.
+    Trace,
+}
+
+/// What is fetched from the web.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WebSettings {
+    /// `web.fetch`: whether there is a tool that fetches pages.
+    pub fetch: bool,
+}
+
+impl Default for WebSettings {
+    fn default() -> Self {
+        Self { fetch: true }
+    }
+}
