@@ -2,9 +2,18 @@
 
 mod cli;
 mod command;
+mod ending;
 mod exit;
+mod failure;
+mod flags;
+mod format;
+mod headless;
 mod output;
+mod prompt;
 mod render;
+mod repl;
+mod runtime;
+mod schema;
 mod signals;
 mod terminal;
 

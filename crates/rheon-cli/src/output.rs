@@ -68,3 +68,10 @@ pub(crate) fn complain(problem: &str) {
 pub(crate) fn remark(text: &str) {
     writeln!(io::stderr(), "{}", inert(text)).ok();
 }
+
+/// Writes to standard error as it stands: what is shown beside the answer. If that fails, nobody is there to be told.
+pub(crate) fn murmur(text: &str) {
+    if !text.is_empty() {
+        io::stderr().write_all(text.as_bytes()).ok();
+    }
+}

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use rheon_store::SessionNameError;
 use rheon_store::checkpoint::CheckpointError;
 use rheon_store::claude::{FindError, TranscriptError};
 use rheon_store::journal::{JournalError, next_step};
@@ -65,6 +66,15 @@ pub enum KeepingError {
         wanted: String,
         /// Which.
         candidates: Vec<SessionId>,
+    },
+    /// No session can have this id.
+    #[error("{0}; a UUID will do")]
+    Name(SessionNameError),
+    /// Another session has this id.
+    #[error("there is a session {session_id} already; go on with it, or choose another id")]
+    Taken {
+        /// The id.
+        session_id: SessionId,
     },
     /// Nothing is to be written.
     #[error(
@@ -136,6 +146,8 @@ impl KeepingError {
             | Self::Transcript(_)
             | Self::Index(_)
             | Self::Checkpoints(_)
+            | Self::Name(_)
+            | Self::Taken { .. }
             | Self::Stopped(_) => false,
         }
     }
