@@ -36,6 +36,6 @@ impl fmt::Display for Failure {
 
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
-        Self::error(format_args!("{error:#}"))
+        Self::error(error)
     }
 }
