@@ -15,6 +15,7 @@ mod repl;
 mod runtime;
 mod schema;
 mod signals;
+mod table;
 mod terminal;
 
 use std::process::ExitCode;

@@ -4,6 +4,8 @@ use std::io::{self, ErrorKind, Write};
 
 use tokio_util::sync::CancellationToken;
 
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::render::inert;
 
 /// Standard output. The first write that fails cancels what is being shown; nothing is written after it.
@@ -56,6 +58,17 @@ impl Output {
             Some(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Reader::Left),
             Some(error) => Err(error),
         }
+    }
+}
+
+/// Writes a text to standard output and is done.
+pub(crate) fn print(text: &str) -> Result<Exit, Failure> {
+    let mut output = Output::new(CancellationToken::new());
+    output.write(text);
+    match output.close() {
+        // Whoever stops reading has seen enough.
+        Ok(Reader::There | Reader::Left) => Ok(Exit::Done),
+        Err(error) => Err(Failure::error(format_args!("cannot write to standard output: {error}"))),
     }
 }
 

@@ -1,7 +1,10 @@
 //! The commands, one file each.
 
+mod completions;
 mod demo;
+mod models;
 mod run;
+mod setup;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -12,14 +15,20 @@ pub(crate) use run::{Run, open};
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Run(Box<run::Run>),
+    Models(models::Models),
     Demo(demo::Demo),
+    Completions(completions::Completions),
+    Man(completions::Man),
 }
 
 impl Command {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         match self {
             Self::Run(run) => run.headless(),
+            Self::Models(models) => models.run(),
             Self::Demo(demo) => Ok(demo.run()?),
+            Self::Completions(completions) => completions.run(),
+            Self::Man(man) => man.run(),
         }
     }
 }

@@ -1,14 +1,13 @@
 //! `rheon run`: one prompt, one answer, for scripts and programs. `rheon -p` is the same.
 
 use std::io::{IsTerminal as _, stdin, stdout};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use rheon_app::config::{Config, ConfigInputs};
-use rheon_app::keeping::Environment;
-use rheon_app::session::{Asking, Extras, OpenError, OpenSession, Opening, Surroundings, Tell, Which};
+use rheon_app::session::{Asking, Extras, OpenError, OpenSession, Opening, Tell, Which};
 use rheon_types::SessionId;
 
+use super::setup::surroundings;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::{
@@ -122,23 +121,6 @@ impl Run {
             (None, false, _) => Which::New(session_id.as_deref().map(uuid).transpose()?),
         })
     }
-}
-
-/// The machine, the user and the time, with work to be done in `folder`.
-pub(crate) fn surroundings(folder: Option<PathBuf>) -> Result<Surroundings, Failure> {
-    let folder = match folder {
-        Some(folder) => folder,
-        None => std::env::current_dir().map_err(|error| {
-            Failure::error(format_args!("the folder you are in cannot be used: {error}; go to another one"))
-        })?,
-    };
-    let whole = folder
-        .canonicalize()
-        .map_err(|error| Failure::usage(format_args!("cannot work in {}: {error}", folder.display())))?;
-    if !whole.is_dir() {
-        return Err(Failure::usage(format_args!("cannot work in {}: it is no folder", folder.display())));
-    }
-    Ok(Surroundings::of_process(Environment::of_process(), whole))
 }
 
 /// Opens a session, telling on standard error what is odd.

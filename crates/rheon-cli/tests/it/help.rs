@@ -35,9 +35,12 @@ fn short_help() {
                rheon <COMMAND>
 
         Commands:
-          run   Do one thing and print the answer; the same as rheon -p
-          demo  Watch an agent at work; needs no network and no key
-          help  Print this message or the help of the given subcommand(s)
+          run          Do one thing and print the answer; the same as rheon -p
+          models       List the models that are known, with their windows and prices
+          demo         Watch an agent at work; needs no network and no key
+          completions  Print completions for a shell
+          man          Print the manual page
+          help         Print this message or the help of the given subcommand(s)
 
         Arguments:
           [PROMPT]  What to do
