@@ -191,7 +191,7 @@ impl Catalogue {
         Ok(self.indexing.open()?.search(&query)?)
     }
 
-    fn scope_name(&self, scope: Scope) -> Option<String> {
+    pub(super) fn scope_name(&self, scope: Scope) -> Option<String> {
         match scope {
             Scope::Project => Some(project_name(&self.project)),
             Scope::Everywhere => None,

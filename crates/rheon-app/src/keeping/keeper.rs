@@ -212,7 +212,7 @@ impl Keeper {
         self.blocking(move |catalogue| catalogue.find(&wanted)).await
     }
 
-    async fn find_ours(&self, wanted: &str) -> Result<SessionName, KeepingError> {
+    pub(super) async fn find_ours(&self, wanted: &str) -> Result<SessionName, KeepingError> {
         match self.find(wanted).await? {
             Found::Ours(name) => Ok(name),
             Found::ClaudeCode { .. } => Err(KeepingError::NoSuchSession { wanted: wanted.to_owned() }),
@@ -415,18 +415,22 @@ impl Keeper {
         }
     }
 
-    fn fresh_id(&self) -> SessionId {
+    pub(super) fn settings(&self) -> &KeepingSettings {
+        &self.inner.parts.settings
+    }
+
+    pub(super) fn fresh_id(&self) -> SessionId {
         let KeeperParts { clock, random, .. } = &self.inner.parts;
         SessionId::generate(clock.now(), [random.next_u64(), random.next_u64()])
     }
 
-    fn lease(&self) -> Lease {
+    pub(super) fn lease(&self) -> Lease {
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         Lease { pid: std::process::id(), host: Some(host), at: self.inner.parts.clock.now() }
     }
 
     /// Does what blocks away from those who must not.
-    async fn blocking<T: Send + 'static>(
+    pub(super) async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Catalogue) -> Result<T, KeepingError> + Send + 'static,
     ) -> Result<T, KeepingError> {

@@ -4,6 +4,7 @@ mod completions;
 mod demo;
 mod models;
 mod run;
+mod sessions;
 mod setup;
 
 use crate::exit::Exit;
@@ -15,6 +16,7 @@ pub(crate) use run::{Run, open};
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Run(Box<run::Run>),
+    Sessions(sessions::Sessions),
     Models(models::Models),
     Demo(demo::Demo),
     Completions(completions::Completions),
@@ -25,6 +27,7 @@ impl Command {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         match self {
             Self::Run(run) => run.headless(),
+            Self::Sessions(sessions) => sessions.run(),
             Self::Models(models) => models.run(),
             Self::Demo(demo) => Ok(demo.run()?),
             Self::Completions(completions) => completions.run(),

@@ -23,7 +23,7 @@ use crate::{prompt, repl, schema};
 ///
 /// The prompt is the argument, standard input, or both. Nobody is asked: what would ask is refused, unless rules, --allowed-tools or
 /// --permission-mode allow it.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct Run {
     /// What to do
     prompt: Option<String>,
@@ -49,6 +49,12 @@ pub(crate) struct Run {
 }
 
 impl Run {
+    /// A conversation that goes on with a session, by default the last one of this folder.
+    pub(crate) fn resuming(session: Option<String>) -> Self {
+        let session = SessionFlags { go_on: session.is_none(), resume: session, ..SessionFlags::default() };
+        Self { session, ..Self::default() }
+    }
+
     /// What was typed without a command: a conversation where there is a terminal, one answer otherwise.
     pub(crate) fn interactive_or_headless(self) -> Result<Exit, Failure> {
         let is_format =

@@ -36,6 +36,7 @@ fn short_help() {
 
         Commands:
           run          Do one thing and print the answer; the same as rheon -p
+          sessions     Find, read, go on with, rewind, export and delete sessions
           models       List the models that are known, with their windows and prices
           demo         Watch an agent at work; needs no network and no key
           completions  Print completions for a shell
