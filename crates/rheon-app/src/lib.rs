@@ -1,5 +1,5 @@
-//! Configuration becomes a running session. So far: what a model is told, how sessions are kept, and a session that needs no
-//! configuration, the demo.
+//! Configuration becomes a running session: files, variables and flags become settings, settings become a session with its model,
+//! tools, rules and log, and the session is reached as a client.
 
 pub mod config;
 pub mod context;
@@ -8,4 +8,4 @@ pub mod keeping;
 pub mod models;
 pub mod session;
 
-pub use demo::{DemoError, DemoOptions, DemoReport, NoteFile, demo};
+pub use demo::{DemoError, DemoOptions, DemoReport, Leaves, demo};

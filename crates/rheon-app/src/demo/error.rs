@@ -3,8 +3,11 @@
 use std::io;
 use std::path::PathBuf;
 
-use rheon_agent::{AgentError, BuildError};
 use rheon_providers::scripted::ScenarioError;
+use rheon_types::ClientError;
+
+use crate::config::ConfigError;
+use crate::session::OpenError;
 
 /// A demo that could not be played, or could not be cleaned up.
 #[derive(Debug, thiserror::Error)]
@@ -20,15 +23,18 @@ pub enum DemoError {
     /// The bundled scenario is broken, which is a fault of this program.
     #[error("the bundled scenario is broken: {0}")]
     Scenario(#[from] ScenarioError),
-    /// The bundled agent is broken, which is a fault of this program.
-    #[error("the bundled agent is broken: {0}")]
-    Agent(#[from] BuildError),
-    /// The run could not begin, or was lost.
+    /// The settings of the machine do not let it run.
     #[error(transparent)]
-    Run(#[from] AgentError),
-    /// What the run made cannot be looked at.
-    #[error("cannot look at what the demo made: {0}")]
-    Notes(String),
+    Config(#[from] ConfigError),
+    /// Its session could not be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The run could not begin.
+    #[error(transparent)]
+    Run(#[from] ClientError),
+    /// The run ended without saying how.
+    #[error("the run was lost")]
+    Lost,
     /// The workspace is still there.
     #[error("cannot remove the workspace {}: {}; remove it by hand", path.display(), words(source))]
     Cleanup {

@@ -1,42 +1,54 @@
-//! The demo: a bundled scenario, played through the real agent in a workspace of its own.
+//! The demo: the main job, offline. A scripted model mends a repository of its own through the real session: its tools, its gate, its
+//! sandbox, its log.
 
 mod error;
-mod notes;
 mod paced;
-mod read_note;
-mod workspace;
-mod write_note;
+mod project;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use rheon_agent::{Agent, AgentError, RunStream};
+use rheon_providers::ResolvedModel;
 use rheon_providers::scripted::{Scenario, ScriptedProvider};
-use rheon_types::{AgentOutput, AllowAll, Event, ThinkingLevel};
+use rheon_tools::ToolkitError;
+use rheon_tools::hooks::SessionEndReason;
+use rheon_tools::sandbox::SandboxError;
+use rheon_types::{
+    AgentEvent, AgentOutput, Client as _, Command, Content, Event, ModelInfo, Provider, SessionId,
+};
 use tokio_util::sync::CancellationToken;
 
+use crate::config::{Config, ConfigInputs};
+use crate::keeping::Environment;
+use crate::session::{
+    Asking, Extras, GivenModel, OpenError, OpenSession, Opening, Surroundings, Tell, Which,
+};
 pub use error::DemoError;
-pub use notes::NoteFile;
-use notes::Notes;
 use paced::Paced;
-use read_note::ReadNote;
-use workspace::Workspace;
-use write_note::WriteNote;
+use project::Project;
 
 const SCENARIO: &str = include_str!("scenario.toml");
-const SYSTEM_PROMPT: &str = include_str!("system.md");
 const PROMPT: &str = include_str!("prompt.md");
 
 /// How the demo is played.
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DemoOptions {
     /// Without the pauses that make the stream visible.
     pub fast: bool,
-    /// Whether the workspace stays when the demo is over.
-    pub keep: bool,
-    /// Where the workspace is made.
+    /// What becomes of the repository and the session.
+    pub leaves: Leaves,
+    /// Where the repository is made.
     pub folder: PathBuf,
+    /// The machine, the user and the time.
+    pub surroundings: Surroundings,
+}
+
+/// What becomes of the demo's repository and session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leaves {
+    /// They stay, to be looked at.
+    Everything,
+    /// The repository goes and no session is kept.
+    Nothing,
 }
 
 /// What the demo left behind.
@@ -44,77 +56,121 @@ pub struct DemoOptions {
 pub struct DemoReport {
     /// What the run left: how it ended, its usage, its turns.
     pub output: Arc<AgentOutput>,
-    /// The files that the model made with its tools, by name.
-    pub notes: Vec<NoteFile>,
-    /// How long it took.
-    pub duration: Duration,
-    /// The workspace, if it was to be kept; otherwise it is gone.
-    pub kept: Option<PathBuf>,
+    /// The session.
+    pub session_id: SessionId,
+    /// The event that ended the prompt, which the run can be taken back to.
+    pub prompt_seq: u64,
+    /// The repository, if it is still there.
+    pub folder: Option<PathBuf>,
+    /// Whether the session is on disk.
+    pub is_kept: bool,
 }
 
-/// Plays the demo and shows each event to `on_event` as it happens. A run that was cancelled or failed still has a report:
-/// its output says how it ended. The workspace is removed on every path, also if the future is dropped.
+/// Plays the demo and shows each event to `on_event` as it happens. A run that was cancelled or failed still has a report: its
+/// output says how it ended.
 pub async fn demo(
     options: DemoOptions,
     cancel: &CancellationToken,
+    tell: Tell,
     on_event: impl FnMut(&Event),
 ) -> Result<DemoReport, DemoError> {
-    let started = Instant::now();
-    let workspace = Workspace::create(&options.folder)?;
-    let notes = Arc::new(Notes::new(workspace.path()));
-    let agent = agent(options.fast, &notes)?;
-    let stream = agent.run_stream(PROMPT.trim())?;
-    let output = follow(stream, cancel, on_event).await?;
-    let notes = notes.list().map_err(|error| DemoError::Notes(error.to_string()))?;
-    let kept = if options.keep { Some(workspace.keep()) } else { workspace.remove().map(|()| None)? };
-    Ok(DemoReport { output, notes, duration: started.elapsed(), kept })
+    let project = Project::create(&options.folder).await?;
+    let session = open(&options, &project, &tell).await?;
+    let followed = follow(&session, cancel, on_event).await;
+    let (session_id, is_kept) = (session.session_id().clone(), session.kept().is_kept());
+    session.close(SessionEndReason::Other).await;
+    let (output, prompt_seq) = followed?;
+    let folder = match options.leaves {
+        Leaves::Everything => Some(project.keep()),
+        Leaves::Nothing => project.remove().map(|()| None)?,
+    };
+    Ok(DemoReport { output, session_id, prompt_seq, folder, is_kept })
 }
 
-fn agent(fast: bool, notes: &Arc<Notes>) -> Result<Agent, DemoError> {
-    let model = ScriptedProvider::new(Scenario::from_toml(SCENARIO)?);
-    let builder = Agent::builder();
-    let builder = if fast { builder.provider(model) } else { builder.provider(Paced::new(model)) };
-    let agent = builder
-        .model("scripted")
-        .system_prompt(SYSTEM_PROMPT.trim())
-        .thinking(ThinkingLevel::Low)
-        .tool(WriteNote::new(notes))
-        .tool(ReadNote::new(notes))
-        // The tools reach nothing but a folder that was made for them.
-        .permission_policy(AllowAll)
-        .build()?;
-    Ok(agent)
+async fn open(options: &DemoOptions, project: &Project, tell: &Tell) -> Result<OpenSession, DemoError> {
+    match attempt(options, project, tell, Held::Yes).await {
+        // What the demo runs is known, so nothing is at stake; and what is missing is said.
+        Err(DemoError::Open(OpenError::Toolkit(ToolkitError::Sandbox(error @ SandboxError::Unavailable { .. })))) => {
+            tell(crate::session::SessionNotice::Sandbox(format!(
+                "{error}; the commands of the demo are harmless and run without one"
+            )));
+            attempt(options, project, tell, Held::No).await
+        }
+        opened => opened,
+    }
 }
 
-/// Shows the events of a run to its end; cancels it once `cancel` fires.
+/// Whether commands are held by a sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Held {
+    Yes,
+    No,
+}
+
+async fn attempt(
+    options: &DemoOptions,
+    project: &Project,
+    tell: &Tell,
+    held: Held,
+) -> Result<OpenSession, DemoError> {
+    let working_folder = project.path().to_owned();
+    // What the user has configured must not change what is shown.
+    let inputs = ConfigInputs::new(Environment::default(), &working_folder)
+        .with_flag("demo", "permissions.allow", vec!["Bash(sh test.sh)".to_owned()])
+        .with_flag("demo", "permissions.default_mode", "acceptEdits")
+        .with_flag("demo", "sessions.on_trouble", "in_memory");
+    let inputs = match options.leaves {
+        Leaves::Everything => inputs,
+        Leaves::Nothing => inputs.with_flag("demo", "sessions.keep", false),
+    };
+    let inputs = match held {
+        Held::Yes => inputs,
+        Held::No => inputs.with_flag("demo", "sandbox.require", "none"),
+    };
+    let opening = Opening {
+        surroundings: Surroundings { working_folder, ..options.surroundings.clone() },
+        config: Config::load(inputs)?,
+        task: Some(PROMPT.trim().to_owned()),
+        which: Which::New(None),
+        asking: Asking::Nobody,
+        extras: Extras { model: Some(model(options.fast)?), ..Extras::default() },
+    };
+    Ok(OpenSession::open(opening, Arc::clone(tell)).await?)
+}
+
+fn model(fast: bool) -> Result<GivenModel, DemoError> {
+    let scripted = ScriptedProvider::new(Scenario::from_toml(SCENARIO)?);
+    let provider: Arc<dyn Provider> = if fast { Arc::new(scripted) } else { Arc::new(Paced::new(scripted)) };
+    let info = Arc::new(ModelInfo::unknown("scripted"));
+    let model = ResolvedModel { provider, model: "scripted".into(), info };
+    Ok(GivenModel { name: "demo/scripted".into(), model })
+}
+
+/// Sends the prompt and shows the events of its run to the end; cancels it once `cancel` fires.
 async fn follow(
-    mut stream: RunStream,
+    session: &OpenSession,
     cancel: &CancellationToken,
     mut on_event: impl FnMut(&Event),
-) -> Result<Arc<AgentOutput>, AgentError> {
-    let mut told = false;
+) -> Result<(Arc<AgentOutput>, u64), DemoError> {
+    let client = session.client();
+    let mut watch = client.watch();
+    client.send(Command::Prompt { content: vec![Content::text(PROMPT.trim())] }).await?;
+    let (mut is_told, mut prompt_seq) = (false, 0);
     loop {
-        tokio::select! {
+        let event = tokio::select! {
             biased;
-            () = cancel.cancelled(), if !told => {
-                told = true;
-                stream.cancel();
+            () = cancel.cancelled(), if !is_told => {
+                is_told = true;
+                client.send(Command::Cancel).await?;
+                continue;
             }
-            event = stream.next() => match event {
-                Some(event) => on_event(&event),
-                None => break,
-            },
+            event = watch.next() => event.ok_or(DemoError::Lost)?,
+        };
+        on_event(&event);
+        match &event.kind {
+            AgentEvent::MessageEnd { .. } if prompt_seq == 0 => prompt_seq = event.seq,
+            AgentEvent::AgentEnd { output } => return Ok((Arc::clone(output), prompt_seq)),
+            _ => {}
         }
     }
-    match stream.finish().await {
-        Ok(output) | Err(AgentError::Failed { output, .. }) => Ok(output),
-        Err(error) => Err(error),
-    }
 }
-
-#[cfg(test)]
-mod notes_tests;
-#[cfg(test)]
-mod read_note_tests;
-#[cfg(test)]
-mod write_note_tests;

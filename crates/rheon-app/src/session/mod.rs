@@ -12,6 +12,6 @@ pub use client::{Asking, ClientParts, LocalClient, Past, Watch};
 pub use error::OpenError;
 pub use machine::Surroundings;
 pub use notice::SessionNotice;
-pub use open::{Extras, OpenSession, Opening, Tell, Which};
+pub use open::{Extras, GivenModel, OpenSession, Opening, Tell, Which};
 pub use rheon_tools::hooks::SessionEndReason;
 pub use services::registry;

@@ -63,6 +63,16 @@ pub struct Extras {
     pub observers: Vec<Box<dyn Fn(&Event) + Send + Sync>>,
     /// The form that answers must have.
     pub output_schema: Option<OutputSchema>,
+    /// A model to be asked instead of any that is configured.
+    pub model: Option<GivenModel>,
+}
+
+/// A model that the caller brings along.
+pub struct GivenModel {
+    /// Its whole name.
+    pub name: String,
+    /// The model.
+    pub model: ResolvedModel,
 }
 
 /// A session that is ready for prompts.
@@ -85,10 +95,10 @@ impl OpenSession {
         for warning in &config.warnings {
             tell(SessionNotice::Config(warning.clone()));
         }
-        let registry = registry(&settings.services, &surroundings)?;
-        let said = settings.model.name.as_deref();
-        let chosen = choose(said, &registry, &variables(&surroundings)).await?;
-        let model = wiring::resolve(&registry, &chosen, settings.model.fallback.as_deref()).await?;
+        let (chosen, model) = match extras.model {
+            Some(GivenModel { name, model }) => (Chosen { name, because: Because::Said }, model),
+            None => asked(&config, &surroundings).await?,
+        };
         let keeper = keeper(&surroundings, &config, &tell)?;
         let counter = TokenCounter::for_model(&model.model);
         let inputs = wiring::context_inputs(&surroundings, &config, task.as_deref(), counter);
@@ -179,6 +189,19 @@ impl OpenSession {
         }
         self.kept.close().await;
     }
+}
+
+/// The model that is configured, or else the first that can be asked.
+async fn asked(
+    config: &Config,
+    surroundings: &Surroundings,
+) -> Result<(Chosen, ResolvedModel), OpenError> {
+    let settings = &config.settings;
+    let registry = registry(&settings.services, surroundings)?;
+    let said = settings.model.name.as_deref();
+    let chosen = choose(said, &registry, &variables(surroundings)).await?;
+    let model = wiring::resolve(&registry, &chosen, settings.model.fallback.as_deref()).await?;
+    Ok((chosen, model))
 }
 
 fn keeper(surroundings: &Surroundings, config: &Config, tell: &Tell) -> Result<Keeper, OpenError> {

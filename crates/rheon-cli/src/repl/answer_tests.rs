@@ -1,0 +1,71 @@
+//! Answers to questions, as people type them.
+
+use std::sync::Arc;
+
+use rheon_types::event::{
+    ApprovalRequest, Choice, Danger, PermissionDecision, PermissionResponse, Scope, Selection, Subject,
+    UserQuestion,
+};
+use serde_json::json;
+
+use super::{Answered, answer, choices};
+
+fn request(subject: Subject, rule: Option<&str>) -> ApprovalRequest {
+    ApprovalRequest {
+        id: "a1".into(),
+        call_id: "c1".into(),
+        tool_name: "bash".into(),
+        subject,
+        reason: "it changes files".into(),
+        danger: Danger::Moderate,
+        suggested_rule: rule.map(str::to_owned),
+        digest: String::new(),
+    }
+}
+
+fn call(rule: Option<&str>) -> ApprovalRequest {
+    request(Subject::Arguments { arguments: Arc::new(json!({})) }, rule)
+}
+
+fn allow(scope: Scope) -> Answered {
+    Answered::With(PermissionResponse::from(PermissionDecision::Allow).with_scope(scope))
+}
+
+#[test]
+fn letters_decide_and_words_are_a_reason_against_it() {
+    let call = call(Some("Bash(make *)"));
+    assert_eq!(choices(&call), "[y] once  [s] such calls in this session  [a] always (Bash(make *))  [n] no, or say why not: ");
+    assert_eq!(answer(&call, "Y"), allow(Scope::Once));
+    assert_eq!(answer(&call, "s"), allow(Scope::Session));
+    assert_eq!(answer(&call, "always"), allow(Scope::Always));
+    assert_eq!(answer(&call, "n"), Answered::With(PermissionDecision::Deny.into()));
+    assert_eq!(
+        answer(&call, "use the other script"),
+        Answered::With(PermissionResponse::denied("use the other script"))
+    );
+    assert!(matches!(answer(&call, ""), Answered::NotUnderstood(_)));
+    assert!(matches!(answer(&call, "x"), Answered::NotUnderstood(_)));
+}
+
+#[test]
+fn always_needs_a_rule() {
+    let call = call(None);
+    assert_eq!(choices(&call), "[y] once  [n] no, or say why not: ");
+    assert!(matches!(answer(&call, "a"), Answered::NotUnderstood(_)));
+}
+
+#[test]
+fn questions_are_answered_by_number_or_in_words() {
+    let choice = |label: &str| Choice { label: label.into(), description: String::new() };
+    let question = |selection| UserQuestion {
+        text: "Which?".into(),
+        choices: vec![choice("red"), choice("blue")],
+        selection,
+    };
+    let questions = vec![question(Selection::One), question(Selection::Many)];
+    let request = request(Subject::Questions { questions }, None);
+    let Answered::With(response) = answer(&request, "2; 1, green") else { panic!("an answer") };
+    assert_eq!(response.answers, [vec!["blue".to_owned()], vec!["red".to_owned(), "green".to_owned()]]);
+    let Answered::With(response) = answer(&request, "") else { panic!("an answer") };
+    assert_eq!(response.answers, [Vec::<String>::new(), Vec::new()]);
+}

@@ -1,0 +1,8 @@
+//! A conversation, line by line: for a person at a terminal.
+
+mod answer;
+mod input;
+mod lines;
+mod talk;
+
+pub(crate) use talk::converse;
