@@ -14,6 +14,8 @@ use crate::context::Source;
 
 /// The most items of one list.
 const ITEMS_MAX: usize = 5_000;
+/// After so many problems a layer is not looked at any further.
+pub(super) const PROBLEMS_MAX: usize = 100;
 /// What of a vendor's table is never shown.
 const VENDOR_SECRETS: &[&str] = &["headers"];
 /// What of a server's table is never shown.
@@ -70,6 +72,9 @@ impl Checked {
             return self.problem(path, &origin.at(node.line), what);
         };
         for (name, node) in table {
+            if self.problems.len() >= PROBLEMS_MAX {
+                return;
+            }
             let full = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
             match key(path, name) {
                 Some(row) => self.leaf(&full, row, node, &origin.at(node.line)),
@@ -93,6 +98,9 @@ impl Checked {
             return self.problem(path, origin, what);
         }
         for item in items {
+            if self.problems.len() >= PROBLEMS_MAX {
+                return;
+            }
             self.item(path, row, item, &origin.at(item.line.or(origin.line)));
         }
     }
@@ -107,8 +115,13 @@ impl Checked {
                 standing: Standing::Counts,
             }),
             Err(Misfit::Kind) => {
+                let kind = node.kind_name();
                 let wanted = row.takes.describe();
-                let what = format!("{path:?} is {}; it must be {}", node.kind_name(), with_article(&wanted));
+                let what = if row.takes.is_list() {
+                    format!("{kind} stands among the items of {path:?}; it must be a {wanted}")
+                } else {
+                    format!("{path:?} is {kind}; it must be {}", with_article(&wanted))
+                };
                 self.problem(path, origin, what);
             }
             Err(Misfit::Value(what)) => {

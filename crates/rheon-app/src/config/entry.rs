@@ -33,7 +33,7 @@ pub(super) enum Standing {
 }
 
 /// A value that fits its key.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) enum Value {
     Text(String),
     Switch(bool),
@@ -90,6 +90,13 @@ impl Value {
             | Self::Rule(_)
             | Self::Table(..) => None,
         }
+    }
+}
+
+/// The same as for people: tables may hold secrets.
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
     }
 }
 

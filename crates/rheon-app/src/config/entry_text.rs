@@ -4,5 +4,5 @@ use rheon_tools::policy::visible;
 
 /// A text as TOML has it; control characters are shown, not sent.
 pub(super) fn quoted(text: &str) -> String {
-    format!("\"{}\"", visible(text).replace('\\', "\\\\").replace('"', "\\\""))
+    format!("\"{}\"", visible(&text.replace('\\', "\\\\").replace('"', "\\\"")))
 }

@@ -2,18 +2,21 @@
 
 use rheon_tools::hooks::HookSettings;
 
-use super::entry::{Entry, Value};
+use super::entry::Value;
 use super::finding::Finding;
+use super::layer::ReadLayer;
 
-/// The hooks among `entries`, and what is wrong with the others.
-pub(super) fn hooks<'a>(entries: impl Iterator<Item = &'a Entry>) -> (HookSettings, Vec<Finding>) {
+/// The hooks of `layer`, and what is wrong with others of it.
+pub(super) fn hooks(layer: &ReadLayer) -> (HookSettings, Vec<Finding>) {
+    // As whoever gathers the hooks of projects names them.
+    let file = layer.source.in_project.map_or_else(|| layer.source.origin.source.to_string(), str::to_owned);
     let (mut found, mut problems) = (Vec::new(), Vec::new());
-    for entry in entries.filter(|entry| entry.row.path == "hooks.*") {
+    for entry in layer.entries.iter().filter(|entry| entry.row.path == "hooks.*") {
         let (Value::Table(node, _), Some((_, event))) = (&entry.value, entry.key.split_once('.')) else {
             continue;
         };
         let text = serde_json::json!({ "hooks": { event: [node.to_json()] } }).to_string();
-        match HookSettings::parse(&text, &entry.origin.source.to_string()) {
+        match HookSettings::parse(&text, &file) {
             Ok(hooks) => found.push(hooks),
             Err(error) => problems.push(Finding::new(&entry.origin, format!("hooks: {}", error.problem))),
         }

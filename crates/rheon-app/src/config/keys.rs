@@ -50,7 +50,8 @@ pub(super) const KEYS: &[Key] = &[
     row("sessions.checkpoints", Switch, Nothing, "true"),
     row("sessions.on_trouble", Choice(TROUBLE), Nothing, "\"refuse\""),
     row("sessions.blob_bytes_max", Count(1, MANY), Nothing, "10737418240"),
-    row("context.off", Takes::Sources, Set, ""),
+    // The instructions of the user are among the parts.
+    row("context.off", Takes::Sources, SetIfTrusted, ""),
     row("context.reminders", Switch, Set, "true"),
     row("context.auto_compact", Switch, Set, "true"),
     row("context.warn_percent", Count(1, 100), Set, "75"),

@@ -1,6 +1,6 @@
 //! `ReadLayer`: what one source says, understood and checked.
 
-use super::check::{Checked, KeyProblem, ProblemKind};
+use super::check::{Checked, KeyProblem, PROBLEMS_MAX, ProblemKind};
 use super::entry::Entry;
 use super::finding::Finding;
 use super::inputs::FlagSetting;
@@ -85,7 +85,7 @@ impl ReadLayer {
             }
         };
         let finding = |TextProblem { line, what }: TextProblem| Finding::new(&origin.at(line), what);
-        let problems: Vec<Finding> = found.into_iter().map(finding).collect();
+        let problems: Vec<Finding> = found.into_iter().take(PROBLEMS_MAX).map(finding).collect();
         let tree = match source.form {
             Form::Toml => tree,
             Form::Json => renamed(tree, &mut |what| warnings.push(Finding::new(&origin, what))),

@@ -202,7 +202,12 @@ impl LayerTexts {
 /// The home is no project, though it may have a `.rheon`.
 pub(super) fn project_root(working_folder: &Path, home: Option<&Path>) -> PathBuf {
     let is_root = |folder: &&Path| {
-        Some(*folder) != home && (folder.join(".git").exists() || folder.join(".rheon").is_dir())
+        !is_home(folder, home) && (folder.join(".git").exists() || folder.join(".rheon").is_dir())
     };
     working_folder.ancestors().find(is_root).unwrap_or(working_folder).to_owned()
+}
+
+/// Whether `folder` is the home, which may be known by a link to it.
+pub(super) fn is_home(folder: &Path, home: Option<&Path>) -> bool {
+    home.is_some_and(|home| folder == home || home.canonicalize().is_ok_and(|home| folder == home))
 }

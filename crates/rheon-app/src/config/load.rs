@@ -11,7 +11,7 @@ use super::finding::{ConfigError, Finding};
 use super::hooks::hooks;
 use super::inputs::{ConfigInputs, TrustChoice};
 use super::layer::{ClaudeModel, ReadLayer};
-use super::layer_text::{ConfigPath, LayerTexts, USER_RULES, project_root};
+use super::layer_text::{ConfigPath, LayerTexts, USER_RULES, is_home, project_root};
 use super::mcp::{ServerProblem, server};
 use super::mcp_server::McpServer;
 use super::merge::Merged;
@@ -48,7 +48,7 @@ impl Config {
         let home = inputs.environment.get("HOME").map(PathBuf::from);
         let root = project_root(&inputs.working_folder, home.as_deref());
         // The home's own settings are the user's.
-        let project = Some(root.as_path()).filter(|root| Some(*root) != home.as_deref());
+        let project = Some(root.as_path()).filter(|root| !is_home(root, home.as_deref()));
         let texts = LayerTexts::read(&inputs, project);
         let mut loading = Loading { problems: texts.problems, warnings: Vec::new() };
         let claude_model = claude_model(&inputs);
@@ -91,7 +91,7 @@ impl Config {
         loading.problems.extend(merged.problems.into_iter().chain(services.problems));
         loading.warnings.extend(merged.warnings.into_iter().chain(services.warnings));
         if !loading.problems.is_empty() {
-            return Err(ConfigError { problems: loading.problems });
+            return Err(ConfigError::of(loading.problems));
         }
         Ok(Self {
             settings,
@@ -170,7 +170,7 @@ impl Loading {
     fn hooks(&mut self, layers: &[ReadLayer], of_project: HookSettings) -> HookSettings {
         let (mut weaker, mut stronger) = (Vec::new(), Vec::new());
         for layer in layers {
-            let (found, problems) = hooks(layer.entries.iter());
+            let (found, problems) = hooks(layer);
             let of = layer.source.origin.layer;
             if layer.is_foreign() {
                 self.warnings.extend(problems);

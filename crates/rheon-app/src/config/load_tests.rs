@@ -32,8 +32,29 @@ fn stronger_layers_override_and_every_value_says_where_it_comes_from() {
         .with_flag("--disallowed-tools", "permissions.deny", vec!["Edit".to_owned()])
         .with_flag("--verbose", "log.level", "trace");
     let config = place.load_with(inputs);
-    expect![[r#""#]].assert_eq(&place.shown(&config));
-    expect![[r#""#]].assert_eq(&format!(
+    expect![[r#"
+        model = "openai/b" [--model]
+        model = "openai/a" [/home/.config/rheon/config.toml:1] (overridden)
+        effort = "high" [RHEON_CONFIG_CONTENT:1]
+        effort = "low" [/home/.config/rheon/config.toml:2] (overridden)
+        limits.turns_max = 20 [/project/.rheon/config.local.toml:1]
+        limits.turns_max = 30 [/project/.rheon/config.toml:2] (overridden)
+        limits.turns_max = 40 [/home/.config/rheon/config.toml:5] (overridden)
+        limits.budget_usd = 0.10 [--max-budget-usd]
+        limits.budget_usd = 2.50 [/home/.config/rheon/config.toml:6] (overridden)
+        permissions.ask = "Bash(git push *)" [RHEON_PERMISSION]
+        permissions.deny = "Read(./.env)" [/home/.claude/settings.json]
+        permissions.deny = "Bash(rm *)" [/project/.rheon/config.toml:5]
+        permissions.deny = "WebFetch" [/project/.rheon/config.toml:6]
+        permissions.deny = "Edit" [--disallowed-tools]
+        sandbox.network = "blocked" [/etc/config.toml:1]
+        log.level = "warn" [/etc/config.toml:2]
+        log.level = "trace" [--verbose] (overridden)"#]]
+    .assert_eq(&place.shown(&config));
+    expect![[r#"
+        ModelSettings { name: Some("openai/b"), fallback: None, effort: Some(High) }
+        LimitSettings { turns_max: Some(20), budget: Some(MicroUsd(100000)), tokens_max: None, duration_max: None, output_tokens_max: None, at_most: ExecutionLimits { turns_max: None, tokens_max: None, duration_max: None } }
+        LogSettings { level: Warn, keep_days: 14, redact: true }"#]].assert_eq(&format!(
         "{:?}\n{:?}\n{:?}",
         config.settings.model, config.settings.limits, config.settings.log
     ));
@@ -47,7 +68,12 @@ fn stronger_layers_override_and_every_value_says_where_it_comes_from() {
             place.plain(&format!("{:?} {} {deny:?}", source.source, source.folder.display()))
         })
         .collect();
-    expect![[r#""#]].assert_eq(&sources.join("\n"));
+    expect![[r#"
+        CommandLine /project ["Edit"]
+        Project /project ["Bash(rm *)", "WebFetch"]
+        User /project []
+        User /home/.claude ["Read(./.env)"]"#]]
+    .assert_eq(&sources.join("\n"));
     assert_eq!(place.warnings(&config), "");
 }
 
@@ -60,7 +86,19 @@ fn every_file_that_is_looked_for_is_named() {
         .iter()
         .map(|it| place.plain(&format!("{:13} {} {}", it.layer.as_str(), it.exists, it.path.display())))
         .collect();
-    expect![[r#""#]].assert_eq(&lines.join("\n"));
+    expect![[r#"
+        user          false /home/.claude/settings.json
+        user          false /home/.config/rheon/settings.json
+        user          true /home/.config/rheon/config.toml
+        project       false /project/.mcp.json
+        project       false /project/.claude/settings.json
+        project       false /project/.rheon/settings.json
+        project       true /project/.rheon/config.toml
+        project-local false /project/.claude/settings.local.json
+        project-local false /project/.rheon/settings.local.json
+        project-local false /project/.rheon/config.local.toml
+        managed       false /etc/config.toml"#]]
+    .assert_eq(&lines.join("\n"));
     let rules = config.user_rules.unwrap();
     assert_eq!(place.plain(&rules.display().to_string()), "/home/.config/rheon/settings.json");
 }
@@ -70,7 +108,94 @@ fn everything_can_be_set() {
     let place = Place::new().user(include_str!("everything.toml"));
     let config = place.load();
     let settings = &config.settings;
-    expect![[r#""#]].assert_eq(&place.plain(&format!(
+    expect![[r#"
+        ModelSettings {
+            name: Some(
+                "anthropic/claude-x",
+            ),
+            fallback: Some(
+                "openai/y",
+            ),
+            effort: Some(
+                Max,
+            ),
+        }
+        LimitSettings {
+            turns_max: Some(
+                1,
+            ),
+            budget: Some(
+                MicroUsd(
+                    1,
+                ),
+            ),
+            tokens_max: Some(
+                2,
+            ),
+            duration_max: Some(
+                180s,
+            ),
+            output_tokens_max: Some(
+                4,
+            ),
+            at_most: ExecutionLimits {
+                turns_max: None,
+                tokens_max: None,
+                duration_max: None,
+            },
+        }
+        SandboxSettings {
+            require: NoSandbox,
+            network: Open,
+            held: Run,
+        }
+        KeepingSettings {
+            persistence: Off,
+            transcripts: RedirectedTo(
+                "/home/transcripts",
+            ),
+            blob_bytes_max: 5,
+            checkpoints: Off,
+            on_trouble: InMemory,
+        }
+        ContextSettings {
+            system_prompt: Some(
+                "Be brief.",
+            ),
+            append_system_prompt: Some(
+                "Be kind.",
+            ),
+            sources: ContextSources {
+                off: [
+                    CodeMap,
+                    Memory,
+                ],
+                reminders: Off,
+            },
+            window: WindowSettings {
+                tokens_max: None,
+                warn_percent: 50,
+                compact_percent: 60,
+                compaction: Manual,
+            },
+        }
+        InterfaceSettings {
+            colour: Never,
+            notify: false,
+            notify_after: 7s,
+            title: false,
+            spinner: false,
+            markdown: false,
+        }
+        LogSettings {
+            level: Trace,
+            keep_days: 8,
+            redact: false,
+        }
+        WebSettings {
+            fetch: false,
+        }"#]]
+    .assert_eq(&place.plain(&format!(
         "{:#?}\n{:#?}\n{:#?}\n{:#?}\n{:#?}\n{:#?}\n{:#?}\n{:#?}",
         settings.model,
         settings.limits,
@@ -90,11 +215,12 @@ fn another_file_can_be_named_and_must_then_be_there() {
         .user("model = \"openai/usual\"")
         .file("project/other.toml", "model = \"openai/other\"")
         .variable("RHEON_CONFIG", "other.toml");
-    expect![[r#""#]].assert_eq(&place.shown(&place.load()));
+    expect![[r#"model = "openai/other" [/project/other.toml:1]"#]].assert_eq(&place.shown(&place.load()));
     let place = Place::new().variable("RHEON_CONFIG", "missing.toml");
-    expect![[r#""#]].assert_eq(&place.problems());
+    expect!["cannot read /project/missing.toml: there is no such file; correct the name"]
+        .assert_eq(&place.problems());
     let place = Place::new().variable("RHEON_CONFIG_DIR", "relative");
-    expect![[r#""#]].assert_eq(&place.problems());
+    expect![[r#"cannot read RHEON_CONFIG_DIR: RHEON_CONFIG_DIR is "relative", which is no absolute path; set it to one, or unset it"#]].assert_eq(&place.problems());
 }
 
 #[test]
@@ -107,14 +233,23 @@ fn settings_can_be_given_as_a_file_as_json_and_as_toml() {
     let place = Place::new()
         .file("project/mine.toml", "effort = \"max\"")
         .file("project/theirs.json", r#"{"permissions": {"defaultMode": "plan"}, "statusLine": {}}"#);
-    expect![[r#""#]].assert_eq(&place.shown(&place.load_with(given(&place, "mine.toml"))));
+    expect![[r#"effort = "max" [/project/mine.toml:1]"#]]
+        .assert_eq(&place.shown(&place.load_with(given(&place, "mine.toml"))));
     let config = place.load_with(given(&place, "theirs.json"));
-    expect![[r#""#]].assert_eq(&format!("{}\n{}", place.shown(&config), place.warnings(&config)));
+    expect![[r#"
+        permissions.default_mode = "plan" [/project/theirs.json]
+        /project/theirs.json: unknown key "statusLine"; there are model, fallback_model, effort, system_prompt, append_system_prompt, limits, permissions, sandbox, sessions, context, keys, vendors, hooks, mcp_servers, interface, log, web"#]].assert_eq(&format!("{}\n{}", place.shown(&config), place.warnings(&config)));
     let json = r#"{"limits": {"turns_max": 3}, "permissions": {"disableBypassPermissionsMode": "disable"}}"#;
-    expect![[r#""#]].assert_eq(&place.shown(&place.load_with(given(&place, json))));
-    expect![[r#""#]].assert_eq(&place.shown(&place.load_with(given(&place, "web.fetch = false"))));
-    expect![[r#""#]].assert_eq(&place.problems_with(given(&place, "nowhere.toml")));
-    expect![[r#""#]].assert_eq(&place.problems_with(given(&place, "{\"model\": ")));
+    expect![[r#"
+        limits.turns_max = 3 [--settings]
+        permissions.disable_bypass = true [--settings]"#]]
+    .assert_eq(&place.shown(&place.load_with(given(&place, json))));
+    expect!["web.fetch = false [--settings:1]"]
+        .assert_eq(&place.shown(&place.load_with(given(&place, "web.fetch = false"))));
+    expect!["cannot read /project/nowhere.toml: there is no such file; correct the name"]
+        .assert_eq(&place.problems_with(given(&place, "nowhere.toml")));
+    expect!["cannot read --settings: line 1: EOF while parsing a value"]
+        .assert_eq(&place.problems_with(given(&place, "{\"model\": ")));
 }
 
 #[test]

@@ -68,11 +68,20 @@ args = ["${NOT_SET}"]
         )
         .variable("TOKEN", "secret-token");
     let config = place.load();
-    expect![[r#""#]].assert_eq(&servers(&config));
-    expect![[r#""#]].assert_eq(&place.warnings(&config));
+    expect![[r#"
+        files: npx ["-y", "server", "a$b"] ["TOKEN=secret-token"] Some("/srv") true true Some(5s) Some(60s) Some(["read"]) ["write"]
+        old: Sse http://127.0.0.1:1/sse [] true false None None None []
+        remote: Http https://example.com/mcp ["Authorization: Bearer secret-token", "X-A: b", "X-Token: secret-token"] false false None None None []
+        socket: WebSocket wss://example.com [] true false None None None []"#]].assert_eq(&servers(&config));
+    expect![[r#"/home/.config/rheon/config.toml: line 27: the server "waiting" is left out: the variable NOT_SET is not set; set it, or write ${NOT_SET:-default}"#]].assert_eq(&place.warnings(&config));
     let shown = place.shown(&config);
     assert!(!shown.contains("secret-token"));
-    expect![[r#""#]].assert_eq(&shown);
+    expect![[r#"
+        mcp_servers.files = { command = "npx", args = ["-y", "${PACKAGE:-server}", "a$b"], env = { TOKEN = "***" }, cwd = "/srv", startup_timeout_sec = 5, tool_timeout_sec = 60, required = true, enabled_tools = ["read"], disabled_tools = ["write"] } [/home/.config/rheon/config.toml:1]
+        mcp_servers.old = { type = "sse", url = "http://127.0.0.1:1/sse" } [/home/.config/rheon/config.toml:19]
+        mcp_servers.remote = { url = "https://${HOST:-example.com}/mcp", http_headers = { X-A = "***" }, env_http_headers = { X-Token = "TOKEN" }, bearer_token_env_var = "TOKEN", enabled = false } [/home/.config/rheon/config.toml:12]
+        mcp_servers.socket = { type = "ws", url = "wss://example.com" } [/home/.config/rheon/config.toml:23]
+        mcp_servers.waiting = { command = "x", args = ["${NOT_SET}"] } [/home/.config/rheon/config.toml:27]"#]].assert_eq(&shown);
 }
 
 #[test]
@@ -92,10 +101,21 @@ k = { command = "x", args = ["${OPEN"] }
 "l m" = { command = "x" }
 "#;
     let place = Place::new().user(text);
-    expect![[r#""#]].assert_eq(&place.problems());
+    expect![[r#"
+        cannot read /home/.config/rheon/config.toml: line 2: "mcp_servers.a" is a number; it must be a table
+        cannot read /home/.config/rheon/config.toml: line 3: "mcp_servers.b": the key "command" is missing; write the program, or "url"
+        cannot read /home/.config/rheon/config.toml: line 4: "mcp_servers.c": "command" means nothing for an address; leave it out
+        cannot read /home/.config/rheon/config.toml: line 5: "mcp_servers.d": "url" must begin with https:// or http:// (wss:// or ws:// for the type ws)
+        cannot read /home/.config/rheon/config.toml: line 6: "mcp_servers.e": unknown type "htp", did you mean "http"?
+        cannot read /home/.config/rheon/config.toml: line 7: "mcp_servers.f": unknown key "comand", did you mean "command"?
+        cannot read /home/.config/rheon/config.toml: line 8: "mcp_servers.g": "args" must be a list of texts
+        cannot read /home/.config/rheon/config.toml: line 9: "mcp_servers.h": "startup_timeout_sec" must be a whole number of seconds from 1 to 86400
+        cannot read /home/.config/rheon/config.toml: line 10: "mcp_servers.i": "env" means nothing for an address; leave it out
+        cannot read /home/.config/rheon/config.toml: line 11: "mcp_servers.j": "env" must be a table of texts
+        cannot read /home/.config/rheon/config.toml: line 13: "mcp_servers.l m": the name of a server has at most 64 letters, digits, - and _; rename it"#]].assert_eq(&place.problems());
     let long = format!("mcp_servers.x = {{ command = \"{}\" }}", "${A}".repeat(300));
     let place = Place::new().user(&long).variable("A", &"a".repeat(1_000));
-    expect![[r#""#]].assert_eq(&place.warnings(&place.load()));
+    expect![[r#"/home/.config/rheon/config.toml: line 1: the server "x" is left out: it becomes longer than 262144 bytes"#]].assert_eq(&place.warnings(&place.load()));
 }
 
 #[test]
@@ -109,8 +129,13 @@ fn the_shared_file_counts_once_it_is_trusted_and_what_is_wrong_in_it_is_left_out
     assert_eq!(servers(&config), "");
     config.review.unwrap().grant().unwrap();
     let config = place.load();
-    expect![[r#""#]].assert_eq(&servers(&config));
-    expect![[r#""#]].assert_eq(&place.warnings(&config));
+    expect![[r#"
+        api: Http https://x/mcp ["Authorization: Bearer t"] true false None None None []
+        fs: npx ["-y", "server"] ["K=none"] None true false None None None []"#]]
+    .assert_eq(&servers(&config));
+    expect![[r#"
+        /project/.mcp.json: the server "unclear" is left out: it has a "url" and no "type"; write "type": "http" or "sse"
+        /project/.mcp.json: the server "odd" is left out: "command" must be a text"#]].assert_eq(&place.warnings(&config));
     for broken in ["{", "[]", "{}", "{\"mcpServers\": 3}"] {
         let place = Place::new().file("project/.mcp.json", broken);
         assert!(place.load().settings.mcp_servers.is_empty(), "{broken}");

@@ -83,7 +83,105 @@ fn every_key_is_tried_by_a_project_that_is_not_trusted() {
     }
     let outcomes: Vec<String> =
         LINES.iter().map(|line| format!("{line}\n  -> {}", outcome("", line))).collect();
-    expect![[r#""#]].assert_eq(&outcomes.join("\n"));
+    expect![[r#"
+        model = "openai/x"
+          -> model = "openai/x" LeftOut("the project is not trusted") | /project: the project is not trusted, so what it brings along is left out: .rheon/config.toml; start rheon here in a terminal to look at it and agree
+        fallback_model = "openai/x"
+          -> fallback_model = "openai/x" LeftOut("the project is not trusted") | /project: the project is not trusted, so what it brings along is left out: .rheon/config.toml; start rheon here in a terminal to look at it and agree
+        effort = "low"
+          -> effort = "low" LeftOut("the project is not trusted") | /project: the project is not trusted, so what it brings along is left out: .rheon/config.toml; start rheon here in a terminal to look at it and agree
+        system_prompt = "x"
+          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "system_prompt"; set it in your own settings
+        append_system_prompt = "x"
+          -> append_system_prompt = "x" LeftOut("the project is not trusted") | /project: the project is not trusted, so what it brings along is left out: .rheon/config.toml; start rheon here in a terminal to look at it and agree
+        limits.turns_max = 3
+          -> limits.turns_max = 3 Counts | 
+        limits.budget_usd = 0.5
+          -> limits.budget_usd = 0.50 Counts | 
+        limits.tokens_max = 3
+          -> limits.tokens_max = 3 Counts | 
+        limits.minutes_max = 3
+          -> limits.minutes_max = 3 Counts | 
+        limits.output_tokens_max = 3
+          -> limits.output_tokens_max = 3 Counts | 
+        permissions.default_mode = "plan"
+          -> permissions.default_mode = "plan" LeftOut("the project is not trusted") | /project: the project is not trusted, so what it brings along is left out: .rheon/config.toml; start rheon here in a terminal to look at it and agree
+        permissions.default_mode = "bypassPermissions"
+          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "permissions.default_mode" to "bypassPermissions"; set it in your own settings
+        permissions.allow = ["Bash(x)"]
+          -> permissions.allow = "Bash(x)" LeftOut("the project is not trusted") | /project: the project is not trusted, so what it brings along is left out: .rheon/config.toml; start rheon here in a terminal to look at it and agree
+        permissions.ask = ["Bash(x)"]
+          -> permissions.ask = "Bash(x)" Counts | 
+        permissions.deny = ["Bash(x)"]
+          -> permissions.deny = "Bash(x)" Counts | 
+        permissions.additional_directories = [".."]
+          -> permissions.additional_directories = ".." LeftOut("the project is not trusted") | /project: the project is not trusted, so what it brings along is left out: .rheon/config.toml; start rheon here in a terminal to look at it and agree
+        permissions.disable_bypass = true
+          -> permissions.disable_bypass = true Counts | 
+        permissions.disable_bypass = false
+          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "permissions.disable_bypass" to false; set it in your own settings
+        sandbox.require = "namespaces"
+          -> sandbox.require = "namespaces" Counts | 
+        sandbox.require = "none"
+          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "sandbox.require" to "none"; set it in your own settings
+        sandbox.network = "blocked"
+          -> sandbox.network = "blocked" Counts | 
+        sandbox.network = "open"
+          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "sandbox.network" to "open"; set it in your own settings
+        sandbox.run_held = "ask"
+          -> sandbox.run_held = "ask" Counts | 
+        sandbox.run_held = "allow"
+          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "sandbox.run_held" to "allow"; set it in your own settings
+        sessions.keep = false
+          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "sessions.keep"; set it in your own settings
+        sessions.transcripts = false
+          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "sessions.transcripts"; set it in your own settings
+        sessions.checkpoints = false
+          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "sessions.checkpoints"; set it in your own settings
+        sessions.on_trouble = "refuse"
+          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "sessions.on_trouble"; set it in your own settings
+        sessions.blob_bytes_max = 3
+          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "sessions.blob_bytes_max"; set it in your own settings
+        context.off = ["code-map"]
+          -> context.off = "code-map" LeftOut("the project is not trusted") | /project: the project is not trusted, so what it brings along is left out: .rheon/config.toml; start rheon here in a terminal to look at it and agree
+        context.reminders = false
+          -> context.reminders = false Counts | 
+        context.auto_compact = false
+          -> context.auto_compact = false Counts | 
+        context.warn_percent = 50
+          -> context.warn_percent = 50 Counts | 
+        context.compact_percent = 50
+          -> context.compact_percent = 50 Counts | 
+        keys.openai = "sk-x"
+          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "keys.openai"; set it in your own settings
+        vendors.openai.base_url = "https://x"
+          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "vendors.openai"; set it in your own settings
+        hooks.Stop = [{ hooks = [{ type = "command", command = "x" }] }]
+          -> hooks.Stop = { hooks = [{ command = "x", type = "command" }] } LeftOut("the project is not trusted") | /project: the project is not trusted, so what it brings along is left out: .rheon/config.toml; start rheon here in a terminal to look at it and agree
+        mcp_servers.x.command = "x"
+          -> mcp_servers.x = { command = "x" } LeftOut("the project is not trusted") | /project: the project is not trusted, so what it brings along is left out: .rheon/config.toml; start rheon here in a terminal to look at it and agree
+        interface.colour = "never"
+          -> interface.colour = "never" Counts | 
+        interface.notify = false
+          -> interface.notify = false Counts | 
+        interface.notify_after_seconds = 3
+          -> interface.notify_after_seconds = 3 Counts | 
+        interface.title = false
+          -> interface.title = false Counts | 
+        interface.spinner = false
+          -> interface.spinner = false Counts | 
+        interface.markdown = false
+          -> interface.markdown = false Counts | 
+        log.level = "off"
+          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "log.level"; set it in your own settings
+        log.keep_days = 3
+          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "log.keep_days"; set it in your own settings
+        log.redact = false
+          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "log.redact"; set it in your own settings
+        web.fetch = false
+          -> web.fetch = false Counts | 
+        web.fetch = true
+          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "web.fetch" to true; set it in your own settings"#]].assert_eq(&outcomes.join("\n"));
 }
 
 #[test]
@@ -102,7 +200,52 @@ fn what_is_compared_is_compared_with_the_user_and_the_tighter_one_stays() {
     ];
     let outcomes =
         cases.map(|(user, project)| format!("{user} / {project}\n  -> {}", outcome(user, project)));
-    expect![[r#""#]].assert_eq(&outcomes.join("\n"));
+    expect![[r#"
+        limits.turns_max = 5 / limits.turns_max = 9
+          -> limits.turns_max = 9 LeftOut("a project can only make it tighter") | /project/.rheon/config.toml: line 1: a project can only lower "limits.turns_max", so 5 stays instead of 9
+        limits.turns_max = 5 / limits.turns_max = 5
+          -> limits.turns_max = 5 Counts | 
+        limits.budget_usd = 1 / limits.budget_usd = 1.000001
+          -> limits.budget_usd = 1.000001 LeftOut("a project can only make it tighter") | /project/.rheon/config.toml: line 1: a project can only lower "limits.budget_usd", so 1.00 stays instead of 1.000001
+        limits.budget_usd = 1 / limits.budget_usd = 0.999999
+          -> limits.budget_usd = 0.999999 Counts | 
+        sandbox.require = "namespaces" / sandbox.require = "landlock"
+          -> sandbox.require = "landlock" LeftOut("a project can only make it tighter") | /project/.rheon/config.toml: line 1: a project can only tighten "sandbox.require", so "namespaces" stays instead of "landlock"
+        sandbox.require = "none" / sandbox.require = "landlock"
+          -> sandbox.require = "landlock" Counts | 
+        sandbox.network = "open" / sandbox.network = "blocked"
+          -> sandbox.network = "blocked" Counts | 
+        sandbox.run_held = "allow" / sandbox.run_held = "ask"
+          -> sandbox.run_held = "ask" Counts | 
+        web.fetch = false / web.fetch = true
+          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "web.fetch" to true; set it in your own settings
+        permissions.disable_bypass = true / permissions.disable_bypass = false
+          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "permissions.disable_bypass" to false; set it in your own settings"#]].assert_eq(&outcomes.join("\n"));
+}
+
+#[test]
+fn a_project_cannot_raise_what_follows_from_the_effort() {
+    let limits = |user: &str, project: &str| {
+        let settings = Place::new().user(user).project(project).load().settings;
+        let usual = rheon_agent::Effort::Low.limits();
+        format!("{user} / {project}\n  -> {:?}", settings.limits.execution(usual))
+    };
+    let many = "limits = { turns_max = 9000, tokens_max = 9000000000, minutes_max = 9000 }";
+    let few = "limits = { turns_max = 3, tokens_max = 4, minutes_max = 5 }";
+    let middle = "limits = { turns_max = 500, tokens_max = 50000000, minutes_max = 500 }";
+    let outcomes =
+        [limits("", many), limits("", few), limits(many, middle), limits(middle, many), limits(many, "")];
+    expect![[r#"
+         / limits = { turns_max = 9000, tokens_max = 9000000000, minutes_max = 9000 }
+          -> ExecutionLimits { turns_max: Some(30), tokens_max: Some(500000), duration_max: Some(600s) }
+         / limits = { turns_max = 3, tokens_max = 4, minutes_max = 5 }
+          -> ExecutionLimits { turns_max: Some(3), tokens_max: Some(4), duration_max: Some(300s) }
+        limits = { turns_max = 9000, tokens_max = 9000000000, minutes_max = 9000 } / limits = { turns_max = 500, tokens_max = 50000000, minutes_max = 500 }
+          -> ExecutionLimits { turns_max: Some(500), tokens_max: Some(50000000), duration_max: Some(30000s) }
+        limits = { turns_max = 500, tokens_max = 50000000, minutes_max = 500 } / limits = { turns_max = 9000, tokens_max = 9000000000, minutes_max = 9000 }
+          -> ExecutionLimits { turns_max: Some(500), tokens_max: Some(50000000), duration_max: Some(30000s) }
+        limits = { turns_max = 9000, tokens_max = 9000000000, minutes_max = 9000 } / 
+          -> ExecutionLimits { turns_max: Some(9000), tokens_max: Some(9000000000), duration_max: Some(540000s) }"#]].assert_eq(&outcomes.join("\n"));
 }
 
 #[test]
@@ -111,13 +254,13 @@ fn a_local_file_of_a_project_is_no_freer_than_its_shared_one() {
         .user("limits.turns_max = 9")
         .project("limits.turns_max = 5")
         .file("project/.rheon/config.local.toml", "limits.turns_max = 7\nsandbox.network = \"open\"");
-    expect![[r#""#]].assert_eq(&place.problems());
+    expect![[r#"cannot read /project/.rheon/config.local.toml: line 2: a project may not set "sandbox.network" to "open"; set it in your own settings"#]].assert_eq(&place.problems());
     let place = Place::new()
         .project("limits.turns_max = 5")
         .file("project/.rheon/config.local.toml", "limits.turns_max = 7");
     let config = place.load();
-    assert_eq!(config.settings.limits.turns_max, Some(5));
-    expect![[r#""#]].assert_eq(&place.warnings(&config));
+    assert_eq!(config.settings.limits.at_most.turns_max, Some(5));
+    expect![[r#"/project/.rheon/config.local.toml: line 1: a project can only lower "limits.turns_max", so 5 stays instead of 7"#]].assert_eq(&place.warnings(&config));
 }
 
 #[test]
@@ -128,7 +271,19 @@ fn the_hand_of_the_user_is_stronger_than_a_project_and_the_machine_stronger_than
         "sandbox.require",
         "none",
     );
-    expect![[r#""#]].assert_eq(&place.shown(&place.load_with(inputs.clone())));
+    expect![[r#"
+        limits.turns_max = 50 [--max-turns]
+        limits.turns_max = 5 [/project/.rheon/config.toml:1] (overridden)
+        sandbox.require = "none" [--no-sandbox]
+        sandbox.require = "namespaces" [/project/.rheon/config.toml:2] (overridden)"#]]
+    .assert_eq(&place.shown(&place.load_with(inputs.clone())));
     let place = place.managed("limits.turns_max = 10\nsandbox.require = \"landlock\"");
-    expect![[r#""#]].assert_eq(&place.shown(&place.load_with(inputs)));
+    expect![[r#"
+        limits.turns_max = 10 [/etc/config.toml:1]
+        limits.turns_max = 50 [--max-turns] (overridden)
+        limits.turns_max = 5 [/project/.rheon/config.toml:1] (overridden)
+        sandbox.require = "landlock" [/etc/config.toml:2]
+        sandbox.require = "none" [--no-sandbox] (overridden)
+        sandbox.require = "namespaces" [/project/.rheon/config.toml:2] (overridden)"#]]
+    .assert_eq(&place.shown(&place.load_with(inputs)));
 }

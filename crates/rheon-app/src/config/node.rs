@@ -41,12 +41,13 @@ impl Node {
     /// Reads TOML. What cannot be read is told, and the rest is read all the same.
     pub(super) fn from_toml(text: &str) -> (Self, Vec<TextProblem>) {
         let (table, errors) = DeTable::parse_recoverable(text);
+        let lines = Lines::of(text);
         let problem = |error: toml::de::Error| TextProblem {
-            line: error.span().map(|span| line_at(text, span.start)),
+            line: error.span().map(|span| lines.at(span.start)),
             what: error.message().trim_end().replace('\n', "; "),
         };
         let mut problems: Vec<TextProblem> = errors.into_iter().map(problem).collect();
-        let table = of_table(table.into_inner(), text, 0).unwrap_or_else(|| {
+        let table = of_table(table.into_inner(), &lines, 0).unwrap_or_else(|| {
             let what = format!("tables and lists stand in each other more than {DEPTH_MAX} deep");
             problems.push(TextProblem { line: None, what });
             Vec::new()
@@ -100,27 +101,38 @@ impl Node {
     }
 }
 
-/// The line, counted from 1, of the byte `offset`.
-fn line_at(text: &str, offset: usize) -> usize {
-    text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
+/// Where lines begin, so that a place is found without reading the text again for each.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Self {
+        Self(
+            text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(index, _)| index + 1).collect(),
+        )
+    }
+
+    /// The line, counted from 1, of the byte `offset`.
+    fn at(&self, offset: usize) -> usize {
+        self.0.partition_point(|start| *start <= offset) + 1
+    }
 }
 
-fn of_table(table: DeTable<'_>, text: &str, depth: usize) -> Option<Vec<(String, Node)>> {
+fn of_table(table: DeTable<'_>, lines: &Lines, depth: usize) -> Option<Vec<(String, Node)>> {
     let mut entries = Vec::new();
     for (key, value) in table {
-        let line = line_at(text, key.span().start);
-        entries.push((line, key.into_inner().into_owned(), of_value(value, text, Some(line), depth + 1)?));
+        let line = lines.at(key.span().start);
+        entries.push((line, key.into_inner().into_owned(), of_value(value, lines, Some(line), depth + 1)?));
     }
     // The parser sorts keys by name; problems are told in the order of the file.
     entries.sort_by_key(|(line, ..)| *line);
     Some(entries.into_iter().map(|(_, key, node)| (key, node)).collect())
 }
 
-fn of_value(value: Spanned<DeValue<'_>>, text: &str, line: Option<usize>, depth: usize) -> Option<Node> {
+fn of_value(value: Spanned<DeValue<'_>>, lines: &Lines, line: Option<usize>, depth: usize) -> Option<Node> {
     if depth > DEPTH_MAX {
         return None;
     }
-    let line = line.or_else(|| Some(line_at(text, value.span().start)));
+    let line = line.or_else(|| Some(lines.at(value.span().start)));
     let kind = match value.into_inner() {
         DeValue::String(value) => NodeKind::Text(value.into_owned()),
         DeValue::Integer(number) => NodeKind::Number(
@@ -131,10 +143,10 @@ fn of_value(value: Spanned<DeValue<'_>>, text: &str, line: Option<usize>, depth:
         DeValue::Boolean(value) => NodeKind::Switch(value),
         DeValue::Datetime(_) => NodeKind::Other,
         DeValue::Array(list) => {
-            let nodes = list.into_iter().map(|value| of_value(value, text, None, depth + 1));
+            let nodes = list.into_iter().map(|value| of_value(value, lines, None, depth + 1));
             NodeKind::List(nodes.collect::<Option<_>>()?)
         }
-        DeValue::Table(table) => NodeKind::Table(of_table(table, text, depth)?),
+        DeValue::Table(table) => NodeKind::Table(of_table(table, lines, depth)?),
     };
     Some(Node { line, kind })
 }

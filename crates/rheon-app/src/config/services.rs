@@ -55,17 +55,24 @@ impl Services {
                 toml::to_string(&serde_json::json!({ "vendors": vendors })).unwrap_or_default()
             }
         };
-        self.lay_over(&text, &layer.source.origin);
+        let origin = &layer.source.origin;
+        match layer.source.form {
+            Form::Toml => self.lay_over(&text, |line| origin.at(Some(line))),
+            Form::Json | Form::ClaudeSettings | Form::McpServers | Form::Permissions => {
+                self.lay_over(&text, |_| origin.clone());
+            }
+        }
     }
 
-    fn lay_over(&mut self, text: &str, origin: &Origin) {
-        match self.settings.vendors.clone().with(text, &origin.source.to_string()) {
+    /// Lays the vendors of `text` over those that are known. `origin_of` says where a line of it really stands.
+    fn lay_over(&mut self, text: &str, origin_of: impl Fn(usize) -> Origin) {
+        let file = origin_of(1).source.to_string();
+        match self.settings.vendors.clone().with(text, &file) {
             Ok(vendors) => self.settings.vendors = vendors,
             Err(VendorError::Text(error)) => {
-                let line = origin.line.or(Some(error.line));
-                self.problems.push(Finding::new(&origin.at(line), error.problem));
+                self.problems.push(Finding::new(&origin_of(error.line), error.problem));
             }
-            Err(error) => self.problems.push(Finding::new(origin, error.to_string())),
+            Err(error) => self.problems.push(Finding::new(&origin_of(1), error.to_string())),
         }
     }
 
@@ -80,7 +87,7 @@ impl Services {
                 continue;
             }
             if let Some(text) = source.vendor_text(vendor) {
-                self.lay_over(&text, &entry.origin);
+                self.lay_over(&text, |_| entry.origin.clone());
             }
             if let Some(secret) = entry.value.literal() {
                 self.settings.keys.insert(vendor.to_owned(), secret.clone());

@@ -117,7 +117,7 @@ fn read_file(layer: &ReadLayer) -> Option<ReadFile> {
         }
         Form::Toml | Form::Json | Form::Permissions => {
             let needs_trust = layer.entries.iter().any(|entry| entry.row.project.needs_trust());
-            needs_trust.then(|| ReadFile { path, text, hooks: hooks(layer.entries.iter()).0 })
+            needs_trust.then(|| ReadFile { path, text, hooks: hooks(layer).0 })
         }
     }
 }
