@@ -109,7 +109,8 @@ impl ReadLayer {
                 layer.problems.push(finding);
             }
         }
-        if layer.source.form == Form::McpServers {
+        // A file that is shared with other programs keeps nobody from working; one that was asked for has to be right.
+        if layer.source.form == Form::McpServers && origin.layer.is_project() {
             layer.warnings.append(&mut layer.problems);
         }
         layer

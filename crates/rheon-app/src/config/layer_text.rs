@@ -29,7 +29,7 @@ pub(super) enum Form {
     Json,
     /// The file of another program: what we understand of it counts, the rest is none of our business.
     ClaudeSettings,
-    /// `.mcp.json`.
+    /// `.mcp.json`, and what is like it. A server that makes no sense is left out.
     McpServers,
     /// What stands at `permissions`, as JSON.
     Permissions,
@@ -85,6 +85,9 @@ impl LayerTexts {
         }
         if let Some(argument) = &inputs.settings {
             found.argument(argument, &inputs.working_folder);
+        }
+        for argument in &inputs.mcp_configs {
+            found.servers(argument, &inputs.working_folder);
         }
         let (managed, of_machine) = (&inputs.managed, Layer::Managed);
         found.file(of_machine, managed, Form::Toml, Reach::Anywhere, IfMissing::Nothing);
@@ -167,6 +170,18 @@ impl LayerTexts {
             let is_json = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
             let form = if is_json { Form::Json } else { Form::Toml };
             self.file(Layer::CommandLine, &file, form, Reach::Anywhere, IfMissing::Problem);
+        }
+    }
+
+    /// What `--mcp-config` says: JSON, or the name of a file.
+    fn servers(&mut self, argument: &str, working_folder: &Path) {
+        if argument.trim_start().starts_with('{') {
+            let source = SourceName::Flag("--mcp-config".to_owned());
+            let origin = Origin { layer: Layer::CommandLine, source, line: None };
+            self.text(origin, working_folder, Form::McpServers, argument);
+        } else {
+            let file = working_folder.join(argument);
+            self.file(Layer::CommandLine, &file, Form::McpServers, Reach::Anywhere, IfMissing::Problem);
         }
     }
 

@@ -12,7 +12,7 @@ use super::hooks::hooks;
 use super::inputs::{ConfigInputs, TrustChoice};
 use super::layer::{ClaudeModel, ReadLayer};
 use super::layer_text::{ConfigPath, LayerTexts, USER_RULES, is_home, project_root};
-use super::mcp::{ServerProblem, server};
+use super::mcp::{ServerProblem, UnknownKeys, server};
 use super::mcp_server::McpServer;
 use super::merge::Merged;
 use super::permissions::permissions;
@@ -83,7 +83,7 @@ impl Config {
             context: values.context(),
             services: services.settings,
             hooks: loading.hooks(&layers, of_project),
-            mcp_servers: loading.servers(&merged, &inputs),
+            mcp_servers: loading.servers(&layers, &merged, &inputs),
             interface: values.interface(),
             log: values.log(),
             web: values.web(),
@@ -122,14 +122,6 @@ fn claude_model(inputs: &ConfigInputs) -> ClaudeModel {
     match ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"].iter().any(is_set) {
         true => ClaudeModel::Counts,
         false => ClaudeModel::LeftOut,
-    }
-}
-
-/// Whether it stands in the file that all programs share.
-fn is_shared(origin: &Origin) -> bool {
-    match &origin.source {
-        SourceName::File(path) => path.ends_with(".mcp.json"),
-        SourceName::BuiltIn | SourceName::Variable(_) | SourceName::Flag(_) => false,
     }
 }
 
@@ -187,26 +179,30 @@ impl Loading {
         HookSettings::merged(weaker.into_iter().chain(stronger))
     }
 
-    fn servers(&mut self, merged: &Merged, inputs: &ConfigInputs) -> BTreeMap<String, McpServer> {
+    fn servers(
+        &mut self,
+        layers: &[ReadLayer],
+        merged: &Merged,
+        inputs: &ConfigInputs,
+    ) -> BTreeMap<String, McpServer> {
         let mut servers = BTreeMap::new();
-        for entry in merged.all("mcp_servers.*") {
-            let (Value::Table(node, _), Some((_, name))) = (&entry.value, entry.key.split_once('.')) else {
-                continue;
-            };
-            match server(name, node, &entry.origin, &inputs.environment) {
-                Ok(server) => drop(servers.insert(name.to_owned(), server)),
-                Err(ServerProblem::Wrong(what) | ServerProblem::Variable(what))
-                    if is_shared(&entry.origin) =>
-                {
-                    let what = format!("the server {name:?} is left out: {what}");
-                    self.warnings.push(Finding::new(&entry.origin, what));
-                }
-                Err(ServerProblem::Wrong(what)) => {
-                    self.problems.push(Finding::new(&entry.origin, format!("{:?}: {what}", entry.key)));
-                }
-                Err(ServerProblem::Variable(what)) => {
-                    let what = format!("the server {name:?} is left out: {what}");
-                    self.warnings.push(Finding::new(&entry.origin, what));
+        for (index, layer) in layers.iter().enumerate() {
+            let unknown_keys =
+                if layer.is_foreign() { UnknownKeys::PassedOver } else { UnknownKeys::Refused };
+            for entry in merged.of_layer(index).filter(|entry| entry.row.path == "mcp_servers.*") {
+                let (Value::Table(node, _), Some((_, name))) = (&entry.value, entry.key.split_once('.'))
+                else {
+                    continue;
+                };
+                match server(name, node, &entry.origin, unknown_keys, &inputs.environment) {
+                    Ok(server) => drop(servers.insert(name.to_owned(), server)),
+                    Err(ServerProblem::Wrong(what)) if !layer.is_foreign() => {
+                        self.problems.push(Finding::new(&entry.origin, format!("{:?}: {what}", entry.key)));
+                    }
+                    Err(ServerProblem::Wrong(what) | ServerProblem::Variable(what)) => {
+                        let what = format!("the server {name:?} is left out: {what}");
+                        self.warnings.push(Finding::new(&entry.origin, what));
+                    }
                 }
             }
         }

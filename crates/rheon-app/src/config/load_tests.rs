@@ -1,6 +1,6 @@
 //! Layers from the weakest to the strongest, and what comes out of them.
 
-use expect_test::expect;
+use expect_test::{expect, expect_file};
 
 use super::fixtures::Place;
 use super::inputs::FlagValue;
@@ -108,94 +108,7 @@ fn everything_can_be_set() {
     let place = Place::new().user(include_str!("everything.toml"));
     let config = place.load();
     let settings = &config.settings;
-    expect![[r#"
-        ModelSettings {
-            name: Some(
-                "anthropic/claude-x",
-            ),
-            fallback: Some(
-                "openai/y",
-            ),
-            effort: Some(
-                Max,
-            ),
-        }
-        LimitSettings {
-            turns_max: Some(
-                1,
-            ),
-            budget: Some(
-                MicroUsd(
-                    1,
-                ),
-            ),
-            tokens_max: Some(
-                2,
-            ),
-            duration_max: Some(
-                180s,
-            ),
-            output_tokens_max: Some(
-                4,
-            ),
-            at_most: ExecutionLimits {
-                turns_max: None,
-                tokens_max: None,
-                duration_max: None,
-            },
-        }
-        SandboxSettings {
-            require: NoSandbox,
-            network: Open,
-            held: Run,
-        }
-        KeepingSettings {
-            persistence: Off,
-            transcripts: RedirectedTo(
-                "/home/transcripts",
-            ),
-            blob_bytes_max: 5,
-            checkpoints: Off,
-            on_trouble: InMemory,
-        }
-        ContextSettings {
-            system_prompt: Some(
-                "Be brief.",
-            ),
-            append_system_prompt: Some(
-                "Be kind.",
-            ),
-            sources: ContextSources {
-                off: [
-                    CodeMap,
-                    Memory,
-                ],
-                reminders: Off,
-            },
-            window: WindowSettings {
-                tokens_max: None,
-                warn_percent: 50,
-                compact_percent: 60,
-                compaction: Manual,
-            },
-        }
-        InterfaceSettings {
-            colour: Never,
-            notify: false,
-            notify_after: 7s,
-            title: false,
-            spinner: false,
-            markdown: false,
-        }
-        LogSettings {
-            level: Trace,
-            keep_days: 8,
-            redact: false,
-        }
-        WebSettings {
-            fetch: false,
-        }"#]]
-    .assert_eq(&place.plain(&format!(
+    expect_file!["./expected/everything.txt"].assert_eq(&place.plain(&format!(
         "{:#?}\n{:#?}\n{:#?}\n{:#?}\n{:#?}\n{:#?}\n{:#?}\n{:#?}",
         settings.model,
         settings.limits,

@@ -49,11 +49,21 @@ const NAME_CHARS_MAX: usize = 64;
 /// The longest that a server may be given.
 const SECONDS_MAX: u64 = 86_400;
 
+/// What becomes of keys that nobody knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum UnknownKeys {
+    /// They are mistakes.
+    Refused,
+    /// They are for other programs.
+    PassedOver,
+}
+
 /// Reads the table of the server `name`.
 pub(super) fn server(
     name: &str,
     node: &Node,
     origin: &Origin,
+    unknown_keys: UnknownKeys,
     environment: &Environment,
 ) -> Result<McpServer, ServerProblem> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -62,7 +72,8 @@ pub(super) fn server(
     }
     let NodeKind::Table(table) = &node.kind else { return wrong("a server is a table") };
     let table = Table { table, environment };
-    if let Some((key, _)) = table.table.iter().find(|(key, _)| !KEYS.contains(&key.as_str())) {
+    let stranger = table.table.iter().find(|(key, _)| !KEYS.contains(&key.as_str()));
+    if let (Some((key, _)), UnknownKeys::Refused) = (stranger, unknown_keys) {
         return wrong(unknown("key", key, "", &KEYS));
     }
     Ok(McpServer {
@@ -86,6 +97,7 @@ fn transport(table: &Table<'_>) -> Result<McpTransport, ServerProblem> {
         None | Some("http" | "streamable-http") => Some(McpRemote::Http),
         Some("sse") => Some(McpRemote::Sse),
         Some("ws") => Some(McpRemote::WebSocket),
+        Some("sdk") => return wrong("servers inside of the calling program are not supported yet"),
         Some(other) => return wrong(unknown("type", other, "", &["stdio", "http", "sse", "ws"])),
     };
     let Some(kind) = remote else {

@@ -141,3 +141,25 @@ fn the_shared_file_counts_once_it_is_trusted_and_what_is_wrong_in_it_is_left_out
         assert!(place.load().settings.mcp_servers.is_empty(), "{broken}");
     }
 }
+
+#[test]
+fn servers_of_the_command_line_count_at_once_and_take_the_place_of_weaker_ones() {
+    let given = |place: &Place, texts: &[&str]| {
+        let mut inputs = place.inputs();
+        inputs.mcp_configs = texts.iter().map(|text| (*text).to_owned()).collect();
+        inputs
+    };
+    let place = Place::new().user("mcp_servers.x.command = \"mine\"").file(
+        "project/more.json",
+        r#"{"mcpServers": {"x": {"command": "theirs"}, "s": {"type": "sdk", "name": "s"}}}"#,
+    );
+    let config = place.load_with(given(&place, &["more.json", r#"{"mcpServers": {"y": {"command": "y"}}}"#]));
+    expect![[r#"
+        x: theirs [] [] None true false None None None []
+        y: y [] [] None true false None None None []
+        /project/more.json: the server "s" is left out: servers inside of the calling program are not supported yet"#]].assert_eq(&format!("{}\n{}", servers(&config), place.warnings(&config)));
+    expect![[r#"
+        cannot read --mcp-config: line 1: EOF while parsing a value
+        cannot read /project/nowhere.json: there is no such file; correct the name"#]]
+    .assert_eq(&place.problems_with(given(&place, &["nowhere.json", "{\"mcpServers\": "])));
+}

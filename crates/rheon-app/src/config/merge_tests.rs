@@ -1,6 +1,6 @@
 //! What a project may do with each key, row by row.
 
-use expect_test::expect;
+use expect_test::{expect, expect_file};
 
 use super::fixtures::Place;
 use super::keys::KEYS;
@@ -83,105 +83,7 @@ fn every_key_is_tried_by_a_project_that_is_not_trusted() {
     }
     let outcomes: Vec<String> =
         LINES.iter().map(|line| format!("{line}\n  -> {}", outcome("", line))).collect();
-    expect![[r#"
-        model = "openai/x"
-          -> model = "openai/x" LeftOut("the project is not trusted") | /project: the project is not trusted, so what it brings along is left out: .rheon/config.toml; start rheon here in a terminal to look at it and agree
-        fallback_model = "openai/x"
-          -> fallback_model = "openai/x" LeftOut("the project is not trusted") | /project: the project is not trusted, so what it brings along is left out: .rheon/config.toml; start rheon here in a terminal to look at it and agree
-        effort = "low"
-          -> effort = "low" LeftOut("the project is not trusted") | /project: the project is not trusted, so what it brings along is left out: .rheon/config.toml; start rheon here in a terminal to look at it and agree
-        system_prompt = "x"
-          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "system_prompt"; set it in your own settings
-        append_system_prompt = "x"
-          -> append_system_prompt = "x" LeftOut("the project is not trusted") | /project: the project is not trusted, so what it brings along is left out: .rheon/config.toml; start rheon here in a terminal to look at it and agree
-        limits.turns_max = 3
-          -> limits.turns_max = 3 Counts | 
-        limits.budget_usd = 0.5
-          -> limits.budget_usd = 0.50 Counts | 
-        limits.tokens_max = 3
-          -> limits.tokens_max = 3 Counts | 
-        limits.minutes_max = 3
-          -> limits.minutes_max = 3 Counts | 
-        limits.output_tokens_max = 3
-          -> limits.output_tokens_max = 3 Counts | 
-        permissions.default_mode = "plan"
-          -> permissions.default_mode = "plan" LeftOut("the project is not trusted") | /project: the project is not trusted, so what it brings along is left out: .rheon/config.toml; start rheon here in a terminal to look at it and agree
-        permissions.default_mode = "bypassPermissions"
-          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "permissions.default_mode" to "bypassPermissions"; set it in your own settings
-        permissions.allow = ["Bash(x)"]
-          -> permissions.allow = "Bash(x)" LeftOut("the project is not trusted") | /project: the project is not trusted, so what it brings along is left out: .rheon/config.toml; start rheon here in a terminal to look at it and agree
-        permissions.ask = ["Bash(x)"]
-          -> permissions.ask = "Bash(x)" Counts | 
-        permissions.deny = ["Bash(x)"]
-          -> permissions.deny = "Bash(x)" Counts | 
-        permissions.additional_directories = [".."]
-          -> permissions.additional_directories = ".." LeftOut("the project is not trusted") | /project: the project is not trusted, so what it brings along is left out: .rheon/config.toml; start rheon here in a terminal to look at it and agree
-        permissions.disable_bypass = true
-          -> permissions.disable_bypass = true Counts | 
-        permissions.disable_bypass = false
-          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "permissions.disable_bypass" to false; set it in your own settings
-        sandbox.require = "namespaces"
-          -> sandbox.require = "namespaces" Counts | 
-        sandbox.require = "none"
-          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "sandbox.require" to "none"; set it in your own settings
-        sandbox.network = "blocked"
-          -> sandbox.network = "blocked" Counts | 
-        sandbox.network = "open"
-          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "sandbox.network" to "open"; set it in your own settings
-        sandbox.run_held = "ask"
-          -> sandbox.run_held = "ask" Counts | 
-        sandbox.run_held = "allow"
-          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "sandbox.run_held" to "allow"; set it in your own settings
-        sessions.keep = false
-          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "sessions.keep"; set it in your own settings
-        sessions.transcripts = false
-          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "sessions.transcripts"; set it in your own settings
-        sessions.checkpoints = false
-          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "sessions.checkpoints"; set it in your own settings
-        sessions.on_trouble = "refuse"
-          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "sessions.on_trouble"; set it in your own settings
-        sessions.blob_bytes_max = 3
-          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "sessions.blob_bytes_max"; set it in your own settings
-        context.off = ["code-map"]
-          -> context.off = "code-map" LeftOut("the project is not trusted") | /project: the project is not trusted, so what it brings along is left out: .rheon/config.toml; start rheon here in a terminal to look at it and agree
-        context.reminders = false
-          -> context.reminders = false Counts | 
-        context.auto_compact = false
-          -> context.auto_compact = false Counts | 
-        context.warn_percent = 50
-          -> context.warn_percent = 50 Counts | 
-        context.compact_percent = 50
-          -> context.compact_percent = 50 Counts | 
-        keys.openai = "sk-x"
-          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "keys.openai"; set it in your own settings
-        vendors.openai.base_url = "https://x"
-          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "vendors.openai"; set it in your own settings
-        hooks.Stop = [{ hooks = [{ type = "command", command = "x" }] }]
-          -> hooks.Stop = { hooks = [{ command = "x", type = "command" }] } LeftOut("the project is not trusted") | /project: the project is not trusted, so what it brings along is left out: .rheon/config.toml; start rheon here in a terminal to look at it and agree
-        mcp_servers.x.command = "x"
-          -> mcp_servers.x = { command = "x" } LeftOut("the project is not trusted") | /project: the project is not trusted, so what it brings along is left out: .rheon/config.toml; start rheon here in a terminal to look at it and agree
-        interface.colour = "never"
-          -> interface.colour = "never" Counts | 
-        interface.notify = false
-          -> interface.notify = false Counts | 
-        interface.notify_after_seconds = 3
-          -> interface.notify_after_seconds = 3 Counts | 
-        interface.title = false
-          -> interface.title = false Counts | 
-        interface.spinner = false
-          -> interface.spinner = false Counts | 
-        interface.markdown = false
-          -> interface.markdown = false Counts | 
-        log.level = "off"
-          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "log.level"; set it in your own settings
-        log.keep_days = 3
-          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "log.keep_days"; set it in your own settings
-        log.redact = false
-          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "log.redact"; set it in your own settings
-        web.fetch = false
-          -> web.fetch = false Counts | 
-        web.fetch = true
-          -> error: cannot read /project/.rheon/config.toml: line 1: a project may not set "web.fetch" to true; set it in your own settings"#]].assert_eq(&outcomes.join("\n"));
+    expect_file!["./expected/project_may.txt"].assert_eq(&outcomes.join("\n"));
 }
 
 #[test]
