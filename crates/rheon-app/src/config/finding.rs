@@ -36,6 +36,14 @@ pub struct ConfigError {
     pub problems: Vec<Finding>,
 }
 
+impl ConfigError {
+    /// In the order of the layers, and of the lines of each file.
+    pub(super) fn of(mut problems: Vec<Finding>) -> Self {
+        problems.sort_by_cached_key(|it| (it.origin.layer, it.origin.source.to_string(), it.origin.line));
+        Self { problems }
+    }
+}
+
 /// The most problems that are shown.
 const SHOWN_MAX: usize = 20;
 

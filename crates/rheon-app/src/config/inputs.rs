@@ -19,6 +19,8 @@ pub struct ConfigInputs {
     pub flags: Vec<FlagSetting>,
     /// What `--settings` says: the name of a file, or JSON or TOML itself.
     pub settings: Option<String>,
+    /// What `--mcp-config` says, each the name of a file like `.mcp.json` or its text.
+    pub mcp_configs: Vec<String>,
     /// What of a project's own content counts.
     pub trust: TrustChoice,
 }
@@ -33,6 +35,7 @@ impl ConfigInputs {
             managed: PathBuf::from(MANAGED_FILE),
             flags: Vec::new(),
             settings: None,
+            mcp_configs: Vec::new(),
             trust: TrustChoice::AsGiven,
         }
     }

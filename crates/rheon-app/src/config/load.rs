@@ -1,10 +1,26 @@
 //! `Config`: the configuration of one session, loaded.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
+use rheon_tools::hooks::HookSettings;
+
+use super::build::Values;
+use super::entry::{Entry, Value};
 use super::finding::{ConfigError, Finding};
-use super::inputs::ConfigInputs;
+use super::hooks::hooks;
+use super::inputs::{ConfigInputs, TrustChoice};
+use super::layer::{ClaudeModel, ReadLayer};
+use super::layer_text::{ConfigPath, LayerTexts, USER_RULES, is_home, project_root};
+use super::mcp::{ServerProblem, UnknownKeys, server};
+use super::mcp_server::McpServer;
+use super::merge::Merged;
+use super::permissions::permissions;
+use super::place::{Layer, Origin, SourceName};
+use super::services::Services;
 use super::settings::Settings;
+use super::show::{Shown, show};
+use super::trust::{ProjectReview, Reviewed, project_trust, review};
 use crate::context::ProjectTrust;
 
 /// The configuration of one session.
@@ -12,22 +28,184 @@ use crate::context::ProjectTrust;
 pub struct Config {
     /// What is configured.
     pub settings: Settings,
-    /// The folder of the project: the nearest one above the working folder with `.git` or `.rheon`.
+    /// The folder of the project: the nearest one from the working folder upwards with `.git` or `.rheon`.
     pub project_root: PathBuf,
     /// Whether what the project brings along counts.
     pub trust: ProjectTrust,
+    /// What the project brings along, where that was looked at.
+    pub review: Option<ProjectReview>,
+    /// The user's file to which rules are added that are always to hold.
+    pub user_rules: Option<PathBuf>,
     /// What its authors should know; nothing of it keeps a session from running.
     pub warnings: Vec<Finding>,
+    entries: Vec<Entry>,
+    paths: Vec<ConfigPath>,
 }
 
 impl Config {
     /// Reads all layers and lays them over each other. All that is wrong is told at once. Blocks: it reads files.
     pub fn load(inputs: ConfigInputs) -> Result<Self, ConfigError> {
+        let home = inputs.environment.get("HOME").map(PathBuf::from);
+        let root = project_root(&inputs.working_folder, home.as_deref());
+        // The home's own settings are the user's.
+        let project = Some(root.as_path()).filter(|root| !is_home(root, home.as_deref()));
+        let texts = LayerTexts::read(&inputs, project);
+        let mut loading = Loading { problems: texts.problems, warnings: Vec::new() };
+        let claude_model = claude_model(&inputs);
+        let mut layers = vec![ReadLayer::built_in()];
+        layers.extend(texts.texts.into_iter().map(|text| ReadLayer::read(text, claude_model)));
+        let flags = ReadLayer::of_flags(&inputs.flags, inputs.working_folder.clone());
+        let place = layers.partition_point(|layer| layer.source.origin.layer < Layer::Managed);
+        layers.insert(place, flags);
+
+        let reviewed = project.and_then(|root| loading.review(root, &layers, &inputs));
+        let trust = reviewed
+            .as_ref()
+            .map_or(ProjectTrust::Untrusted, |reviewed| project_trust(reviewed.review.trust()));
+        let (review, of_project) = match reviewed {
+            Some(Reviewed { review, hooks }) => (Some(review), hooks),
+            None => (None, HookSettings::default()),
+        };
+        let merged = Merged::of(&layers, trust);
+        for layer in &mut layers {
+            loading.problems.append(&mut layer.problems);
+            loading.warnings.append(&mut layer.warnings);
+        }
+        let values =
+            Values { merged: &merged, home: home.as_deref(), working_folder: &inputs.working_folder };
+        let services = Services::of(&layers, &merged);
+        let settings = Settings {
+            model: values.model(),
+            limits: values.limits(),
+            permissions: permissions(&layers, &merged, trust),
+            sandbox: values.sandbox(),
+            sessions: values.sessions(),
+            context: values.context(),
+            services: services.settings,
+            hooks: loading.hooks(&layers, of_project),
+            mcp_servers: loading.servers(&layers, &merged, &inputs),
+            interface: values.interface(),
+            log: values.log(),
+            web: values.web(),
+        };
+        loading.problems.extend(merged.problems.into_iter().chain(services.problems));
+        loading.warnings.extend(merged.warnings.into_iter().chain(services.warnings));
+        if !loading.problems.is_empty() {
+            return Err(ConfigError::of(loading.problems));
+        }
         Ok(Self {
-            settings: Settings::default(),
-            project_root: inputs.working_folder,
-            trust: ProjectTrust::Untrusted,
-            warnings: Vec::new(),
+            settings,
+            project_root: root,
+            trust,
+            review,
+            user_rules: inputs.folders.config().ok().map(|folder| folder.join(USER_RULES)),
+            warnings: loading.warnings,
+            entries: merged.entries,
+            paths: texts.paths,
         })
+    }
+
+    /// What every layer says about every key, in the order of the reference; secrets are masked.
+    pub fn show(&self) -> Vec<Shown> {
+        show(&self.entries)
+    }
+
+    /// Every file that was looked for, weakest first.
+    pub fn paths(&self) -> &[ConfigPath] {
+        &self.paths
+    }
+}
+
+/// A model of Claude Code's settings is of use only to those who can ask Anthropic.
+fn claude_model(inputs: &ConfigInputs) -> ClaudeModel {
+    let is_set = |name: &&str| inputs.environment.get(name).is_some();
+    match ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"].iter().any(is_set) {
+        true => ClaudeModel::Counts,
+        false => ClaudeModel::LeftOut,
+    }
+}
+
+/// What was found on the way.
+struct Loading {
+    problems: Vec<Finding>,
+    warnings: Vec<Finding>,
+}
+
+impl Loading {
+    /// Looks at what the project brings along.
+    fn review(&mut self, root: &Path, layers: &[ReadLayer], inputs: &ConfigInputs) -> Option<Reviewed> {
+        if inputs.trust == TrustChoice::Nothing {
+            return None;
+        }
+        let origin = Origin { layer: Layer::Project, source: SourceName::File(root.to_owned()), line: None };
+        match review(root, layers, &inputs.folders) {
+            Ok(reviewed) => {
+                if reviewed.review.is_open() {
+                    let what = format!(
+                        "the project is not trusted, so what it brings along is left out: {}; start rheon here in a \
+                         terminal to look at it and agree",
+                        reviewed.review.summary()
+                    );
+                    self.warnings.push(Finding::new(&origin, what));
+                }
+                Some(reviewed)
+            }
+            Err(error) => {
+                let what = format!("what the project brings along is left out: {error}");
+                self.warnings.push(Finding::new(&origin, what));
+                None
+            }
+        }
+    }
+
+    /// The hooks of all layers, weakest first; of the project those that are trusted.
+    fn hooks(&mut self, layers: &[ReadLayer], of_project: HookSettings) -> HookSettings {
+        let (mut weaker, mut stronger) = (Vec::new(), Vec::new());
+        for layer in layers {
+            let (found, problems) = hooks(layer);
+            let of = layer.source.origin.layer;
+            if layer.is_foreign() {
+                self.warnings.extend(problems);
+            } else {
+                self.problems.extend(problems);
+            }
+            match of {
+                Layer::BuiltIn | Layer::User => weaker.push(found),
+                Layer::CommandLine | Layer::Managed => stronger.push(found),
+                Layer::Project | Layer::ProjectLocal => {}
+            }
+        }
+        weaker.push(of_project);
+        HookSettings::merged(weaker.into_iter().chain(stronger))
+    }
+
+    fn servers(
+        &mut self,
+        layers: &[ReadLayer],
+        merged: &Merged,
+        inputs: &ConfigInputs,
+    ) -> BTreeMap<String, McpServer> {
+        let mut servers = BTreeMap::new();
+        for (index, layer) in layers.iter().enumerate() {
+            let unknown_keys =
+                if layer.is_foreign() { UnknownKeys::PassedOver } else { UnknownKeys::Refused };
+            for entry in merged.of_layer(index).filter(|entry| entry.row.path == "mcp_servers.*") {
+                let (Value::Table(node, _), Some((_, name))) = (&entry.value, entry.key.split_once('.'))
+                else {
+                    continue;
+                };
+                match server(name, node, &entry.origin, unknown_keys, &inputs.environment) {
+                    Ok(server) => drop(servers.insert(name.to_owned(), server)),
+                    Err(ServerProblem::Wrong(what)) if !layer.is_foreign() => {
+                        self.problems.push(Finding::new(&entry.origin, format!("{:?}: {what}", entry.key)));
+                    }
+                    Err(ServerProblem::Wrong(what) | ServerProblem::Variable(what)) => {
+                        let what = format!("the server {name:?} is left out: {what}");
+                        self.warnings.push(Finding::new(&entry.origin, what));
+                    }
+                }
+            }
+        }
+        servers
     }
 }

@@ -3,19 +3,64 @@
 //! Every key is a row of a table that says what it takes and what a project may do with it. A layer is read into a tree with
 //! places, checked against the table, and laid over the weaker ones; a project can only make things tighter.
 
+mod build;
+mod check;
+mod entry;
+mod entry_text;
+mod expand;
 mod finding;
+mod hooks;
 mod inputs;
+mod key;
+mod key_source;
+mod keys;
+mod layer;
+mod layer_text;
 mod load;
+mod mcp;
 mod mcp_server;
+mod merge;
+mod node;
+mod permissions;
 mod place;
+mod read_file;
+mod reference;
+mod services;
 mod settings;
+mod show;
+mod template;
+mod trust;
 
 pub use finding::{ConfigError, Finding};
 pub use inputs::{ConfigInputs, FlagSetting, FlagValue, MANAGED_FILE, TrustChoice};
+pub use layer_text::ConfigPath;
 pub use load::Config;
 pub use mcp_server::{McpRemote, McpServer, McpTransport};
 pub use place::{Layer, Origin, SourceName};
+pub use reference::{KeyReference, reference};
 pub use settings::{
     Colour, ContextSettings, InterfaceSettings, LimitSettings, LogLevel, LogSettings, ModelSettings,
     PermissionSettings, SandboxSettings, ServiceSettings, Settings, WebSettings,
 };
+pub use show::{Effect, Shown};
+pub use template::template;
+pub use trust::{ProjectReview, ReviewError, revoke_trust};
+
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod hostile_tests;
+#[cfg(test)]
+mod load_tests;
+#[cfg(test)]
+mod mcp_tests;
+#[cfg(test)]
+mod merge_tests;
+#[cfg(test)]
+mod reference_tests;
+#[cfg(test)]
+mod services_tests;
+#[cfg(test)]
+mod strict_tests;
+#[cfg(test)]
+mod trust_tests;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use rheon_agent::{Effort, WindowSettings};
+use rheon_agent::{Effort, ExecutionLimits, WindowSettings};
 use rheon_providers::Vendors;
 use rheon_tools::hooks::HookSettings;
 use rheon_tools::policy::{HeldCommands, PolicySource, Trust};
@@ -55,8 +55,8 @@ pub struct ModelSettings {
     pub effort: Option<Effort>,
 }
 
-/// When a run ends at the latest. What is absent follows from the effort.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// When a run ends at the latest. What is absent follows from the effort; see [`LimitSettings::execution`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitSettings {
     /// `limits.turns_max`.
     pub turns_max: Option<u32>,
@@ -68,6 +68,39 @@ pub struct LimitSettings {
     pub duration_max: Option<Duration>,
     /// `limits.output_tokens_max`: of one answer; what the model can if absent.
     pub output_tokens_max: Option<u32>,
+    /// What a project lowers where the user has set nothing: a run obeys whichever is less, this or what follows from the effort.
+    pub at_most: ExecutionLimits,
+}
+
+impl Default for LimitSettings {
+    fn default() -> Self {
+        Self {
+            turns_max: None,
+            budget: None,
+            tokens_max: None,
+            duration_max: None,
+            output_tokens_max: None,
+            at_most: ExecutionLimits::unlimited(),
+        }
+    }
+}
+
+impl LimitSettings {
+    /// The limits of a run for whose effort `usual` is usual.
+    pub fn execution(&self, usual: ExecutionLimits) -> ExecutionLimits {
+        ExecutionLimits {
+            turns_max: self.turns_max.or(lesser(usual.turns_max, self.at_most.turns_max)),
+            tokens_max: self.tokens_max.or(lesser(usual.tokens_max, self.at_most.tokens_max)),
+            duration_max: self.duration_max.or(lesser(usual.duration_max, self.at_most.duration_max)),
+        }
+    }
+}
+
+fn lesser<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
 }
 
 /// What may run. [`rheon_tools::policy::Policy::new`] takes both.

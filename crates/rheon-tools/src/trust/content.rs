@@ -24,6 +24,17 @@ pub struct ProjectContent {
     pub(crate) settings: Vec<Result<HookSettings, HookSettingsError>>,
 }
 
+/// A file of a project that somebody read before it was gathered, and uses only if it is trusted as it was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReadFile {
+    /// Where it is, relative to the project.
+    pub path: String,
+    /// What it held.
+    pub text: String,
+    /// The hooks in it, unless it is one of [`crate::hooks::settings_files`].
+    pub hooks: HookSettings,
+}
+
 /// One file, or a link that leads out of the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustItem {

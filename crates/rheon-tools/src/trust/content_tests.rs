@@ -6,7 +6,8 @@ use expect_test::expect;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::trust::ProjectContent;
+use crate::hooks::HookSettings;
+use crate::trust::{ProjectContent, ReadFile};
 
 fn write(root: &Path, name: &str, text: impl AsRef<[u8]>) {
     let path = root.join(name);
@@ -130,4 +131,28 @@ fn a_project_without_content_brings_nothing() {
     let root = TempDir::new().unwrap();
     assert_eq!(paths(root.path()), "");
     assert!(ProjectContent::gather(&root.path().join("missing")).is_err());
+}
+
+#[test]
+fn a_file_that_was_read_before_must_still_hold_what_was_read() {
+    let root = TempDir::new().unwrap();
+    write(root.path(), ".rheon/config.toml", "a = 1");
+    write(root.path(), "check.sh", "exit 0");
+    let settings = HookSettings::parse(&hooks(&["./check.sh"]), ".rheon/config.toml").unwrap();
+    let read = |text: &str| {
+        let (path, text) = (".rheon/config.toml".to_owned(), text.to_owned());
+        let file = ReadFile { path, text, hooks: settings.clone() };
+        match ProjectContent::gather_with(root.path(), &[file]) {
+            Ok(content) => content.items().map(|item| item.path.clone()).collect::<Vec<_>>().join("\n"),
+            Err(error) => error.to_string(),
+        }
+    };
+    expect![[r#"
+        .rheon/config.toml
+        check.sh"#]]
+    .assert_eq(&read("a = 1"));
+    expect![[r#"the project cannot be trusted: ".rheon/config.toml" changed while it was read; remove it or leave the project untrusted"#]]
+        .assert_eq(&read("a = 2"));
+    std::fs::remove_file(root.path().join(".rheon/config.toml")).unwrap();
+    assert_eq!(read("a = 1"), read("a = 2"));
 }

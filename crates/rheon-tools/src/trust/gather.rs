@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::hooks::{HookSettings, HookSettingsError, settings_files};
-use crate::trust::content::{HOOK_FOLDERS, ProjectContent, TrustItem};
+use crate::trust::content::{HOOK_FOLDERS, ProjectContent, ReadFile, TrustItem};
 use crate::trust::error::TrustError;
 use crate::trust::named::named_paths;
 use crate::trust::seal::{Found, look};
@@ -30,12 +30,21 @@ const DEPTH_MAX: usize = 16;
 impl ProjectContent {
     /// Looks at the project in `root`. Nothing is run, and no link is followed out of the project.
     pub fn gather(root: &Path) -> Result<Self, TrustError> {
+        Self::gather_with(root, &[])
+    }
+
+    /// The same with files that were read already. What was read must still be there.
+    pub fn gather_with(root: &Path, files: &[ReadFile]) -> Result<Self, TrustError> {
         let unreadable = |error| TrustError::Unreadable { path: root.to_owned(), error };
         let root = root.canonicalize().map_err(unreadable)?;
         let mut gathering = Gathering { root: &root, items: BTreeMap::new(), bytes: 0 };
         let mut settings = Vec::new();
         for file in settings_files() {
             settings.extend(gathering.settings(&file)?);
+        }
+        for file in files {
+            gathering.already_read(file)?;
+            settings.push(Ok(file.hooks.clone()));
         }
         gathering.servers()?;
         for folder in HOOK_FOLDERS.iter().chain(&FOLDERS) {
@@ -80,6 +89,18 @@ impl Gathering<'_> {
         };
         self.take(path, &found)?;
         Ok(Some(settings))
+    }
+
+    /// Takes in a file that was read before.
+    fn already_read(&mut self, file: &ReadFile) -> Result<(), TrustError> {
+        let path = Path::new(&file.path);
+        match look(self.root, path)? {
+            Found::Outside(_) => Err(leads_out(path)),
+            found @ Found::File { .. } if found.holds(&file.text) => self.take(path, &found),
+            Found::Nothing | Found::Folder(_) | Found::File { .. } => {
+                Err(TrustError::untrustable(path, "changed while it was read"))
+            }
+        }
     }
 
     /// Takes in the file of MCP servers.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::hooks::HookSettings;
-use crate::trust::content::ProjectContent;
+use crate::trust::content::{ProjectContent, ReadFile};
 use crate::trust::error::TrustError;
 use crate::trust::store::TrustStore;
 use crate::trust::verdict::Trust;
@@ -21,7 +21,16 @@ pub struct ProjectHooks {
 
 /// The hooks of the project in `root`, if `store` says that the user trusts all that it brings along. Reads only.
 pub fn load_project_hooks(root: &Path, store: &TrustStore) -> Result<ProjectHooks, TrustError> {
-    let content = ProjectContent::gather(root)?;
+    load_project_hooks_with(root, &[], store)
+}
+
+/// The same with files that were read already, which are trusted or not with everything else.
+pub fn load_project_hooks_with(
+    root: &Path,
+    files: &[ReadFile],
+    store: &TrustStore,
+) -> Result<ProjectHooks, TrustError> {
+    let content = ProjectContent::gather_with(root, files)?;
     let trust = store.check(&content)?;
     if !trust.is_trusted() {
         return Ok(ProjectHooks { trust, settings: HookSettings::default(), content });

@@ -15,9 +15,9 @@ pub(crate) mod seal;
 mod store;
 mod verdict;
 
-pub use content::{ProjectContent, TrustItem};
+pub use content::{ProjectContent, ReadFile, TrustItem};
 pub use error::TrustError;
-pub use load::{ProjectHooks, load_project_hooks};
+pub use load::{ProjectHooks, load_project_hooks, load_project_hooks_with};
 pub use store::TrustStore;
 pub use verdict::Trust;
 

@@ -51,6 +51,14 @@ pub(crate) enum Found {
 }
 
 impl Found {
+    /// Whether it is a file with this text.
+    pub(crate) fn holds(&self, text: &str) -> bool {
+        match self {
+            Self::File { bytes, .. } => bytes == text.as_bytes(),
+            Self::Nothing | Self::Folder(_) | Self::Outside(_) => false,
+        }
+    }
+
     /// Stands for the place and the content together.
     pub(crate) fn hash(&self) -> Option<Hash> {
         let (kind, place, bytes) = match self {

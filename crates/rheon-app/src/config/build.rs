@@ -1,0 +1,198 @@
+//! The plain sections of the settings, from what counts.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rheon_agent::{Compaction, Effort, ExecutionLimits, WindowSettings};
+use rheon_store::checkpoint::Limits;
+use rheon_tools::policy::HeldCommands;
+use rheon_tools::sandbox::{Level, Network, Requirement};
+use rheon_types::MicroUsd;
+
+use super::entry::Value;
+use super::merge::Merged;
+use super::settings::{
+    Colour, ContextSettings, InterfaceSettings, LimitSettings, LogLevel, LogSettings, ModelSettings,
+    SandboxSettings, WebSettings,
+};
+use crate::context::ContextSources;
+use crate::keeping::{CheckpointMode, KeepingSettings, OnTrouble, Persistence, Transcripts};
+
+/// Values by their keys. Every value was checked, so one that is missing or odd is what holds unless somebody says otherwise.
+pub(super) struct Values<'a> {
+    pub(super) merged: &'a Merged,
+    pub(super) home: Option<&'a Path>,
+    pub(super) working_folder: &'a Path,
+}
+
+impl Values<'_> {
+    fn text(&self, key: &'static str) -> Option<&str> {
+        self.merged.one(key).and_then(Value::text)
+    }
+
+    fn switch(&self, key: &'static str) -> Option<bool> {
+        self.merged.one(key).and_then(Value::switch)
+    }
+
+    fn number(&self, key: &'static str) -> Option<u64> {
+        self.merged.one(key).and_then(Value::number)
+    }
+
+    fn small(&self, key: &'static str) -> Option<u32> {
+        self.number(key).and_then(|number| u32::try_from(number).ok())
+    }
+
+    pub(super) fn model(&self) -> ModelSettings {
+        let effort = self.text("effort");
+        ModelSettings {
+            name: self.text("model").map(str::to_owned),
+            fallback: self.text("fallback_model").map(str::to_owned),
+            effort: Effort::ALL.into_iter().find(|level| effort == Some(level.as_str())),
+        }
+    }
+
+    pub(super) fn limits(&self) -> LimitSettings {
+        let turns = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        let minutes = |minutes: u64| Duration::from_secs(minutes.saturating_mul(60));
+        let limits = ["limits.turns_max", "limits.tokens_max", "limits.minutes_max"];
+        let [set_turns, set_tokens, set_minutes] =
+            limits.map(|key| self.number(key).filter(|_| !self.is_project_alone(key)));
+        let [at_most_turns, at_most_tokens, at_most_minutes] =
+            limits.map(|key| self.number(key).filter(|_| self.is_project_alone(key)));
+        LimitSettings {
+            turns_max: set_turns.map(turns),
+            budget: self.number("limits.budget_usd").map(MicroUsd),
+            tokens_max: set_tokens,
+            duration_max: set_minutes.map(minutes),
+            output_tokens_max: self.small("limits.output_tokens_max"),
+            at_most: ExecutionLimits {
+                turns_max: at_most_turns.map(turns),
+                tokens_max: at_most_tokens,
+                duration_max: at_most_minutes.map(minutes),
+            },
+        }
+    }
+
+    /// Whether nobody but a project has set `key`.
+    fn is_project_alone(&self, key: &str) -> bool {
+        let mut said = self.merged.entries.iter().filter(|entry| entry.key == key);
+        said.all(|entry| entry.origin.layer.is_project())
+    }
+
+    pub(super) fn sandbox(&self) -> SandboxSettings {
+        SandboxSettings {
+            require: match self.text("sandbox.require") {
+                Some("none") => Requirement::NoSandbox,
+                Some("namespaces") => Requirement::AtLeast(Level::Namespaces),
+                Some(_) | None => Requirement::AtLeast(Level::Landlock),
+            },
+            network: match self.text("sandbox.network") {
+                Some("open") => Network::Open,
+                Some(_) | None => Network::Blocked,
+            },
+            held: match self.text("sandbox.run_held") {
+                Some("allow") => HeldCommands::Run,
+                Some(_) | None => HeldCommands::Ask,
+            },
+        }
+    }
+
+    pub(super) fn sessions(&self) -> KeepingSettings {
+        let usual = KeepingSettings::default();
+        let transcripts = self.merged.one("sessions.transcripts");
+        KeepingSettings {
+            persistence: match self.switch("sessions.keep") {
+                Some(false) => Persistence::Off,
+                Some(true) | None => Persistence::On,
+            },
+            transcripts: match (transcripts.and_then(Value::switch), transcripts.and_then(Value::text)) {
+                (Some(false), _) => Transcripts::Off,
+                (None, Some(folder)) => Transcripts::RedirectedTo(self.folder(folder)),
+                (Some(true) | None, _) => Transcripts::On,
+            },
+            blob_bytes_max: self.number("sessions.blob_bytes_max").unwrap_or(usual.blob_bytes_max),
+            checkpoints: match self.switch("sessions.checkpoints") {
+                Some(false) => CheckpointMode::Off,
+                Some(true) | None => CheckpointMode::On(Limits::default()),
+            },
+            on_trouble: match self.text("sessions.on_trouble") {
+                Some("in_memory") => OnTrouble::InMemory,
+                Some(_) | None => OnTrouble::Refuse,
+            },
+        }
+    }
+
+    /// A folder that a user wrote: from the home, absolute, or from the working folder.
+    fn folder(&self, text: &str) -> PathBuf {
+        match (text.strip_prefix("~/"), self.home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            (Some(_), None) | (None, _) => self.working_folder.join(text),
+        }
+    }
+
+    pub(super) fn context(&self) -> ContextSettings {
+        let mut sources = ContextSources::default();
+        for name in self.merged.all("context.off").filter_map(|entry| entry.value.text()) {
+            if let Ok(source) = name.parse() {
+                sources = sources.without(source);
+            }
+        }
+        if self.switch("context.reminders") == Some(false) {
+            sources = sources.without_reminders();
+        }
+        let usual = WindowSettings::default();
+        let percent = |key: &'static str| self.number(key).and_then(|number| u8::try_from(number).ok());
+        ContextSettings {
+            system_prompt: self.text("system_prompt").map(str::to_owned),
+            append_system_prompt: self.text("append_system_prompt").map(str::to_owned),
+            sources,
+            window: WindowSettings {
+                warn_percent: percent("context.warn_percent").unwrap_or(usual.warn_percent),
+                compact_percent: percent("context.compact_percent").unwrap_or(usual.compact_percent),
+                compaction: match self.switch("context.auto_compact") {
+                    Some(false) => Compaction::Manual,
+                    Some(true) | None => Compaction::Auto,
+                },
+                ..usual
+            },
+        }
+    }
+
+    pub(super) fn interface(&self) -> InterfaceSettings {
+        let usual = InterfaceSettings::default();
+        InterfaceSettings {
+            colour: match self.text("interface.colour") {
+                Some("always") => Colour::Always,
+                Some("never") => Colour::Never,
+                Some(_) | None => Colour::Auto,
+            },
+            notify: self.switch("interface.notify").unwrap_or(usual.notify),
+            notify_after: self
+                .number("interface.notify_after_seconds")
+                .map_or(usual.notify_after, Duration::from_secs),
+            title: self.switch("interface.title").unwrap_or(usual.title),
+            spinner: self.switch("interface.spinner").unwrap_or(usual.spinner),
+            markdown: self.switch("interface.markdown").unwrap_or(usual.markdown),
+        }
+    }
+
+    pub(super) fn log(&self) -> LogSettings {
+        let usual = LogSettings::default();
+        LogSettings {
+            level: match self.text("log.level") {
+                Some("off") => LogLevel::Off,
+                Some("error") => LogLevel::Error,
+                Some("warn") => LogLevel::Warn,
+                Some("debug") => LogLevel::Debug,
+                Some("trace") => LogLevel::Trace,
+                Some(_) | None => LogLevel::Info,
+            },
+            keep_days: self.small("log.keep_days").unwrap_or(usual.keep_days),
+            redact: self.switch("log.redact").unwrap_or(usual.redact),
+        }
+    }
+
+    pub(super) fn web(&self) -> WebSettings {
+        WebSettings { fetch: self.switch("web.fetch").unwrap_or(WebSettings::default().fetch) }
+    }
+}

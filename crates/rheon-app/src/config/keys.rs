@@ -1,0 +1,106 @@
+//! The table of keys.
+
+use rheon_tools::policy::List;
+
+use super::key::{Key, ProjectMay, Takes};
+
+const fn row(path: &'static str, takes: Takes, project: ProjectMay, default: &'static str) -> Key {
+    Key { path, takes, project, default }
+}
+
+/// The most of a figure that only has to be above zero.
+const MANY: u64 = u64::MAX;
+const EFFORTS: &[&str] = &["low", "medium", "high", "max"];
+const MODES: &[&str] = &["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"];
+const LEVELS: &[&str] = &["none", "landlock", "namespaces"];
+const NETWORK: &[&str] = &["open", "blocked"];
+const HELD: &[&str] = &["allow", "ask"];
+const TROUBLE: &[&str] = &["refuse", "in_memory"];
+const COLOURS: &[&str] = &["auto", "always", "never"];
+const LOG_LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
+
+use ProjectMay::{Lower, Nothing, Set, SetIfTrusted, SetIfTrustedBut, SwitchTo, Tighten};
+use Takes::{Choice, Count, Money, Rules, Switch, SwitchOrFolder, Text, Texts};
+
+/// Every key there is, in the order of the template and of the reference.
+pub(super) const KEYS: &[Key] = &[
+    // A model decides where code is sent and what that costs.
+    row("model", Text, SetIfTrusted, ""),
+    row("fallback_model", Text, SetIfTrusted, ""),
+    row("effort", Choice(EFFORTS), SetIfTrusted, ""),
+    row("system_prompt", Text, Nothing, ""),
+    row("append_system_prompt", Text, SetIfTrusted, ""),
+    row("limits.turns_max", Count(1, u32::MAX as u64), Lower, ""),
+    row("limits.budget_usd", Money, Lower, ""),
+    row("limits.tokens_max", Count(1, MANY), Lower, ""),
+    row("limits.minutes_max", Count(1, 1_000_000), Lower, ""),
+    row("limits.output_tokens_max", Count(1, u32::MAX as u64), Lower, ""),
+    row("permissions.default_mode", Choice(MODES), SetIfTrustedBut("bypassPermissions"), ""),
+    row("permissions.allow", Rules(List::Allow), SetIfTrusted, ""),
+    row("permissions.ask", Rules(List::Ask), Set, ""),
+    row("permissions.deny", Rules(List::Deny), Set, ""),
+    row("permissions.additional_directories", Texts, SetIfTrusted, ""),
+    row("permissions.disable_bypass", Switch, SwitchTo(true), "false"),
+    row("sandbox.require", Choice(LEVELS), Tighten(LEVELS), "\"landlock\""),
+    row("sandbox.network", Choice(NETWORK), Tighten(NETWORK), "\"blocked\""),
+    row("sandbox.run_held", Choice(HELD), Tighten(HELD), "\"ask\""),
+    // Without a journal nobody can say afterwards what happened, and without checkpoints nobody can undo it.
+    row("sessions.keep", Switch, Nothing, "true"),
+    row("sessions.transcripts", SwitchOrFolder, Nothing, "true"),
+    row("sessions.checkpoints", Switch, Nothing, "true"),
+    row("sessions.on_trouble", Choice(TROUBLE), Nothing, "\"refuse\""),
+    row("sessions.blob_bytes_max", Count(1, MANY), Nothing, "10737418240"),
+    // The instructions of the user are among the parts.
+    row("context.off", Takes::Sources, SetIfTrusted, ""),
+    row("context.reminders", Switch, Set, "true"),
+    row("context.auto_compact", Switch, Set, "true"),
+    row("context.warn_percent", Count(1, 100), Set, "75"),
+    row("context.compact_percent", Count(1, 100), Set, "90"),
+    row("keys.*", Takes::KeySource, Nothing, ""),
+    row("vendors.*", Takes::Vendor, Nothing, ""),
+    row("hooks.*", Takes::Hooks, SetIfTrusted, ""),
+    row("mcp_servers.*", Takes::McpServer, SetIfTrusted, ""),
+    row("interface.colour", Choice(COLOURS), Set, "\"auto\""),
+    row("interface.notify", Switch, Set, "true"),
+    row("interface.notify_after_seconds", Count(0, 1_000_000), Set, "30"),
+    row("interface.title", Switch, Set, "true"),
+    row("interface.spinner", Switch, Set, "true"),
+    row("interface.markdown", Switch, Set, "true"),
+    row("log.level", Choice(LOG_LEVELS), Nothing, "\"info\""),
+    row("log.keep_days", Count(1, 36_500), Nothing, "14"),
+    row("log.redact", Switch, Nothing, "true"),
+    row("web.fetch", Switch, SwitchTo(false), "true"),
+];
+
+/// The row of the key `name` in `section`, which is empty for the top.
+pub(super) fn key(section: &str, name: &str) -> Option<&'static Key> {
+    let is_row = |row: &&Key| match (row.path.strip_suffix(".*"), row.path.rsplit_once('.')) {
+        (Some(of), _) => of == section && !name.is_empty(),
+        (None, Some((of, last))) => of == section && last == name,
+        (None, None) => section.is_empty() && row.path == name,
+    };
+    KEYS.iter().find(is_row)
+}
+
+/// Whether there are keys below `path`.
+pub(super) fn is_section(path: &str) -> bool {
+    KEYS.iter().any(|row| row.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('.')))
+}
+
+/// The names that can stand below `section`, which is empty for the top.
+pub(super) fn names_in(section: &str) -> Vec<&'static str> {
+    let below = |row: &'static Key| match section {
+        "" => Some(row.path),
+        _ => row.path.strip_prefix(section)?.strip_prefix('.'),
+    };
+    let mut names: Vec<&str> =
+        KEYS.iter().filter_map(below).filter_map(|rest| rest.split('.').next()).collect();
+    names.dedup();
+    names
+}
+
+/// What holds unless somebody says otherwise, as TOML.
+pub(super) fn built_in() -> String {
+    let set = KEYS.iter().filter(|row| !row.default.is_empty());
+    set.map(|row| format!("{} = {}\n", row.path, row.default)).collect()
+}

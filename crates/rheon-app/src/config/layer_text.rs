@@ -1,0 +1,228 @@
+//! `LayerText`: the texts of all layers, in their order, before anything in them is understood.
+
+use std::path::{Path, PathBuf};
+
+use super::finding::Finding;
+use super::inputs::ConfigInputs;
+use super::place::{Layer, Origin, SourceName};
+use super::read_file::{FILE_BYTES_MAX, Reach, read};
+use crate::keeping::FolderError;
+
+/// One source of settings.
+#[derive(Debug, Clone)]
+pub(super) struct LayerText {
+    pub(super) origin: Origin,
+    /// The folder that `/` means in its rules.
+    pub(super) folder: PathBuf,
+    pub(super) form: Form,
+    pub(super) text: String,
+    /// Where it is in the project, if it is there.
+    pub(super) in_project: Option<&'static str>,
+}
+
+/// How a text is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Ours.
+    Toml,
+    /// Our keys or those of Claude Code, as JSON, by the user's own hand.
+    Json,
+    /// The file of another program: what we understand of it counts, the rest is none of our business.
+    ClaudeSettings,
+    /// `.mcp.json`, and what is like it. A server that makes no sense is left out.
+    McpServers,
+    /// What stands at `permissions`, as JSON.
+    Permissions,
+}
+
+/// A file that was looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigPath {
+    /// Where.
+    pub path: PathBuf,
+    /// Its layer.
+    pub layer: Layer,
+    /// Whether it is there.
+    pub exists: bool,
+}
+
+/// Everything that was found.
+#[derive(Debug, Default)]
+pub(super) struct LayerTexts {
+    pub(super) texts: Vec<LayerText>,
+    pub(super) paths: Vec<ConfigPath>,
+    pub(super) problems: Vec<Finding>,
+}
+
+/// What a missing file means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum IfMissing {
+    Nothing,
+    Problem,
+}
+
+/// The project's own files: the layer, where, and how written. Weakest first within each layer.
+const PROJECT_FILES: [(Layer, &str, Form); 7] = [
+    (Layer::Project, ".mcp.json", Form::McpServers),
+    (Layer::Project, ".claude/settings.json", Form::ClaudeSettings),
+    (Layer::Project, ".rheon/settings.json", Form::ClaudeSettings),
+    (Layer::Project, ".rheon/config.toml", Form::Toml),
+    (Layer::ProjectLocal, ".claude/settings.local.json", Form::ClaudeSettings),
+    (Layer::ProjectLocal, ".rheon/settings.local.json", Form::ClaudeSettings),
+    (Layer::ProjectLocal, ".rheon/config.local.toml", Form::Toml),
+];
+
+/// The file of the user's rules, to which answers of "always" are added.
+pub(super) const USER_RULES: &str = "settings.json";
+
+impl LayerTexts {
+    /// Reads every source except flags, weakest first.
+    pub(super) fn read(inputs: &ConfigInputs, project: Option<&Path>) -> Self {
+        let mut found = Self::default();
+        found.user(inputs);
+        if let Some(root) = project {
+            found.project(root);
+        }
+        if let Some(argument) = &inputs.settings {
+            found.argument(argument, &inputs.working_folder);
+        }
+        for argument in &inputs.mcp_configs {
+            found.servers(argument, &inputs.working_folder);
+        }
+        let (managed, of_machine) = (&inputs.managed, Layer::Managed);
+        found.file(of_machine, managed, Form::Toml, Reach::Anywhere, IfMissing::Nothing);
+        found
+    }
+
+    fn user(&mut self, inputs: &ConfigInputs) {
+        let missing = IfMissing::Nothing;
+        if let Ok(projects) = inputs.folders.claude_projects()
+            && let Some(folder) = projects.parent()
+        {
+            let file = folder.join("settings.json");
+            self.file(Layer::User, &file, Form::ClaudeSettings, Reach::Anywhere, missing);
+        }
+        let folder = match inputs.folders.config() {
+            Ok(folder) => Some(folder),
+            // Without a home there are no settings of a user; that alone keeps nobody from working.
+            Err(FolderError::NoHome { .. }) => None,
+            Err(error @ FolderError::Relative { .. }) => {
+                let source = SourceName::Variable("RHEON_CONFIG_DIR".to_owned());
+                let origin = Origin { layer: Layer::User, source, line: None };
+                self.problems.push(Finding::new(&origin, error.to_string()));
+                None
+            }
+        };
+        if let Some(folder) = &folder {
+            let file = folder.join(USER_RULES);
+            self.file(Layer::User, &file, Form::ClaudeSettings, Reach::Anywhere, missing);
+        }
+        match (inputs.environment.get("RHEON_CONFIG"), folder) {
+            (Some(name), _) => {
+                let file = inputs.working_folder.join(name);
+                self.file(Layer::User, &file, Form::Toml, Reach::Anywhere, IfMissing::Problem);
+            }
+            (None, Some(folder)) => {
+                self.file(Layer::User, &folder.join("config.toml"), Form::Toml, Reach::Anywhere, missing);
+            }
+            (None, None) => {}
+        }
+        self.variable(inputs, "RHEON_CONFIG_CONTENT", Form::Toml);
+        self.variable(inputs, "RHEON_PERMISSION", Form::Permissions);
+    }
+
+    fn variable(&mut self, inputs: &ConfigInputs, name: &str, form: Form) {
+        let Some(value) = inputs.environment.get(name) else { return };
+        let source = SourceName::Variable(name.to_owned());
+        let origin = Origin { layer: Layer::User, source, line: None };
+        match value.to_str() {
+            Some(text) => self.text(origin, &inputs.working_folder, form, text),
+            None => self.problems.push(Finding::new(&origin, "it is not UTF-8; correct or unset it")),
+        }
+    }
+
+    fn project(&mut self, root: &Path) {
+        for (layer, name, form) in PROJECT_FILES {
+            self.file(layer, &root.join(name), form, Reach::Within(root), IfMissing::Nothing);
+            if let Some(last) = self.texts.last_mut()
+                && last.origin.source == SourceName::File(root.join(name))
+            {
+                last.in_project = Some(name);
+                // Rules of a project count from its root, wherever in it they stand.
+                root.clone_into(&mut last.folder);
+            }
+        }
+    }
+
+    /// What `--settings` says: JSON, TOML, or the name of a file.
+    fn argument(&mut self, argument: &str, working_folder: &Path) {
+        let origin = Origin {
+            layer: Layer::CommandLine,
+            source: SourceName::Flag("--settings".to_owned()),
+            line: None,
+        };
+        let file = working_folder.join(argument);
+        if argument.trim_start().starts_with('{') {
+            self.text(origin, working_folder, Form::Json, argument);
+        } else if argument.contains(['=', '\n']) && !file.exists() {
+            self.text(origin, working_folder, Form::Toml, argument);
+        } else {
+            let is_json = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+            let form = if is_json { Form::Json } else { Form::Toml };
+            self.file(Layer::CommandLine, &file, form, Reach::Anywhere, IfMissing::Problem);
+        }
+    }
+
+    /// What `--mcp-config` says: JSON, or the name of a file.
+    fn servers(&mut self, argument: &str, working_folder: &Path) {
+        if argument.trim_start().starts_with('{') {
+            let source = SourceName::Flag("--mcp-config".to_owned());
+            let origin = Origin { layer: Layer::CommandLine, source, line: None };
+            self.text(origin, working_folder, Form::McpServers, argument);
+        } else {
+            let file = working_folder.join(argument);
+            self.file(Layer::CommandLine, &file, Form::McpServers, Reach::Anywhere, IfMissing::Problem);
+        }
+    }
+
+    fn text(&mut self, origin: Origin, folder: &Path, form: Form, text: &str) {
+        if text.len() as u64 > FILE_BYTES_MAX {
+            let what = format!("it is larger than {FILE_BYTES_MAX} bytes; leave out what is not needed");
+            return self.problems.push(Finding::new(&origin, what));
+        }
+        let (folder, text) = (folder.to_owned(), text.to_owned());
+        self.texts.push(LayerText { origin, folder, form, text, in_project: None });
+    }
+
+    fn file(&mut self, layer: Layer, path: &Path, form: Form, reach: Reach<'_>, missing: IfMissing) {
+        let origin = Origin { layer, source: SourceName::File(path.to_owned()), line: None };
+        let folder = path.parent().unwrap_or(path).to_owned();
+        let found = read(path, reach);
+        let exists = !matches!(found, Ok(None));
+        self.paths.push(ConfigPath { path: path.to_owned(), layer, exists });
+        match (found, missing) {
+            (Ok(Some(text)), _) => {
+                self.texts.push(LayerText { origin, folder, form, text, in_project: None });
+            }
+            (Ok(None), IfMissing::Nothing) => {}
+            (Ok(None), IfMissing::Problem) => {
+                self.problems.push(Finding::new(&origin, "there is no such file; correct the name"));
+            }
+            (Err(what), _) => self.problems.push(Finding::new(&origin, what)),
+        }
+    }
+}
+
+/// The folder of the project: the nearest one from `working_folder` upwards with `.git` or `.rheon`, or else the working folder.
+/// The home is no project, though it may have a `.rheon`.
+pub(super) fn project_root(working_folder: &Path, home: Option<&Path>) -> PathBuf {
+    let is_root = |folder: &&Path| {
+        !is_home(folder, home) && (folder.join(".git").exists() || folder.join(".rheon").is_dir())
+    };
+    working_folder.ancestors().find(is_root).unwrap_or(working_folder).to_owned()
+}
+
+/// Whether `folder` is the home, which may be known by a link to it.
+pub(super) fn is_home(folder: &Path, home: Option<&Path>) -> bool {
+    home.is_some_and(|home| folder == home || home.canonicalize().is_ok_and(|home| folder == home))
+}

@@ -1,0 +1,236 @@
+//! Servers of further tools, read from their tables.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use secrecy::SecretString;
+
+use super::check::unknown;
+use super::expand::expand;
+use super::mcp_server::{McpRemote, McpServer, McpTransport};
+use super::node::{Node, NodeKind};
+use super::place::Origin;
+use crate::keeping::Environment;
+
+/// Why a server cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ServerProblem {
+    /// Its table is wrong.
+    Wrong(String),
+    /// It needs a variable that is not set here, which is nobody's mistake.
+    Variable(String),
+}
+
+const KEYS: [&str; 16] = [
+    "type",
+    "command",
+    "args",
+    "env",
+    "cwd",
+    "url",
+    "headers",
+    "http_headers",
+    "env_http_headers",
+    "bearer_token_env_var",
+    "startup_timeout_sec",
+    "tool_timeout_sec",
+    "enabled",
+    "required",
+    "enabled_tools",
+    "disabled_tools",
+];
+/// What belongs to programs only.
+const STDIO_KEYS: [&str; 4] = ["command", "args", "env", "cwd"];
+/// What belongs to addresses only.
+const REMOTE_KEYS: [&str; 5] = ["url", "headers", "http_headers", "env_http_headers", "bearer_token_env_var"];
+/// The longest name of a server; it stands in the names of its tools.
+const NAME_CHARS_MAX: usize = 64;
+/// The longest that a server may be given.
+const SECONDS_MAX: u64 = 86_400;
+
+/// What becomes of keys that nobody knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum UnknownKeys {
+    /// They are mistakes.
+    Refused,
+    /// They are for other programs.
+    PassedOver,
+}
+
+/// Reads the table of the server `name`.
+pub(super) fn server(
+    name: &str,
+    node: &Node,
+    origin: &Origin,
+    unknown_keys: UnknownKeys,
+    environment: &Environment,
+) -> Result<McpServer, ServerProblem> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if name.is_empty() || name.len() > NAME_CHARS_MAX || !name.chars().all(fits) {
+        return wrong("the name of a server has at most 64 letters, digits, - and _; rename it");
+    }
+    let NodeKind::Table(table) = &node.kind else { return wrong("a server is a table") };
+    let table = Table { table, environment };
+    let stranger = table.table.iter().find(|(key, _)| !KEYS.contains(&key.as_str()));
+    if let (Some((key, _)), UnknownKeys::Refused) = (stranger, unknown_keys) {
+        return wrong(unknown("key", key, "", &KEYS));
+    }
+    Ok(McpServer {
+        transport: transport(&table)?,
+        enabled: table.switch("enabled")?.unwrap_or(true),
+        required: table.switch("required")?.unwrap_or(false),
+        startup_timeout: table.seconds("startup_timeout_sec")?,
+        tool_timeout: table.seconds("tool_timeout_sec")?,
+        enabled_tools: table.texts("enabled_tools")?,
+        disabled_tools: table.texts("disabled_tools")?.unwrap_or_default(),
+        origin: origin.clone(),
+    })
+}
+
+fn transport(table: &Table<'_>) -> Result<McpTransport, ServerProblem> {
+    let has_url = table.get("url").is_some();
+    let kind = table.text("type")?;
+    let remote = match kind.as_deref() {
+        Some("stdio") => None,
+        None if !has_url => None,
+        None | Some("http" | "streamable-http") => Some(McpRemote::Http),
+        Some("sse") => Some(McpRemote::Sse),
+        Some("ws") => Some(McpRemote::WebSocket),
+        Some("sdk") => return wrong("servers inside of the calling program are not supported yet"),
+        Some(other) => return wrong(unknown("type", other, "", &["stdio", "http", "sse", "ws"])),
+    };
+    let Some(kind) = remote else {
+        table.none_of(&REMOTE_KEYS, "a program")?;
+        let Some(command) = table.text("command")?.filter(|command| !command.is_empty()) else {
+            return wrong("the key \"command\" is missing; write the program, or \"url\"");
+        };
+        return Ok(McpTransport::Stdio {
+            command,
+            args: table.texts("args")?.unwrap_or_default(),
+            env: table.secrets("env")?,
+            folder: table.text("cwd")?.map(PathBuf::from),
+        });
+    };
+    table.none_of(&STDIO_KEYS, "an address")?;
+    let Some(url) = table.text("url")? else { return wrong("the key \"url\" is missing; write the address") };
+    let is_address = ["https://", "http://", "wss://", "ws://"].iter().any(|scheme| url.starts_with(scheme));
+    if !is_address {
+        return wrong("\"url\" must begin with https:// or http:// (wss:// or ws:// for the type ws)");
+    }
+    Ok(McpTransport::Remote { kind, url, headers: table.headers()? })
+}
+
+fn wrong<T>(what: impl Into<String>) -> Result<T, ServerProblem> {
+    Err(ServerProblem::Wrong(what.into()))
+}
+
+/// A server's table.
+struct Table<'a> {
+    table: &'a [(String, Node)],
+    environment: &'a Environment,
+}
+
+impl Table<'_> {
+    fn get(&self, key: &str) -> Option<&NodeKind> {
+        self.table.iter().find(|(name, _)| name == key).map(|(_, node)| &node.kind)
+    }
+
+    fn none_of(&self, keys: &[&str], what: &str) -> Result<(), ServerProblem> {
+        match keys.iter().find(|key| self.get(key).is_some()) {
+            Some(key) => wrong(format!("{key:?} means nothing for {what}; leave it out")),
+            None => Ok(()),
+        }
+    }
+
+    fn expand(&self, text: &str) -> Result<String, ServerProblem> {
+        expand(text, self.environment).map_err(ServerProblem::Variable)
+    }
+
+    fn text(&self, key: &str) -> Result<Option<String>, ServerProblem> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(NodeKind::Text(text)) => self.expand(text).map(Some),
+            Some(_) => wrong(format!("{key:?} must be a text")),
+        }
+    }
+
+    fn switch(&self, key: &str) -> Result<Option<bool>, ServerProblem> {
+        match self.get(key) {
+            None => Ok(None),
+            Some(NodeKind::Switch(value)) => Ok(Some(*value)),
+            Some(_) => wrong(format!("{key:?} must be true or false")),
+        }
+    }
+
+    fn seconds(&self, key: &str) -> Result<Option<Duration>, ServerProblem> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        let seconds = match value {
+            NodeKind::Number(number) => number.parse::<u64>().ok(),
+            NodeKind::Text(_)
+            | NodeKind::Switch(_)
+            | NodeKind::List(_)
+            | NodeKind::Table(_)
+            | NodeKind::Other => None,
+        };
+        match seconds {
+            Some(seconds @ 1..=SECONDS_MAX) => Ok(Some(Duration::from_secs(seconds))),
+            Some(_) | None => {
+                wrong(format!("{key:?} must be a whole number of seconds from 1 to {SECONDS_MAX}"))
+            }
+        }
+    }
+
+    fn texts(&self, key: &str) -> Result<Option<Vec<String>>, ServerProblem> {
+        let Some(value) = self.get(key) else { return Ok(None) };
+        let NodeKind::List(items) = value else { return wrong(format!("{key:?} must be a list of texts")) };
+        let text = |item: &Node| match &item.kind {
+            NodeKind::Text(text) => self.expand(text),
+            NodeKind::Number(_)
+            | NodeKind::Switch(_)
+            | NodeKind::List(_)
+            | NodeKind::Table(_)
+            | NodeKind::Other => wrong(format!("{key:?} must be a list of texts")),
+        };
+        items.iter().map(text).collect::<Result<Vec<_>, _>>().map(Some)
+    }
+
+    /// Names and texts, of which nobody needs to see the texts.
+    fn secrets(&self, key: &str) -> Result<BTreeMap<String, SecretString>, ServerProblem> {
+        let table = match self.get(key) {
+            None => return Ok(BTreeMap::new()),
+            Some(NodeKind::Table(table)) => table,
+            Some(_) => return wrong(format!("{key:?} must be a table of texts")),
+        };
+        let secret = |(name, node): &(String, Node)| match &node.kind {
+            NodeKind::Text(text) => Ok((name.clone(), SecretString::from(self.expand(text)?))),
+            NodeKind::Number(_)
+            | NodeKind::Switch(_)
+            | NodeKind::List(_)
+            | NodeKind::Table(_)
+            | NodeKind::Other => wrong(format!("{key:?} must be a table of texts")),
+        };
+        table.iter().map(secret).collect()
+    }
+
+    fn headers(&self) -> Result<BTreeMap<String, SecretString>, ServerProblem> {
+        let mut headers = self.secrets("headers")?;
+        headers.extend(self.secrets("http_headers")?);
+        if let Some(NodeKind::Table(table)) = self.get("env_http_headers") {
+            for (header, node) in table {
+                let NodeKind::Text(name) = &node.kind else {
+                    return wrong("\"env_http_headers\" must be a table of names of variables");
+                };
+                headers.insert(header.clone(), self.variable(name)?.into());
+            }
+        }
+        if let Some(name) = self.text("bearer_token_env_var")? {
+            headers.insert("Authorization".to_owned(), format!("Bearer {}", self.variable(&name)?).into());
+        }
+        Ok(headers)
+    }
+
+    fn variable(&self, name: &str) -> Result<String, ServerProblem> {
+        self.expand(&format!("${{{name}}}"))
+    }
+}

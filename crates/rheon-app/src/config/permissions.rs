@@ -1,0 +1,73 @@
+//! The rules of every layer, as the policy takes them.
+
+use rheon_tools::policy::{Document, List, PolicySource, RuleEntry, Source, Trust};
+use rheon_types::event::PermissionMode;
+
+use super::entry::{Entry, Value};
+use super::layer::ReadLayer;
+use super::merge::Merged;
+use super::place::Layer;
+use super::settings::PermissionSettings;
+use crate::context::ProjectTrust;
+
+/// The rules of `layers`, strongest first.
+pub(super) fn permissions(layers: &[ReadLayer], merged: &Merged, trust: ProjectTrust) -> PermissionSettings {
+    let mut sources = Vec::new();
+    for (index, layer) in layers.iter().enumerate().rev() {
+        let document = document(merged.of_layer(index));
+        if document != Document::default() {
+            let (source, folder) = (source(layer.source.origin.layer), layer.source.folder.clone());
+            sources.push(PolicySource { source, folder, document });
+        }
+    }
+    let trust = match trust {
+        ProjectTrust::Trusted => Trust::Trusted,
+        ProjectTrust::Untrusted => Trust::Untrusted,
+    };
+    PermissionSettings { sources, trust }
+}
+
+fn source(layer: Layer) -> Source {
+    match layer {
+        Layer::Managed => Source::Managed,
+        Layer::CommandLine => Source::CommandLine,
+        Layer::ProjectLocal => Source::ProjectLocal,
+        Layer::Project => Source::Project,
+        Layer::User | Layer::BuiltIn => Source::User,
+    }
+}
+
+fn document<'a>(entries: impl Iterator<Item = &'a Entry>) -> Document {
+    let mut document = Document::default();
+    for entry in entries {
+        match (entry.row.path, &entry.value) {
+            ("permissions.default_mode", Value::Text(name)) => document.default_mode = mode(name),
+            ("permissions.additional_directories", Value::Text(folder)) => {
+                document.additional_directories.push(folder.clone());
+            }
+            ("permissions.disable_bypass", Value::Switch(value)) => document.bypass_disabled = *value,
+            (_, Value::Rule(rule)) => list(&mut document, rule).push(rule.clone()),
+            _ => {}
+        }
+    }
+    document
+}
+
+fn list<'a>(document: &'a mut Document, entry: &RuleEntry) -> &'a mut Vec<RuleEntry> {
+    match entry.rule.list() {
+        List::Allow => &mut document.allow,
+        List::Ask => &mut document.ask,
+        List::Deny => &mut document.deny,
+    }
+}
+
+fn mode(name: &str) -> Option<PermissionMode> {
+    match name {
+        "default" => Some(PermissionMode::Default),
+        "acceptEdits" => Some(PermissionMode::AcceptEdits),
+        "plan" => Some(PermissionMode::Plan),
+        "dontAsk" => Some(PermissionMode::DontAsk),
+        "bypassPermissions" => Some(PermissionMode::BypassPermissions),
+        _ => None,
+    }
+}

@@ -1,0 +1,116 @@
+//! Vendors and keys: what layers say about whom to ask, laid over what comes with Rheon.
+
+use rheon_providers::{VendorError, Vendors};
+use rheon_tools::policy::advice;
+
+use super::entry::Value;
+use super::finding::Finding;
+use super::layer::ReadLayer;
+use super::layer_text::Form;
+use super::merge::Merged;
+use super::place::{Origin, SourceName};
+use super::read_file::is_readable_by_others;
+use super::settings::ServiceSettings;
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(super) struct Services {
+    pub(super) settings: ServiceSettings,
+    pub(super) problems: Vec<Finding>,
+    pub(super) warnings: Vec<Finding>,
+}
+
+impl Services {
+    /// The vendors and keys of `layers`.
+    pub(super) fn of(layers: &[ReadLayer], merged: &Merged) -> Self {
+        let mut services = Self::default();
+        for (index, layer) in layers.iter().enumerate() {
+            services.vendors(layer, merged, index);
+        }
+        services.keys(merged);
+        services
+    }
+
+    fn vendors(&mut self, layer: &ReadLayer, merged: &Merged, index: usize) {
+        let tables: Vec<_> = merged.of_layer(index).filter(|entry| entry.row.path == "vendors.*").collect();
+        if tables.is_empty() {
+            return;
+        }
+        let text = match layer.source.form {
+            // As it was written, so that problems have their lines.
+            Form::Toml => layer.source.text.strip_prefix('\u{feff}').unwrap_or(&layer.source.text).to_owned(),
+            Form::Json | Form::ClaudeSettings | Form::McpServers | Form::Permissions => {
+                let named = tables.iter().filter_map(|entry| match &entry.value {
+                    Value::Table(node, _) => {
+                        Some((entry.key.strip_prefix("vendors.")?.to_owned(), node.to_json()))
+                    }
+                    Value::Text(_)
+                    | Value::Switch(_)
+                    | Value::Count(_)
+                    | Value::Money(_)
+                    | Value::Rule(_)
+                    | Value::Key(_) => None,
+                });
+                let vendors: serde_json::Map<String, serde_json::Value> = named.collect();
+                toml::to_string(&serde_json::json!({ "vendors": vendors })).unwrap_or_default()
+            }
+        };
+        let origin = &layer.source.origin;
+        match layer.source.form {
+            Form::Toml => self.lay_over(&text, |line| origin.at(Some(line))),
+            Form::Json | Form::ClaudeSettings | Form::McpServers | Form::Permissions => {
+                self.lay_over(&text, |_| origin.clone());
+            }
+        }
+    }
+
+    /// Lays the vendors of `text` over those that are known. `origin_of` says where a line of it really stands.
+    fn lay_over(&mut self, text: &str, origin_of: impl Fn(usize) -> Origin) {
+        let file = origin_of(1).source.to_string();
+        match self.settings.vendors.clone().with(text, &file) {
+            Ok(vendors) => self.settings.vendors = vendors,
+            Err(VendorError::Text(error)) => {
+                self.problems.push(Finding::new(&origin_of(error.line), error.problem));
+            }
+            Err(error) => self.problems.push(Finding::new(&origin_of(1), error.to_string())),
+        }
+    }
+
+    fn keys(&mut self, merged: &Merged) {
+        for entry in merged.all("keys.*") {
+            let (Value::Key(source), Some((_, vendor))) = (&entry.value, entry.key.split_once('.')) else {
+                continue;
+            };
+            if self.settings.vendors.get(vendor).is_none() {
+                let what = no_vendor(&self.settings.vendors, vendor);
+                self.problems.push(Finding::new(&entry.origin, what));
+                continue;
+            }
+            if let Some(text) = source.vendor_text(vendor) {
+                self.lay_over(&text, |_| entry.origin.clone());
+            }
+            if let Some(secret) = entry.value.literal() {
+                self.settings.keys.insert(vendor.to_owned(), secret.clone());
+                self.warn_of_readers(&entry.origin, vendor);
+            }
+        }
+    }
+
+    fn warn_of_readers(&mut self, origin: &Origin, vendor: &str) {
+        if let SourceName::File(path) = &origin.source
+            && is_readable_by_others(path)
+        {
+            let what = format!(
+                "others may read the key of {vendor} here; make the file yours alone (chmod 600), or write \
+                 {{ env = \"NAME\" }} or {{ command = [...] }} instead"
+            );
+            self.warnings.push(Finding::new(origin, what));
+        }
+    }
+}
+
+fn no_vendor(vendors: &Vendors, name: &str) -> String {
+    let known: Vec<&str> = vendors.ids().collect();
+    let shown: String = name.chars().take(60).collect();
+    format!("there is no vendor {shown:?} to have a key for; {}", advice(name, &known))
+}

@@ -1,0 +1,128 @@
+//! `ProjectReview`: what a project brings along to be run or obeyed, and whether the user has agreed to exactly that.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rheon_tools::hooks::HookSettings;
+use rheon_tools::trust::{
+    ProjectContent, ProjectHooks, ReadFile, Trust, TrustError, TrustStore, load_project_hooks_with,
+};
+
+use super::hooks::hooks;
+use super::layer::ReadLayer;
+use super::layer_text::Form;
+use crate::context::ProjectTrust;
+use crate::keeping::{FolderError, Folders};
+
+/// The file of what the user has agreed to, in the folder of what outlives a run.
+const STORE: &str = "trust.json";
+
+/// What a project brings along, for whoever is asked about it.
+#[derive(Debug, Clone)]
+pub struct ProjectReview {
+    trust: Trust,
+    content: Arc<ProjectContent>,
+    store: TrustStore,
+}
+
+/// Why it is not known what the user has agreed to. Nothing of the project is used then.
+#[derive(Debug, thiserror::Error)]
+pub enum ReviewError {
+    /// It is not known where that is kept.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// It cannot be read, or what the project brings along cannot be.
+    #[error(transparent)]
+    Trust(#[from] TrustError),
+}
+
+impl ProjectReview {
+    /// What the user has said.
+    pub fn trust(&self) -> &Trust {
+        &self.trust
+    }
+
+    /// Whether there is something that the user has not agreed to yet.
+    pub fn is_open(&self) -> bool {
+        match self.trust {
+            Trust::Unknown { .. } | Trust::Changed { .. } => true,
+            Trust::Nothing | Trust::Trusted => false,
+        }
+    }
+
+    /// What the user is to be asked: what there is, and which commands its hooks would run.
+    pub fn question(&self) -> String {
+        let commands = self.content.commands();
+        if commands.is_empty() {
+            return self.trust.to_string();
+        }
+        let lines: String = commands.iter().map(|command| format!("  {command}\n")).collect();
+        format!("Its hooks would run these commands:\n{lines}{}", self.trust)
+    }
+
+    /// The user agrees to what they were shown. Load the configuration again after this.
+    pub fn grant(&self) -> Result<(), TrustError> {
+        self.store.grant(&self.content)
+    }
+
+    /// The names of what is not agreed to, a few of them.
+    pub(super) fn summary(&self) -> String {
+        const NAMES_MAX: usize = 3;
+        let items = match &self.trust {
+            Trust::Nothing | Trust::Trusted => Vec::new(),
+            Trust::Unknown { items } => items.iter().map(|item| item.path.clone()).collect(),
+            Trust::Changed { added, removed, changed } => {
+                let there = changed.iter().chain(added).map(|item| item.path.clone());
+                there.chain(removed.iter().cloned()).collect::<Vec<_>>()
+            }
+        };
+        let named: Vec<String> =
+            items.iter().take(NAMES_MAX).map(|path| rheon_tools::policy::visible(path).to_string()).collect();
+        match items.len().saturating_sub(NAMES_MAX) {
+            0 => named.join(", "),
+            more => format!("{} and {more} more", named.join(", ")),
+        }
+    }
+}
+
+/// The user agrees to nothing of the project in `root` any more.
+pub fn revoke_trust(root: &Path, folders: &Folders) -> Result<(), ReviewError> {
+    Ok(TrustStore::open(folders.state()?.join(STORE))?.revoke(root)?)
+}
+
+/// What the project brings along, and its hooks if it is trusted.
+#[derive(Debug)]
+pub(super) struct Reviewed {
+    pub(super) review: ProjectReview,
+    pub(super) hooks: HookSettings,
+}
+
+/// Compares what the project in `root` brings along, the files of `layers` among it, with what the user has agreed to.
+pub(super) fn review(root: &Path, layers: &[ReadLayer], folders: &Folders) -> Result<Reviewed, ReviewError> {
+    let store = TrustStore::open(folders.state()?.join(STORE))?;
+    let files: Vec<ReadFile> = layers.iter().filter_map(read_file).collect();
+    let ProjectHooks { trust, settings, content } = load_project_hooks_with(root, &files, &store)?;
+    let review = ProjectReview { trust, content: Arc::new(content), store };
+    Ok(Reviewed { review, hooks: settings })
+}
+
+/// The file of a layer, if something in it counts only where it is trusted.
+fn read_file(layer: &ReadLayer) -> Option<ReadFile> {
+    let path = layer.source.in_project?.to_owned();
+    let text = layer.source.text.clone();
+    match layer.source.form {
+        // Their hooks are read by whoever gathers them.
+        Form::ClaudeSettings | Form::McpServers => {
+            Some(ReadFile { path, text, hooks: HookSettings::default() })
+        }
+        Form::Toml | Form::Json | Form::Permissions => {
+            let needs_trust = layer.entries.iter().any(|entry| entry.row.project.needs_trust());
+            needs_trust.then(|| ReadFile { path, text, hooks: hooks(layer).0 })
+        }
+    }
+}
+
+/// Whether what the project brings along counts.
+pub(super) fn project_trust(trust: &Trust) -> ProjectTrust {
+    if trust.is_trusted() { ProjectTrust::Trusted } else { ProjectTrust::Untrusted }
+}
