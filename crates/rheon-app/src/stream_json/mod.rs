@@ -4,19 +4,29 @@
 //! [`Channel`] is the conversation about the conversation: questions of the session to the program (may this tool run? what
 //! does your hook say?) and of the program to the session.
 
+mod channel;
 mod facts;
 mod happenings;
 mod ids;
+mod initialize;
+mod input;
 mod lines;
 mod message;
 mod partial;
+mod permission;
 mod project;
 mod projector;
+mod request;
 mod result;
 mod tally;
 mod tool;
 mod view;
 
+pub use channel::{Channel, Heard};
 pub use facts::{Described, McpServer, ModelFacts, Offers, SessionFacts};
 pub use ids::line_id;
+pub use initialize::{CALLBACKS_MAX, Initialize};
+pub use input::{InputError, InputLine, InputLines, InputProblem, LINE_BYTES_MAX, UserLine};
+pub use permission::PermissionUpdate;
 pub use projector::{Projector, Shown};
+pub use request::ClientRequest;

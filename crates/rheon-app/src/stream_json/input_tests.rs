@@ -1,0 +1,1 @@
+//! Lines of a program, good and bad.
