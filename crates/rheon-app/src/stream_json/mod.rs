@@ -30,3 +30,12 @@ pub use input::{InputError, InputLine, InputLines, InputProblem, LINE_BYTES_MAX,
 pub use permission::PermissionUpdate;
 pub use projector::{Projector, Shown};
 pub use request::ClientRequest;
+
+#[cfg(test)]
+mod channel_tests;
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod projector_tests;
+#[cfg(test)]
+mod shape_tests;
