@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rheon_store::claude::call_id_on_the_wire;
 use rheon_types::event::{ChildRef, CompactionTrigger};
-use rheon_types::{AgentEvent, Content, Event, ToolCall, ToolCallId, Usage};
+use rheon_types::{AgentEvent, Content, Event, HookPoint, ToolCall, ToolCallId, Usage};
 use serde_json::{Value, json};
 
 use super::lines::Lines;
@@ -42,7 +42,7 @@ impl Projector {
         }
         let outcome = if veto.is_some() { "error" } else { "success" };
         let fields = json!({
-            "hook_name": hook, "hook_event": point, "outcome": outcome, "output": veto.as_deref().unwrap_or_default(),
+            "hook_name": hook, "hook_event": hook_event(*point), "outcome": outcome, "output": veto.as_deref().unwrap_or_default(),
             "duration_ms": duration_ms,
         });
         self.system("hook_response", fields)
@@ -125,4 +125,17 @@ fn denial(call: &ToolCall, folder: &Path) -> Value {
     let foreign = claude_call(call, folder);
     let id = call_id_on_the_wire(call.id.as_str());
     json!({ "tool_name": foreign.tool_name, "tool_use_id": id, "tool_input": foreign.tool_input })
+}
+
+/// The event of Claude Code that stands where our hook point does.
+fn hook_event(point: HookPoint) -> &'static str {
+    match point {
+        HookPoint::BeforeLoop | HookPoint::BeforeTurn => "UserPromptSubmit",
+        HookPoint::PermitTool | HookPoint::BeforeTool => "PreToolUse",
+        HookPoint::AnswerApproval => "PermissionRequest",
+        HookPoint::AfterTool | HookPoint::BeforeToolUpdate | HookPoint::AfterToolUpdate => "PostToolUse",
+        HookPoint::ToolBlocked => "PermissionDenied",
+        HookPoint::BeforeStop | HookPoint::AfterTurn | HookPoint::AfterLoop => "Stop",
+        HookPoint::OnError => "StopFailure",
+    }
 }

@@ -127,10 +127,11 @@ impl Projector {
             all.extend(self.task_ends(&agent_id, "stopped", summary, &Usage::default()));
         }
         let line = result(output, event.at, &self.run, &self.tally, &self.facts.model);
+        let message_id = self.ids.message_id();
         let mut lines = Lines::new(&mut self.ids, &self.facts.session_id, None);
         if let RunEnd::Failed { failure: RunFailure::Provider { error } } = &output.end {
             let (text, name) = (api_error_text(&error.message), api_error_name(error.kind));
-            lines.push_at(event.at, failure_line(&text, name, "msg_error"));
+            lines.push_at(event.at, failure_line(&text, name, &message_id));
         }
         lines.push(line);
         all.extend(lines.done());

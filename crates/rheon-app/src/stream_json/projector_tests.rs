@@ -193,7 +193,7 @@ async fn every_line_has_all_its_ids() {
             },
             "service_tier": "standard"
           },
-          "uuid": "ab164370-e54c-8446-8686-c3d649054385"
+          "uuid": "94cd350b-1e90-80b6-9e41-120468684da4"
         }
     "#]].assert_eq(&lines.iter().map(|line| format!("{line:#}\n")).collect::<String>());
 }
@@ -459,7 +459,7 @@ fn sub_agents_shorter_windows_modes_and_hooks_have_lines_of_their_own() {
         {"agent_id":"child","message":{"content":[{"text":"found","type":"text"}],"model":"scripted","role":"assistant"},"parent_tool_use_id":"call_9","task_description":"look around","type":"assistant"}
         {"output_file":"","status":"completed","subtype":"task_notification","summary":"found","task_id":"child","tool_use_id":"call_9","type":"system","usage":{"duration_ms":0,"tool_uses":0,"total_tokens":7}}
         {"description":"get lost","prompt":"get lost","subtype":"task_started","task_id":"lost","task_type":"local_agent","tool_use_id":null,"type":"system"}
-        {"duration_ms":3,"hook_event":"permitTool","hook_name":"guard","outcome":"error","output":"no","subtype":"hook_response","type":"system"}
+        {"duration_ms":3,"hook_event":"PreToolUse","hook_name":"guard","outcome":"error","output":"no","subtype":"hook_response","type":"system"}
         {"permissionMode":"plan","status":null,"subtype":"status","type":"system"}
         {"status":"compacting","subtype":"status","type":"system"}
         {"compact_result":"success","status":null,"subtype":"status","type":"system"}

@@ -34,6 +34,8 @@ pub use settings_error::HookSettingsError;
 pub use translate::{Foreign, from_hooks, to_hooks};
 
 #[cfg(test)]
+mod callback_tests;
+#[cfg(test)]
 #[cfg(unix)]
 mod events_tests;
 #[cfg(test)]
