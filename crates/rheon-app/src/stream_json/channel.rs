@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rheon_tools::hooks::{CommandHooks, HookCallbacks, HookContext, HookMessage, HookSettings};
 use rheon_types::event::{ApprovalRequest, Subject};
 use rheon_types::{
-    AgentEvent, ApprovalId, AssistantMessage, BoxFuture, Command, Content, Event, LoopId, ToolCall, ToolCallId, ToolName,
+    AgentEvent, ApprovalId, AssistantMessage, BoxFuture, Command, Content, Event, LoopId, ToolCall,
+    ToolCallId, ToolName,
 };
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -100,7 +101,8 @@ impl Channel {
     pub fn hear(&self, line: InputLine) -> Vec<Heard> {
         match line {
             InputLine::User(UserLine { content, uuid, unread }) => {
-                let warning = |kind| Heard::Warning(format!("a block of type {kind:?} was left out of a prompt"));
+                let warning =
+                    |kind| Heard::Warning(format!("a block of type {kind:?} was left out of a prompt"));
                 let mut heard: Vec<Heard> = unread.into_iter().map(warning).collect();
                 heard.push(Heard::Prompt { content, uuid });
                 heard
@@ -109,7 +111,9 @@ impl Channel {
             InputLine::Response { request_id, outcome } => self.answered(&request_id, outcome),
             InputLine::Cancel { .. } | InputLine::KeepAlive => Vec::new(),
             InputLine::Unknown { kind } => {
-                vec![Heard::Warning(format!("a line of type {kind:?} was passed over: nothing here knows it"))]
+                vec![Heard::Warning(format!(
+                    "a line of type {kind:?} was passed over: nothing here knows it"
+                ))]
             }
         }
     }
@@ -328,8 +332,7 @@ impl HookCallbacks for Channel {
                 return Err(CLOSED.to_owned());
             }
             let tool_use_id = input.get("tool_use_id").cloned().unwrap_or_default();
-            let request =
-                json!({ "subtype": "hook_callback", "callback_id": id, "input": input, "tool_use_id": tool_use_id });
+            let request = json!({ "subtype": "hook_callback", "callback_id": id, "input": input, "tool_use_id": tool_use_id });
             let (sender, answer) = oneshot::channel();
             let request_id = self.ask(&request, Open::Callback(sender));
             let _withdrawal = Withdrawal { channel: self, request_id };

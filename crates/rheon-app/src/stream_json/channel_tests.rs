@@ -6,7 +6,9 @@ use expect_test::{Expect, expect};
 use rheon_providers::scripted::{Scenario, Turn};
 use rheon_testkit::{FnTool, TestClock, scripted};
 use rheon_tools::hooks::{HookContext, HookEnvironment, SessionSource};
-use rheon_types::event::{ApprovalRequest, Choice, Danger, PermissionMode, Responder, Selection, Subject, UserQuestion};
+use rheon_types::event::{
+    ApprovalRequest, Choice, Danger, PermissionMode, Responder, Selection, Subject, UserQuestion,
+};
 use rheon_types::{AgentEvent, AskFirst, Command, Content, Effect, Event, Hook as _, StopReason, ToolResult};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -139,9 +141,12 @@ fn a_program_that_fails_to_answer_says_no() {
     let talk = Talk::new();
     talk.ask_about_command();
     let error = json!({ "subtype": "error", "request_id": "rheon_1", "error": "the callback broke" });
-    check(&talk.say(json!({ "type": "control_response", "response": error })), &expect![[r#"
+    check(
+        &talk.say(json!({ "type": "control_response", "response": error })),
+        &expect![[r#"
         Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied: the callback broke"), answers: [], digest: Some("digest") } })
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -149,14 +154,20 @@ fn a_call_that_is_allowed_with_other_arguments_is_refused_with_them_and_allowed_
     let talk = Talk::new();
     talk.ask_about_command();
     let changed = json!({ "behavior": "allow", "updatedInput": { "command": "npm test --safe" } });
-    check(&talk.answer("rheon_1", changed), &expect![[r#"
+    check(
+        &talk.answer("rheon_1", changed),
+        &expect![[r#"
         Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("Not run as it was written. The user allows it with other arguments: call bash again with exactly these, or do without it.\n{\"command\":\"npm test --safe\"}"), answers: [], digest: Some("digest") } })
-    "#]]);
+    "#]],
+    );
     let again = || call("call_2", "bash", json!({ "command": "npm test --safe" }));
     let subject = || Subject::Command { command: "npm test --safe".into(), cwd: "/project".into() };
-    check(&talk.ask(again(), subject(), None), &expect![[r#"
+    check(
+        &talk.ask(again(), subject(), None),
+        &expect![[r#"
         Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest") } })
-    "#]]);
+    "#]],
+    );
     // Once only.
     assert_eq!(talk.ask(again(), subject(), None), Vec::new());
 }
@@ -211,11 +222,15 @@ fn questions_of_the_model_are_answered_through_the_changed_input() {
               "question": "Which?"
             }
           ]
-        }"#]].assert_eq(&format!("{:#}", written["request"]["input"]));
+        }"#]]
+    .assert_eq(&format!("{:#}", written["request"]["input"]));
     let answers = json!({ "answers": { "Colour?": "red", "Which?": ["red", "blue"] } });
-    check(&talk.answer("rheon_1", json!({ "behavior": "allow", "updatedInput": answers })), &expect![[r#"
+    check(
+        &talk.answer("rheon_1", json!({ "behavior": "allow", "updatedInput": answers })),
+        &expect![[r#"
         Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [["red"], ["red", "blue"]], digest: Some("digest") } })
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -233,22 +248,31 @@ fn a_question_that_somebody_else_answered_is_taken_back() {
         assert_eq!(talk.channel.observe(&event), Vec::new());
     }
     assert_eq!(talk.written(), "{\"request_id\":\"rheon_1\",\"type\":\"control_cancel_request\"}\n");
-    check(&talk.answer("rheon_1", json!({ "behavior": "allow" })), &expect![[r#"
+    check(
+        &talk.answer("rheon_1", json!({ "behavior": "allow" })),
+        &expect![[r#"
         Warning("an answer to \"rheon_1\" was passed over: nobody asked that")
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_program_that_goes_away_leaves_nobody_waiting() {
     let mut talk = Talk::new();
     talk.ask_about_command();
-    check(&talk.channel.close(), &expect![[r#"
+    check(
+        &talk.channel.close(),
+        &expect![[r#"
         Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("the program that could be asked has closed its side"), answers: [], digest: Some("digest") } })
-    "#]]);
+    "#]],
+    );
     talk.written();
-    check(&talk.ask_about_command(), &expect![[r#"
+    check(
+        &talk.ask_about_command(),
+        &expect![[r#"
         Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("the program that could be asked has closed its side"), answers: [], digest: Some("digest") } })
-    "#]]);
+    "#]],
+    );
     assert_eq!(talk.written(), "");
 }
 
@@ -377,9 +401,15 @@ fn initialize_registers_hooks_and_refuses_those_it_cannot_keep() {
                 "calc",
             ],
         }
-    "#]].assert_debug_eq(initialize);
+    "#]]
+    .assert_debug_eq(initialize);
     let mut talk = Talk::new();
-    for hooks in [json!([]), json!({ "Stop": 1 }), json!({ "Stop": [{ "matcher": "(" }] }), json!({ "Stop": [{ "timeout": -1 }] })] {
+    for hooks in [
+        json!([]),
+        json!({ "Stop": 1 }),
+        json!({ "Stop": [{ "matcher": "(" }] }),
+        json!({ "Stop": [{ "timeout": -1 }] }),
+    ] {
         assert_eq!(talk.request(json!({ "subtype": "initialize", "hooks": hooks })), Vec::new());
     }
     expect![[r#"
@@ -415,7 +445,8 @@ fn hooks_of(talk: &Talk, hooks: Value) -> rheon_tools::hooks::CommandHooks {
 #[tokio::test(start_paused = true)]
 async fn a_hook_is_called_back_and_its_word_counts() {
     let mut talk = Talk::new();
-    let hooks = hooks_of(&talk, json!({ "PreToolUse": [{ "matcher": "Bash", "hookCallbackIds": ["hook_0"] }] }));
+    let hooks =
+        hooks_of(&talk, json!({ "PreToolUse": [{ "matcher": "Bash", "hookCallbackIds": ["hook_0"] }] }));
     let bash = call("call_1", "bash", json!({ "command": "rm x" }));
     let asked = tokio::spawn({
         let (hooks, bash) = (hooks.clone(), bash.clone());
@@ -435,7 +466,8 @@ async fn a_hook_is_called_back_and_its_word_counts() {
             arguments: None,
             context: [],
         }
-    "#]].assert_debug_eq(&asked.await.unwrap());
+    "#]]
+    .assert_debug_eq(&asked.await.unwrap());
     let read = call("call_2", "read", json!({ "path": "x" }));
     assert_eq!(hooks.permit_tool(&read).get().await, Default::default());
     assert_eq!(talk.written(), "");
@@ -454,7 +486,8 @@ async fn a_hook_that_takes_too_long_is_taken_back_and_one_that_must_agree_blocks
                 "a hook that must agree took longer than 2 s and was stopped",
             ),
         )
-    "#]].assert_debug_eq(&permit.opinion);
+    "#]]
+    .assert_debug_eq(&permit.opinion);
     assert!(talk.written().ends_with("{\"request_id\":\"rheon_1\",\"type\":\"control_cancel_request\"}\n"));
     talk.channel.close();
     expect![[r#"
@@ -463,7 +496,8 @@ async fn a_hook_that_takes_too_long_is_taken_back_and_one_that_must_agree_blocks
                 "a hook that must agree failed: the program that could be asked has closed its side",
             ),
         )
-    "#]].assert_debug_eq(&hooks.permit_tool(&bash).get().await.opinion);
+    "#]]
+    .assert_debug_eq(&hooks.permit_tool(&bash).get().await.opinion);
 }
 
 #[tokio::test(start_paused = true)]
@@ -472,7 +506,11 @@ async fn an_agent_asks_the_program_and_does_as_it_says() {
     let commands: Arc<Mutex<Vec<Heard>>> = Arc::default();
     let ran = FnTool::new("bash", |_, _| async { Ok(ToolResult::text("ran")) }).effect(Effect::Unsafe);
     let scenario = Scenario::new()
-        .turn(Turn::new().tool_call("bash", json!({ "command": "a" })).tool_call("bash", json!({ "command": "b" })))
+        .turn(
+            Turn::new()
+                .tool_call("bash", json!({ "command": "a" }))
+                .tool_call("bash", json!({ "command": "b" })),
+        )
         .turn(Turn::say("done"));
     let observed = (channel.clone(), Arc::clone(&commands));
     let (agent, trace, _) = scripted(scenario)
@@ -487,7 +525,8 @@ async fn an_agent_asks_the_program_and_does_as_it_says() {
     let run = tokio::spawn(async move { agent.run("go").await.map(|output| output.text.clone()) });
     for behavior in ["allow", "deny"] {
         let line: Value = serde_json::from_str(&written.recv().await.unwrap()).unwrap();
-        let answer = json!({ "behavior": behavior, "message": "no", "updatedInput": line["request"]["input"] });
+        let answer =
+            json!({ "behavior": behavior, "message": "no", "updatedInput": line["request"]["input"] });
         let response = json!({ "subtype": "success", "request_id": line["request_id"], "response": answer });
         let line = json!({ "type": "control_response", "response": response }).to_string();
         for heard in channel.hear(InputLine::parse(1, line.as_bytes()).unwrap().unwrap()) {
@@ -501,5 +540,6 @@ async fn an_agent_asks_the_program_and_does_as_it_says() {
         approval.resolved deny Once by User
         tool.blocked bash call_1_1 "no"
         tool.start bash call_1_0 {"command":"a"}
-        tool.end bash call_1_0 ok "ran""#]].assert_eq(&trace.only(&["approval.resolved", "tool."]));
+        tool.end bash call_1_0 ok "ran""#]]
+    .assert_eq(&trace.only(&["approval.resolved", "tool."]));
 }

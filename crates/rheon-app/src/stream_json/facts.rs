@@ -102,9 +102,7 @@ impl SessionFacts {
 
     /// The answer to `initialize`.
     pub fn initialized(&self) -> Value {
-        let command = |command: &Described| {
-            json!({ "name": command.name, "description": command.description, "argumentHint": "" })
-        };
+        let command = |command: &Described| json!({ "name": command.name, "description": command.description, "argumentHint": "" });
         let agent = |agent: &Described| json!({ "name": agent.name, "description": agent.description });
         let model = &self.model.id;
         json!({

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use rheon_types::event::PermissionMode;
 use rheon_types::{
-    AgentEvent, AgentMessage, AssistantMessage, Content, Event, Message, StopReason, Timestamp, ToolCall, Usage,
+    AgentEvent, AgentMessage, AssistantMessage, Content, Event, Message, StopReason, Timestamp, ToolCall,
+    Usage,
 };
 use serde_json::Value;
 

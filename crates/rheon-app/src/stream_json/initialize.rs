@@ -66,7 +66,8 @@ fn hooks(value: Option<&Value>) -> Result<HookSettings, String> {
     };
     for (name, groups) in events {
         let Some(event) = HookEvent::named(name) else {
-            let known = if UNFIRED.contains(&name.as_str()) { "is known but never happens" } else { "is not known" };
+            let known =
+                if UNFIRED.contains(&name.as_str()) { "is known but never happens" } else { "is not known" };
             settings.warnings.push(format!("hooks for {name:?} never run: the event {known}"));
             continue;
         };

@@ -117,10 +117,15 @@ fn read(bytes: &[u8]) -> Result<Option<InputLine>, InputProblem> {
     let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default();
     let wrong = |problem: &str| InputProblem::Shape { kind: word(kind), problem: problem.to_owned() };
     let text_at = |fields: &Map<String, Value>, key: &str| {
-        fields.get(key).and_then(Value::as_str).map(str::to_owned).ok_or_else(|| wrong(&format!("{key:?} is missing")))
+        fields
+            .get(key)
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+            .ok_or_else(|| wrong(&format!("{key:?} is missing")))
     };
-    let object_at =
-        |key: &str| fields.get(key).and_then(Value::as_object).ok_or_else(|| wrong(&format!("{key:?} is missing")));
+    let object_at = |key: &str| {
+        fields.get(key).and_then(Value::as_object).ok_or_else(|| wrong(&format!("{key:?} is missing")))
+    };
     let line = match kind {
         "user" => InputLine::User(user(&fields).map_err(|problem| wrong(&problem))?),
         "control_request" => InputLine::Request {
@@ -130,7 +135,9 @@ fn read(bytes: &[u8]) -> Result<Option<InputLine>, InputProblem> {
         "control_response" => {
             let response = object_at("response")?;
             let outcome = match response.get("subtype").and_then(Value::as_str) {
-                Some("error") => Err(text_at(response, "error").unwrap_or_else(|_| "no reason given".to_owned())),
+                Some("error") => {
+                    Err(text_at(response, "error").unwrap_or_else(|_| "no reason given".to_owned()))
+                }
                 Some("success") => Ok(response.get("response").cloned().unwrap_or_default()),
                 Some(_) | None => return Err(wrong("\"subtype\" is neither \"success\" nor \"error\"")),
             };
@@ -152,7 +159,9 @@ fn user(fields: &Map<String, Value>) -> Result<UserLine, String> {
             for block in blocks {
                 match read_shown(block) {
                     Some(content) => line.content.push(content),
-                    None => line.unread.push(word(block.get("type").and_then(Value::as_str).unwrap_or_default())),
+                    None => {
+                        line.unread.push(word(block.get("type").and_then(Value::as_str).unwrap_or_default()))
+                    }
                 }
             }
         }

@@ -127,8 +127,11 @@ fn the_last_line_needs_no_line_break_and_empty_lines_count() {
     assert_eq!(lines.push(b"_alive\"}"), Vec::new());
     assert_eq!(lines.finish(), Some(Ok(InputLine::KeepAlive)));
     assert_eq!(lines.finish(), None);
-    let errors: Vec<u64> =
-        InputLines::new().push(b"\n\nnot json\n").into_iter().filter_map(|line| Some(line.err()?.line)).collect();
+    let errors: Vec<u64> = InputLines::new()
+        .push(b"\n\nnot json\n")
+        .into_iter()
+        .filter_map(|line| Some(line.err()?.line))
+        .collect();
     assert_eq!(errors, vec![3]);
 }
 

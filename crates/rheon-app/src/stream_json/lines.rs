@@ -16,7 +16,11 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn new(ids: &'a mut LineIds, session_id: &'a SessionId, parent: Option<&'a ParentCall>) -> Self {
+    pub(super) fn new(
+        ids: &'a mut LineIds,
+        session_id: &'a SessionId,
+        parent: Option<&'a ParentCall>,
+    ) -> Self {
         Self { ids, session_id, parent, lines: Vec::new() }
     }
 
@@ -36,7 +40,10 @@ impl<'a> Lines<'a> {
     pub(super) fn push_of_run(&mut self, line: Value) {
         let mut fields = object(line);
         let parent = self.parent;
-        fields.insert("parent_tool_use_id".to_owned(), json!(parent.and_then(|parent| parent.tool_use_id.as_ref())));
+        fields.insert(
+            "parent_tool_use_id".to_owned(),
+            json!(parent.and_then(|parent| parent.tool_use_id.as_ref())),
+        );
         if let Some(parent) = parent {
             fields.insert("agent_id".to_owned(), json!(parent.agent_id));
             fields.insert("task_description".to_owned(), json!(parent.task));

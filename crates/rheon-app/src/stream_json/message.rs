@@ -96,7 +96,9 @@ fn block(content: &Content, folder: &Path) -> Option<Value> {
         Content::ToolCall(call) => {
             let foreign = claude_call(call, folder);
             let id = call_id_on_the_wire(call.id.as_str());
-            Some(json!({ "type": "tool_use", "id": id, "name": foreign.tool_name, "input": foreign.tool_input }))
+            Some(
+                json!({ "type": "tool_use", "id": id, "name": foreign.tool_name, "input": foreign.tool_input }),
+            )
         }
     }
 }

@@ -122,17 +122,17 @@ pub(super) struct Answered {
 impl Answered {
     /// No, and nothing else.
     pub(super) fn no(request: &ApprovalRequest, message: &str) -> Self {
-        let response =
-            PermissionResponse { digest: Some(request.digest.clone()), ..PermissionResponse::denied(message) };
+        let response = PermissionResponse {
+            digest: Some(request.digest.clone()),
+            ..PermissionResponse::denied(message)
+        };
         Self { response, interrupts: false, updates: Vec::new(), changed: None }
     }
 
     /// Yes, to exactly what was asked.
     pub(super) fn yes(request: &ApprovalRequest) -> Self {
-        let response = PermissionResponse {
-            digest: Some(request.digest.clone()),
-            ..PermissionDecision::Allow.into()
-        };
+        let response =
+            PermissionResponse { digest: Some(request.digest.clone()), ..PermissionDecision::Allow.into() };
         Self { response, interrupts: false, updates: Vec::new(), changed: None }
     }
 
@@ -146,7 +146,9 @@ impl Answered {
                 answered.interrupts = answer.get("interrupt").and_then(Value::as_bool).unwrap_or(false);
                 answered
             }
-            Some(_) | None => Self::no(request, "permission denied: the answer is neither \"allow\" nor \"deny\""),
+            Some(_) | None => {
+                Self::no(request, "permission denied: the answer is neither \"allow\" nor \"deny\"")
+            }
         }
     }
 

@@ -1,8 +1,8 @@
 //! What each event becomes.
 
 use rheon_types::{
-    AgentEvent, AgentMessage, AgentOutput, AssistantMessage, Author, Event, Message, RunEnd, RunFailure, StopReason,
-    Usage,
+    AgentEvent, AgentMessage, AgentOutput, AssistantMessage, Author, Event, Message, RunEnd, RunFailure,
+    StopReason, Usage,
 };
 use serde_json::{Value, json};
 
@@ -34,13 +34,11 @@ impl Projector {
             AgentEvent::MessageEnd { message } => self.message_ends(event, message, view),
             AgentEvent::TextDelta { delta } => self.prose(view, Prose::Text, delta),
             AgentEvent::ThinkingDelta { delta } => self.prose(view, Prose::Thinking, delta),
-            AgentEvent::ToolCallDelta { call_id, name, delta } => {
-                self.if_partial(view, |lines, view| {
-                    let piece = CallPiece { id: call_id, name, text: delta };
-                    let events = view.partial.as_mut().map(|partial| partial.call(&piece));
-                    lines.stream(&view.message_id, events.unwrap_or_default());
-                })
-            }
+            AgentEvent::ToolCallDelta { call_id, name, delta } => self.if_partial(view, |lines, view| {
+                let piece = CallPiece { id: call_id, name, text: delta };
+                let events = view.partial.as_mut().map(|partial| partial.call(&piece));
+                lines.stream(&view.message_id, events.unwrap_or_default());
+            }),
             AgentEvent::ToolStart { call_id, name, args, .. } => {
                 view.tool_begins(call_id, name, args);
                 Vec::new()

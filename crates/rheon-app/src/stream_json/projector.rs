@@ -71,7 +71,7 @@ impl Projector {
     pub fn context_usage(&self) -> Value {
         let (used, window) = self.window;
         let window = window.max(self.facts.model.context_window);
-        let percentage = if window == 0 { 0 } else { used.saturating_mul(100) / window };
+        let percentage = used.saturating_mul(100).checked_div(window).unwrap_or(0);
         json!({
             "categories": [{ "name": "Messages", "tokens": used, "color": "" }],
             "totalTokens": used, "maxTokens": window, "rawMaxTokens": window, "percentage": percentage,

@@ -34,12 +34,11 @@ async fn events_of(scenario: Scenario, tools: Vec<FnTool>) -> Vec<Event> {
 
 fn scenario() -> Scenario {
     Scenario::new()
-        .turn(
-            Turn::new()
-                .thinking("look first")
-                .text("I look.")
-                .tool_call_with_id("call_1", "read", json!({ "path": "a.rs" })),
-        )
+        .turn(Turn::new().thinking("look first").text("I look.").tool_call_with_id(
+            "call_1",
+            "read",
+            json!({ "path": "a.rs" }),
+        ))
         .turn(Turn::call("bash", json!({ "command": "echo hi", "timeout_ms": 5 })))
         .turn(Turn::say("All done."))
 }
@@ -52,7 +51,9 @@ fn tools() -> Vec<FnTool> {
 #[tokio::test(start_paused = true)]
 async fn a_run_is_shown_line_by_line_and_ends_with_its_result() {
     let events = events_of(scenario(), tools()).await;
-    check(&lines(Shown::default(), &events), &expect![[r#"
+    check(
+        &lines(Shown::default(), &events),
+        &expect![[r#"
         {"additional_directories":["/other"],"agents":["explore"],"apiKeySource":"none","capabilities":[],"claude_code_version":"0.1.0","cwd":"/project","fast_mode_state":"off","mcp_servers":[{"name":"files","status":"failed"}],"model":"scripted","original_cwd":"/project","output_style":"default","permissionMode":"default","plugins":[],"skills":["deploy"],"slash_commands":["compact"],"subtype":"init","terminal_slash_commands":[],"tools":["Bash","Read","Edit","TodoWrite","ExitPlanMode","own"],"type":"system"}
         {"message":{"content":[{"signature":"","thinking":"look first","type":"thinking"}],"model":"scripted","role":"assistant"},"type":"assistant"}
         {"message":{"content":[{"text":"I look.","type":"text"}],"model":"scripted","role":"assistant"},"type":"assistant"}
@@ -62,7 +63,8 @@ async fn a_run_is_shown_line_by_line_and_ends_with_its_result() {
         {"message":{"content":[{"content":"hi","is_error":false,"tool_use_id":"call_2_0","type":"tool_result"}],"role":"user"},"tool_use_result":{"exitCode":0,"interrupted":false,"isImage":false,"noOutputExpected":false,"stderr":"","stdout":"hi"},"type":"user"}
         {"message":{"content":[{"text":"All done.","type":"text"}],"model":"scripted","role":"assistant"},"type":"assistant"}
         {"api_error_status":null,"duration_api_ms":0,"duration_ms":0,"fast_mode_state":"off","is_error":false,"modelUsage":{"scripted":{"cacheCreationInputTokens":0,"cacheReadInputTokens":0,"contextWindow":1000,"costUSD":0.0,"inputTokens":0,"maxOutputTokens":100,"outputTokens":0,"webSearchRequests":0}},"num_turns":3,"permission_denials":[],"result":"All done.","result_index":0,"stop_reason":"end_turn","subtype":"success","terminal_reason":"completed","total_cost_usd":0.0,"ttft_ms":0,"type":"result","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0,"server_tool_use":{"web_fetch_requests":0,"web_search_requests":0},"service_tier":"standard"}}
-    "#]]);
+    "#]],
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -195,7 +197,8 @@ async fn every_line_has_all_its_ids() {
           },
           "uuid": "94cd350b-1e90-80b6-9e41-120468684da4"
         }
-    "#]].assert_eq(&lines.iter().map(|line| format!("{line:#}\n")).collect::<String>());
+    "#]]
+    .assert_eq(&lines.iter().map(|line| format!("{line:#}\n")).collect::<String>());
 }
 
 #[tokio::test(start_paused = true)]
@@ -203,7 +206,9 @@ async fn answers_are_shown_as_they_come_in_the_events_of_anthropic() {
     let events = events_of(scenario(), tools()).await;
     let lines = lines(Shown { partial_messages: true, ..Shown::default() }, &events);
     let partial: Vec<Value> = lines.into_iter().filter(|line| line["type"] != "result").take(22).collect();
-    check(&partial, &expect![[r#"
+    check(
+        &partial,
+        &expect![[r#"
         {"additional_directories":["/other"],"agents":["explore"],"apiKeySource":"none","capabilities":[],"claude_code_version":"0.1.0","cwd":"/project","fast_mode_state":"off","mcp_servers":[{"name":"files","status":"failed"}],"model":"scripted","original_cwd":"/project","output_style":"default","permissionMode":"default","plugins":[],"skills":["deploy"],"slash_commands":["compact"],"subtype":"init","terminal_slash_commands":[],"tools":["Bash","Read","Edit","TodoWrite","ExitPlanMode","own"],"type":"system"}
         {"status":"requesting","subtype":"status","type":"system"}
         {"event":{"message":{"content":[],"id":"msg_e18bae435fb58b3ea12b115361690145","model":"scripted","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0}},"type":"message_start"},"type":"stream_event"}
@@ -226,7 +231,8 @@ async fn answers_are_shown_as_they_come_in_the_events_of_anthropic() {
         {"message":{"content":[{"content":"1\thello","is_error":false,"tool_use_id":"call_1","type":"tool_result"}],"role":"user"},"tool_use_result":{"file":{"content":"1\thello","filePath":"/project/a.rs","numLines":2,"startLine":1,"totalLines":2},"type":"text"},"type":"user"}
         {"status":"requesting","subtype":"status","type":"system"}
         {"event":{"message":{"content":[],"id":"msg_cd6283e1fb5188d3bdd555a4ea77c551","model":"scripted","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0}},"type":"message_start"},"type":"stream_event"}
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -244,7 +250,9 @@ fn an_answer_that_came_without_pieces_is_shown_in_pieces_all_the_same() {
         ("r", AgentEvent::MessageStart { message: begun }),
         ("r", AgentEvent::MessageEnd { message: answer(content, StopReason::ToolUse) }),
     ]);
-    check(&lines(ALL, &events), &expect![[r#"
+    check(
+        &lines(ALL, &events),
+        &expect![[r#"
         {"event":{"message":{"content":[],"id":"msg_99e62ac01bd08fdfaaabe77303392f9e","model":"scripted","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0}},"type":"message_start"},"type":"stream_event"}
         {"event":{"content_block":{"signature":"","thinking":"","type":"thinking"},"index":0,"type":"content_block_start"},"type":"stream_event"}
         {"event":{"delta":{"thinking":"hm","type":"thinking_delta"},"index":0,"type":"content_block_delta"},"type":"stream_event"}
@@ -261,7 +269,8 @@ fn an_answer_that_came_without_pieces_is_shown_in_pieces_all_the_same() {
         {"message":{"content":[{"id":"call_99973e2523861bb2d9cb2a91","input":{"x":1},"name":"own","type":"tool_use"}],"model":"scripted","role":"assistant"},"type":"assistant"}
         {"event":{"delta":{"stop_reason":"tool_use","stop_sequence":null},"type":"message_delta","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":10,"output_tokens":5}},"type":"stream_event"}
         {"event":{"type":"message_stop"},"type":"stream_event"}
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -299,15 +308,17 @@ fn several_calls_that_are_written_at_once_keep_their_blocks() {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_is_tried_again_says_so_and_shows_nothing_of_the_failed_try() {
     let overloaded = ProviderError::new(ProviderErrorKind::Overloaded, "try later");
-    let scenario = Scenario::new()
-        .turn(Turn::new().text("half an").error(overloaded))
-        .turn(Turn::say("whole"));
-    check(&lines(Shown::default(), &events_of(scenario, Vec::new()).await), &expect![[r#"
+    let scenario =
+        Scenario::new().turn(Turn::new().text("half an").error(overloaded)).turn(Turn::say("whole"));
+    check(
+        &lines(Shown::default(), &events_of(scenario, Vec::new()).await),
+        &expect![[r#"
         {"additional_directories":["/other"],"agents":["explore"],"apiKeySource":"none","capabilities":[],"claude_code_version":"0.1.0","cwd":"/project","fast_mode_state":"off","mcp_servers":[{"name":"files","status":"failed"}],"model":"scripted","original_cwd":"/project","output_style":"default","permissionMode":"default","plugins":[],"skills":["deploy"],"slash_commands":["compact"],"subtype":"init","terminal_slash_commands":[],"tools":["Bash","Read","Edit","TodoWrite","ExitPlanMode","own"],"type":"system"}
         {"attempt":1,"error":"try later","error_status":null,"max_retries":3,"retry_delay_ms":800,"subtype":"api_retry","type":"system"}
         {"message":{"content":[{"text":"whole","type":"text"}],"model":"scripted","role":"assistant"},"type":"assistant"}
         {"api_error_status":null,"duration_api_ms":800,"duration_ms":800,"fast_mode_state":"off","is_error":false,"modelUsage":{"scripted":{"cacheCreationInputTokens":0,"cacheReadInputTokens":0,"contextWindow":1000,"costUSD":0.0,"inputTokens":0,"maxOutputTokens":100,"outputTokens":0,"webSearchRequests":0}},"num_turns":1,"permission_denials":[],"result":"whole","result_index":0,"stop_reason":"end_turn","subtype":"success","terminal_reason":"completed","total_cost_usd":0.0,"ttft_ms":0,"type":"result","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0,"server_tool_use":{"web_fetch_requests":0,"web_search_requests":0},"service_tier":"standard"}}
-    "#]]);
+    "#]],
+    );
 }
 
 fn result_of(end: RunEnd) -> Value {
@@ -341,7 +352,12 @@ fn every_end_has_its_subtype() {
         let of = |key: &str| line.get(key).cloned().unwrap_or_default();
         rows += &format!(
             "{} error={} {} result={} errors={} status={}\n",
-            of("subtype"), of("is_error"), of("terminal_reason"), of("result"), of("errors"), of("api_error_status")
+            of("subtype"),
+            of("is_error"),
+            of("terminal_reason"),
+            of("result"),
+            of("errors"),
+            of("api_error_status")
         );
     }
     expect![[r#"
@@ -394,7 +410,8 @@ fn what_was_refused_is_listed_in_the_result_and_what_could_not_run_is_not() {
             "tool_name": "Write",
             "tool_use_id": "3"
           }
-        ]"#]].assert_eq(&format!("{:#}", result["permission_denials"]));
+        ]"#]]
+    .assert_eq(&format!("{:#}", result["permission_denials"]));
 }
 
 #[test]
@@ -444,7 +461,10 @@ fn sub_agents_shorter_windows_modes_and_hooks_have_lines_of_their_own() {
         ("c", begins),
         ("c", AgentEvent::MessageEnd { message: answer(vec![Content::text("found")], StopReason::Stop) }),
         ("c", output()),
-        ("r", AgentEvent::SubagentEnd { child: child.into(), summary: "found".into(), usage, is_error: false }),
+        (
+            "r",
+            AgentEvent::SubagentEnd { child: child.into(), summary: "found".into(), usage, is_error: false },
+        ),
         ("r", AgentEvent::SubagentStart { child: lost.into(), task: "get lost".into() }),
         ("r", hook),
         ("r", AgentEvent::ModeChanged { mode: PermissionMode::Plan }),
@@ -452,7 +472,9 @@ fn sub_agents_shorter_windows_modes_and_hooks_have_lines_of_their_own() {
         ("r", compacted),
         ("r", output()),
     ]);
-    check(&lines(Shown { hook_events: true, ..Shown::default() }, &events), &expect![[r#"
+    check(
+        &lines(Shown { hook_events: true, ..Shown::default() }, &events),
+        &expect![[r#"
         {"additional_directories":["/other"],"agents":["explore"],"apiKeySource":"none","capabilities":[],"claude_code_version":"0.1.0","cwd":"/project","fast_mode_state":"off","mcp_servers":[{"name":"files","status":"failed"}],"model":"scripted","original_cwd":"/project","output_style":"default","permissionMode":"default","plugins":[],"skills":["deploy"],"slash_commands":["compact"],"subtype":"init","terminal_slash_commands":[],"tools":["Bash","Read","Edit","TodoWrite","ExitPlanMode","own"],"type":"system"}
         {"message":{"content":[{"id":"call_9","input":{"prompt":"look"},"name":"Agent","type":"tool_use"}],"model":"scripted","role":"assistant"},"type":"assistant"}
         {"description":"look around","prompt":"look around","subtype":"task_started","task_id":"child","task_type":"local_agent","tool_use_id":"call_9","type":"system"}
@@ -467,7 +489,8 @@ fn sub_agents_shorter_windows_modes_and_hooks_have_lines_of_their_own() {
         {"isReplay":false,"isSynthetic":true,"message":{"content":"we looked","role":"user"},"type":"user"}
         {"output_file":"","status":"stopped","subtype":"task_notification","summary":"stopped with the run that started it","task_id":"lost","tool_use_id":null,"type":"system","usage":{"duration_ms":0,"tool_uses":0,"total_tokens":0}}
         {"api_error_status":null,"duration_api_ms":0,"duration_ms":130,"fast_mode_state":"off","is_error":false,"modelUsage":{"scripted":{"cacheCreationInputTokens":0,"cacheReadInputTokens":0,"contextWindow":1000,"costUSD":0.0,"inputTokens":0,"maxOutputTokens":100,"outputTokens":7,"webSearchRequests":0}},"num_turns":0,"permission_denials":[],"result":"","result_index":0,"stop_reason":null,"subtype":"success","terminal_reason":"completed","total_cost_usd":0.0,"type":"result","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0,"server_tool_use":{"web_fetch_requests":0,"web_search_requests":0},"service_tier":"standard"}}
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -557,5 +580,6 @@ fn the_first_line_says_what_the_session_offers_and_so_does_the_answer_to_initial
           ],
           "output_style": "default"
         }
-        {"mcpServers":[{"name":"files","status":"failed"}]}"#]].assert_eq(&format!("{:#}\n{:#}\n{}", facts().init(), facts().initialized(), facts().mcp_status()));
+        {"mcpServers":[{"name":"files","status":"failed"}]}"#]]
+    .assert_eq(&format!("{:#}\n{:#}\n{}", facts().init(), facts().initialized(), facts().mcp_status()));
 }

@@ -79,9 +79,9 @@ impl ClientRequest {
                 }
             }
             "set_model" => Self::SetModel { model: text("model").filter(|model| model != "default") },
-            "set_max_thinking_tokens" => {
-                Self::SetMaxThinkingTokens { tokens: request.get("max_thinking_tokens").and_then(Value::as_u64) }
-            }
+            "set_max_thinking_tokens" => Self::SetMaxThinkingTokens {
+                tokens: request.get("max_thinking_tokens").and_then(Value::as_u64),
+            },
             "rewind_files" => match text("user_message_id") {
                 Some(user_message_id) => {
                     let dry_run = request.get("dry_run").and_then(Value::as_bool).unwrap_or(false);
@@ -93,7 +93,10 @@ impl ClientRequest {
             "get_context_usage" => Self::ContextUsage,
             other => match REFUSED.iter().find(|(name, _)| *name == other) {
                 Some((_, problem)) => refused((*problem).to_owned()),
-                None => refused(format!("unsupported control request {:?}", other.chars().take(60).collect::<String>())),
+                None => refused(format!(
+                    "unsupported control request {:?}",
+                    other.chars().take(60).collect::<String>()
+                )),
             },
         }
     }

@@ -1,9 +1,7 @@
 //! The line `result`: how a run ended.
 
 use rheon_store::claude::stop_reason_text;
-use rheon_types::{
-    AgentOutput, LimitKind, ProviderErrorKind, RunEnd, RunFailure, StopReason, Timestamp,
-};
+use rheon_types::{AgentOutput, LimitKind, ProviderErrorKind, RunEnd, RunFailure, StopReason, Timestamp};
 use serde_json::{Value, json};
 
 use super::facts::ModelFacts;

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 use rheon_types::event::{ChildRef, CompactionTrigger, PermissionMode};
 use rheon_types::{
-    AgentEvent, AgentOutput, Content, HookPoint, Message, ProviderError, ProviderErrorKind, RunEnd, RunFailure,
-    StopReason, Timestamp, ToolResult, ToolResultMessage, Usage,
+    AgentEvent, AgentOutput, Content, HookPoint, Message, ProviderError, ProviderErrorKind, RunEnd,
+    RunFailure, StopReason, Timestamp, ToolResult, ToolResultMessage, Usage,
 };
 use serde_json::{Value, json};
 
@@ -21,7 +21,15 @@ fn assert_readable(line: &Value) {
         "system" => {
             has("/subtype");
             let needed: &[&str] = match line["subtype"].as_str().unwrap() {
-                "init" => &["cwd", "tools", "mcp_servers", "model", "permissionMode", "slash_commands", "apiKeySource"],
+                "init" => &[
+                    "cwd",
+                    "tools",
+                    "mcp_servers",
+                    "model",
+                    "permissionMode",
+                    "slash_commands",
+                    "apiKeySource",
+                ],
                 "task_started" => &["task_id", "description", "tool_use_id", "task_type"],
                 "task_notification" => &["task_id", "status", "output_file", "summary", "usage"],
                 "hook_response" => &["hook_event"],
@@ -30,7 +38,9 @@ fn assert_readable(line: &Value) {
             needed.iter().for_each(|key| has(&format!("/{key}")));
         }
         "assistant" => {
-            ["/message/model", "/message/id", "/message/usage", "/parent_tool_use_id"].into_iter().for_each(has);
+            ["/message/model", "/message/id", "/message/usage", "/parent_tool_use_id"]
+                .into_iter()
+                .for_each(has);
             let block = &line["message"]["content"][0];
             let needed: &[&str] = match block["type"].as_str().unwrap() {
                 "text" => &["text"],
@@ -45,8 +55,18 @@ fn assert_readable(line: &Value) {
         "stream_event" => ["/event/type", "/parent_tool_use_id"].into_iter().for_each(has),
         "result" => {
             for key in [
-                "subtype", "duration_ms", "duration_api_ms", "is_error", "num_turns", "stop_reason", "total_cost_usd",
-                "usage", "modelUsage", "permission_denials", "api_error_status", "terminal_reason",
+                "subtype",
+                "duration_ms",
+                "duration_api_ms",
+                "is_error",
+                "num_turns",
+                "stop_reason",
+                "total_cost_usd",
+                "usage",
+                "modelUsage",
+                "permission_denials",
+                "api_error_status",
+                "terminal_reason",
             ] {
                 has(&format!("/{key}"));
             }
@@ -69,7 +89,10 @@ fn catalogue() -> Vec<AgentEvent> {
     let result = ToolResultMessage {
         tool_call_id: "1".into(),
         tool_name: "bash".into(),
-        content: vec![Content::text("out"), Content::Image { data: "aa".into(), mime_type: "image/png".into() }],
+        content: vec![
+            Content::text("out"),
+            Content::Image { data: "aa".into(), mime_type: "image/png".into() },
+        ],
         is_error: false,
         timestamp: Timestamp::default(),
     };
@@ -126,7 +149,12 @@ fn catalogue() -> Vec<AgentEvent> {
         },
         AgentEvent::ToolBlocked { call_id: "1".into(), name: "bash".into(), reason: "no".into() },
         AgentEvent::SubagentStart { child: child.clone().into(), task: "t".into() },
-        AgentEvent::SubagentEnd { child: child.into(), summary: "s".into(), usage: Usage::default(), is_error: true },
+        AgentEvent::SubagentEnd {
+            child: child.into(),
+            summary: "s".into(),
+            usage: Usage::default(),
+            is_error: true,
+        },
         AgentEvent::CompactionStart { trigger: CompactionTrigger::Auto, tokens_before: 1 },
         AgentEvent::CompactionEnd {
             messages_dropped: 0,

@@ -71,7 +71,9 @@ impl RunTally {
     /// Notes a call that was refused.
     pub(super) fn deny(&mut self, denial: Value) {
         let id = denial.get("tool_use_id");
-        if self.denials.len() < DENIALS_MAX && !self.denials.iter().any(|known| known.get("tool_use_id") == id) {
+        if self.denials.len() < DENIALS_MAX
+            && !self.denials.iter().any(|known| known.get("tool_use_id") == id)
+        {
             self.denials.push(denial);
         }
     }

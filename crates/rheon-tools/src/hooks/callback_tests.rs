@@ -9,8 +9,8 @@ use rheon_types::{BoxFuture, Hook as _, ToolCall};
 use serde_json::{Value, json};
 
 use crate::hooks::{
-    CommandHook, CommandHooks, HookCallbacks, HookContext, HookEnvironment, HookEvent, HookGroup, HookSettings,
-    Matcher, SessionSource,
+    CommandHook, CommandHooks, HookCallbacks, HookContext, HookEnvironment, HookEvent, HookGroup,
+    HookSettings, Matcher, SessionSource,
 };
 
 /// Answers every call alike and keeps what it was called with.
@@ -65,5 +65,12 @@ async fn a_function_says_what_a_command_would_print() {
     for answer in [Ok(deny), Ok(json!({})), Ok(Value::Null), Ok(json!([1])), Err("it broke".to_owned())] {
         rows += &permit(answer).await;
     }
-    expect![[""]].assert_eq(&rows);
+    expect![[r#"
+        ["hook_0 \"PreToolUse\""] Some(Deny("no")) []
+        ["hook_0 \"PreToolUse\""] None []
+        ["hook_0 \"PreToolUse\""] None []
+        ["hook_0 \"PreToolUse\""] None ["the PreToolUse hook \"hook_0\" answered [1] instead of an object"]
+        ["hook_0 \"PreToolUse\""] None ["the PreToolUse hook \"hook_0\" failed: it broke"]
+    "#]]
+    .assert_eq(&rows);
 }
