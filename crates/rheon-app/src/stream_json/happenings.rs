@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rheon_store::claude::call_id_on_the_wire;
-use rheon_types::event::{ChildRef, CompactionTrigger};
+use rheon_types::event::{ChildRef, CompactionTrigger, PermissionMode};
 use rheon_types::{AgentEvent, Content, Event, HookPoint, ToolCall, ToolCallId, Usage};
 use serde_json::{Value, json};
 
@@ -46,6 +46,33 @@ impl Projector {
             "duration_ms": duration_ms,
         });
         self.system("hook_response", fields)
+    }
+
+    /// A model call is tried again.
+    pub(super) fn retried(&mut self, kind: &AgentEvent) -> Vec<String> {
+        let AgentEvent::Retry { attempt, attempts_max, delay_ms, cause } = kind else { return Vec::new() };
+        let fields = json!({
+            "attempt": attempt, "max_retries": attempts_max, "retry_delay_ms": delay_ms, "error_status": null,
+            "error": cause,
+        });
+        self.system("api_retry", fields)
+    }
+
+    /// The session may do more or less without asking.
+    pub(super) fn mode_changed(&mut self, mode: PermissionMode) -> Vec<String> {
+        self.facts.permission_mode = mode;
+        self.system("status", json!({ "status": null, "permissionMode": mode }))
+    }
+
+    /// The window is being made shorter.
+    pub(super) fn compacting(
+        &mut self,
+        event: &Event,
+        view: &mut RunView,
+        trigger: CompactionTrigger,
+    ) -> Vec<String> {
+        view.compaction = Some((trigger, event.at));
+        self.system("status", json!({ "status": "compacting" }))
     }
 
     /// The window is shorter.

@@ -28,7 +28,7 @@ pub use ids::line_id;
 pub use initialize::{CALLBACKS_MAX, Initialize};
 pub use input::{InputError, InputLine, InputLines, InputProblem, LINE_BYTES_MAX, UserLine};
 pub use permission::PermissionUpdate;
-pub use projector::{Projector, Shown};
+pub use projector::{Projector, SessionState, Shown};
 pub use request::ClientRequest;
 
 #[cfg(test)]

@@ -20,25 +20,19 @@ impl Projector {
         match &event.kind {
             AgentEvent::AgentStart { .. } => self.run_begins(event, view),
             AgentEvent::AgentEnd { output } => self.run_ends(event, view, output),
-            AgentEvent::LlmStart { model, .. } => {
-                view.model = model.to_string();
-                self.if_partial(view, |lines, _| lines.system("status", json!({ "status": "requesting" })))
-            }
+            AgentEvent::LlmStart { model, .. } => self.requesting(view, model),
             AgentEvent::LlmEnd { usage, cost, first_token_ms, duration_ms, .. } => {
                 self.tally.count(&view.model, *usage, *cost);
-                self.run.api_ms = self.run.api_ms.saturating_add(*duration_ms);
-                self.run.first_token_ms = self.run.first_token_ms.or(*first_token_ms);
+                self.run.time(*duration_ms, *first_token_ms);
                 Vec::new()
             }
             AgentEvent::MessageStart { message } => self.message_begins(message, view),
             AgentEvent::MessageEnd { message } => self.message_ends(event, message, view),
             AgentEvent::TextDelta { delta } => self.prose(view, Prose::Text, delta),
             AgentEvent::ThinkingDelta { delta } => self.prose(view, Prose::Thinking, delta),
-            AgentEvent::ToolCallDelta { call_id, name, delta } => self.if_partial(view, |lines, view| {
-                let piece = CallPiece { id: call_id, name, text: delta };
-                let events = view.partial.as_mut().map(|partial| partial.call(&piece));
-                lines.stream(&view.message_id, events.unwrap_or_default());
-            }),
+            AgentEvent::ToolCallDelta { call_id, name, delta } => {
+                self.call_piece(view, &CallPiece { id: call_id, name, text: delta })
+            }
             AgentEvent::ToolStart { call_id, name, args, .. } => {
                 view.tool_begins(call_id, name, args);
                 Vec::new()
@@ -55,10 +49,7 @@ impl Projector {
                 view.change_call(call_id.as_ref(), arguments.as_ref());
                 self.hook_ran(&event.kind)
             }
-            AgentEvent::CompactionStart { trigger, .. } => {
-                view.compaction = Some((*trigger, event.at));
-                self.system("status", json!({ "status": "compacting" }))
-            }
+            AgentEvent::CompactionStart { trigger, .. } => self.compacting(event, view, *trigger),
             AgentEvent::CompactionEnd { tokens_before, tokens_after, summary, usage, cost, .. } => {
                 self.tally.count(&view.model, *usage, *cost);
                 self.compacted(event, view, (*tokens_before, *tokens_after), summary.as_deref())
@@ -67,17 +58,8 @@ impl Projector {
                 self.window = (*tokens_used, *tokens_window);
                 Vec::new()
             }
-            AgentEvent::ModeChanged { mode } => {
-                self.facts.permission_mode = *mode;
-                self.system("status", json!({ "status": null, "permissionMode": mode }))
-            }
-            AgentEvent::Retry { attempt, attempts_max, delay_ms, cause } => {
-                let fields = json!({
-                    "attempt": attempt, "max_retries": attempts_max, "retry_delay_ms": delay_ms,
-                    "error_status": null, "error": cause,
-                });
-                self.system("api_retry", fields)
-            }
+            AgentEvent::ModeChanged { mode } => self.mode_changed(*mode),
+            AgentEvent::Retry { .. } => self.retried(&event.kind),
             AgentEvent::SubagentStart { child, task } => self.task_begins(view, child, task),
             AgentEvent::SubagentEnd { child, summary, usage, is_error } => {
                 let status = if *is_error { "failed" } else { "completed" };
@@ -201,6 +183,18 @@ impl Projector {
         let folder = self.facts.cwd.clone();
         self.if_partial(view, |lines, view| {
             let events = view.partial.as_mut().map(|partial| partial.prose(prose, text, &folder));
+            lines.stream(&view.message_id, events.unwrap_or_default());
+        })
+    }
+
+    fn requesting(&mut self, view: &mut RunView, model: &str) -> Vec<String> {
+        model.clone_into(&mut view.model);
+        self.if_partial(view, |lines, _| lines.system("status", json!({ "status": "requesting" })))
+    }
+
+    fn call_piece(&mut self, view: &mut RunView, piece: &CallPiece<'_>) -> Vec<String> {
+        self.if_partial(view, |lines, view| {
+            let events = view.partial.as_mut().map(|partial| partial.call(piece));
             lines.stream(&view.message_id, events.unwrap_or_default());
         })
     }

@@ -23,6 +23,17 @@ pub struct Shown {
     pub hook_events: bool,
 }
 
+/// What a session is about to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionState {
+    /// It works, or has prompts to work on.
+    Running,
+    /// It waits for an answer of the program.
+    RequiresAction,
+    /// Nothing is left to do until the next prompt.
+    Idle,
+}
+
 /// Turns events into lines. Has no clock and no dice: the same events give the same lines.
 #[derive(Debug)]
 pub struct Projector {
@@ -78,6 +89,18 @@ impl Projector {
             "model": self.facts.model.id, "isAutoCompactEnabled": true,
             "memoryFiles": [], "mcpTools": [], "agents": [], "gridRows": [],
         })
+    }
+
+    /// The line that tells a program what the session is about to do. Programs that set `CLAUDE_CODE_SDK_READS_SESSION_STATE`
+    /// keep their side open until the session is idle; to all others a result is the end.
+    pub fn session_state(&mut self, state: SessionState) -> String {
+        let state = match state {
+            SessionState::Running => "running",
+            SessionState::RequiresAction => "requires_action",
+            SessionState::Idle => "idle",
+        };
+        let lines = self.system("session_state_changed", json!({ "state": state, "sdk_host_only": true }));
+        lines.into_iter().collect()
     }
 
     /// The lines of a run that could not begin.

@@ -11,7 +11,8 @@ use rheon_types::{
 use serde_json::{Value, json};
 
 use super::fixtures::{ALL, answer, brief, call, facts, lines, numbered, starts};
-use super::{Projector, Shown};
+use super::tool::{claude_call, claude_result};
+use super::{Projector, SessionState, Shown};
 
 fn check(lines: &[Value], expected: &Expect) {
     expected.assert_eq(&brief(lines));
@@ -72,133 +73,12 @@ async fn every_line_has_all_its_ids() {
     let events = events_of(Scenario::new().turn(Turn::say("All done.")), Vec::new()).await;
     let lines = lines(Shown { user_messages: true, ..Shown::default() }, &events);
     expect![[r#"
-        {
-          "additional_directories": [
-            "/other"
-          ],
-          "agents": [
-            "explore"
-          ],
-          "apiKeySource": "none",
-          "capabilities": [],
-          "claude_code_version": "0.1.0",
-          "cwd": "/project",
-          "fast_mode_state": "off",
-          "mcp_servers": [
-            {
-              "name": "files",
-              "status": "failed"
-            }
-          ],
-          "model": "scripted",
-          "original_cwd": "/project",
-          "output_style": "default",
-          "permissionMode": "default",
-          "plugins": [],
-          "session_id": "s",
-          "skills": [
-            "deploy"
-          ],
-          "slash_commands": [
-            "compact"
-          ],
-          "subtype": "init",
-          "terminal_slash_commands": [],
-          "tools": [
-            "Bash",
-            "Read",
-            "Edit",
-            "TodoWrite",
-            "ExitPlanMode",
-            "own"
-          ],
-          "type": "system",
-          "uuid": "99e62ac0-1bd0-8fdf-aaab-e77303392f9e"
-        }
-        {
-          "isReplay": true,
-          "message": {
-            "content": "fix it",
-            "role": "user"
-          },
-          "parent_tool_use_id": null,
-          "session_id": "s",
-          "timestamp": "2023-11-14T22:13:20.000Z",
-          "type": "user",
-          "uuid": "d7b8aab1-4d6a-8516-9edf-bab26a5ce280"
-        }
-        {
-          "message": {
-            "content": [
-              {
-                "text": "All done.",
-                "type": "text"
-              }
-            ],
-            "context_management": null,
-            "id": "msg_e18bae435fb58b3ea12b115361690145",
-            "model": "scripted",
-            "role": "assistant",
-            "stop_reason": null,
-            "stop_sequence": null,
-            "type": "message",
-            "usage": {
-              "cache_creation_input_tokens": 0,
-              "cache_read_input_tokens": 0,
-              "input_tokens": 0,
-              "output_tokens": 0
-            }
-          },
-          "parent_tool_use_id": null,
-          "session_id": "s",
-          "timestamp": "2023-11-14T22:13:20.000Z",
-          "type": "assistant",
-          "uuid": "0e48fa1b-2253-8750-abc1-51dd7dd964df"
-        }
-        {
-          "api_error_status": null,
-          "duration_api_ms": 0,
-          "duration_ms": 0,
-          "fast_mode_state": "off",
-          "is_error": false,
-          "modelUsage": {
-            "scripted": {
-              "cacheCreationInputTokens": 0,
-              "cacheReadInputTokens": 0,
-              "contextWindow": 1000,
-              "costUSD": 0.0,
-              "inputTokens": 0,
-              "maxOutputTokens": 100,
-              "outputTokens": 0,
-              "webSearchRequests": 0
-            }
-          },
-          "num_turns": 1,
-          "permission_denials": [],
-          "result": "All done.",
-          "result_index": 0,
-          "session_id": "s",
-          "stop_reason": "end_turn",
-          "subtype": "success",
-          "terminal_reason": "completed",
-          "total_cost_usd": 0.0,
-          "ttft_ms": 0,
-          "type": "result",
-          "usage": {
-            "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": 0,
-            "input_tokens": 0,
-            "output_tokens": 0,
-            "server_tool_use": {
-              "web_fetch_requests": 0,
-              "web_search_requests": 0
-            },
-            "service_tier": "standard"
-          },
-          "uuid": "94cd350b-1e90-80b6-9e41-120468684da4"
-        }
+        {"additional_directories":["/other"],"agents":["explore"],"apiKeySource":"none","capabilities":[],"claude_code_version":"0.1.0","cwd":"/project","fast_mode_state":"off","mcp_servers":[{"name":"files","status":"failed"}],"model":"scripted","original_cwd":"/project","output_style":"default","permissionMode":"default","plugins":[],"session_id":"s","skills":["deploy"],"slash_commands":["compact"],"subtype":"init","terminal_slash_commands":[],"tools":["Bash","Read","Edit","TodoWrite","ExitPlanMode","own"],"type":"system","uuid":"99e62ac0-1bd0-8fdf-aaab-e77303392f9e"}
+        {"isReplay":true,"message":{"content":"fix it","role":"user"},"parent_tool_use_id":null,"session_id":"s","timestamp":"2023-11-14T22:13:20.000Z","type":"user","uuid":"d7b8aab1-4d6a-8516-9edf-bab26a5ce280"}
+        {"message":{"content":[{"text":"All done.","type":"text"}],"context_management":null,"id":"msg_e18bae435fb58b3ea12b115361690145","model":"scripted","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0}},"parent_tool_use_id":null,"session_id":"s","timestamp":"2023-11-14T22:13:20.000Z","type":"assistant","uuid":"0e48fa1b-2253-8750-abc1-51dd7dd964df"}
+        {"api_error_status":null,"duration_api_ms":0,"duration_ms":0,"fast_mode_state":"off","is_error":false,"modelUsage":{"scripted":{"cacheCreationInputTokens":0,"cacheReadInputTokens":0,"contextWindow":1000,"costUSD":0.0,"inputTokens":0,"maxOutputTokens":100,"outputTokens":0,"webSearchRequests":0}},"num_turns":1,"permission_denials":[],"result":"All done.","result_index":0,"session_id":"s","stop_reason":"end_turn","subtype":"success","terminal_reason":"completed","total_cost_usd":0.0,"ttft_ms":0,"type":"result","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":0,"output_tokens":0,"server_tool_use":{"web_fetch_requests":0,"web_search_requests":0},"service_tier":"standard"},"uuid":"94cd350b-1e90-80b6-9e41-120468684da4"}
     "#]]
-    .assert_eq(&lines.iter().map(|line| format!("{line:#}\n")).collect::<String>());
+    .assert_eq(&lines.iter().map(|line| format!("{line}\n")).collect::<String>());
 }
 
 #[tokio::test(start_paused = true)]
@@ -414,6 +294,29 @@ fn what_was_refused_is_listed_in_the_result_and_what_could_not_run_is_not() {
     .assert_eq(&format!("{:#}", result["permission_denials"]));
 }
 
+fn guard() -> AgentEvent {
+    AgentEvent::HookRun {
+        hook: "guard".into(),
+        point: HookPoint::PermitTool,
+        veto: Some("no".into()),
+        duration_ms: 3,
+        call_id: None,
+        arguments: None,
+    }
+}
+
+fn compacted() -> AgentEvent {
+    AgentEvent::CompactionEnd {
+        messages_dropped: 3,
+        tokens_before: 900,
+        tokens_after: 90,
+        summary: Some("we looked".into()),
+        cuts: Vec::new(),
+        usage: Usage { output: 7, ..Usage::default() },
+        cost: None,
+    }
+}
+
 #[test]
 fn sub_agents_shorter_windows_modes_and_hooks_have_lines_of_their_own() {
     let child = ChildRef { agent_id: "child".into(), session_id: "s".into(), loop_id: "c".into() };
@@ -434,23 +337,7 @@ fn sub_agents_shorter_windows_modes_and_hooks_have_lines_of_their_own() {
         effect: Default::default(),
     };
     let lost = ChildRef { agent_id: "lost".into(), session_id: "s".into(), loop_id: "d".into() };
-    let hook = AgentEvent::HookRun {
-        hook: "guard".into(),
-        point: HookPoint::PermitTool,
-        veto: Some("no".into()),
-        duration_ms: 3,
-        call_id: None,
-        arguments: None,
-    };
-    let compacted = AgentEvent::CompactionEnd {
-        messages_dropped: 3,
-        tokens_before: 900,
-        tokens_after: 90,
-        summary: Some("we looked".into()),
-        cuts: Vec::new(),
-        usage: Usage { output: 7, ..Usage::default() },
-        cost: None,
-    };
+    let (hook, compacted) = (guard(), compacted());
     let usage = Usage { input: 3, output: 4, ..Usage::default() };
     let output = || AgentEvent::AgentEnd { output: AgentOutput::new(RunEnd::Completed).into() };
     let events = numbered([
@@ -508,78 +395,70 @@ fn a_run_that_cannot_begin_still_has_a_result() {
 #[test]
 fn the_first_line_says_what_the_session_offers_and_so_does_the_answer_to_initialize() {
     expect![[r#"
-        {
-          "additional_directories": [
-            "/other"
-          ],
-          "agents": [
-            "explore"
-          ],
-          "apiKeySource": "none",
-          "capabilities": [],
-          "claude_code_version": "0.1.0",
-          "cwd": "/project",
-          "fast_mode_state": "off",
-          "mcp_servers": [
-            {
-              "name": "files",
-              "status": "failed"
-            }
-          ],
-          "model": "scripted",
-          "original_cwd": "/project",
-          "output_style": "default",
-          "permissionMode": "default",
-          "plugins": [],
-          "skills": [
-            "deploy"
-          ],
-          "slash_commands": [
-            "compact"
-          ],
-          "subtype": "init",
-          "terminal_slash_commands": [],
-          "tools": [
-            "Bash",
-            "Read",
-            "Edit",
-            "TodoWrite",
-            "ExitPlanMode",
-            "own"
-          ],
-          "type": "system"
-        }
-        {
-          "account": {
-            "apiKeySource": "none"
-          },
-          "agents": [
-            {
-              "description": "what explore does",
-              "name": "explore"
-            }
-          ],
-          "available_output_styles": [
-            "default"
-          ],
-          "commands": [
-            {
-              "argumentHint": "",
-              "description": "what compact does",
-              "name": "compact"
-            }
-          ],
-          "hook_on_failure_supported": true,
-          "hooks_applied": true,
-          "models": [
-            {
-              "description": "",
-              "displayName": "scripted",
-              "value": "scripted"
-            }
-          ],
-          "output_style": "default"
-        }
+        {"additional_directories":["/other"],"agents":["explore"],"apiKeySource":"none","capabilities":[],"claude_code_version":"0.1.0","cwd":"/project","fast_mode_state":"off","mcp_servers":[{"name":"files","status":"failed"}],"model":"scripted","original_cwd":"/project","output_style":"default","permissionMode":"default","plugins":[],"skills":["deploy"],"slash_commands":["compact"],"subtype":"init","terminal_slash_commands":[],"tools":["Bash","Read","Edit","TodoWrite","ExitPlanMode","own"],"type":"system"}
+        {"account":{"apiKeySource":"none"},"agents":[{"description":"what explore does","name":"explore"}],"available_output_styles":["default"],"commands":[{"argumentHint":"","description":"what compact does","name":"compact"}],"hook_on_failure_supported":true,"hooks_applied":true,"models":[{"description":"","displayName":"scripted","value":"scripted"}],"output_style":"default"}
         {"mcpServers":[{"name":"files","status":"failed"}]}"#]]
-    .assert_eq(&format!("{:#}\n{:#}\n{}", facts().init(), facts().initialized(), facts().mcp_status()));
+    .assert_eq(&format!("{}\n{}\n{}", facts().init(), facts().initialized(), facts().mcp_status()));
+}
+
+#[test]
+fn programs_are_told_when_nothing_is_left_to_do() {
+    let mut projector = Projector::new(facts(), Shown::default());
+    let states = [SessionState::Running, SessionState::RequiresAction, SessionState::Idle];
+    let lines = states.map(|state| projector.session_state(state));
+    expect![[r#"
+        {"sdk_host_only":true,"session_id":"s","state":"running","subtype":"session_state_changed","type":"system","uuid":"c59e9d08-7668-84d0-8d03-98c075eea395"}
+        {"sdk_host_only":true,"session_id":"s","state":"requires_action","subtype":"session_state_changed","type":"system","uuid":"65db9458-b5e9-8f7e-98cf-99fd80061eab"}
+        {"sdk_host_only":true,"session_id":"s","state":"idle","subtype":"session_state_changed","type":"system","uuid":"559cc54e-b2eb-84c3-aef9-c058a3726a9c"}"#]].assert_eq(&lines.join("\n"));
+}
+
+#[test]
+fn results_are_told_in_the_shapes_of_claude_code() {
+    let path = json!({ "path": "a.rs" });
+    let edit = json!({ "path": "a.rs", "edits": [{ "old_string": "a", "new_string": "b" }] });
+    let tasks = json!({ "tasks": [{ "text": "look", "status": "inProgress" }, { "text": "act" }] });
+    let diff = json!({ "diff": "-a\n+b", "created": true });
+    let rows = [
+        ("read", path.clone(), json!({ "kind": "image" })),
+        ("edit", edit, diff.clone()),
+        ("write", json!({ "path": "a.rs", "content": "b" }), diff),
+        ("glob", json!({ "pattern": "*" }), json!({ "files": 3, "shown": 1 })),
+        ("search", json!({ "pattern": "x", "output": "files" }), json!({ "matches": 2, "files": 1 })),
+        ("todo", tasks, json!({ "open": 2 })),
+        (
+            "web_fetch",
+            json!({ "url": "https://e.com" }),
+            json!({ "url": "https://e.com/", "status": 200, "characters": 4 }),
+        ),
+        ("plan", json!({ "action": "exit", "plan": "# do it" }), Value::Null),
+        ("own", path, Value::Null),
+    ];
+    let mut text = String::new();
+    for (name, arguments, details) in rows {
+        let call = call("1", name, arguments);
+        let result = ToolResult::text("said").with_details(details);
+        let foreign = claude_call(&call, std::path::Path::new("/p"));
+        let told = claude_result(&call, std::path::Path::new("/p"), &result, 7);
+        text += &format!("{} {}\n    {told}\n", foreign.tool_name, foreign.tool_input);
+    }
+    expect![[r##"
+        Read {"file_path":"/p/a.rs"}
+            {"content":"said","details":{"kind":"image"}}
+        Edit {"file_path":"/p/a.rs","new_string":"b","old_string":"a"}
+            {"diff":"-a\n+b","filePath":"/p/a.rs","newString":"b","oldString":"a","originalFile":null,"replaceAll":false,"structuredPatch":[],"userModified":false}
+        Write {"content":"b","file_path":"/p/a.rs"}
+            {"content":"b","diff":"-a\n+b","filePath":"/p/a.rs","originalFile":null,"structuredPatch":[],"type":"create"}
+        Glob {"pattern":"*"}
+            {"durationMs":7,"filenames":["said"],"numFiles":3,"truncated":true}
+        Grep {"output_mode":"files_with_matches","pattern":"x"}
+            {"content":"said","filenames":[],"mode":"files_with_matches","numFiles":1,"numMatches":2}
+        TodoWrite {"todos":[{"activeForm":"look","content":"look","status":"in_progress"},{"activeForm":"act","content":"act","status":"pending"}]}
+            {"newTodos":[{"activeForm":"look","content":"look","status":"in_progress"},{"activeForm":"act","content":"act","status":"pending"}],"oldTodos":[]}
+        WebFetch {"url":"https://e.com"}
+            {"bytes":4,"code":200,"durationMs":7,"result":"said","url":"https://e.com/"}
+        ExitPlanMode {"plan":"# do it"}
+            "said"
+        own {"path":"a.rs"}
+            "said"
+    "##]].assert_eq(&text);
 }

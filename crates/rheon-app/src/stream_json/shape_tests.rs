@@ -78,7 +78,6 @@ fn assert_readable(line: &Value) {
 
 /// One of everything that can happen.
 fn catalogue() -> Vec<AgentEvent> {
-    let child = ChildRef { agent_id: "child".into(), session_id: "s".into(), loop_id: "b".into() };
     let begun = || answer(Vec::new(), StopReason::Stop);
     let content = vec![
         Content::Thinking { thinking: "hm".into(), signature: None },
@@ -133,6 +132,13 @@ fn catalogue() -> Vec<AgentEvent> {
         AgentEvent::ThinkingDelta { delta: "th".into() },
         AgentEvent::ToolCallDelta { call_id: "1".into(), name: "bash".into(), delta: "{".into() },
         AgentEvent::ToolCallDelta { call_id: "2".into(), name: "own".into(), delta: "{}".into() },
+    ]
+}
+
+/// The rest of it.
+fn beside() -> Vec<AgentEvent> {
+    let child = ChildRef { agent_id: "child".into(), session_id: "s".into(), loop_id: "b".into() };
+    vec![
         AgentEvent::ToolStart {
             call_id: "1".into(),
             name: "agent".into(),
@@ -196,7 +202,7 @@ proptest! {
         picks in prop::collection::vec((any::<prop::sample::Index>(), 0..2usize), 0..60),
         shown in prop::sample::select(vec![ALL, Shown::default()]),
     ) {
-        let catalogue = catalogue();
+        let catalogue = [catalogue(), beside()].concat();
         let kinds = picks.iter().map(|(pick, run)| {
             (if *run == 0 { "a" } else { "b" }, pick.get(&catalogue).clone())
         });

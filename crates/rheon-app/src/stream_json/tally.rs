@@ -68,6 +68,12 @@ impl Tally {
 }
 
 impl RunTally {
+    /// Notes how long a model call took.
+    pub(super) fn time(&mut self, duration_ms: u64, first_token_ms: Option<u64>) {
+        self.api_ms = self.api_ms.saturating_add(duration_ms);
+        self.first_token_ms = self.first_token_ms.or(first_token_ms);
+    }
+
     /// Notes a call that was refused.
     pub(super) fn deny(&mut self, denial: Value) {
         let id = denial.get("tool_use_id");
