@@ -7,5 +7,6 @@ mod demo;
 pub mod keeping;
 pub mod models;
 pub mod session;
+pub mod stream_json;
 
 pub use demo::{DemoError, DemoOptions, DemoReport, Leaves, demo};

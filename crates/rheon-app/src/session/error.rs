@@ -1,11 +1,9 @@
 //! Why a session cannot be opened.
 
-use std::path::PathBuf;
-
 use rheon_agent::BuildError;
 use rheon_providers::RegistryError;
 use rheon_tools::ToolkitError;
-use rheon_tools::policy::{DocumentError, PolicyError};
+use rheon_tools::policy::PolicyError;
 use rheon_types::ProviderError;
 
 use crate::keeping::KeepingError;
@@ -29,17 +27,6 @@ pub enum OpenError {
     /// Its rules cannot be used.
     #[error(transparent)]
     Policy(#[from] PolicyError),
-    /// A file of rules is none.
-    #[error(transparent)]
-    Document(#[from] DocumentError),
-    /// A file of rules cannot be read.
-    #[error("cannot read the rules in {}: {error}; make it readable, or remove it", file.display())]
-    Rules {
-        /// The file.
-        file: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
     /// Its tools cannot be made.
     #[error(transparent)]
     Toolkit(#[from] ToolkitError),

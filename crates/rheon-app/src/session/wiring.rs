@@ -9,7 +9,7 @@ use rheon_agent::{
 use rheon_providers::{Registry, ResolvedModel};
 use rheon_tools::builtin::AddressRule;
 use rheon_tools::hooks::{CommandHooks, HookContext, HookEnvironment, SessionSource};
-use rheon_tools::policy::{Document, Places, Policy, PolicySource, Shell, Source as PolicyLayer, UserRules};
+use rheon_tools::policy::{Places, Policy, Shell, UserRules};
 use rheon_tools::{Toolkit, ToolkitSettings};
 use rheon_types::SessionId;
 
@@ -24,8 +24,6 @@ use crate::models::{Because, Chosen, full_name};
 
 /// How long a local server may take to say how large its context is.
 const PROBE_TIME_MAX: Duration = Duration::from_secs(2);
-/// The file of rules that the user answered "always" to, in the folder of what is configured.
-const USER_RULES: &str = "rules.json";
 
 /// The model, and who answers where it is overloaded.
 pub(super) async fn resolve(
@@ -97,15 +95,14 @@ pub(super) async fn toolkit(
 ) -> Result<Toolkit, OpenError> {
     let settings = &config.settings;
     let places = Places { working_folder: surroundings.working_folder.clone(), home: surroundings.home() };
-    let mut permissions = settings.permissions.clone();
-    permissions.sources.extend(answered_always(surroundings)?);
+    let permissions = settings.permissions.clone();
     let policy = Policy::new(permissions.sources, places, permissions.trust, Shell::default())?;
     for warning in policy.warnings() {
         tell(SessionNotice::Policy(warning.clone()));
     }
     let on_failure = Arc::clone(tell);
-    let rule_sink = surroundings.folders.config().ok().map(|folder| {
-        let sink = UserRules::new(folder.join(USER_RULES), move |problem| {
+    let rule_sink = config.user_rules.clone().map(|file| {
+        let sink = UserRules::new(file, move |problem| {
             on_failure(SessionNotice::Policy(problem.to_owned()));
         });
         Arc::new(sink) as Arc<dyn rheon_tools::policy::RuleSink>
@@ -126,21 +123,6 @@ pub(super) async fn toolkit(
         tell(SessionNotice::Sandbox(format!("commands are held at level {level} only: {shortfall}")));
     }
     Ok(toolkit)
-}
-
-/// The rules that the user answered "always" to.
-fn answered_always(surroundings: &Surroundings) -> Result<Option<PolicySource>, OpenError> {
-    let Ok(folder) = surroundings.folders.config() else { return Ok(None) };
-    let file = folder.join(USER_RULES);
-    let name = file.display().to_string();
-    let text = match std::fs::read_to_string(&file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        // Rules that cannot be read may forbid something.
-        Err(error) => return Err(OpenError::Rules { file, error }),
-    };
-    let document = Document::parse(&name, &text)?;
-    Ok(Some(PolicySource { source: PolicyLayer::User, folder, document }))
 }
 
 /// The user's own hooks, and the project's where it is trusted.

@@ -133,12 +133,11 @@ impl Run {
 pub(crate) async fn open(opening: Opening) -> Result<OpenSession, Failure> {
     let tell: Tell = Arc::new(|notice| remark(&format!("note: {notice}")));
     OpenSession::open(opening, tell).await.map_err(|error| match error {
-        OpenError::Model(_) | OpenError::Registry(_) | OpenError::Policy(_) | OpenError::Document(_) => {
+        OpenError::Model(_) | OpenError::Registry(_) | OpenError::Policy(_) => {
             Failure::usage(error)
         }
         OpenError::Services(_)
         | OpenError::Keeping(_)
-        | OpenError::Rules { .. }
         | OpenError::Toolkit(_)
         | OpenError::Build(_) => Failure::error(error),
     })

@@ -21,7 +21,7 @@ fn text_at<'a>(block: &'a Value, key: &str) -> Option<&'a str> {
 }
 
 /// A block of a user's message or of a tool's result, if it is one we have a word for.
-pub(super) fn read_shown(block: &Value) -> Option<Content> {
+pub fn read_shown(block: &Value) -> Option<Content> {
     match text_at(block, "type")? {
         "text" => text_at(block, "text").map(Content::text),
         "image" => {
@@ -66,7 +66,7 @@ pub(super) fn read_answered(block: &Value, model: &str, extras: Option<BlockExtr
 }
 
 /// The block of a user's message or of a tool's result; nothing if the format has no such block there.
-pub(super) fn write_shown(content: &Content) -> Option<Value> {
+pub fn write_shown(content: &Content) -> Option<Value> {
     match content {
         Content::Text { text } => Some(json!({"type": "text", "text": text})),
         Content::Image { data, mime_type } => Some(json!({

@@ -299,18 +299,24 @@ fn message(id: &str, model: &str, block: Value, answer: &AssistantMessage) -> Va
         "role": "assistant",
         "model": model,
         "content": [block],
-        "stop_reason": match answer.stop_reason {
-            StopReason::Stop => Some("end_turn"),
-            StopReason::Length => Some("max_tokens"),
-            StopReason::ToolUse => Some("tool_use"),
-            StopReason::Error | StopReason::Aborted => None,
-        },
+        "stop_reason": stop_reason_text(answer.stop_reason),
         "stop_sequence": null,
-        "usage": usage(&answer.usage),
+        "usage": usage_json(&answer.usage),
     })
 }
 
-fn usage(usage: &Usage) -> Value {
+/// Why a model stopped, as Anthropic's messages say it; nothing where it did not stop by itself.
+pub fn stop_reason_text(reason: StopReason) -> Option<&'static str> {
+    match reason {
+        StopReason::Stop => Some("end_turn"),
+        StopReason::Length => Some("max_tokens"),
+        StopReason::ToolUse => Some("tool_use"),
+        StopReason::Error | StopReason::Aborted => None,
+    }
+}
+
+/// Tokens as Anthropic's messages count them.
+pub fn usage_json(usage: &Usage) -> Value {
     json!({
         "input_tokens": usage.input,
         "output_tokens": usage.output,

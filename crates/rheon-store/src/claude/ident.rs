@@ -29,7 +29,7 @@ pub fn transcript_id(session_id: &SessionId) -> String {
 const CALL_ID_BYTES_MAX: usize = 64;
 
 /// The id of a tool call as services take it: unchanged where it already fits.
-pub(super) fn call_id_on_the_wire(id: &str) -> String {
+pub fn call_id_on_the_wire(id: &str) -> String {
     let fits = !id.is_empty()
         && id.len() <= CALL_ID_BYTES_MAX
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));

@@ -24,13 +24,15 @@ mod tail;
 mod transcript;
 mod writer;
 
-pub use compose::FORMAT_VERSION;
+pub use blocks::{read_shown, write_shown};
+pub use compose::{FORMAT_VERSION, stop_reason_text, usage_json};
 pub use conversation::{Repairs, TranscriptMessage};
 pub use facts::{SessionFacts, TITLE_CHARS_MAX};
 pub use folder::project_folder_name;
-pub use ident::transcript_id;
+pub use ident::{call_id_on_the_wire, transcript_id};
 pub use lines::{LINE_BYTES_MAX, LinePlace};
 pub use list::{FindError, ListedTranscript, find, list};
+pub use moment::print as moment_text;
 pub use transcript::{ODD_LINES_MAX, OddLine, Oddity, Transcript, TranscriptError};
 pub use writer::{TranscriptPlace, TranscriptWriter};
 

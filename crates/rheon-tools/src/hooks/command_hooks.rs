@@ -10,6 +10,7 @@ use rheon_types::ToolCallId;
 use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 
+use crate::hooks::callback::HookCallbacks;
 use crate::hooks::context::HookContext;
 use crate::hooks::dispatch::{About, Dispatcher, Occasion};
 use crate::hooks::event::HookEvent;
@@ -66,7 +67,7 @@ pub enum CompactTrigger {
 impl CommandHooks {
     /// The hooks of `settings` in a session.
     pub fn new(settings: HookSettings, context: HookContext) -> Self {
-        Self::reporting(settings, context, Reporter::default())
+        Self::reporting(settings, context, Reporter::default(), None)
     }
 
     /// The same, telling the user what there is to tell through `on_message`.
@@ -75,12 +76,27 @@ impl CommandHooks {
         context: HookContext,
         on_message: impl Fn(&HookMessage) + Send + Sync + 'static,
     ) -> Self {
-        Self::reporting(settings, context, Reporter::new(Arc::new(on_message)))
+        Self::reporting(settings, context, Reporter::new(Arc::new(on_message)), None)
     }
 
-    fn reporting(settings: HookSettings, context: HookContext, reporter: Reporter) -> Self {
+    /// Hooks that are functions of another program: every command of `settings` is the id of one.
+    pub fn with_callbacks(
+        settings: HookSettings,
+        context: HookContext,
+        callbacks: Arc<dyn HookCallbacks>,
+        on_message: impl Fn(&HookMessage) + Send + Sync + 'static,
+    ) -> Self {
+        Self::reporting(settings, context, Reporter::new(Arc::new(on_message)), Some(callbacks))
+    }
+
+    fn reporting(
+        settings: HookSettings,
+        context: HookContext,
+        reporter: Reporter,
+        callbacks: Option<Arc<dyn HookCallbacks>>,
+    ) -> Self {
         let state = State {
-            dispatcher: Dispatcher::new(settings, context, reporter),
+            dispatcher: Dispatcher::new(settings, context, reporter, callbacks),
             opening: OnceCell::new(),
             is_opening_told: AtomicBool::new(false),
             halt: Mutex::default(),

@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::hooks::answer::{Heard, Start, failed, hear};
+use crate::hooks::callback::{HookCallbacks, ask};
 use crate::hooks::context::{HookContext, HookEnvironment};
 use crate::hooks::event::HookEvent;
 use crate::hooks::message::{HookMessage, MessageKind, Reporter};
@@ -64,16 +65,24 @@ struct Surroundings {
     project: String,
     environment: HookEnvironment,
     reporter: Reporter,
+    /// Called instead of a command, where hooks are functions of another program.
+    callbacks: Option<Arc<dyn HookCallbacks>>,
 }
 
 impl Dispatcher {
-    pub(crate) fn new(settings: HookSettings, context: HookContext, reporter: Reporter) -> Self {
+    pub(crate) fn new(
+        settings: HookSettings,
+        context: HookContext,
+        reporter: Reporter,
+        callbacks: Option<Arc<dyn HookCallbacks>>,
+    ) -> Self {
         let project = context.project.to_string_lossy().into_owned();
         let surroundings = Arc::new(Surroundings {
             cwd: context.cwd.clone(),
             environment: context.environment.clone(),
             project,
             reporter,
+            callbacks,
         });
         let cancel = CancellationToken::new();
         Self {
@@ -228,7 +237,14 @@ impl Surroundings {
     async fn run(&self, event: HookEvent, hook: &CommandHook, input: &[u8]) -> HookReply {
         let heard = match broken_seal(hook).await {
             Some(problem) => failed(problem, OnFailure::Block),
-            None => hear(event, &run(&self.job(event, hook), input).await, hook.on_failure),
+            None => {
+                let job = self.job(event, hook);
+                let ended = match &self.callbacks {
+                    Some(callbacks) => ask(&**callbacks, &hook.command, input, job.timeout).await,
+                    None => run(&job, input).await,
+                };
+                hear(event, &ended, hook.on_failure)
+            }
         };
         self.report(event, hook, &heard);
         heard.reply

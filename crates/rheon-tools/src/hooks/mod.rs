@@ -4,6 +4,7 @@
 //! its own, and the strictest word counts. The hooks of a project come from [`crate::trust`] and from nowhere else.
 
 mod answer;
+mod callback;
 mod command_hooks;
 mod context;
 mod dispatch;
@@ -18,17 +19,22 @@ mod settings_error;
 mod settings_text;
 mod translate;
 
+pub use callback::HookCallbacks;
 pub use command_hooks::{CommandHooks, CompactTrigger, SessionEndReason};
 pub use context::{HookContext, HookEnvironment, SessionSource};
 pub use event::{HookEvent, UNFIRED};
 pub use matcher::{Matcher, MatcherError};
 pub use message::{HookMessage, MessageKind};
 pub use reply::{HookDecision, HookReply};
+pub use seam::suggestions;
 pub use settings::settings_files;
 pub(crate) use settings::with_project;
 pub use settings::{CommandHook, HookGroup, HookSettings, OnFailure, Waiting};
 pub use settings_error::HookSettingsError;
+pub use translate::{Foreign, from_hooks, to_hooks};
 
+#[cfg(test)]
+mod callback_tests;
 #[cfg(test)]
 #[cfg(unix)]
 mod events_tests;

@@ -45,6 +45,13 @@ pub(crate) enum Ended {
     NotRun(String),
 }
 
+/// What was said in full.
+impl From<String> for Kept {
+    fn from(text: String) -> Self {
+        Self { bytes: text.into_bytes(), is_cut: false }
+    }
+}
+
 /// What was kept of an output.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {

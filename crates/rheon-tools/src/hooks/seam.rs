@@ -238,7 +238,7 @@ fn refusal(reply: &HookReply) -> Option<String> {
 }
 
 /// The rule that "always" would save, as hooks know it.
-fn suggestions(rule: Option<&str>) -> Value {
+pub fn suggestions(rule: Option<&str>) -> Value {
     let Some(rule) = rule else { return json!([]) };
     let rule = match rule.strip_suffix(')').and_then(|rule| rule.split_once('(')) {
         Some((tool, content)) => json!({ "toolName": tool, "ruleContent": content }),

@@ -108,6 +108,21 @@ impl HookSettings {
 }
 
 impl CommandHook {
+    /// A hook that is a function of another program, known there as `id`. Only hooks that were made with callbacks call it.
+    pub fn callback(id: impl Into<String>) -> Self {
+        Self {
+            command: id.into(),
+            args: None,
+            timeout: None,
+            condition: None,
+            waiting: Waiting::Foreground,
+            status_message: None,
+            on_failure: OnFailure::Allow,
+            source: "callback".into(),
+            seal: None,
+        }
+    }
+
     /// Whether both run the same.
     pub(crate) fn is_same_command(&self, other: &Self) -> bool {
         self.command == other.command && self.args == other.args

@@ -26,15 +26,17 @@ const RENAMED: [(&str, &[(&str, &str)]); 7] = [
 const OUTPUT_MODES: [(&str, &str); 3] =
     [("lines", "content"), ("files", "files_with_matches"), ("count", "count")];
 
-/// A call as hooks see it.
+/// A call as hooks, and programs that speak Claude Code's formats, see it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Foreign {
-    pub(crate) tool_name: String,
-    pub(crate) tool_input: Value,
+pub struct Foreign {
+    /// The tool's name there.
+    pub tool_name: String,
+    /// Its arguments there.
+    pub tool_input: Value,
 }
 
 /// The call as hooks see it. Paths of files are absolute, counted from `folder`.
-pub(crate) fn to_hooks(call: &ToolCall, folder: &Path) -> Foreign {
+pub fn to_hooks(call: &ToolCall, folder: &Path) -> Foreign {
     let name = call.name.as_str();
     let Some(tool) = known(name).filter(|tool| tool.name == name) else {
         return Foreign { tool_name: name.to_owned(), tool_input: Value::clone(&call.arguments) };
@@ -62,7 +64,7 @@ pub(crate) fn to_hooks(call: &ToolCall, folder: &Path) -> Foreign {
 }
 
 /// What a hook wrote for the input of `call`, as our tool takes it. What the hook left as it was given stays as the model wrote it.
-pub(crate) fn from_hooks(call: &ToolCall, folder: &Path, updated: Value) -> Value {
+pub fn from_hooks(call: &ToolCall, folder: &Path, updated: Value) -> Value {
     let name = call.name.as_str();
     let Some(tool) = known(name).filter(|tool| tool.name == name) else { return updated };
     let Value::Object(fields) = updated else { return updated };

@@ -1,0 +1,375 @@
+//! `Channel`: the conversation about the conversation. Questions of the session go to the program that drives it, those of the
+//! program come to the session, and every answer finds its question.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rheon_tools::hooks::{CommandHooks, HookCallbacks, HookContext, HookMessage, HookSettings};
+use rheon_types::event::{ApprovalRequest, Subject};
+use rheon_types::{
+    AgentEvent, ApprovalId, AssistantMessage, BoxFuture, Command, Content, Event, LoopId, ToolCall,
+    ToolCallId, ToolName,
+};
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+
+use super::input::{InputLine, UserLine};
+use super::permission::{Answered, PermissionUpdate, question};
+use super::request::ClientRequest;
+
+/// How many changed calls are remembered until the model makes them.
+const CHANGED_MAX: usize = 100;
+
+/// How many calls are remembered at once.
+const CALLS_MAX: usize = 10_000;
+
+/// What the model reads when the user allowed a call with other arguments.
+const CHANGED_INPUT: &str = include_str!("changed_input.md");
+
+/// What a session has to do because of a line or an event.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Heard {
+    /// The user says something: a prompt, or steering while a run is under way.
+    Prompt {
+        /// What is said.
+        content: Vec<Content>,
+        /// The program's own id of it.
+        uuid: Option<String>,
+    },
+    /// To be sent to the session.
+    Command(Command),
+    /// To be done and answered with [`Channel::answer`].
+    Request {
+        /// The id to answer with.
+        request_id: String,
+        /// What is wanted.
+        request: ClientRequest,
+    },
+    /// The user wants other rules with an answer.
+    Permissions(Vec<PermissionUpdate>),
+    /// Worth telling on standard error.
+    Warning(String),
+}
+
+/// The channel of a session. Copies are the same channel.
+#[derive(Clone)]
+pub struct Channel {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    folder: PathBuf,
+    lines: mpsc::UnboundedSender<String>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    asked: u64,
+    open: HashMap<String, Open>,
+    calls: HashMap<ToolCallId, (LoopId, ToolCall)>,
+    /// Calls that the user allowed and the model has not made yet.
+    changed: Vec<(ToolName, Arc<Value>)>,
+    is_closed: bool,
+}
+
+/// A question that waits for its answer.
+enum Open {
+    Approval(Box<(Arc<ApprovalRequest>, ToolCall)>),
+    Callback(oneshot::Sender<Result<Value, String>>),
+}
+
+impl Channel {
+    /// A channel of the session that works in `folder`; its lines are to be written in the order in which they come.
+    pub fn new(folder: impl Into<PathBuf>, lines: mpsc::UnboundedSender<String>) -> Self {
+        let shared = Shared { folder: folder.into(), lines, state: Mutex::default() };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// The functions that the program registered, as hooks of the session.
+    pub fn hooks(
+        &self,
+        settings: HookSettings,
+        context: HookContext,
+        on_message: impl Fn(&HookMessage) + Send + Sync + 'static,
+    ) -> CommandHooks {
+        CommandHooks::with_callbacks(settings, context, Arc::new(self.clone()), on_message)
+    }
+
+    /// Takes in a line of the program.
+    pub fn hear(&self, line: InputLine) -> Vec<Heard> {
+        match line {
+            InputLine::User(UserLine { content, uuid, unread }) => {
+                let warning =
+                    |kind| Heard::Warning(format!("a block of type {kind:?} was left out of a prompt"));
+                let mut heard: Vec<Heard> = unread.into_iter().map(warning).collect();
+                heard.push(Heard::Prompt { content, uuid });
+                heard
+            }
+            InputLine::Request { request_id, request } => self.requested(request_id, request),
+            InputLine::Response { request_id, outcome } => self.answered(&request_id, outcome),
+            InputLine::Cancel { .. } | InputLine::KeepAlive => Vec::new(),
+            InputLine::Unknown { kind } => {
+                vec![Heard::Warning(format!(
+                    "a line of type {kind:?} was passed over: nothing here knows it"
+                ))]
+            }
+        }
+    }
+
+    /// Takes in an event of the session: an approval that somebody has to give is asked for.
+    pub fn observe(&self, event: &Event) -> Vec<Heard> {
+        if let AgentEvent::MessageEnd { message } = &event.kind
+            && let Some(answer) = message.as_assistant()
+        {
+            self.lock().remember(&event.loop_id, answer);
+        }
+        if let AgentEvent::HookRun { call_id: Some(id), arguments: Some(arguments), .. } = &event.kind
+            && let Some((_, call)) = self.lock().calls.get_mut(id)
+        {
+            call.arguments = Arc::clone(arguments);
+        }
+        if let AgentEvent::AgentEnd { .. } = &event.kind {
+            self.lock().forget(&event.loop_id);
+        }
+        if let AgentEvent::ApprovalResolved { request_id, .. } = &event.kind {
+            self.withdraw_approval(request_id);
+        }
+        let AgentEvent::ApprovalRequired { request } = &event.kind else { return Vec::new() };
+        self.ask_approval(request).into_iter().collect()
+    }
+
+    /// Answers a request of the program.
+    pub fn answer(&self, request_id: &str, outcome: Result<Value, String>) {
+        let response = match outcome {
+            Ok(response) => json!({ "subtype": "success", "request_id": request_id, "response": response }),
+            Err(error) => json!({ "subtype": "error", "request_id": request_id, "error": error }),
+        };
+        self.write(&json!({ "type": "control_response", "response": response }));
+    }
+
+    /// The program will write no more lines: whatever waits for it is told, and nobody is asked any more.
+    pub fn close(&self) -> Vec<Heard> {
+        let open = {
+            let mut state = self.lock();
+            state.is_closed = true;
+            std::mem::take(&mut state.open)
+        };
+        let mut heard = Vec::new();
+        for question in open.into_values() {
+            match question {
+                Open::Approval(asked) => heard.push(respond(&asked.0, Answered::no(&asked.0, CLOSED))),
+                // Who asked may have gone away meanwhile.
+                Open::Callback(answer) => drop(answer.send(Err(CLOSED.to_owned()))),
+            }
+        }
+        heard
+    }
+}
+
+impl State {
+    /// A new answer's calls take the place of those before it.
+    fn remember(&mut self, loop_id: &LoopId, answer: &AssistantMessage) {
+        self.forget(loop_id);
+        for call in answer.tool_calls().take(CALLS_MAX.saturating_sub(self.calls.len())) {
+            self.calls.insert(call.id.clone(), (loop_id.clone(), call.clone()));
+        }
+    }
+
+    fn forget(&mut self, loop_id: &LoopId) {
+        self.calls.retain(|_, (of, _)| of != loop_id);
+    }
+}
+
+/// Approvals.
+impl Channel {
+    /// Asks the program; the answer at once where it is known.
+    fn ask_approval(&self, request: &Arc<ApprovalRequest>) -> Option<Heard> {
+        let call = {
+            let mut state = self.lock();
+            if state.is_closed {
+                return Some(respond(request, Answered::no(request, CLOSED)));
+            }
+            let call = state.calls.get(&request.call_id).map(|(_, call)| call.clone());
+            let call = call.unwrap_or_else(|| unseen(request));
+            let is_known = |(name, arguments): &(ToolName, Arc<Value>)| {
+                *name == call.name && *arguments == call.arguments
+            };
+            if let Some(place) = state.changed.iter().position(is_known) {
+                state.changed.swap_remove(place);
+                return Some(respond(request, Answered::yes(request)));
+            }
+            call
+        };
+        let question = question(request, &call, &self.shared.folder);
+        self.ask(&question, Open::Approval(Box::new((Arc::clone(request), call))));
+        None
+    }
+
+    /// Somebody else has decided, or nobody needs to any more.
+    fn withdraw_approval(&self, id: &ApprovalId) {
+        let withdrawn = {
+            let mut state = self.lock();
+            let is_it = |open: &Open| matches!(open, Open::Approval(asked) if asked.0.id == *id);
+            let found = state.open.iter().find(|(_, open)| is_it(open)).map(|(id, _)| id.clone());
+            found.filter(|found| state.open.remove(found).is_some())
+        };
+        if let Some(request_id) = withdrawn {
+            self.cancel(&request_id);
+        }
+    }
+
+    fn approval_answered(
+        &self,
+        request: &ApprovalRequest,
+        call: &ToolCall,
+        outcome: Result<Value, String>,
+    ) -> Vec<Heard> {
+        let mut answered = match outcome {
+            Ok(answer) => Answered::read(request, call, &self.shared.folder, &answer),
+            Err(problem) => Answered::no(request, &format!("permission denied: {problem}")),
+        };
+        if let Some(arguments) = answered.changed.take() {
+            let text = CHANGED_INPUT.trim_end().replace("{tool}", call.name.as_str());
+            let text = text.replace("{arguments}", &arguments.to_string());
+            let mut state = self.lock();
+            if state.changed.len() == CHANGED_MAX {
+                state.changed.remove(0);
+            }
+            state.changed.push((call.name.clone(), arguments));
+            answered.response = Answered::no(request, &text).response;
+        }
+        let (interrupts, updates) = (answered.interrupts, std::mem::take(&mut answered.updates));
+        let mut heard = vec![respond(request, answered)];
+        let is_mode = |update: &PermissionUpdate| matches!(update, PermissionUpdate::SetMode { .. });
+        let (modes, others): (Vec<_>, Vec<_>) = updates.into_iter().partition(is_mode);
+        for mode in modes {
+            if let PermissionUpdate::SetMode { mode, .. } = mode {
+                heard.push(Heard::Command(Command::SetMode { mode }));
+            }
+        }
+        if !others.is_empty() {
+            heard.push(Heard::Permissions(others));
+        }
+        if interrupts {
+            heard.push(Heard::Command(Command::Cancel));
+        }
+        heard
+    }
+}
+
+/// Requests and answers.
+impl Channel {
+    fn requested(&self, request_id: String, request: ClientRequest) -> Vec<Heard> {
+        match request {
+            ClientRequest::Interrupt => {
+                self.answer(&request_id, Ok(json!({})));
+                vec![Heard::Command(Command::Cancel)]
+            }
+            ClientRequest::Refused { problem, .. } => {
+                self.answer(&request_id, Err(problem));
+                Vec::new()
+            }
+            ClientRequest::Initialize(_)
+            | ClientRequest::SetPermissionMode { .. }
+            | ClientRequest::SetModel { .. }
+            | ClientRequest::SetMaxThinkingTokens { .. }
+            | ClientRequest::RewindFiles { .. }
+            | ClientRequest::McpStatus
+            | ClientRequest::ContextUsage => vec![Heard::Request { request_id, request }],
+        }
+    }
+
+    fn answered(&self, request_id: &str, outcome: Result<Value, String>) -> Vec<Heard> {
+        let open = self.lock().open.remove(request_id);
+        match open {
+            Some(Open::Approval(asked)) => self.approval_answered(&asked.0, &asked.1, outcome),
+            Some(Open::Callback(answer)) => {
+                // Who asked may have gone away meanwhile.
+                drop(answer.send(outcome));
+                Vec::new()
+            }
+            None => {
+                let shown: String = request_id.chars().take(60).collect();
+                vec![Heard::Warning(format!("an answer to {shown:?} was passed over: nobody asked that"))]
+            }
+        }
+    }
+
+    /// Asks the program something.
+    fn ask(&self, request: &Value, open: Open) -> String {
+        let request_id = {
+            let mut state = self.lock();
+            state.asked = state.asked.saturating_add(1);
+            let request_id = format!("rheon_{}", state.asked);
+            // The question is open before it is seen, so that an answer cannot come too early.
+            state.open.insert(request_id.clone(), open);
+            request_id
+        };
+        self.write(&json!({ "type": "control_request", "request_id": request_id, "request": request }));
+        request_id
+    }
+
+    fn cancel(&self, request_id: &str) {
+        self.write(&json!({ "type": "control_cancel_request", "request_id": request_id }));
+    }
+
+    fn write(&self, line: &Value) {
+        // Without a writer nobody is left who could read it.
+        drop(self.shared.lines.send(line.to_string()));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl HookCallbacks for Channel {
+    fn call<'a>(&'a self, id: &'a str, input: Value) -> BoxFuture<'a, Result<Value, String>> {
+        Box::pin(async move {
+            if self.lock().is_closed {
+                return Err(CLOSED.to_owned());
+            }
+            let tool_use_id = input.get("tool_use_id").cloned().unwrap_or_default();
+            let request = json!({ "subtype": "hook_callback", "callback_id": id, "input": input, "tool_use_id": tool_use_id });
+            let (sender, answer) = oneshot::channel();
+            let request_id = self.ask(&request, Open::Callback(sender));
+            let _withdrawal = Withdrawal { channel: self, request_id };
+            answer.await.unwrap_or_else(|_| Err(CLOSED.to_owned()))
+        })
+    }
+}
+
+/// Takes a question back that nobody waits for any more.
+struct Withdrawal<'a> {
+    channel: &'a Channel,
+    request_id: String,
+}
+
+impl Drop for Withdrawal<'_> {
+    fn drop(&mut self) {
+        let is_open = self.channel.lock().open.remove(&self.request_id).is_some();
+        if is_open {
+            self.channel.cancel(&self.request_id);
+        }
+    }
+}
+
+/// The call of a request whose answer was not seen.
+fn unseen(request: &ApprovalRequest) -> ToolCall {
+    let arguments = match &request.subject {
+        Subject::Arguments { arguments } => Arc::clone(arguments),
+        Subject::Command { command, .. } => Arc::new(json!({ "command": command })),
+        Subject::Diff { path, .. } => Arc::new(json!({ "path": path })),
+        Subject::Questions { .. } | Subject::Plan { .. } => Arc::new(json!({})),
+    };
+    ToolCall { id: request.call_id.clone(), name: request.tool_name.clone(), arguments, malformed: None }
+}
+
+/// Why nobody answers.
+const CLOSED: &str = "the program that could be asked has closed its side";
+
+fn respond(request: &ApprovalRequest, answered: Answered) -> Heard {
+    Heard::Command(Command::RespondPermission { request_id: request.id.clone(), response: answered.response })
+}

@@ -1,0 +1,469 @@
+//! The conversation about the conversation.
+
+use std::sync::{Arc, Mutex};
+
+use expect_test::{Expect, expect};
+use rheon_providers::scripted::{Scenario, Turn};
+use rheon_testkit::{FnTool, TestClock, scripted};
+use rheon_tools::hooks::{HookContext, HookEnvironment, HookSettings, SessionSource};
+use rheon_types::event::{
+    ApprovalRequest, Choice, Danger, PermissionMode, Responder, Selection, Subject, UserQuestion,
+};
+use rheon_types::{AgentEvent, AskFirst, Command, Content, Effect, Event, Hook as _, StopReason, ToolResult};
+use serde_json::{Value, json};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use super::fixtures::{answer, call, numbered};
+use super::{Channel, ClientRequest, Heard, Initialize, InputLine};
+
+struct Talk {
+    channel: Channel,
+    written: UnboundedReceiver<String>,
+}
+
+impl Talk {
+    fn new() -> Self {
+        let (lines, written) = unbounded_channel();
+        Self { channel: Channel::new("/project", lines), written }
+    }
+
+    fn say(&self, line: Value) -> Vec<Heard> {
+        self.channel.hear(InputLine::parse(1, line.to_string().as_bytes()).unwrap().unwrap())
+    }
+
+    fn answer(&self, id: &str, response: Value) -> Vec<Heard> {
+        let response = json!({ "subtype": "success", "request_id": id, "response": response });
+        self.say(json!({ "type": "control_response", "response": response }))
+    }
+
+    fn request(&self, request: Value) -> Vec<Heard> {
+        self.say(json!({ "type": "control_request", "request_id": "theirs", "request": request }))
+    }
+
+    fn written(&mut self) -> String {
+        std::iter::from_fn(|| self.written.try_recv().ok()).map(|line| line + "\n").collect()
+    }
+
+    /// Shows the channel a call and the question about it.
+    fn ask(&self, call: rheon_types::ToolCall, subject: Subject, rule: Option<&str>) -> Vec<Heard> {
+        let request = ApprovalRequest {
+            id: "question".into(),
+            call_id: call.id.clone(),
+            tool_name: call.name.clone(),
+            subject,
+            reason: "nothing says that it may".into(),
+            danger: Danger::Moderate,
+            suggested_rule: rule.map(str::to_owned),
+            digest: "digest".into(),
+        };
+        let message = answer(vec![Content::ToolCall(call)], StopReason::ToolUse);
+        let events = numbered([
+            ("r", AgentEvent::MessageEnd { message }),
+            ("r", AgentEvent::ApprovalRequired { request: request.into() }),
+        ]);
+        events.iter().flat_map(|event| self.channel.observe(event)).collect()
+    }
+
+    fn ask_about_command(&self) -> Vec<Heard> {
+        let subject = Subject::Command { command: "npm test".into(), cwd: "/project".into() };
+        let call = call("call_1", "bash", json!({ "command": "npm test", "timeout_ms": 5 }));
+        self.ask(call, subject, Some("Bash(npm test *)"))
+    }
+}
+
+fn check(heard: &[Heard], expected: &Expect) {
+    let rows: String = heard.iter().map(|heard| format!("{heard:?}\n")).collect();
+    expected.assert_eq(&rows);
+}
+
+#[test]
+fn an_approval_is_asked_for_in_the_words_of_claude_code() {
+    let mut talk = Talk::new();
+    assert_eq!(talk.ask_about_command(), Vec::new());
+    expect![[r#"
+        {"request":{"blocked_path":null,"decision_reason":"nothing says that it may","description":"npm test","display_name":"Bash","input":{"command":"npm test","timeout":5},"permission_suggestions":[{"behavior":"allow","destination":"localSettings","rules":[{"ruleContent":"npm test *","toolName":"Bash"}],"type":"addRules"}],"subtype":"can_use_tool","tool_name":"Bash","tool_use_id":"call_1"},"request_id":"rheon_1","type":"control_request"}
+    "#]].assert_eq(&talk.written());
+}
+
+#[test]
+fn answers_reach_as_far_as_they_say() {
+    let input = json!({ "command": "npm test", "timeout": 5 });
+    let rule = json!({ "toolName": "Bash", "ruleContent": "npm test *" });
+    let add = |rule: &Value, destination: &str| json!({ "type": "addRules", "rules": [rule], "behavior": "allow", "destination": destination });
+    let other = json!({ "toolName": "Read" });
+    let answers = [
+        json!({ "behavior": "allow", "updatedInput": input }),
+        json!({ "behavior": "allow" }),
+        json!({ "behavior": "allow", "updatedInput": input, "updatedPermissions": [add(&rule, "session")] }),
+        json!({ "behavior": "allow", "updatedInput": input, "updatedPermissions": [add(&rule, "localSettings")] }),
+        json!({ "behavior": "allow", "updatedPermissions": [add(&other, "session"), { "type": "setMode", "mode": "acceptEdits", "destination": "session" }, { "type": "addDirectories", "directories": ["/x"] }, { "type": "dance" }] }),
+        json!({ "behavior": "deny", "message": "not today" }),
+        json!({ "behavior": "deny", "message": "", "interrupt": true }),
+        json!({ "behavior": "perhaps" }),
+        json!(null),
+    ];
+    let mut rows = String::new();
+    for answer in answers {
+        let talk = Talk::new();
+        talk.ask_about_command();
+        rows += &format!("{answer}\n");
+        for heard in talk.answer("rheon_1", answer) {
+            rows += &format!("    {heard:?}\n");
+        }
+    }
+    expect![[r#"
+        {"behavior":"allow","updatedInput":{"command":"npm test","timeout":5}}
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest") } })
+        {"behavior":"allow"}
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest") } })
+        {"behavior":"allow","updatedInput":{"command":"npm test","timeout":5},"updatedPermissions":[{"behavior":"allow","destination":"session","rules":[{"ruleContent":"npm test *","toolName":"Bash"}],"type":"addRules"}]}
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Session, message: None, answers: [], digest: Some("digest") } })
+        {"behavior":"allow","updatedInput":{"command":"npm test","timeout":5},"updatedPermissions":[{"behavior":"allow","destination":"localSettings","rules":[{"ruleContent":"npm test *","toolName":"Bash"}],"type":"addRules"}]}
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Always, message: None, answers: [], digest: Some("digest") } })
+        {"behavior":"allow","updatedPermissions":[{"behavior":"allow","destination":"session","rules":[{"toolName":"Read"}],"type":"addRules"},{"destination":"session","mode":"acceptEdits","type":"setMode"},{"directories":["/x"],"type":"addDirectories"},{"type":"dance"}]}
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest") } })
+            Command(SetMode { mode: AcceptEdits })
+            Permissions([Rules { change: "addRules", behavior: "allow", rules: ["Read"], scope: Session }, Directories { change: "addDirectories", directories: ["/x"], scope: Session }])
+        {"behavior":"deny","message":"not today"}
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("not today"), answers: [], digest: Some("digest") } })
+        {"behavior":"deny","interrupt":true,"message":""}
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied"), answers: [], digest: Some("digest") } })
+            Command(Cancel)
+        {"behavior":"perhaps"}
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied: the answer is neither \"allow\" nor \"deny\""), answers: [], digest: Some("digest") } })
+        null
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied: the answer is neither \"allow\" nor \"deny\""), answers: [], digest: Some("digest") } })
+    "#]].assert_eq(&rows);
+}
+
+#[test]
+fn a_program_that_fails_to_answer_says_no() {
+    let talk = Talk::new();
+    talk.ask_about_command();
+    let error = json!({ "subtype": "error", "request_id": "rheon_1", "error": "the callback broke" });
+    check(
+        &talk.say(json!({ "type": "control_response", "response": error })),
+        &expect![[r#"
+        Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied: the callback broke"), answers: [], digest: Some("digest") } })
+    "#]],
+    );
+}
+
+#[test]
+fn a_call_that_is_allowed_with_other_arguments_is_refused_with_them_and_allowed_when_it_comes() {
+    let talk = Talk::new();
+    talk.ask_about_command();
+    let changed = json!({ "behavior": "allow", "updatedInput": { "command": "npm test --safe" } });
+    check(
+        &talk.answer("rheon_1", changed),
+        &expect![[r#"
+        Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("Not run as it was written. The user allows it with other arguments: call bash again with exactly these, or do without it.\n{\"command\":\"npm test --safe\"}"), answers: [], digest: Some("digest") } })
+    "#]],
+    );
+    let again = || call("call_2", "bash", json!({ "command": "npm test --safe" }));
+    let subject = || Subject::Command { command: "npm test --safe".into(), cwd: "/project".into() };
+    check(
+        &talk.ask(again(), subject(), None),
+        &expect![[r#"
+        Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest") } })
+    "#]],
+    );
+    // Once only.
+    assert_eq!(talk.ask(again(), subject(), None), Vec::new());
+}
+
+#[test]
+fn questions_of_the_model_are_answered_through_the_changed_input() {
+    let mut talk = Talk::new();
+    let choice = |label: &str| Choice { label: label.into(), description: String::new() };
+    let question = |text: &str, selection| UserQuestion {
+        text: text.into(),
+        choices: vec![choice("red"), choice("blue")],
+        selection,
+    };
+    let questions = vec![question("Colour?", Selection::One), question("Which?", Selection::Many)];
+    let choices = json!([{ "label": "red" }, { "label": "blue", "description": "like the sky" }]);
+    let asked = json!({ "questions": [
+        { "text": "Colour?", "choices": choices }, { "text": "Which?", "choices": choices, "selection": "many" },
+    ] });
+    talk.ask(call("call_1", "ask_user", asked), Subject::Questions { questions }, None);
+    let written: Value = serde_json::from_str(talk.written().trim()).unwrap();
+    expect![[r#"
+        {
+          "questions": [
+            {
+              "header": "",
+              "multiSelect": false,
+              "options": [
+                {
+                  "description": "",
+                  "label": "red"
+                },
+                {
+                  "description": "like the sky",
+                  "label": "blue"
+                }
+              ],
+              "question": "Colour?"
+            },
+            {
+              "header": "",
+              "multiSelect": true,
+              "options": [
+                {
+                  "description": "",
+                  "label": "red"
+                },
+                {
+                  "description": "like the sky",
+                  "label": "blue"
+                }
+              ],
+              "question": "Which?"
+            }
+          ]
+        }"#]]
+    .assert_eq(&format!("{:#}", written["request"]["input"]));
+    let answers = json!({ "answers": { "Colour?": "red", "Which?": ["red", "blue"] } });
+    check(
+        &talk.answer("rheon_1", json!({ "behavior": "allow", "updatedInput": answers })),
+        &expect![[r#"
+        Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [["red"], ["red", "blue"]], digest: Some("digest") } })
+    "#]],
+    );
+}
+
+#[test]
+fn a_question_that_somebody_else_answered_is_taken_back() {
+    let mut talk = Talk::new();
+    talk.ask_about_command();
+    talk.written();
+    let resolved = AgentEvent::ApprovalResolved {
+        request_id: "question".into(),
+        decision: rheon_types::event::PermissionDecision::Deny,
+        scope: Default::default(),
+        by: Responder::Cancelled,
+    };
+    for event in numbered([("r", resolved.clone()), ("r", resolved)]) {
+        assert_eq!(talk.channel.observe(&event), Vec::new());
+    }
+    assert_eq!(talk.written(), "{\"request_id\":\"rheon_1\",\"type\":\"control_cancel_request\"}\n");
+    check(
+        &talk.answer("rheon_1", json!({ "behavior": "allow" })),
+        &expect![[r#"
+        Warning("an answer to \"rheon_1\" was passed over: nobody asked that")
+    "#]],
+    );
+}
+
+#[test]
+fn a_program_that_goes_away_leaves_nobody_waiting() {
+    let mut talk = Talk::new();
+    talk.ask_about_command();
+    check(
+        &talk.channel.close(),
+        &expect![[r#"
+        Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("the program that could be asked has closed its side"), answers: [], digest: Some("digest") } })
+    "#]],
+    );
+    talk.written();
+    check(
+        &talk.ask_about_command(),
+        &expect![[r#"
+        Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("the program that could be asked has closed its side"), answers: [], digest: Some("digest") } })
+    "#]],
+    );
+    assert_eq!(talk.written(), "");
+}
+
+#[test]
+fn requests_are_answered_here_or_handed_on() {
+    let mut talk = Talk::new();
+    let mut rows = String::new();
+    for subtype in ["interrupt", "mcp_status", "get_context_usage", "mcp_message", "dance"] {
+        let heard = talk.request(json!({ "subtype": subtype }));
+        rows += &format!("{subtype}: {heard:?}\n{}", talk.written());
+    }
+    talk.channel.answer("theirs", Ok(json!({ "mode": "plan" })));
+    rows += &talk.written();
+    rows += &format!("{:?}", talk.say(json!({ "type": "mystery" })));
+    expect![[r#"
+        interrupt: [Command(Cancel)]
+        {"response":{"request_id":"theirs","response":{},"subtype":"success"},"type":"control_response"}
+        mcp_status: [Request { request_id: "theirs", request: McpStatus }]
+        get_context_usage: [Request { request_id: "theirs", request: ContextUsage }]
+        mcp_message: []
+        {"response":{"error":"MCP servers of the calling program are not supported yet","request_id":"theirs","subtype":"error"},"type":"control_response"}
+        dance: []
+        {"response":{"error":"unsupported control request \"dance\"","request_id":"theirs","subtype":"error"},"type":"control_response"}
+        {"response":{"request_id":"theirs","response":{"mode":"plan"},"subtype":"success"},"type":"control_response"}
+        [Warning("a line of type \"mystery\" was passed over: nothing here knows it")]"#]].assert_eq(&rows);
+}
+
+#[test]
+fn initialize_registers_hooks_and_refuses_those_it_cannot_keep() {
+    let talk = Talk::new();
+    let groups = json!([{ "matcher": "Bash|Edit", "hookCallbackIds": ["hook_0", "hook_1"], "timeout": 1.5, "onFailure": "block" }]);
+    let hooks = json!({ "PreToolUse": groups, "Stop": [{ "matcher": null, "hookCallbackIds": ["hook_2"] }], "Setup": [], "Party": [] });
+    let heard = talk.request(json!({
+        "subtype": "initialize", "hooks": hooks, "agents": { "helper": { "prompt": "p" } },
+        "appendSystemPrompt": "be kind", "skills": ["a"], "sdkMcpServers": ["calc"],
+    }));
+    let [Heard::Request { request: ClientRequest::Initialize(initialize), .. }] = heard.as_slice() else {
+        panic!("{heard:?}")
+    };
+    let rows: String = initialize
+        .hooks
+        .groups
+        .iter()
+        .map(|group| format!("{:?} {:?}\n", group.event, group.hooks))
+        .collect();
+    expect![[r#"
+        PreToolUse [CommandHook { command: "hook_0", args: None, timeout: Some(1.5s), condition: None, waiting: Foreground, status_message: None, on_failure: Block, source: "callback", seal: None }, CommandHook { command: "hook_1", args: None, timeout: Some(1.5s), condition: None, waiting: Foreground, status_message: None, on_failure: Block, source: "callback", seal: None }]
+        Stop [CommandHook { command: "hook_2", args: None, timeout: None, condition: None, waiting: Foreground, status_message: None, on_failure: Allow, source: "callback", seal: None }]
+    "#]].assert_eq(&rows);
+    let rest = Initialize {
+        hooks: HookSettings { groups: Vec::new(), ..initialize.hooks.clone() },
+        ..(**initialize).clone()
+    };
+    expect![[r#"Initialize { hooks: HookSettings { groups: [], warnings: ["hooks for \"Party\" never run: the event is not known", "hooks for \"Setup\" never run: the event is known but never happens"] }, agents: {"helper": Object {"prompt": String("p")}}, system_prompt: None, append_system_prompt: Some("be kind"), skills: Some(["a"]), json_schema: None, sdk_mcp_servers: ["calc"] }"#]].assert_eq(&format!("{rest:?}"));
+    let mut talk = Talk::new();
+    for hooks in [
+        json!([]),
+        json!({ "Stop": 1 }),
+        json!({ "Stop": [{ "matcher": "(" }] }),
+        json!({ "Stop": [{ "timeout": -1 }] }),
+    ] {
+        assert_eq!(talk.request(json!({ "subtype": "initialize", "hooks": hooks })), Vec::new());
+    }
+    expect![[r#"
+        {"response":{"error":"\"hooks\" is not an object","request_id":"theirs","subtype":"error"},"type":"control_response"}
+        {"response":{"error":"the hooks of Stop are not a list","request_id":"theirs","subtype":"error"},"type":"control_response"}
+        {"response":{"error":"the matcher \"(\" cannot be used: regex parse error: ( ^ error: unclosed group","request_id":"theirs","subtype":"error"},"type":"control_response"}
+        {"response":{"error":"a hook of Stop may take -1 seconds","request_id":"theirs","subtype":"error"},"type":"control_response"}
+    "#]].assert_eq(&talk.written());
+}
+
+fn hook_context() -> HookContext {
+    HookContext {
+        session_id: "s".into(),
+        transcript_path: None,
+        cwd: "/project".into(),
+        project: "/project".into(),
+        home: None,
+        source: SessionSource::Startup,
+        permission_mode: Arc::new(|| PermissionMode::Default),
+        environment: HookEnvironment::default(),
+        clock: Arc::new(TestClock::default()),
+    }
+}
+
+fn hooks_of(talk: &Talk, hooks: Value) -> rheon_tools::hooks::CommandHooks {
+    let heard = talk.request(json!({ "subtype": "initialize", "hooks": hooks }));
+    let [Heard::Request { request: ClientRequest::Initialize(initialize), .. }] = heard.as_slice() else {
+        panic!("{heard:?}")
+    };
+    talk.channel.hooks(initialize.hooks.clone(), hook_context(), |_| {})
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hook_is_called_back_and_its_word_counts() {
+    let mut talk = Talk::new();
+    let hooks =
+        hooks_of(&talk, json!({ "PreToolUse": [{ "matcher": "Bash", "hookCallbackIds": ["hook_0"] }] }));
+    let bash = call("call_1", "bash", json!({ "command": "rm x" }));
+    let asked = tokio::spawn({
+        let (hooks, bash) = (hooks.clone(), bash.clone());
+        async move { hooks.permit_tool(&bash).get().await }
+    });
+    let line = talk.written.recv().await.unwrap();
+    expect![[r#"{"request":{"callback_id":"hook_0","input":{"cwd":"/project","hook_event_name":"PreToolUse","permission_mode":"default","session_id":"s","tool_input":{"command":"rm x"},"tool_name":"Bash","tool_use_id":"call_1","transcript_path":null},"subtype":"hook_callback","tool_use_id":"call_1"},"request_id":"rheon_1","type":"control_request"}"#]].assert_eq(&line);
+    let output = json!({ "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "never" });
+    assert_eq!(talk.answer("rheon_1", json!({ "hookSpecificOutput": output })), Vec::new());
+    expect![[r#"
+        Permit {
+            opinion: Some(
+                Deny(
+                    "never",
+                ),
+            ),
+            arguments: None,
+            context: [],
+        }
+    "#]]
+    .assert_debug_eq(&asked.await.unwrap());
+    let read = call("call_2", "read", json!({ "path": "x" }));
+    assert_eq!(hooks.permit_tool(&read).get().await, Default::default());
+    assert_eq!(talk.written(), "");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hook_that_takes_too_long_is_taken_back_and_one_that_must_agree_blocks() {
+    let mut talk = Talk::new();
+    let group = json!({ "hookCallbackIds": ["hook_0"], "timeout": 2, "onFailure": "block" });
+    let hooks = hooks_of(&talk, json!({ "PreToolUse": [group] }));
+    let bash = call("call_1", "bash", json!({ "command": "rm x" }));
+    let permit = hooks.permit_tool(&bash).get().await;
+    expect![[r#"
+        Some(
+            Deny(
+                "a hook that must agree took longer than 2 s and was stopped",
+            ),
+        )
+    "#]]
+    .assert_debug_eq(&permit.opinion);
+    assert!(talk.written().ends_with("{\"request_id\":\"rheon_1\",\"type\":\"control_cancel_request\"}\n"));
+    talk.channel.close();
+    expect![[r#"
+        Some(
+            Deny(
+                "a hook that must agree failed: the program that could be asked has closed its side",
+            ),
+        )
+    "#]]
+    .assert_debug_eq(&hooks.permit_tool(&bash).get().await.opinion);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_asks_the_program_and_does_as_it_says() {
+    let Talk { channel, mut written } = Talk::new();
+    let commands: Arc<Mutex<Vec<Heard>>> = Arc::default();
+    let ran = FnTool::new("bash", |_, _| async { Ok(ToolResult::text("ran")) }).effect(Effect::Unsafe);
+    let scenario = Scenario::new()
+        .turn(
+            Turn::new()
+                .tool_call("bash", json!({ "command": "a" }))
+                .tool_call("bash", json!({ "command": "b" })),
+        )
+        .turn(Turn::say("done"));
+    let observed = (channel.clone(), Arc::clone(&commands));
+    let (agent, trace, _) = scripted(scenario)
+        .tool(ran)
+        .with(|builder| {
+            builder.permission_policy(AskFirst).on_event(move |event: &Event| {
+                observed.1.lock().unwrap().extend(observed.0.observe(event));
+            })
+        })
+        .build();
+    let answerer = agent.answerer();
+    let run = tokio::spawn(async move { agent.run("go").await.map(|output| output.text.clone()) });
+    for behavior in ["allow", "deny"] {
+        let line: Value = serde_json::from_str(&written.recv().await.unwrap()).unwrap();
+        let answer =
+            json!({ "behavior": behavior, "message": "no", "updatedInput": line["request"]["input"] });
+        let response = json!({ "subtype": "success", "request_id": line["request_id"], "response": answer });
+        let line = json!({ "type": "control_response", "response": response }).to_string();
+        for heard in channel.hear(InputLine::parse(1, line.as_bytes()).unwrap().unwrap()) {
+            let Heard::Command(Command::RespondPermission { request_id, response }) = heard else { panic!() };
+            answerer.respond(&request_id, response).unwrap();
+        }
+    }
+    assert_eq!(run.await.unwrap().unwrap(), "done");
+    expect![[r#"
+        approval.resolved allow Once by User
+        approval.resolved deny Once by User
+        tool.blocked bash call_1_1 "no"
+        tool.start bash call_1_0 {"command":"a"}
+        tool.end bash call_1_0 ok "ran""#]]
+    .assert_eq(&trace.only(&["approval.resolved", "tool."]));
+}

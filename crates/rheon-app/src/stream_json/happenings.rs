@@ -1,0 +1,168 @@
+//! What the events beside the conversation become: refusals, hooks, shortened windows, sub-agents.
+
+use std::path::Path;
+
+use rheon_store::claude::call_id_on_the_wire;
+use rheon_types::event::{ChildRef, CompactionTrigger, PermissionMode};
+use rheon_types::{AgentEvent, Content, Event, HookPoint, ToolCall, ToolCallId, Usage};
+use serde_json::{Value, json};
+
+use super::lines::Lines;
+use super::message::prompt_line;
+use super::projector::Projector;
+use super::tool::claude_call;
+use super::view::{ParentCall, RunView};
+
+/// What a refusal begins with that nobody decided: nothing could have run.
+const NO_DECISION: [&str; 5] =
+    ["invalid arguments for ", "there is no ", "not run: ", "Not completed: ", "Skipped due to queued "];
+
+impl Projector {
+    /// A line about the session itself.
+    pub(super) fn system(&mut self, subtype: &str, fields: Value) -> Vec<String> {
+        let mut lines = Lines::new(&mut self.ids, &self.facts.session_id, None);
+        lines.system(subtype, fields);
+        lines.done()
+    }
+
+    /// A call will not run.
+    pub(super) fn tool_blocked(&mut self, view: &RunView, id: &ToolCallId, reason: &str) {
+        let is_decided = !NO_DECISION.iter().any(|start| reason.starts_with(start));
+        let call = view.calls.get(id).filter(|call| is_decided && call.malformed.is_none());
+        if let Some(call) = call {
+            self.run.deny(denial(call, &self.facts.cwd));
+        }
+    }
+
+    /// A hook said something.
+    pub(super) fn hook_ran(&mut self, kind: &AgentEvent) -> Vec<String> {
+        let AgentEvent::HookRun { hook, point, veto, duration_ms, .. } = kind else { return Vec::new() };
+        if !self.shown.hook_events {
+            return Vec::new();
+        }
+        let outcome = if veto.is_some() { "error" } else { "success" };
+        let fields = json!({
+            "hook_name": hook, "hook_event": hook_event(*point), "outcome": outcome, "output": veto.as_deref().unwrap_or_default(),
+            "duration_ms": duration_ms,
+        });
+        self.system("hook_response", fields)
+    }
+
+    /// A model call is tried again.
+    pub(super) fn retried(&mut self, kind: &AgentEvent) -> Vec<String> {
+        let AgentEvent::Retry { attempt, attempts_max, delay_ms, cause } = kind else { return Vec::new() };
+        let fields = json!({
+            "attempt": attempt, "max_retries": attempts_max, "retry_delay_ms": delay_ms, "error_status": null,
+            "error": cause,
+        });
+        self.system("api_retry", fields)
+    }
+
+    /// The session may do more or less without asking.
+    pub(super) fn mode_changed(&mut self, mode: PermissionMode) -> Vec<String> {
+        self.facts.permission_mode = mode;
+        self.system("status", json!({ "status": null, "permissionMode": mode }))
+    }
+
+    /// The window is being made shorter.
+    pub(super) fn compacting(
+        &mut self,
+        event: &Event,
+        view: &mut RunView,
+        trigger: CompactionTrigger,
+    ) -> Vec<String> {
+        view.compaction = Some((trigger, event.at));
+        self.system("status", json!({ "status": "compacting" }))
+    }
+
+    /// The window is shorter.
+    pub(super) fn compacted(
+        &mut self,
+        event: &Event,
+        view: &mut RunView,
+        tokens: (u64, u64),
+        summary: Option<&str>,
+    ) -> Vec<String> {
+        let (trigger, since) = view.compaction.take().unwrap_or((CompactionTrigger::Auto, event.at));
+        let trigger = match trigger {
+            CompactionTrigger::Manual => "manual",
+            CompactionTrigger::Auto | CompactionTrigger::Overflow => "auto",
+        };
+        let (before, after) = tokens;
+        let mut lines = Lines::new(&mut self.ids, &self.facts.session_id, None);
+        lines.system("status", json!({ "status": null, "compact_result": "success" }));
+        let metadata = json!({
+            "trigger": trigger, "pre_tokens": before, "post_tokens": after,
+            "duration_ms": event.at.as_millis().saturating_sub(since.as_millis()),
+        });
+        lines.system("compact_boundary", json!({ "compact_metadata": metadata }));
+        if let Some(summary) = summary {
+            let mut line = prompt_line(&[Content::text(summary)]);
+            if let Value::Object(fields) = &mut line {
+                fields.insert("isReplay".to_owned(), json!(false));
+                fields.insert("isSynthetic".to_owned(), json!(true));
+            }
+            lines.push_at(event.at, line);
+        }
+        lines.done()
+    }
+
+    /// A sub-agent begins.
+    pub(super) fn task_begins(&mut self, view: &mut RunView, child: &ChildRef, task: &str) -> Vec<String> {
+        // The event does not name the call; sub-agents begin in the order of their calls.
+        let call = view.running_agents.pop();
+        let parent = ParentCall {
+            tool_use_id: call.map(|id| call_id_on_the_wire(id.as_str())),
+            agent_id: child.agent_id.to_string(),
+            task: task.to_owned(),
+        };
+        let fields = json!({
+            "task_id": parent.agent_id, "tool_use_id": parent.tool_use_id, "description": task,
+            "task_type": "local_agent", "prompt": task,
+        });
+        self.children.insert(child.loop_id.clone(), parent.clone());
+        self.tasks.push(parent);
+        self.system("task_started", fields)
+    }
+
+    /// A sub-agent has ended. Whoever was not told that it began is not told that it ended.
+    pub(super) fn task_ends(
+        &mut self,
+        agent_id: &str,
+        status: &str,
+        summary: &str,
+        usage: &Usage,
+    ) -> Vec<String> {
+        let Some(place) = self.tasks.iter().position(|task| task.agent_id == agent_id) else {
+            return Vec::new();
+        };
+        let task = self.tasks.remove(place);
+        self.children.retain(|_, child| child.agent_id != agent_id);
+        let used = json!({ "total_tokens": usage.total(), "tool_uses": 0, "duration_ms": 0 });
+        let fields = json!({
+            "task_id": agent_id, "tool_use_id": task.tool_use_id, "status": status, "output_file": "",
+            "summary": summary, "usage": used,
+        });
+        self.system("task_notification", fields)
+    }
+}
+
+/// A refused call, as a result lists it.
+fn denial(call: &ToolCall, folder: &Path) -> Value {
+    let foreign = claude_call(call, folder);
+    let id = call_id_on_the_wire(call.id.as_str());
+    json!({ "tool_name": foreign.tool_name, "tool_use_id": id, "tool_input": foreign.tool_input })
+}
+
+/// The event of Claude Code that stands where our hook point does.
+fn hook_event(point: HookPoint) -> &'static str {
+    match point {
+        HookPoint::BeforeLoop | HookPoint::BeforeTurn => "UserPromptSubmit",
+        HookPoint::PermitTool | HookPoint::BeforeTool => "PreToolUse",
+        HookPoint::AnswerApproval => "PermissionRequest",
+        HookPoint::AfterTool | HookPoint::BeforeToolUpdate | HookPoint::AfterToolUpdate => "PostToolUse",
+        HookPoint::ToolBlocked => "PermissionDenied",
+        HookPoint::BeforeStop | HookPoint::AfterTurn | HookPoint::AfterLoop => "Stop",
+        HookPoint::OnError => "StopFailure",
+    }
+}

@@ -1,0 +1,239 @@
+//! Lines that a program writes to a session: bytes become lines, lines become what they say.
+
+use rheon_store::claude::read_shown;
+use rheon_types::Content;
+use serde_json::{Map, Value};
+
+use super::request::ClientRequest;
+
+/// The longest line that is read: a prompt with some large pictures.
+pub const LINE_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// How much of a foreign word is repeated in a message.
+const WORD_CHARACTERS_MAX: usize = 60;
+
+/// One line, as far as it concerns a session.
+#[derive(Debug, Clone, PartialEq)]
+pub enum InputLine {
+    /// The user says something.
+    User(UserLine),
+    /// The program wants something of the session.
+    Request {
+        /// The id to answer with.
+        request_id: String,
+        /// What it wants.
+        request: ClientRequest,
+    },
+    /// The program answers a question of the session.
+    Response {
+        /// The id of the question.
+        request_id: String,
+        /// The answer, or why there is none.
+        outcome: Result<Value, String>,
+    },
+    /// The program does not want an answer any more.
+    Cancel {
+        /// To what.
+        request_id: String,
+    },
+    /// Says nothing, so that the connection is seen to live.
+    KeepAlive,
+    /// Something that is not known; passed over with a warning.
+    Unknown {
+        /// Its type.
+        kind: String,
+    },
+}
+
+/// Something the user says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UserLine {
+    /// What is said.
+    pub content: Vec<Content>,
+    /// The program's own id of it.
+    pub uuid: Option<String>,
+    /// The kinds of blocks that are not known and left out.
+    pub unread: Vec<String>,
+}
+
+/// A line that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line} of the input {problem}")]
+pub struct InputError {
+    /// Which one, from 1.
+    pub line: u64,
+    /// What is wrong.
+    pub problem: InputProblem,
+}
+
+/// What is wrong with a line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InputProblem {
+    /// It is longer than [`LINE_BYTES_MAX`].
+    #[error("is longer than {LINE_BYTES_MAX} bytes; send large files by their paths")]
+    TooLong,
+    /// It is not UTF-8.
+    #[error("is not UTF-8 (byte {place}); write JSON as UTF-8")]
+    NotUtf8 {
+        /// Where it ceases to be.
+        place: usize,
+    },
+    /// It is not a JSON object.
+    #[error("is not a JSON object: {problem}; write one object per line")]
+    NotJson {
+        /// What the parser says.
+        problem: String,
+    },
+    /// A field is missing or is not what it should be.
+    #[error("is no message of type {kind:?}: {problem}")]
+    Shape {
+        /// Its type.
+        kind: String,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+impl InputLine {
+    /// Reads line `number`; nothing for an empty one.
+    pub fn parse(number: u64, bytes: &[u8]) -> Result<Option<Self>, InputError> {
+        read(bytes).map_err(|problem| InputError { line: number, problem })
+    }
+}
+
+fn read(bytes: &[u8]) -> Result<Option<InputLine>, InputProblem> {
+    if bytes.len() > LINE_BYTES_MAX {
+        return Err(InputProblem::TooLong);
+    }
+    let text =
+        std::str::from_utf8(bytes).map_err(|error| InputProblem::NotUtf8 { place: error.valid_up_to() })?;
+    // Some programs begin what they write with a mark of its encoding.
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let fields: Map<String, Value> =
+        serde_json::from_str(text).map_err(|error| InputProblem::NotJson { problem: error.to_string() })?;
+    let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default();
+    let wrong = |problem: &str| InputProblem::Shape { kind: word(kind), problem: problem.to_owned() };
+    let text_at = |fields: &Map<String, Value>, key: &str| {
+        fields
+            .get(key)
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+            .ok_or_else(|| wrong(&format!("{key:?} is missing")))
+    };
+    let object_at = |key: &str| {
+        fields.get(key).and_then(Value::as_object).ok_or_else(|| wrong(&format!("{key:?} is missing")))
+    };
+    let line = match kind {
+        "user" => InputLine::User(user(&fields).map_err(|problem| wrong(&problem))?),
+        "control_request" => InputLine::Request {
+            request_id: text_at(&fields, "request_id")?,
+            request: ClientRequest::read(object_at("request")?),
+        },
+        "control_response" => {
+            let response = object_at("response")?;
+            let outcome = match response.get("subtype").and_then(Value::as_str) {
+                Some("error") => {
+                    Err(text_at(response, "error").unwrap_or_else(|_| "no reason given".to_owned()))
+                }
+                Some("success") => Ok(response.get("response").cloned().unwrap_or_default()),
+                Some(_) | None => return Err(wrong("\"subtype\" is neither \"success\" nor \"error\"")),
+            };
+            InputLine::Response { request_id: text_at(response, "request_id")?, outcome }
+        }
+        "control_cancel_request" => InputLine::Cancel { request_id: text_at(&fields, "request_id")? },
+        "keep_alive" => InputLine::KeepAlive,
+        other => InputLine::Unknown { kind: word(other) },
+    };
+    Ok(Some(line))
+}
+
+fn user(fields: &Map<String, Value>) -> Result<UserLine, String> {
+    let message = fields.get("message").ok_or("\"message\" is missing")?;
+    let mut line = UserLine { uuid: text(fields.get("uuid")), ..UserLine::default() };
+    match message.get("content") {
+        Some(Value::String(text)) => line.content.push(Content::text(text)),
+        Some(Value::Array(blocks)) => {
+            for block in blocks {
+                match read_shown(block) {
+                    Some(content) => line.content.push(content),
+                    None => {
+                        line.unread.push(word(block.get("type").and_then(Value::as_str).unwrap_or_default()))
+                    }
+                }
+            }
+        }
+        Some(_) => return Err("\"content\" is neither a text nor a list of blocks".to_owned()),
+        None => return Err("\"message\" has no \"content\"".to_owned()),
+    }
+    if line.content.is_empty() {
+        return Err("\"content\" says nothing that a model can be told".to_owned());
+    }
+    Ok(line)
+}
+
+fn text(value: Option<&Value>) -> Option<String> {
+    value.and_then(Value::as_str).map(str::to_owned)
+}
+
+fn word(text: &str) -> String {
+    text.chars().take(WORD_CHARACTERS_MAX).collect()
+}
+
+/// Bytes become lines. A line that is too long is passed over to its end.
+#[derive(Debug, Default)]
+pub struct InputLines {
+    begun: Vec<u8>,
+    line: u64,
+    is_too_long: bool,
+}
+
+impl InputLines {
+    /// At the beginning of the input.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The lines that end in `bytes`.
+    pub fn push(&mut self, bytes: &[u8]) -> Vec<Result<InputLine, InputError>> {
+        let mut lines = Vec::new();
+        let mut pieces = bytes.split(|byte| *byte == b'\n').peekable();
+        while let Some(piece) = pieces.next() {
+            self.extend(piece);
+            if pieces.peek().is_some() {
+                lines.extend(self.end_line());
+            }
+        }
+        lines
+    }
+
+    /// The last line, where no line break ends it.
+    pub fn finish(&mut self) -> Option<Result<InputLine, InputError>> {
+        self.end_line()
+    }
+
+    fn extend(&mut self, piece: &[u8]) {
+        if self.begun.len().saturating_add(piece.len()) > LINE_BYTES_MAX {
+            self.is_too_long = true;
+            self.begun = Vec::new();
+        }
+        if !self.is_too_long {
+            self.begun.extend_from_slice(piece);
+        }
+    }
+
+    fn end_line(&mut self) -> Option<Result<InputLine, InputError>> {
+        self.line = self.line.saturating_add(1);
+        let bytes = std::mem::take(&mut self.begun);
+        if std::mem::take(&mut self.is_too_long) {
+            return Some(Err(InputError { line: self.line, problem: InputProblem::TooLong }));
+        }
+        InputLine::parse(self.line, &bytes).transpose()
+    }
+}
+
+#[cfg(test)]
+#[path = "input_tests.rs"]
+mod tests;

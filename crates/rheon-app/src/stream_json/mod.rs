@@ -1,0 +1,41 @@
+//! Claude Code's stream-json: the events of a session as lines, and the lines of a program that drives it.
+//!
+//! [`Projector`] makes lines of events and knows nothing of where they go. [`InputLines`] makes [`InputLine`]s of bytes.
+//! [`Channel`] is the conversation about the conversation: questions of the session to the program (may this tool run? what
+//! does your hook say?) and of the program to the session.
+
+mod channel;
+mod facts;
+mod happenings;
+mod ids;
+mod initialize;
+mod input;
+mod lines;
+mod message;
+mod partial;
+mod permission;
+mod project;
+mod projector;
+mod request;
+mod result;
+mod tally;
+mod tool;
+mod view;
+
+pub use channel::{Channel, Heard};
+pub use facts::{Described, McpServer, ModelFacts, Offers, SessionFacts};
+pub use ids::line_id;
+pub use initialize::{CALLBACKS_MAX, Initialize};
+pub use input::{InputError, InputLine, InputLines, InputProblem, LINE_BYTES_MAX, UserLine};
+pub use permission::PermissionUpdate;
+pub use projector::{Projector, SessionState, Shown};
+pub use request::ClientRequest;
+
+#[cfg(test)]
+mod channel_tests;
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod projector_tests;
+#[cfg(test)]
+mod shape_tests;

@@ -1,0 +1,196 @@
+//! The question whether a tool may run, and how a program answers it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rheon_store::claude::call_id_on_the_wire;
+use rheon_tools::hooks::{from_hooks, suggestions};
+use rheon_types::ToolCall;
+use rheon_types::event::{
+    ApprovalRequest, PermissionDecision, PermissionMode, PermissionResponse, Scope, Subject, UserQuestion,
+};
+use serde::Deserialize as _;
+use serde_json::{Value, json};
+
+use super::tool::claude_call;
+
+/// A change of what is allowed, wanted with an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PermissionUpdate {
+    /// Another mode.
+    SetMode {
+        /// The new one.
+        mode: PermissionMode,
+        /// How far it reaches.
+        scope: Scope,
+    },
+    /// Rules are added, replaced or removed.
+    Rules {
+        /// `addRules`, `replaceRules` or `removeRules`.
+        change: String,
+        /// `allow`, `ask` or `deny`.
+        behavior: String,
+        /// The rules, as settings spell them.
+        rules: Vec<String>,
+        /// How far it reaches.
+        scope: Scope,
+    },
+    /// Folders are added or removed.
+    Directories {
+        /// `addDirectories` or `removeDirectories`.
+        change: String,
+        /// The folders.
+        directories: Vec<String>,
+        /// How far it reaches.
+        scope: Scope,
+    },
+}
+
+impl PermissionUpdate {
+    /// Reads one update; nothing if it is none that is known.
+    pub fn read(update: &Value) -> Option<Self> {
+        let text = |key: &str| update.get(key).and_then(Value::as_str);
+        let scope = match text("destination") {
+            None | Some("session" | "cliArg") => Scope::Session,
+            Some(_) => Scope::Always,
+        };
+        let change = text("type")?.to_owned();
+        match change.as_str() {
+            "setMode" => {
+                let mode = PermissionMode::deserialize(update.get("mode")?).ok()?;
+                Some(Self::SetMode { mode, scope })
+            }
+            "addRules" | "replaceRules" | "removeRules" => {
+                let rules = update.get("rules")?.as_array()?.iter().filter_map(rule).collect();
+                let behavior = text("behavior").unwrap_or("allow").to_owned();
+                Some(Self::Rules { change, behavior, rules, scope })
+            }
+            "addDirectories" | "removeDirectories" => {
+                let folders = update.get("directories")?.as_array()?.iter();
+                let directories = folders.filter_map(Value::as_str).map(str::to_owned).collect();
+                Some(Self::Directories { change, directories, scope })
+            }
+            _ => None,
+        }
+    }
+}
+
+fn rule(rule: &Value) -> Option<String> {
+    let tool = rule.get("toolName")?.as_str()?;
+    match rule.get("ruleContent").and_then(Value::as_str) {
+        Some(content) if !content.is_empty() => Some(format!("{tool}({content})")),
+        Some(_) | None => Some(tool.to_owned()),
+    }
+}
+
+/// The question about `call`, as a program reads it.
+pub(super) fn question(request: &ApprovalRequest, call: &ToolCall, folder: &Path) -> Value {
+    let foreign = claude_call(call, folder);
+    let mut offered = suggestions(request.suggested_rule.as_deref());
+    if let (Subject::Diff { .. }, Value::Array(offered)) = (&request.subject, &mut offered) {
+        offered.push(json!({ "type": "setMode", "mode": "acceptEdits", "destination": "session" }));
+    }
+    let description = match &request.subject {
+        Subject::Command { command, .. } => command.clone(),
+        Subject::Diff { path, .. } => path.clone(),
+        Subject::Arguments { .. } | Subject::Questions { .. } | Subject::Plan { .. } => String::new(),
+    };
+    json!({
+        "subtype": "can_use_tool",
+        "tool_name": foreign.tool_name,
+        "display_name": foreign.tool_name,
+        "input": foreign.tool_input,
+        "tool_use_id": call_id_on_the_wire(call.id.as_str()),
+        "permission_suggestions": offered,
+        "blocked_path": null,
+        "decision_reason": request.reason,
+        "description": description,
+    })
+}
+
+/// What a program's answer comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Answered {
+    pub(super) response: PermissionResponse,
+    /// The whole run is to stop.
+    pub(super) interrupts: bool,
+    pub(super) updates: Vec<PermissionUpdate>,
+    /// The call is allowed with these arguments, which are not those that were asked about.
+    pub(super) changed: Option<Arc<Value>>,
+}
+
+impl Answered {
+    /// No, and nothing else.
+    pub(super) fn no(request: &ApprovalRequest, message: &str) -> Self {
+        let response = PermissionResponse {
+            digest: Some(request.digest.clone()),
+            ..PermissionResponse::denied(message)
+        };
+        Self { response, interrupts: false, updates: Vec::new(), changed: None }
+    }
+
+    /// Yes, to exactly what was asked.
+    pub(super) fn yes(request: &ApprovalRequest) -> Self {
+        let response =
+            PermissionResponse { digest: Some(request.digest.clone()), ..PermissionDecision::Allow.into() };
+        Self { response, interrupts: false, updates: Vec::new(), changed: None }
+    }
+
+    /// Reads an answer. One that cannot be read is a no.
+    pub(super) fn read(request: &ApprovalRequest, call: &ToolCall, folder: &Path, answer: &Value) -> Self {
+        match answer.get("behavior").and_then(Value::as_str) {
+            Some("allow") => Self::allowed(request, call, folder, answer),
+            Some("deny") => {
+                let message = answer.get("message").and_then(Value::as_str).filter(|text| !text.is_empty());
+                let mut answered = Self::no(request, message.unwrap_or("permission denied"));
+                answered.interrupts = answer.get("interrupt").and_then(Value::as_bool).unwrap_or(false);
+                answered
+            }
+            Some(_) | None => {
+                Self::no(request, "permission denied: the answer is neither \"allow\" nor \"deny\"")
+            }
+        }
+    }
+
+    fn allowed(request: &ApprovalRequest, call: &ToolCall, folder: &Path, answer: &Value) -> Self {
+        let mut answered = Self::yes(request);
+        let updates = answer.get("updatedPermissions").and_then(Value::as_array).into_iter().flatten();
+        for update in updates.filter_map(PermissionUpdate::read) {
+            match &update {
+                PermissionUpdate::Rules { change, behavior, rules, scope }
+                    if change == "addRules"
+                        && behavior == "allow"
+                        && matches!(rules.as_slice(), [only] if Some(only) == request.suggested_rule.as_ref()) =>
+                {
+                    answered.response.scope = *scope;
+                }
+                PermissionUpdate::Rules { .. }
+                | PermissionUpdate::SetMode { .. }
+                | PermissionUpdate::Directories { .. } => answered.updates.push(update),
+            }
+        }
+        let Some(updated) = answer.get("updatedInput").filter(|updated| updated.is_object()) else {
+            return answered;
+        };
+        if let Subject::Questions { questions } = &request.subject {
+            answered.response.answers = answers(questions, updated);
+            return answered;
+        }
+        if *updated != claude_call(call, folder).tool_input {
+            let arguments = from_hooks(call, folder, updated.clone());
+            answered.changed = (arguments != *call.arguments).then(|| Arc::new(arguments));
+        }
+        answered
+    }
+}
+
+/// What was chosen, question by question.
+fn answers(questions: &[UserQuestion], updated: &Value) -> Vec<Vec<String>> {
+    let given = updated.get("answers");
+    let answer = |question: &UserQuestion| match given.and_then(|given| given.get(&question.text)) {
+        Some(Value::String(answer)) => vec![answer.clone()],
+        Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        Some(_) | None => Vec::new(),
+    };
+    questions.iter().map(answer).collect()
+}

@@ -1,0 +1,146 @@
+//! `Projector`: the events of a session become lines of Claude Code's stream-json.
+
+use std::collections::HashMap;
+
+use rheon_types::{AgentEvent, AgentOutput, Event, LoopId, RunEnd, RunFailure, Timestamp};
+use serde_json::{Value, json};
+
+use super::facts::SessionFacts;
+use super::ids::LineIds;
+use super::lines::Lines;
+use super::result::result;
+use super::tally::{RunTally, Tally};
+use super::view::{ParentCall, RunView};
+
+/// What is shown besides answers, results and ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// Answers as they come (`--include-partial-messages`).
+    pub partial_messages: bool,
+    /// What the user said (`--replay-user-messages`).
+    pub user_messages: bool,
+    /// What hooks did (`--include-hook-events`).
+    pub hook_events: bool,
+}
+
+/// What a session is about to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionState {
+    /// It works, or has prompts to work on.
+    Running,
+    /// It waits for an answer of the program.
+    RequiresAction,
+    /// Nothing is left to do until the next prompt.
+    Idle,
+}
+
+/// Turns events into lines. Has no clock and no dice: the same events give the same lines.
+#[derive(Debug)]
+pub struct Projector {
+    pub(super) facts: SessionFacts,
+    pub(super) shown: Shown,
+    pub(super) ids: LineIds,
+    runs: HashMap<LoopId, RunView>,
+    /// Runs of sub-agents that have been announced and not begun.
+    pub(super) children: HashMap<LoopId, ParentCall>,
+    /// Sub-agents that have not ended.
+    pub(super) tasks: Vec<ParentCall>,
+    pub(super) tally: Tally,
+    pub(super) run: RunTally,
+    pub(super) window: (u64, u64),
+    last_result: Option<String>,
+}
+
+impl Projector {
+    /// A projector of the session that `facts` are about.
+    pub fn new(facts: SessionFacts, shown: Shown) -> Self {
+        Self {
+            ids: LineIds::new(facts.session_id.clone()),
+            facts,
+            shown,
+            runs: HashMap::new(),
+            children: HashMap::new(),
+            tasks: Vec::new(),
+            tally: Tally::default(),
+            run: RunTally::default(),
+            window: (0, 0),
+            last_result: None,
+        }
+    }
+
+    /// The last line `result`: what `--output-format json` prints.
+    pub fn last_result(&self) -> Option<&str> {
+        self.last_result.as_deref()
+    }
+
+    /// The session has another model or another mode from now on.
+    pub fn facts_mut(&mut self) -> &mut SessionFacts {
+        &mut self.facts
+    }
+
+    /// The answer to `get_context_usage`.
+    pub fn context_usage(&self) -> Value {
+        let (used, window) = self.window;
+        let window = window.max(self.facts.model.context_window);
+        let percentage = used.saturating_mul(100).checked_div(window).unwrap_or(0);
+        json!({
+            "categories": [{ "name": "Messages", "tokens": used, "color": "" }],
+            "totalTokens": used, "maxTokens": window, "rawMaxTokens": window, "percentage": percentage,
+            "model": self.facts.model.id, "isAutoCompactEnabled": true,
+            "memoryFiles": [], "mcpTools": [], "agents": [], "gridRows": [],
+        })
+    }
+
+    /// The line that tells a program what the session is about to do. Programs that set `CLAUDE_CODE_SDK_READS_SESSION_STATE`
+    /// keep their side open until the session is idle; to all others a result is the end.
+    pub fn session_state(&mut self, state: SessionState) -> String {
+        let state = match state {
+            SessionState::Running => "running",
+            SessionState::RequiresAction => "requires_action",
+            SessionState::Idle => "idle",
+        };
+        let lines = self.system("session_state_changed", json!({ "state": state, "sdk_host_only": true }));
+        lines.into_iter().collect()
+    }
+
+    /// The lines of a run that could not begin.
+    pub fn refused(&mut self, at: Timestamp, problem: &str) -> Vec<String> {
+        self.run = RunTally { began_at: at, ..RunTally::default() };
+        let message = problem.to_owned();
+        let output = AgentOutput::new(RunEnd::Failed { failure: RunFailure::NothingToContinue { message } });
+        let mut line = result(&output, at, &self.run, &self.tally, &self.facts.model);
+        if let Value::Object(fields) = &mut line {
+            fields.insert("errors".to_owned(), json!([problem]));
+        }
+        let mut lines = Lines::new(&mut self.ids, &self.facts.session_id, None);
+        lines.push(self.facts.init());
+        lines.push(line);
+        let lines = lines.done();
+        self.keep_result(&lines);
+        lines
+    }
+
+    /// The lines that `event` becomes; for most events none.
+    pub fn take(&mut self, event: &Event) -> Vec<String> {
+        self.ids.turn_to(event);
+        let mut view = self.runs.remove(&event.loop_id).unwrap_or_default();
+        if let AgentEvent::AgentStart { parent_loop_id, model, .. } = &event.kind {
+            view.model = model.to_string();
+            view.parent = self.children.remove(&event.loop_id);
+            if view.parent.is_none() && parent_loop_id.is_some() {
+                view.parent = Some(ParentCall::default());
+            }
+        }
+        let lines = self.lines_of(event, &mut view);
+        if !matches!(event.kind, AgentEvent::AgentEnd { .. }) {
+            self.runs.insert(event.loop_id.clone(), view);
+        }
+        lines
+    }
+
+    /// Keeps the last of `lines`, which is a result.
+    pub(super) fn keep_result(&mut self, lines: &[String]) {
+        self.last_result = lines.last().cloned();
+        self.tally.results = self.tally.results.saturating_add(1);
+    }
+}

@@ -1,0 +1,103 @@
+//! `ClientRequest`: what a program wants of a session besides an answer to its prompts.
+
+use rheon_types::event::PermissionMode;
+use serde::Deserialize as _;
+use serde_json::{Map, Value};
+
+use super::initialize::Initialize;
+
+/// What a program wants of a session.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ClientRequest {
+    /// The conversation opens.
+    Initialize(Box<Initialize>),
+    /// Stop what is under way.
+    Interrupt,
+    /// Another permission mode.
+    SetPermissionMode {
+        /// The new one.
+        mode: PermissionMode,
+    },
+    /// Another model.
+    SetModel {
+        /// The new one; the session's own again without one.
+        model: Option<String>,
+    },
+    /// Another limit of thinking.
+    SetMaxThinkingTokens {
+        /// The new one; none without one.
+        tokens: Option<u64>,
+    },
+    /// The files as they were when the user said something.
+    RewindFiles {
+        /// The id of the line that said it, see [`line_id`](super::line_id).
+        user_message_id: String,
+        /// Only tell what would happen.
+        dry_run: bool,
+    },
+    /// How the MCP servers are.
+    McpStatus,
+    /// How full the window is.
+    ContextUsage,
+    /// Something that cannot be done; answered with the problem.
+    Refused {
+        /// What was wanted.
+        subtype: String,
+        /// Why it cannot be done.
+        problem: String,
+    },
+}
+
+/// What cannot be done, and why.
+const REFUSED: [(&str, &str); 6] = [
+    ("mcp_message", "MCP servers of the calling program are not supported yet"),
+    ("mcp_reconnect", "MCP servers are not supported yet"),
+    ("mcp_toggle", "MCP servers are not supported yet"),
+    ("mcp_set_servers", "MCP servers are not supported yet"),
+    ("stop_task", "there is no such task"),
+    ("side_question", "questions beside the conversation are not supported"),
+];
+
+impl ClientRequest {
+    /// Reads the `request` of a `control_request`. Whatever is wrong with it is answered, so that nobody waits in vain.
+    pub fn read(request: &Map<String, Value>) -> Self {
+        let subtype = request.get("subtype").and_then(Value::as_str).unwrap_or_default();
+        let refused =
+            |problem: String| Self::Refused { subtype: subtype.chars().take(60).collect(), problem };
+        let text = |key: &str| request.get(key).and_then(Value::as_str).map(str::to_owned);
+        match subtype {
+            "initialize" => match Initialize::read(request) {
+                Ok(initialize) => Self::Initialize(Box::new(initialize)),
+                Err(problem) => refused(problem),
+            },
+            "interrupt" => Self::Interrupt,
+            "set_permission_mode" => {
+                let mode = request.get("mode").cloned().unwrap_or_default();
+                match PermissionMode::deserialize(&mode) {
+                    Ok(mode) => Self::SetPermissionMode { mode },
+                    Err(_) => refused(format!("there is no permission mode {mode}")),
+                }
+            }
+            "set_model" => Self::SetModel { model: text("model").filter(|model| model != "default") },
+            "set_max_thinking_tokens" => Self::SetMaxThinkingTokens {
+                tokens: request.get("max_thinking_tokens").and_then(Value::as_u64),
+            },
+            "rewind_files" => match text("user_message_id") {
+                Some(user_message_id) => {
+                    let dry_run = request.get("dry_run").and_then(Value::as_bool).unwrap_or(false);
+                    Self::RewindFiles { user_message_id, dry_run }
+                }
+                None => refused("\"user_message_id\" is missing".to_owned()),
+            },
+            "mcp_status" => Self::McpStatus,
+            "get_context_usage" => Self::ContextUsage,
+            other => match REFUSED.iter().find(|(name, _)| *name == other) {
+                Some((_, problem)) => refused((*problem).to_owned()),
+                None => refused(format!(
+                    "unsupported control request {:?}",
+                    other.chars().take(60).collect::<String>()
+                )),
+            },
+        }
+    }
+}
