@@ -10,14 +10,17 @@ use rheon_types::{
 };
 use serde_json::json;
 
-use super::{Renderer, Style};
+use super::super::page::Style;
+use super::super::words::width;
+use super::{Layout, Renderer};
 
-const PLAIN: Style = Style { colours: false, columns: 60, wraps: true };
-const COLOURED: Style = Style { colours: true, columns: 60, wraps: true };
+const PLAIN: Style = Style { colours: false, columns: 60, wraps: true, formats: false };
+const COLOURED: Style = Style { colours: true, formats: true, ..PLAIN };
+const PIPED: Style = Style { columns: 100, wraps: false, ..PLAIN };
 
 fn render(style: Style, events: &[Event]) -> String {
-    let mut renderer = Renderer::new(style);
-    events.iter().map(|event| renderer.event(event)).collect()
+    let mut renderer = Renderer::new(Layout::Together(style));
+    events.iter().map(|event| renderer.event(event).out()).collect()
 }
 
 async fn rendered(style: Style, run: Scripted) -> String {
@@ -314,7 +317,7 @@ async fn hostile_text_is_shown_and_not_obeyed() {
         .turn(Turn::fail(ProviderError::new(ProviderErrorKind::Auth, EVIL)));
     let (agent, trace, _) = scripted(scenario).tool(tool).build();
     agent.run(format!("Go{EVIL}.")).await.unwrap_err();
-    let text = render(Style { colours: false, columns: 100, wraps: false }, &trace.events());
+    let text = render(PIPED, &trace.events());
     let is_inert = |c: char| !c.is_control() && c != '\u{202e}' || c == '\n';
     assert_eq!(text.chars().find(|c| !is_inert(*c)), None);
     expect![[r#"
@@ -351,10 +354,10 @@ async fn the_lines_of_calls_fit_the_terminal() {
     let events = scripted(scenario).tool(tool).run("Go.").await.trace.events();
     let mut shown = String::new();
     for columns in [80, 40, 20, 5, 0] {
-        let text = render(Style { colours: false, columns, wraps: false }, &events);
+        let text = render(Style { columns, ..PIPED }, &events);
         let calls = text.lines().filter(|line| line.starts_with('●') || line.starts_with("  "));
         for line in calls {
-            assert!(super::width(line) <= columns.max(11), "{columns} columns: {line}");
+            assert!(width(line) <= columns.max(11), "{columns} columns: {line}");
             shown += line;
             shown.push('\n');
         }
@@ -376,6 +379,103 @@ async fn the_lines_of_calls_fit_the_terminal() {
 
 #[test]
 fn a_remark_stands_on_its_own_line() {
-    let mut renderer = Renderer::new(COLOURED);
-    assert_eq!(visible(&renderer.remark("kept\u{1b} it")), "␛[2mkept\\u{1b} it␛[0m\n");
+    let mut renderer = Renderer::new(Layout::Together(COLOURED));
+    assert_eq!(visible(&renderer.remark("kept\u{1b} it").out()), "␛[2mkept\\u{1b} it␛[0m\n");
+}
+
+/// The texts of both streams.
+fn apart(out: Style, err: Style, events: &[Event]) -> (String, String) {
+    let mut renderer = Renderer::new(Layout::Apart { out, err });
+    let rendered: Vec<_> = events.iter().map(|event| renderer.event(event)).collect();
+    (rendered.iter().map(|piece| piece.out()).collect(), rendered.iter().map(|piece| piece.err()).collect())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pipe_gets_the_answer_and_nothing_else() {
+    let events = conversation().run("Go.").await.trace.events();
+    let (out, err) = apart(PIPED, PIPED, &events);
+    assert_eq!(out, "\n\nDone.\n");
+    expect![[r#""#]].assert_eq(&err);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_failed_is_no_answer() {
+    let busy = ProviderError::new(ProviderErrorKind::Overloaded, "busy").with_retry_after_ms(2_000);
+    let scenario = Scenario::new().turn(Turn::say("I beg").error(busy)).turn("I *begin*,\x1b[2J\n  `so`.");
+    let events = scripted(scenario).run("Go.").await.trace.events();
+    let (out, err) = apart(PIPED, PIPED, &events);
+    assert_eq!(out, "I *begin*,\\u{1b}[2J\n  `so`.\n");
+    expect![[r#""#]].assert_eq(&err);
+}
+
+#[tokio::test(start_paused = true)]
+async fn on_one_screen_both_streams_read_as_one() {
+    let events = conversation().run("Go.").await.trace.events();
+    let mut renderer = Renderer::new(Layout::Apart { out: PLAIN, err: PLAIN });
+    let mut shown = String::new();
+    for event in &events {
+        renderer.event(event).pieces().for_each(|(_, text)| shown += text);
+    }
+    let mut together = Renderer::new(Layout::Conversation(PLAIN));
+    let expected: String = events.iter().map(|event| together.event(event).out()).collect();
+    assert_eq!(shown, expected);
+    let (out, _) = apart(PLAIN, PLAIN, &events);
+    expect![[r#""#]].assert_eq(&out);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_answer_on_a_screen_and_the_rest_in_a_file() {
+    let (out, err) = apart(PLAIN, PIPED, &conversation().run("Go.").await.trace.events());
+    expect![[r#""#]].assert_eq(&out);
+    expect![[r#""#]].assert_eq(&err);
+}
+
+fn result_of(details: serde_json::Value, text: &str) -> FnTool {
+    let result = ToolResult::text(text).with_details(details);
+    FnTool::new("tool", move |_, _| {
+        let result = result.clone();
+        async move { Ok(result) }
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_of_the_usual_tools() {
+    let cases = [
+        (
+            json!({ "command": "cargo test\n  --workspace", "timeout_ms": 5 }),
+            json!({ "exit_code": 0 }),
+            "one\ntwo\nthree\nexit code 0",
+        ),
+        (json!({ "command": "false" }), json!({ "exit_code": 1 }), "exit code 1"),
+        (json!({ "command": "echo hi" }), json!({ "exit_code": 0 }), "hi\nexit code 0"),
+        (json!({ "path": "src/lib.rs", "limit": 3 }), json!({}), "1 | a\n2 | b\n"),
+        (json!({ "pattern": "fn main", "path": "src" }), json!({}), "src/main.rs:3"),
+        (
+            json!({ "path": "src/a.rs", "old": "x", "new": "y" }),
+            json!({ "diff": "--- a/src/a.rs\n+++ b/src/a.rs\n@@ -9,3 +9,4 @@\n fn a() {\n-\told\u{200b}();\n+\tnew();\n+\tmore();\n }\n" }),
+            "changed src/a.rs: +2 -1 lines",
+        ),
+    ];
+    let mut shown = String::new();
+    for (arguments, details, text) in cases {
+        let scenario = Scenario::new().turn(Turn::call("tool", arguments)).turn("Done.");
+        let run = scripted(scenario).tool(result_of(details, text));
+        let text = rendered(COLOURED, run).await;
+        let calls = text.split("\n\n").nth(1).unwrap();
+        shown += calls;
+        shown.push('\n');
+    }
+    expect![[r#""#]].assert_eq(&visible(&shown));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_change_is_not_shown_whole() {
+    let added: String = (0..160).map(|number| format!("+line {number}\n")).collect();
+    let diff = format!("--- /dev/null\n+++ b/new\n@@ -0,0 +1,160 @@\n{added}");
+    let scenario = Scenario::new().turn(Turn::call("tool", json!({ "path": "new" }))).turn("Done.");
+    let run = scripted(scenario).tool(result_of(json!({ "diff": diff }), "created new"));
+    let text = rendered(PLAIN, run).await;
+    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("    ")).collect();
+    assert_eq!(lines.len(), 41);
+    assert_eq!((lines[39], lines[40]), ("       40 +line 39", "          … 120 more lines"));
 }

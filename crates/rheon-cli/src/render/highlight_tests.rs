@@ -1,0 +1,50 @@
+//! Tests of the colours of code.
+
+use super::Highlighter;
+
+fn coloured(info: &str, code: &str) -> String {
+    let mut highlighter = Highlighter::default();
+    highlighter.begin(info, true);
+    let mut shown = String::new();
+    for line in code.lines() {
+        let pieces = highlighter.line(line);
+        assert_eq!(pieces.iter().map(|(_, text)| *text).collect::<String>(), line);
+        let pieces: Vec<String> = pieces.iter().map(|(ink, text)| format!("{ink:?}({text})")).collect();
+        shown += &format!("{}\n", pieces.join(" "));
+    }
+    shown
+}
+
+#[test]
+fn code_in_colours() {
+    expect_test::expect![[r#""#]]
+        .assert_eq(&coloured("rust,ignore", "/* a\n b */ let x = \"c\\n\";\nfn f() -> u8 { 3 }"));
+    expect_test::expect![[r#""#]].assert_eq(&coloured("ts", "const a: number = 1; // b"));
+}
+
+#[test]
+fn what_is_not_known_or_too_long_has_no_colours() {
+    assert_eq!(coloured("", "let x = 1;"), "Plain(let x = 1;)\n");
+    assert_eq!(coloured("brainfog", "let x = 1;"), "Plain(let x = 1;)\n");
+    let long = "1 ".repeat(600);
+    assert_eq!(coloured("rust", &format!("{long}\nlet")), format!("Plain({long})\nPlain(let)\n"));
+}
+
+#[test]
+fn nothing_is_loaded_without_colours() {
+    let mut highlighter = Highlighter::default();
+    highlighter.begin("rust", false);
+    assert!(highlighter.loaded.is_none());
+    highlighter.begin("", true);
+    assert!(highlighter.loaded.is_none());
+}
+
+#[test]
+fn only_a_few_languages_are_kept() {
+    let mut highlighter = Highlighter::default();
+    for info in ["rust", "py", "js", "sh", "rust", "java", "go"] {
+        highlighter.begin(info, true);
+        assert!(highlighter.line("x = 1").len() > 1 || info == "sh", "{info}");
+    }
+    assert_eq!(highlighter.loaded.unwrap().languages, ["Java", "Go"]);
+}
