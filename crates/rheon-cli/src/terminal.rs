@@ -4,23 +4,24 @@ use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
-use rheon_app::config::Colour;
+use rheon_app::config::{Colour, InterfaceSettings};
 use terminal_size::{Width, terminal_size_of};
 
-use crate::render::{Herald, Style};
+use crate::render::{
+    Announcements, Announcer, Detail, Herald, Layout, Renderer, Screen, Spinner, Style,
+};
 
 /// How wide lines may be where there is no terminal.
 const COLUMNS_WITHOUT_TERMINAL: usize = 100;
 
 /// How to write to both streams.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Styles {
-    pub(crate) out: Style,
-    pub(crate) err: Style,
+struct Styles {
+    out: Style,
+    err: Style,
 }
 
 /// How to write to both streams, if colours are wanted so.
-pub(crate) fn styles(colour: Colour) -> Styles {
+fn styles(colour: Colour) -> Styles {
     let (stdout, stderr) = (io::stdout(), io::stderr());
     let columns = |size: Option<(Width, _)>| size.map(|(Width(columns), _)| columns.into());
     Styles {
@@ -29,8 +30,47 @@ pub(crate) fn styles(colour: Colour) -> Styles {
     }
 }
 
+/// Who looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "the commands that run a session name those that are not named yet")]
+pub(crate) enum Audience {
+    /// A person who watches: all is shown on standard output.
+    Watcher,
+    /// A person who types prompts on the same screen.
+    Speaker,
+    /// Whoever reads the answer on standard output; what else happens goes to standard error.
+    Reader,
+}
+
+/// The screen for an audience, as it is configured and as far as the terminal can do it.
+pub(crate) fn screen(audience: Audience, interface: &InterfaceSettings, detail: Detail) -> Screen {
+    let Styles { mut out, mut err } = styles(interface.colour);
+    out.formats &= interface.markdown;
+    err.formats &= interface.markdown;
+    let layout = match audience {
+        Audience::Watcher => Layout::Together(out),
+        Audience::Speaker => Layout::Conversation(out),
+        Audience::Reader => Layout::Apart { out, err },
+    };
+    let moves = match audience {
+        // What moves is drawn on standard error, so that must be the same screen.
+        Audience::Watcher | Audience::Speaker => out.moves() && err.moves(),
+        Audience::Reader => err.moves(),
+    };
+    let mut screen = Screen::new(Renderer::new(layout).with_detail(detail));
+    if moves && interface.spinner {
+        screen = screen.with_spinner(Spinner::new(err.columns));
+    }
+    if moves {
+        let notify_after = interface.notify.then_some(interface.notify_after);
+        let wanted = Announcements { title: interface.title, notify_after, herald: herald() };
+        screen = screen.with_announcer(Announcer::new(wanted));
+    }
+    screen
+}
+
 /// How the terminal is told to notify.
-pub(crate) fn herald() -> Herald {
+fn herald() -> Herald {
     let value = |name: &str| env::var(name).unwrap_or_default();
     let program = if env::var_os("TMUX").is_some() { "tmux".into() } else { value("TERM_PROGRAM") };
     Herald::of(&value("TERM"), &program)

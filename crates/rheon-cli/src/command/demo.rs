@@ -1,17 +1,17 @@
 //! `rheon demo`: a scripted model plays a scenario, and the terminal shows it.
 
 use anyhow::anyhow;
-use rheon_app::config::Colour;
+use rheon_app::config::InterfaceSettings;
 use rheon_app::{DemoOptions, DemoReport, demo};
 use rheon_types::RunEnd;
 use tokio_util::sync::CancellationToken;
 
 use crate::exit::Exit;
 use crate::output::{Output, Reader, complain, remark};
-use crate::render::{Layout, Renderer, Screen, Spinner, count};
+use crate::render::{Detail, count};
 use crate::show::{Show, View};
 use crate::signals::Signals;
-use crate::terminal::{self, Styles};
+use crate::terminal::{self, Audience};
 
 /// Watch an agent at work; needs no network and no key
 ///
@@ -62,9 +62,7 @@ impl Demo {
         if self.events {
             return View::Log;
         }
-        let Styles { out, err } = terminal::styles(Colour::Auto);
-        let screen = Screen::new(Renderer::new(Layout::Together(out)));
-        View::Text(if err.moves() && out.wraps { screen.with_spinner(Spinner::new(err.columns)) } else { screen })
+        View::Text(terminal::screen(Audience::Watcher, &InterfaceSettings::default(), Detail::Normal))
     }
 
     /// Says what became of the workspace. A log holds nothing but events, so there it goes to standard error.

@@ -17,9 +17,15 @@ fn coloured(info: &str, code: &str) -> String {
 
 #[test]
 fn code_in_colours() {
-    expect_test::expect![[r#""#]]
+    expect_test::expect![[r#"
+        Dim(/*) Dim( a)
+        Dim( b ) Dim(*/) Plain( ) Magenta(let) Plain( x ) Plain(=) Plain( ) Green(") Green(c) Yellow(\n) Green(") Plain(;)
+        Magenta(fn) Plain( ) Yellow(f) Plain(() Plain()) Plain( ) Plain(->) Plain( ) Magenta(u8) Plain( ) Plain({) Plain( ) Cyan(3) Plain( ) Plain(})
+    "#]]
         .assert_eq(&coloured("rust,ignore", "/* a\n b */ let x = \"c\\n\";\nfn f() -> u8 { 3 }"));
-    expect_test::expect![[r#""#]].assert_eq(&coloured("ts", "const a: number = 1; // b"));
+    expect_test::expect![[r#"
+        Magenta(const) Plain( ) Plain(a) Plain(: ) Plain(number) Plain( ) Plain(=) Plain( ) Cyan(1) Plain(;) Plain( ) Dim(//) Dim( b)
+    "#]].assert_eq(&coloured("ts", "const a: number = 1; // b"));
 }
 
 #[test]
@@ -42,9 +48,8 @@ fn nothing_is_loaded_without_colours() {
 #[test]
 fn only_a_few_languages_are_kept() {
     let mut highlighter = Highlighter::default();
-    for info in ["rust", "py", "js", "sh", "rust", "java", "go"] {
+    for info in ["json", "diff", "css", "sql", "json", "xml", "lua"] {
         highlighter.begin(info, true);
-        assert!(highlighter.line("x = 1").len() > 1 || info == "sh", "{info}");
     }
-    assert_eq!(highlighter.loaded.unwrap().languages, ["Java", "Go"]);
+    assert_eq!(highlighter.loaded.unwrap().languages, ["XML", "Lua"]);
 }

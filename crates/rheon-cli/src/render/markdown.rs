@@ -123,6 +123,10 @@ impl Markdown {
     fn end_line(&mut self, page: &mut Page) {
         let line = std::mem::take(&mut self.line);
         let line = line.trim_end_matches('\r');
+        if let Open::Paragraph(paragraph) = &mut self.block {
+            let end = paragraph.source.trim_end_matches('\r').len();
+            paragraph.source.truncate(end);
+        }
         if !std::mem::take(&mut self.flows) {
             let whole = Line::of(line);
             match (&self.block, &whole) {

@@ -67,7 +67,8 @@ async fn a_conversation() {
 
         Done.
 
-        3 turns · 3 tools · 1,234 in / 80 out tokens · 0 ms
+        3 turns · 3 tools · 1,234 in (34 cached) / 80 out tokens ·
+        cost unknown · 0 ms
     "#]]
     .assert_eq(&rendered(PLAIN, conversation()).await);
 }
@@ -77,7 +78,7 @@ async fn a_conversation_in_colours() {
     expect![[r#"
         ␛[36m›␛[0m␛[1m Go.␛[0m
 
-        ␛[2mthinking: Two␛[0m␛[2m calls␛[0m
+        ␛[2mthinking:␛[0m␛[2m Two␛[0m␛[2m calls␛[0m
         ␛[2mwill␛[0m␛[2m do.␛[0m
 
         I look.
@@ -91,7 +92,8 @@ async fn a_conversation_in_colours() {
 
         Done.
 
-        ␛[2m3 turns · 3 tools · 1,234 in / 80 out tokens · 0 ms␛[0m
+        ␛[2m3 turns · 3 tools · 1,234 in (34 cached) / 80 out tokens ·
+        cost unknown · 0 ms␛[0m
     "#]]
     .assert_eq(&visible(&rendered(COLOURED, conversation()).await));
 }
@@ -128,8 +130,10 @@ async fn a_narrow_terminal() {
 
         3 turns · 3
         tools · 1,234 in
-        / 80 out tokens
-        · 0 ms
+        (34 cached) / 80
+        out tokens ·
+        cost unknown · 0
+        ms
     "#]]
     .assert_eq(&rendered(Style { columns: 16, ..PLAIN }, conversation()).await);
 }
@@ -164,7 +168,8 @@ async fn calls_are_shown_in_the_order_of_the_model() {
 
         Awake.
 
-        2 turns · 4 tools · 0 in / 0 out tokens · 1 min 40 s
+        2 turns · 4 tools · 0 in / 0 out tokens · cost unknown · 1
+        min 40 s
     "#]]
     .assert_eq(&rendered(PLAIN, scripted(scenario).tool(nap)).await);
 }
@@ -189,7 +194,8 @@ async fn what_is_refused() {
 
         Then not.
 
-        2 turns · 0 tools · 0 in / 0 out tokens · 0 ms
+        2 turns · 0 tools · 0 in / 0 out tokens · cost unknown · 0
+        ms
     "#]]
     .assert_eq(&rendered(PLAIN, run).await);
 }
@@ -207,7 +213,8 @@ async fn a_model_that_fails_first() {
 
         I begin.
 
-        1 turn · 0 tools · 0 in / 0 out tokens · 2.0 s
+        1 turn · 0 tools · 0 in / 0 out tokens · cost unknown · 2.0
+        s
     "#]]
     .assert_eq(&rendered(PLAIN, scripted(scenario)).await);
 }
@@ -248,11 +255,12 @@ async fn every_way_to_end() {
         › [Agent stopped: the turn limit of 1 was reached]
 
         stopped at a limit · 1 turn · 1 tool · 0 in / 0 out tokens ·
-        0 ms
+        cost unknown · 0 ms
         ----
         rejected: not that
 
-        rejected · 0 turns · 0 tools · 0 in / 0 out tokens · 0 ms
+        rejected · 0 turns · 0 tools · 0 in / 0 out tokens · cost
+        unknown · 0 ms
         ----
         › Go.
 
@@ -262,17 +270,19 @@ async fn every_way_to_end() {
           └ x · 0 ms
 
         stopped by a hook · 1 turn · 1 tool · 0 in / 0 out tokens ·
-        0 ms
+        cost unknown · 0 ms
         ----
         › Go.
 
         Hm
 
-        cut off · 1 turn · 0 tools · 0 in / 0 out tokens · 0 ms
+        cut off · 1 turn · 0 tools · 0 in / 0 out tokens · cost
+        unknown · 0 ms
         ----
         › Go.
 
-        failed · 1 turn · 0 tools · 0 in / 0 out tokens · 0 ms
+        failed · 1 turn · 0 tools · 0 in / 0 out tokens · cost
+        unknown · 0 ms
         ----
     "#]]
     .assert_eq(&ends);
@@ -289,9 +299,10 @@ async fn an_interrupted_run_ends_its_line() {
     expect![[r#"
         ␛[36m›␛[0m␛[1m Go.␛[0m
 
-        ␛[2mthinking: Let␛[0m␛[2m me␛[0m␛[2m think␛[0m
+        ␛[2mthinking:␛[0m␛[2m Let␛[0m␛[2m me␛[0m␛[2m think␛[0m
 
-        ␛[33minterrupted␛[0m␛[2m ·␛[0m␛[2m 1 turn · 0 tools · 0 in / 0 out tokens · 0 ms␛[0m
+        ␛[33minterrupted␛[0m␛[2m ·␛[0m␛[2m 1 turn · 0 tools · 0 in / 0 out tokens · cost
+        unknown · 0 ms␛[0m
     "#]]
     .assert_eq(&visible(&render(COLOURED, &trace.events())));
 }
@@ -336,7 +347,7 @@ async fn hostile_text_is_shown_and_not_obeyed() {
         ● un\u{1b}]0;evil\u{7}\u{9b}2J\r\u{202e}
           └ not run: there is no tool named "un\u{1b}]0;evil\u{7}\u{9b}2J\r\u{202e}"; available: open
 
-        failed · 2 turns · 2 tools · 0 in / 0 out tokens · 1 ms
+        failed · 2 turns · 2 tools · 0 in / 0 out tokens · cost unknown · 1 ms
     "#]]
     .assert_eq(&text);
 }
@@ -395,7 +406,21 @@ async fn a_pipe_gets_the_answer_and_nothing_else() {
     let events = conversation().run("Go.").await.trace.events();
     let (out, err) = apart(PIPED, PIPED, &events);
     assert_eq!(out, "\n\nDone.\n");
-    expect![[r#""#]].assert_eq(&err);
+    expect![[r#"
+        thinking: Two calls
+        will do.
+
+        I look.
+
+        ● echo text="one two"
+          └ one two · 0 ms
+        ● fails
+          └ failed: it does not work · 0 ms
+        ● echo text=three
+          └ three · 0 ms
+
+        3 turns · 3 tools · 1,234 in (34 cached) / 80 out tokens · cost unknown · 0 ms
+    "#]].assert_eq(&err);
 }
 
 #[tokio::test(start_paused = true)]
@@ -405,7 +430,13 @@ async fn an_answer_that_failed_is_no_answer() {
     let events = scripted(scenario).run("Go.").await.trace.events();
     let (out, err) = apart(PIPED, PIPED, &events);
     assert_eq!(out, "I *begin*,\\u{1b}[2J\n  `so`.\n");
-    expect![[r#""#]].assert_eq(&err);
+    expect![[r#"
+        I beg
+
+        busy; retry 1 of 3 in 2.0 s
+
+        1 turn · 0 tools · 0 in / 0 out tokens · cost unknown · 2.0 s
+    "#]].assert_eq(&err);
 }
 
 #[tokio::test(start_paused = true)]
@@ -420,14 +451,35 @@ async fn on_one_screen_both_streams_read_as_one() {
     let expected: String = events.iter().map(|event| together.event(event).out()).collect();
     assert_eq!(shown, expected);
     let (out, _) = apart(PLAIN, PLAIN, &events);
-    expect![[r#""#]].assert_eq(&out);
+    expect![[r#"
+
+        I look.
+
+        Done.
+    "#]].assert_eq(&out);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_answer_on_a_screen_and_the_rest_in_a_file() {
     let (out, err) = apart(PLAIN, PIPED, &conversation().run("Go.").await.trace.events());
-    expect![[r#""#]].assert_eq(&out);
-    expect![[r#""#]].assert_eq(&err);
+    expect![[r#"
+        I look.
+
+        Done.
+    "#]].assert_eq(&out);
+    expect![[r#"
+        thinking: Two calls
+        will do.
+
+        ● echo text="one two"
+          └ one two · 0 ms
+        ● fails
+          └ failed: it does not work · 0 ms
+        ● echo text=three
+          └ three · 0 ms
+
+        3 turns · 3 tools · 1,234 in (34 cached) / 80 out tokens · cost unknown · 0 ms
+    "#]].assert_eq(&err);
 }
 
 fn result_of(details: serde_json::Value, text: &str) -> FnTool {
@@ -465,7 +517,25 @@ async fn calls_of_the_usual_tools() {
         shown += calls;
         shown.push('\n');
     }
-    expect![[r#""#]].assert_eq(&visible(&shown));
+    expect![[r#"
+        ␛[36m●␛[0m␛[1m tool␛[0m cargo test (+1 line)
+        ␛[2m  └␛[0m exit code 0 · 3 lines · … three␛[2m · 0 ms␛[0m
+        ␛[36m●␛[0m␛[1m tool␛[0m false
+        ␛[2m  └␛[0m␛[31m exit code 1␛[0m · no output␛[2m · 0 ms␛[0m
+        ␛[36m●␛[0m␛[1m tool␛[0m echo hi
+        ␛[2m  └␛[0m exit code 0 · hi␛[2m · 0 ms␛[0m
+        ␛[36m●␛[0m␛[1m tool␛[0m src/lib.rs
+        ␛[2m  └␛[0m 1 | a (+1 line)␛[2m · 0 ms␛[0m
+        ␛[36m●␛[0m␛[1m tool␛[0m fn main in src
+        ␛[2m  └␛[0m src/main.rs:3␛[2m · 0 ms␛[0m
+        ␛[36m●␛[0m␛[1m tool␛[0m src/a.rs
+        ␛[2m  └␛[0m changed src/a.rs: +2 -1 lines␛[2m · 0 ms␛[0m
+        ␛[2m        9 ␛[0m␛[2m fn a() {␛[0m
+        ␛[2m       10 ␛[0m␛[31m-    old\u{200b}();␛[0m
+        ␛[2m       10 ␛[0m␛[32m+    new();␛[0m
+        ␛[2m       11 ␛[0m␛[32m+    more();␛[0m
+        ␛[2m       12 ␛[0m␛[2m }␛[0m
+    "#]].assert_eq(&visible(&shown));
 }
 
 #[tokio::test(start_paused = true)]

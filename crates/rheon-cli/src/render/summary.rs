@@ -81,8 +81,10 @@ impl Summary {
             (Some(budget), Spent::Unknown) => Some(format!("unknown how much of {} is left", money(budget))),
             (None, _) => None,
         };
-        let tokens = self.tokens_max.map(|max| {
-            format!("{} of {} tokens left", grouped(max.saturating_sub(output.usage.total())), grouped(max))
+        // Every run has a limit of tokens; it is worth a word once half of it is gone.
+        let used = output.usage.total();
+        let tokens = self.tokens_max.filter(|max| used >= max / 2).map(|max| {
+            format!("{} of {} tokens left", grouped(max.saturating_sub(used)), grouped(max))
         });
         money.into_iter().chain(tokens).collect()
     }
