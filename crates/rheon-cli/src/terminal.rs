@@ -5,11 +5,10 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
 use rheon_app::config::{Colour, InterfaceSettings};
+use rheon_types::MicroUsd;
 use terminal_size::{Width, terminal_size_of};
 
-use crate::render::{
-    Announcements, Announcer, Detail, Herald, Layout, Renderer, Screen, Spinner, Style,
-};
+use crate::render::{Announcements, Announcer, Detail, Herald, Layout, Renderer, Screen, Spinner, Style};
 
 /// How wide lines may be where there is no terminal.
 const COLUMNS_WITHOUT_TERMINAL: usize = 100;
@@ -42,8 +41,14 @@ pub(crate) enum Audience {
     Reader,
 }
 
-/// The screen for an audience, as it is configured and as far as the terminal can do it.
-pub(crate) fn screen(audience: Audience, interface: &InterfaceSettings, detail: Detail) -> Screen {
+/// The screen for an audience, as it is configured and as far as the terminal can do it. `budget` is the most that all runs
+/// may cost together.
+pub(crate) fn screen(
+    audience: Audience,
+    interface: &InterfaceSettings,
+    detail: Detail,
+    budget: Option<MicroUsd>,
+) -> Screen {
     let Styles { mut out, mut err } = styles(interface.colour);
     out.formats &= interface.markdown;
     err.formats &= interface.markdown;
@@ -57,7 +62,11 @@ pub(crate) fn screen(audience: Audience, interface: &InterfaceSettings, detail: 
         Audience::Watcher | Audience::Speaker => out.moves() && err.moves(),
         Audience::Reader => err.moves(),
     };
-    let mut screen = Screen::new(Renderer::new(layout).with_detail(detail));
+    let mut renderer = Renderer::new(layout).with_detail(detail);
+    if let Some(budget) = budget {
+        renderer = renderer.with_budget(budget);
+    }
+    let mut screen = Screen::new(renderer);
     if moves && interface.spinner {
         screen = screen.with_spinner(Spinner::new(err.columns));
     }

@@ -62,7 +62,8 @@ impl Demo {
         if self.events {
             return View::Log;
         }
-        View::Text(terminal::screen(Audience::Watcher, &InterfaceSettings::default(), Detail::Normal))
+        let interface = InterfaceSettings::default();
+        View::Text(terminal::screen(Audience::Watcher, &interface, Detail::Normal, None))
     }
 
     /// Says what became of the workspace. A log holds nothing but events, so there it goes to standard error.

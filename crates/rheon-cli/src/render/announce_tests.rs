@@ -48,7 +48,8 @@ fn what_is_sent() {
         ␛]9;rheon: done after 30.0 s␇
         ␛]777;notify;rheon;rheon: done after 30.0 s␇
         ␇
-    "#]].assert_eq(&cases.join("\n"));
+    "#]]
+    .assert_eq(&cases.join("\n"));
 }
 
 #[test]

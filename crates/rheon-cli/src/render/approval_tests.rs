@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon_types::event::{
-    ApprovalRequest, Choice, Danger, QueuedChange, Selection, Subject, UserQuestion,
-};
+use rheon_types::event::{ApprovalRequest, Choice, Danger, QueuedChange, Selection, Subject, UserQuestion};
 use serde_json::json;
 
 use super::super::page::{Block, Page, Route, Style};
@@ -49,7 +47,8 @@ fn a_command() {
           in /home/me/project
           “always” would save the rule Bash(cargo build:*↩
           )
-    "#]].assert_eq(&shown(&request, false));
+    "#]]
+    .assert_eq(&shown(&request, false));
     expect![[r#"
         ␛[1mbash␛[0m asks for permission ·␛[31m dangerous␛[0m
         ␛[2m  ␛[0mno rule allows it
@@ -58,7 +57,8 @@ fn a_command() {
         ␛[2m  ␛[0m␛[2min /home/me/project␛[0m
         ␛[2m  ␛[0m␛[2m“always” would save the rule Bash(cargo build:*␛[0m␛[2m↩␛[0m
         ␛[2m  ␛[0m␛[2m)␛[0m
-    "#]].assert_eq(&shown(&request, true));
+    "#]]
+    .assert_eq(&shown(&request, true));
 }
 
 #[test]
@@ -78,14 +78,16 @@ fn a_command_is_shown_to_its_end() {
           no rule allows it
           │ echo ok[10,000 blanks]; rm -rf ~
           in /home/me/project
-    "#]].assert_eq(&shown(&request(command(&hidden), Danger::Critical), false));
+    "#]]
+    .assert_eq(&shown(&request(command(&hidden), Danger::Critical), false));
     expect![[r#"
         bash asks for permission · safe
           no rule allows it
           │ echo \u{1b}[8mhidden\u{1b}[0m \u{202e}fr- mr\↩
           │ u{2066} a\u{200b}b\u{d}ls
           in /home/me/project
-    "#]].assert_eq(&shown(&request(command(evil), Danger::Safe), false));
+    "#]]
+    .assert_eq(&shown(&request(command(evil), Danger::Safe), false));
     expect![[r#"
         bash asks for permission · changes the workspace
           no rule allows it
@@ -96,7 +98,8 @@ fn a_command_is_shown_to_its_end() {
           │ 漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字↩
           │ 漢字漢字漢字漢字漢字漢字; rm -rf ~
           in /home/me/project
-    "#]].assert_eq(&shown(&request(command(&long), Danger::Moderate), false));
+    "#]]
+    .assert_eq(&shown(&request(command(&long), Danger::Moderate), false));
     let shown = shown(&request(command(&lines), Danger::Moderate), false);
     assert!(shown.lines().count() < 40 && shown.contains("rm -rf ~"), "{shown}");
 }
@@ -164,5 +167,6 @@ fn other_subjects() {
           │ {
           │   "path": "a"
           │ }
-    "#]].assert_eq(&all.join("----\n"));
+    "#]]
+    .assert_eq(&all.join("----\n"));
 }

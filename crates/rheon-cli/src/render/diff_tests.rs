@@ -23,7 +23,8 @@ fn a_diff_of_two_parts() {
         Red      20 -a
         Green    20 +b
         Green    21 +--- c
-        Dim         \ No newline at end of file"#]].assert_eq(&shown(diff));
+        Dim         \ No newline at end of file"#]]
+    .assert_eq(&shown(diff));
 }
 
 #[test]
@@ -31,10 +32,12 @@ fn what_is_no_diff_is_shown_as_it_is() {
     expect_test::expect![[r#"
         Plain       the file would be
         Plain       made @@ anew
-        Plain       @@ -x +y @@"#]].assert_eq(&shown("the file would be\nmade @@ anew\n@@ -x +y @@"));
+        Plain       @@ -x +y @@"#]]
+    .assert_eq(&shown("the file would be\nmade @@ anew\n@@ -x +y @@"));
 }
 
 #[test]
 fn what_is_not_seen_is_written_out() {
-    expect_test::expect![[r#"Green     1 +a\u{200b}b\u{202e}    \u{1b}[2K\u{feff}\u{d}"#]].assert_eq(&shown("@@ -1 +1 @@\n+a\u{200b}b\u{202e}\t\x1b[2K\u{feff}\r"));
+    expect_test::expect![[r#"Green     1 +a\u{200b}b\u{202e}    \u{1b}[2K\u{feff}\u{d}"#]]
+        .assert_eq(&shown("@@ -1 +1 @@\n+a\u{200b}b\u{202e}\t\x1b[2K\u{feff}\r"));
 }

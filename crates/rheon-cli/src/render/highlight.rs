@@ -60,7 +60,8 @@ impl Highlighter {
         if !colours || word.is_empty() {
             return;
         }
-        let token = RELATIVES.iter().find(|(name, _)| *name == word).map_or(word.as_str(), |(_, other)| other);
+        let token =
+            RELATIVES.iter().find(|(name, _)| *name == word).map_or(word.as_str(), |(_, other)| other);
         let loaded = self.loaded.get_or_insert_with(Loaded::new);
         let Some(name) = loaded.syntaxes.find_syntax_by_token(token).map(|syntax| syntax.name.clone()) else {
             return;

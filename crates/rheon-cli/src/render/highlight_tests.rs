@@ -24,8 +24,8 @@ fn code_in_colours() {
     "#]]
         .assert_eq(&coloured("rust,ignore", "/* a\n b */ let x = \"c\\n\";\nfn f() -> u8 { 3 }"));
     expect_test::expect![[r#"
-        Magenta(const) Plain( ) Plain(a) Plain(: ) Plain(number) Plain( ) Plain(=) Plain( ) Cyan(1) Plain(;) Plain( ) Dim(//) Dim( b)
-    "#]].assert_eq(&coloured("ts", "const a: number = 1; // b"));
+        Plain({) Plain( ) Green(") Green(a) Green(") Plain(:) Plain( ) Plain([) Cyan(1) Plain(,) Plain( ) Cyan(true) Plain(]) Plain( ) Plain(}) Plain( ) Dim(//) Dim( b)
+    "#]].assert_eq(&coloured("jsonc", "{ \"a\": [1, true] } // b"));
 }
 
 #[test]

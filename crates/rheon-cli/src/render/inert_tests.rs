@@ -17,7 +17,10 @@ fn what_a_terminal_would_obey_is_written_out() {
         ("back\x08space\x7f", "back\\u{8}space\\u{7f}"),
         ("nul\0", "nul\\u{0}"),
         ("a\u{202e}b\u{202c}", "a\\u{202e}b\\u{202c}"),
-        ("👨\u{200d}👩\u{200d}👧 e\u{301} ❤\u{fe0f} א\u{200f}", "👨\u{200d}👩\u{200d}👧 e\u{301} ❤\u{fe0f} א\u{200f}"),
+        (
+            "👨\u{200d}👩\u{200d}👧 e\u{301} ❤\u{fe0f} א\u{200f}",
+            "👨\u{200d}👩\u{200d}👧 e\u{301} ❤\u{fe0f} א\u{200f}",
+        ),
         ("a\u{2028}b", "a\\u{2028}b"),
         ("a\u{2066}b\u{2069}", "a\\u{2066}b\\u{2069}"),
     ];

@@ -11,7 +11,7 @@ use inline::{Span, settled, spans};
 use line::Line;
 
 /// From this size on a paragraph is shown as it is and begun anew: it is parsed again with every word.
-const PARAGRAPH_BYTES_MAX: usize = 8 * 1024;
+const PARAGRAPH_BYTES_MAX: usize = 4 * 1024;
 
 /// From this many lines on a table is shown, and what follows stands below it.
 const TABLE_LINES_MAX: usize = 200;
@@ -100,7 +100,9 @@ impl Markdown {
     fn take(&mut self, piece: &str) {
         match &mut self.block {
             Open::Paragraph(paragraph) if self.flows => paragraph.source.push_str(piece),
-            Open::Nothing | Open::Paragraph(_) | Open::Code { .. } | Open::Table(_) => self.line.push_str(piece),
+            Open::Nothing | Open::Paragraph(_) | Open::Code { .. } | Open::Table(_) => {
+                self.line.push_str(piece)
+            }
         }
     }
 

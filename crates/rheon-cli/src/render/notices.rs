@@ -39,8 +39,12 @@ pub(super) fn notice(event: &AgentEvent) -> Option<Notice> {
         }
         AgentEvent::Recovered { attempts } => more(format!("recovered after {attempts} attempts")),
         AgentEvent::Error { message } => always(Ink::Red, format!("error: {message}")),
-        AgentEvent::BudgetWarning { ledger } => always(Ink::Yellow, format!("the budget is nearly spent{}", spent(ledger))),
-        AgentEvent::BudgetExceeded { ledger } => always(Ink::Red, format!("the budget is spent{}", spent(ledger))),
+        AgentEvent::BudgetWarning { ledger } => {
+            always(Ink::Yellow, format!("the budget is nearly spent{}", spent(ledger)))
+        }
+        AgentEvent::BudgetExceeded { ledger } => {
+            always(Ink::Red, format!("the budget is spent{}", spent(ledger)))
+        }
         AgentEvent::CompactionStart { trigger, tokens_before } => {
             let why = match trigger {
                 CompactionTrigger::Auto => "it is nearly full",
@@ -63,7 +67,9 @@ pub(super) fn notice(event: &AgentEvent) -> Option<Notice> {
             let (ink, word) = if *is_error { (Ink::Red, "failed") } else { (Ink::Dim, "done") };
             always(ink, format!("sub-agent {word}: {}", one_line(summary)))
         }
-        AgentEvent::ModeChanged { mode } => always(Ink::Yellow, format!("permission mode: {}", mode_word(*mode))),
+        AgentEvent::ModeChanged { mode } => {
+            always(Ink::Yellow, format!("permission mode: {}", mode_word(*mode)))
+        }
         AgentEvent::PlanQueued { change } => {
             always(Ink::Dim, format!("planned: {} {}", change.tool_name, one_line(&change.summary)))
         }

@@ -31,5 +31,6 @@ fn ends_in_a_line() {
         Plain exit code 0 · no output 1.2 s
         Red exit code 2 · no output 1.2 s
         Plain exit code 0 · 1,001 lines, 17.0 kB · … test result: ok 1.2 s
-        Plain ended by signal 9, no exit code 1.2 s"#]].assert_eq(&cases.join("\n"));
+        Plain ended by signal 9, no exit code 1.2 s"#]]
+    .assert_eq(&cases.join("\n"));
 }

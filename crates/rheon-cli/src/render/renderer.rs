@@ -208,7 +208,9 @@ impl Renderer {
     fn answer(&mut self, message: &AssistantMessage) {
         let text = message.text();
         let is_answer = match message.stop_reason {
-            StopReason::Stop | StopReason::Length | StopReason::Aborted => message.tool_calls().next().is_none(),
+            StopReason::Stop | StopReason::Length | StopReason::Aborted => {
+                message.tool_calls().next().is_none()
+            }
             StopReason::ToolUse | StopReason::Error => false,
         };
         if !is_answer {

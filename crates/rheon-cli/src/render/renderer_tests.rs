@@ -420,7 +420,8 @@ async fn a_pipe_gets_the_answer_and_nothing_else() {
           └ three · 0 ms
 
         3 turns · 3 tools · 1,234 in (34 cached) / 80 out tokens · cost unknown · 0 ms
-    "#]].assert_eq(&err);
+    "#]]
+    .assert_eq(&err);
 }
 
 #[tokio::test(start_paused = true)]
@@ -436,7 +437,8 @@ async fn an_answer_that_failed_is_no_answer() {
         busy; retry 1 of 3 in 2.0 s
 
         1 turn · 0 tools · 0 in / 0 out tokens · cost unknown · 2.0 s
-    "#]].assert_eq(&err);
+    "#]]
+    .assert_eq(&err);
 }
 
 #[tokio::test(start_paused = true)]
@@ -456,7 +458,8 @@ async fn on_one_screen_both_streams_read_as_one() {
         I look.
 
         Done.
-    "#]].assert_eq(&out);
+    "#]]
+    .assert_eq(&out);
 }
 
 #[tokio::test(start_paused = true)]
@@ -466,7 +469,8 @@ async fn the_answer_on_a_screen_and_the_rest_in_a_file() {
         I look.
 
         Done.
-    "#]].assert_eq(&out);
+    "#]]
+    .assert_eq(&out);
     expect![[r#"
         thinking: Two calls
         will do.
@@ -479,7 +483,8 @@ async fn the_answer_on_a_screen_and_the_rest_in_a_file() {
           └ three · 0 ms
 
         3 turns · 3 tools · 1,234 in (34 cached) / 80 out tokens · cost unknown · 0 ms
-    "#]].assert_eq(&err);
+    "#]]
+    .assert_eq(&err);
 }
 
 fn result_of(details: serde_json::Value, text: &str) -> FnTool {
@@ -535,7 +540,8 @@ async fn calls_of_the_usual_tools() {
         ␛[2m       10 ␛[0m␛[32m+    new();␛[0m
         ␛[2m       11 ␛[0m␛[32m+    more();␛[0m
         ␛[2m       12 ␛[0m␛[2m }␛[0m
-    "#]].assert_eq(&visible(&shown));
+    "#]]
+    .assert_eq(&visible(&shown));
 }
 
 #[tokio::test(start_paused = true)]

@@ -17,14 +17,15 @@ fn say(text: &str) -> AgentEvent {
 }
 
 fn visible(rendered: &Rendered) -> String {
-    let pieces: Vec<String> = rendered.pieces().map(|(stream, text)| format!("{stream:?} {text:?}")).collect();
+    let pieces: Vec<String> =
+        rendered.pieces().map(|(stream, text)| format!("{stream:?} {text:?}")).collect();
     pieces.join(", ").replace("\\u{1b}", "␛")
 }
 
 #[test]
 fn the_spinner_makes_room_for_text() {
-    let mut screen = Screen::new(Renderer::new(Layout::Apart { out: STYLE, err: STYLE }))
-        .with_spinner(Spinner::new(40));
+    let mut screen =
+        Screen::new(Renderer::new(Layout::Apart { out: STYLE, err: STYLE })).with_spinner(Spinner::new(40));
     let start = AgentEvent::LlmStart { model: "m".into(), tokens_estimate: 0, reserved: None };
     let now = Timestamp::from_millis;
     let steps = [
@@ -52,5 +53,6 @@ fn the_spinner_makes_room_for_text() {
         Err "\r␛[K", Out "\n"
         Err "\r␛[K␛[2m⠇ waiting for the mo… · 0 s · ~5 tokens␛[0m"
         Err "\r␛[K", Out "**held\n"
-    "#]].assert_eq(&shown.join("\n"));
+    "#]]
+    .assert_eq(&shown.join("\n"));
 }

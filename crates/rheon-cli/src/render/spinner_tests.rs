@@ -64,7 +64,8 @@ fn it_tells_what_is_waited_for_how_long_and_what_it_used() {
         nothing
         ⠋ bash cargo test… · 0 s · 1,234 tokens
         ⠋ bash carg… · 2 min 5 s · 1,234 tokens
-        ⠋ bash 漢字… · 2 min 5 s · 1,234 tokens"#]].assert_eq(&shown.join("\n"));
+        ⠋ bash 漢字… · 2 min 5 s · 1,234 tokens"#]]
+    .assert_eq(&shown.join("\n"));
 }
 
 #[test]

@@ -76,16 +76,20 @@ impl Summary {
         };
         let money = match (self.budget, &self.spent) {
             (Some(budget), Spent::Known(spent)) => {
-                Some(format!("{} of {} left", money(MicroUsd(budget.0.saturating_sub(spent.0))), money(budget)))
+                let left = budget.0.saturating_sub(spent.0);
+                // A cost is rounded up, what is left is rounded down.
+                let left = left - left % if left < 1_000_000 { 100 } else { 10_000 };
+                Some(format!("{} of {} left", money(MicroUsd(left)), money(budget)))
             }
             (Some(budget), Spent::Unknown) => Some(format!("unknown how much of {} is left", money(budget))),
             (None, _) => None,
         };
         // Every run has a limit of tokens; it is worth a word once half of it is gone.
         let used = output.usage.total();
-        let tokens = self.tokens_max.filter(|max| used >= max / 2).map(|max| {
-            format!("{} of {} tokens left", grouped(max.saturating_sub(used)), grouped(max))
-        });
+        let tokens = self
+            .tokens_max
+            .filter(|max| used >= max / 2)
+            .map(|max| format!("{} of {} tokens left", grouped(max.saturating_sub(used)), grouped(max)));
         money.into_iter().chain(tokens).collect()
     }
 }

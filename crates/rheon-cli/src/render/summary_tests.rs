@@ -25,7 +25,8 @@ fn what_a_run_took() {
         2 turns · 1 tool · 46,000 in (34,000 cached) / 900 out tokens · cost unknown · 1 min 5 s
         2 turns · 1 tool · 46,000 in (34,000 cached) / 900 out tokens · $0.0000 · 1 min 5 s
         2 turns · 1 tool · 46,000 in (34,000 cached) / 900 out tokens · $0.0124 · 1 min 5 s
-        2 turns · 1 tool · 46,000 in (34,000 cached) / 900 out tokens · $3.22 · 1 min 5 s"#]].assert_eq(&lines(&mut Summary::default(), &[None, Some(0), Some(12_345), Some(3_210_001)]));
+        2 turns · 1 tool · 46,000 in (34,000 cached) / 900 out tokens · $3.22 · 1 min 5 s"#]]
+    .assert_eq(&lines(&mut Summary::default(), &[None, Some(0), Some(12_345), Some(3_210_001)]));
 }
 
 #[test]

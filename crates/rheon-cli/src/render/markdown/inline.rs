@@ -39,7 +39,8 @@ pub(super) fn spans(source: &str) -> Option<Vec<Span>> {
 /// Takes away what stood before the text.
 fn unguarded(mut spans: Vec<Span>) -> Option<Vec<Span>> {
     let first = spans.first_mut()?;
-    first.text = first.text.strip_prefix(GUARD).or_else(|| first.text.strip_prefix(GUARD.trim_end()))?.to_owned();
+    first.text =
+        first.text.strip_prefix(GUARD).or_else(|| first.text.strip_prefix(GUARD.trim_end()))?.to_owned();
     Some(spans)
 }
 

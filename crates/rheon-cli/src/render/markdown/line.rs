@@ -86,7 +86,11 @@ impl<'a> Fence<'a> {
         let mark = text.chars().next().filter(|mark| ['`', '~'].contains(mark))?;
         let info = text.trim_start_matches(mark);
         let length = text.len() - info.len();
-        (length >= 3 && !(mark == '`' && info.contains('`'))).then_some(Self { mark, length, info: info.trim() })
+        (length >= 3 && !(mark == '`' && info.contains('`'))).then_some(Self {
+            mark,
+            length,
+            info: info.trim(),
+        })
     }
 
     /// Whether it ends the code that `opening` began.

@@ -5,9 +5,31 @@ use super::Line;
 #[test]
 fn lines_by_what_they_begin_with() {
     let shown: Vec<String> = [
-        "", "  \t", "```rust", "  ~~~~", "``` `a`", "---", "* * *", "--", "| a | b |", "# Title", "#hash", "####### x",
-        "- item", "  * item", "-item", "-", "1. one", "12) two", "1.5 kg", "1234567890. x", "> quoted", ">tight", "text",
-        "    deep", "**bold** x",
+        "",
+        "  \t",
+        "```rust",
+        "  ~~~~",
+        "``` `a`",
+        "---",
+        "* * *",
+        "--",
+        "| a | b |",
+        "# Title",
+        "#hash",
+        "####### x",
+        "- item",
+        "  * item",
+        "-item",
+        "-",
+        "1. one",
+        "12) two",
+        "1.5 kg",
+        "1234567890. x",
+        "> quoted",
+        ">tight",
+        "text",
+        "    deep",
+        "**bold** x",
     ]
     .iter()
     .map(|line| format!("{line:?} {:?}", Line::of(line)))
@@ -37,12 +59,16 @@ fn lines_by_what_they_begin_with() {
         ">tight" Quote { text: "tight" }
         "text" Text { indent: 0, text: "text" }
         "    deep" Text { indent: 4, text: "deep" }
-        "**bold** x" Text { indent: 0, text: "**bold** x" }"########]].assert_eq(&shown.join("\n"));
+        "**bold** x" Text { indent: 0, text: "**bold** x" }"########]]
+    .assert_eq(&shown.join("\n"));
 }
 
 #[test]
 fn the_beginning_of_a_line_waits_until_it_is_clear() {
-    let open = ["", "  ", "`", "``", "```", "```rust", "~", "|", "| a", "-", "--", "- ", "*", "**", "1", "12.", "#", "##", ">", "+"];
+    let open = [
+        "", "  ", "`", "``", "```", "```rust", "~", "|", "| a", "-", "--", "- ", "*", "**", "1", "12.", "#",
+        "##", ">", "+",
+    ];
     for line in open {
         assert_eq!(Line::begun(line), None, "{line}");
     }

@@ -71,7 +71,8 @@ fn rows(source: &str) -> Option<Vec<Vec<Cell>>> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     for (event, range) in Parser::new_ext(source, options).into_offset_iter() {
         match event {
-            Event::Start(Tag::Table(_)) | Event::End(TagEnd::Table | TagEnd::TableHead | TagEnd::TableRow) => {}
+            Event::Start(Tag::Table(_))
+            | Event::End(TagEnd::Table | TagEnd::TableHead | TagEnd::TableRow) => {}
             Event::Start(Tag::TableHead | Tag::TableRow) => rows.push(Vec::new()),
             Event::Start(Tag::TableCell) => cell = Collector::default(),
             Event::End(TagEnd::TableCell) => rows.last_mut()?.push(std::mem::take(&mut cell.spans)),
