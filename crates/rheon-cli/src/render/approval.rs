@@ -51,7 +51,7 @@ fn subject(subject: &Subject, page: &mut Page) {
         Subject::Diff { path, diff } => {
             block(page, Ink::Bold, "  ", path);
             for line in diff::lines(diff) {
-                piece(page, line.ink, (&gutter(line.number), &gutter(None)), &line.text);
+                piece(page, line.ink, (&gutter(line.number), &gutter(None)), &crowded(&line.text));
             }
         }
         Subject::Arguments { arguments } => block(page, Ink::Plain, "  │ ", &pretty(arguments)),

@@ -45,23 +45,9 @@ pub(super) fn notice(event: &AgentEvent) -> Option<Notice> {
         AgentEvent::BudgetExceeded { ledger } => {
             always(Ink::Red, format!("the budget is spent{}", spent(ledger)))
         }
-        AgentEvent::CompactionStart { trigger, tokens_before } => {
-            let why = match trigger {
-                CompactionTrigger::Auto => "it is nearly full",
-                CompactionTrigger::Manual => "as asked",
-                CompactionTrigger::Overflow => "the service found it too long",
-            };
-            more(format!("making the conversation of {} tokens shorter: {why}", grouped(*tokens_before)))
-        }
-        AgentEvent::CompactionEnd { tokens_before, tokens_after, .. } => {
-            let (before, after) = (grouped(*tokens_before), grouped(*tokens_after));
-            always(Ink::Dim, format!("the conversation was made shorter: {before} → {after} tokens"))
-        }
-        AgentEvent::CompactionWarning { tokens_used, tokens_window } => more(format!(
-            "{} of {} tokens of the window are used",
-            grouped(*tokens_used),
-            grouped(*tokens_window)
-        )),
+        AgentEvent::CompactionStart { .. }
+        | AgentEvent::CompactionEnd { .. }
+        | AgentEvent::CompactionWarning { .. } => window(event),
         AgentEvent::SubagentStart { task, .. } => always(Ink::Dim, format!("sub-agent: {}", one_line(task))),
         AgentEvent::SubagentEnd { summary, is_error, .. } => {
             let (ink, word) = if *is_error { (Ink::Red, "failed") } else { (Ink::Dim, "done") };
@@ -104,6 +90,28 @@ pub(super) fn notice(event: &AgentEvent) -> Option<Notice> {
         | AgentEvent::ParallelEnd { .. }
         | AgentEvent::ContextUsage { .. } => None,
     }
+}
+
+/// What is told of the conversation's size.
+fn window(event: &AgentEvent) -> Option<Notice> {
+    let (detail, text) = if let AgentEvent::CompactionStart { trigger, tokens_before } = event {
+        let why = match trigger {
+            CompactionTrigger::Auto => "it is nearly full",
+            CompactionTrigger::Manual => "as asked",
+            CompactionTrigger::Overflow => "the service found it too long",
+        };
+        let before = grouped(*tokens_before);
+        (Detail::More, format!("making the conversation of {before} tokens shorter: {why}"))
+    } else if let AgentEvent::CompactionEnd { tokens_before, tokens_after, .. } = event {
+        let (before, after) = (grouped(*tokens_before), grouped(*tokens_after));
+        (Detail::Normal, format!("the conversation was made shorter: {before} → {after} tokens"))
+    } else if let AgentEvent::CompactionWarning { tokens_used, tokens_window } = event {
+        let (used, window) = (grouped(*tokens_used), grouped(*tokens_window));
+        (Detail::More, format!("{used} of {window} tokens of the window are used"))
+    } else {
+        return None;
+    };
+    Some(Notice { ink: Ink::Dim, detail, text })
 }
 
 fn spent(ledger: &Ledger) -> String {

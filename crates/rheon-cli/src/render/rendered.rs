@@ -41,15 +41,18 @@ impl Rendered {
     }
 
     /// All that goes to standard output.
+    #[cfg(test)]
     pub(crate) fn out(&self) -> String {
         self.of(Stream::Out)
     }
 
     /// All that goes to standard error.
+    #[cfg(test)]
     pub(crate) fn err(&self) -> String {
         self.of(Stream::Err)
     }
 
+    #[cfg(test)]
     fn of(&self, wanted: Stream) -> String {
         self.pieces().filter(|(stream, _)| *stream == wanted).map(|(_, text)| text).collect()
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use expect_test::expect;
 use rheon_testkit::{FnTool, Scenario, Scripted, Turn, echo, fails, scripted};
+use rheon_types::event::{ApprovalRequest, Danger, Subject};
 use rheon_types::{
     AgentEvent, Answer, DenyAll, Event, FilterVerdict, Flow, History, Hook, Message, ProviderError,
     ProviderErrorKind, StopReason, ToolError, ToolResult, Usage,
@@ -554,4 +555,52 @@ async fn a_long_change_is_not_shown_whole() {
     let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("    ")).collect();
     assert_eq!(lines.len(), 41);
     assert_eq!((lines[39], lines[40]), ("       40 +line 39", "          … 120 more lines"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_terminal_no_byte_of_a_text_changes() {
+    let text = "# Head\n\n* a  *b*\t`c`\n```rust\nfn  x() {}\n```\n\n| a |\n|---|\n  trailing  \n\n\n\nend";
+    let scenario = Scenario::new().turn(Turn::say(text));
+    let events = scripted(scenario).run("Go.").await.trace.events();
+    assert_eq!(apart(PIPED, PIPED, &events).0, format!("{text}\n"));
+    assert!(render(PIPED, &events).contains(text));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_that_was_asked_about_is_not_shown_twice() {
+    let diff = "@@ -1 +1 @@\n-a\n+b\n";
+    let scenario = Scenario::new().turn(Turn::call("tool", json!({ "path": "x" }))).turn("Done.");
+    let run = scripted(scenario).tool(result_of(json!({ "diff": diff }), "changed x"));
+    let mut events = run.run("Go.").await.trace.events();
+    let start = events.iter().position(|event| matches!(event.kind, AgentEvent::ToolStart { .. })).unwrap();
+    let AgentEvent::ToolStart { call_id, .. } = &events[start].kind else { panic!("it is one") };
+    let request = ApprovalRequest {
+        id: "a".into(),
+        call_id: call_id.clone(),
+        tool_name: "tool".into(),
+        subject: Subject::Diff { path: "x".into(), diff: diff.into() },
+        reason: "it writes".into(),
+        danger: Danger::Moderate,
+        suggested_rule: None,
+        digest: String::new(),
+    };
+    let asked =
+        Event { kind: AgentEvent::ApprovalRequired { request: request.into() }, ..events[start].clone() };
+    events.insert(start, asked);
+    expect![[r#"
+        › Go.
+
+        tool asks for permission · changes the workspace
+          it writes
+          x
+            1 -a
+            1 +b
+
+        ● tool x
+          └ changed x · 0 ms
+
+        Done.
+
+        2 turns · 1 tool · 0 in / 0 out tokens · cost unknown · 0 ms
+    "#]].assert_eq(&render(PLAIN, &events));
 }

@@ -1,6 +1,6 @@
 //! `Spinner`: a line that moves while one waits for the model or a tool. Knows events and the time it is told, no clock.
 
-use rheon_types::{AgentEvent, Event, Timestamp};
+use rheon_types::{AgentEvent, Event, Timestamp, ToolCallId};
 
 use super::words::{about, fit, grouped, one_line};
 
@@ -15,7 +15,12 @@ const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "�
 /// What is waited for, since when, and what it used so far.
 pub(crate) struct Spinner {
     columns: usize,
+    /// The model, or what else there is one of.
     waits: Option<Wait>,
+    /// The tools that run, the oldest first.
+    tools: Vec<(ToolCallId, Wait)>,
+    /// Whether the user has to decide something: then nothing should move.
+    asks: bool,
     /// The tokens of all model calls that are over.
     tokens: u64,
     /// Characters of the answer that is being written.
@@ -29,7 +34,7 @@ struct Wait {
 
 impl Spinner {
     pub(crate) fn new(columns: usize) -> Self {
-        Self { columns, waits: None, tokens: 0, characters: 0 }
+        Self { columns, waits: None, tools: Vec::new(), asks: false, tokens: 0, characters: 0 }
     }
 
     /// Takes note of what happens.
@@ -40,35 +45,34 @@ impl Spinner {
                 self.characters = 0;
                 self.wait("waiting for the model", event.at);
             }
-            AgentEvent::ThinkingDelta { delta } | AgentEvent::ToolCallDelta { delta, .. } => {
-                self.characters += delta.chars().count() as u64;
-            }
-            // Whoever reads needs nothing else that moves; it starts again where the answer pauses.
-            AgentEvent::TextDelta { delta } => self.characters += delta.chars().count() as u64,
+            AgentEvent::TextDelta { delta }
+            | AgentEvent::ThinkingDelta { delta }
+            | AgentEvent::ToolCallDelta { delta, .. } => self.characters += delta.chars().count() as u64,
             AgentEvent::LlmEnd { usage, .. } => {
                 self.tokens = self.tokens.saturating_add(usage.total());
                 self.characters = 0;
                 self.waits = None;
             }
-            AgentEvent::ToolStart { name, args, .. } => {
-                self.wait(&format!("{} {}", one_line(name.as_str()), about(args)), event.at);
+            AgentEvent::ToolStart { call_id, name, args, .. } => {
+                let on = format!("{} {}", one_line(name.as_str()), about(args));
+                self.tools.push((call_id.clone(), Wait { on, since: event.at }));
             }
-            AgentEvent::ToolEnd { .. }
-            | AgentEvent::ToolBlocked { .. }
-            | AgentEvent::ApprovalRequired { .. }
-            | AgentEvent::AgentEnd { .. } => self.waits = None,
+            AgentEvent::ToolEnd { call_id, .. } | AgentEvent::ToolBlocked { call_id, .. } => {
+                self.tools.retain(|(id, _)| id != call_id);
+            }
+            AgentEvent::ApprovalRequired { .. } => self.asks = true,
+            AgentEvent::ApprovalResolved { .. } => self.asks = false,
+            AgentEvent::TurnEnd { .. } | AgentEvent::AgentEnd { .. } => self.rest(),
             AgentEvent::Retry { .. } => self.wait("waiting to try again", event.at),
             AgentEvent::CompactionStart { .. } => self.wait("making the conversation shorter", event.at),
             AgentEvent::SubagentStart { task, .. } => {
                 self.wait(&format!("sub-agent: {}", one_line(task)), event.at);
             }
             AgentEvent::TurnStart { .. }
-            | AgentEvent::TurnEnd { .. }
             | AgentEvent::MessageStart { .. }
             | AgentEvent::MessageEnd { .. }
             | AgentEvent::ToolUpdate { .. }
             | AgentEvent::ToolProgress { .. }
-            | AgentEvent::ApprovalResolved { .. }
             | AgentEvent::PlanQueued { .. }
             | AgentEvent::PlanResolved { .. }
             | AgentEvent::ModeChanged { .. }
@@ -93,9 +97,19 @@ impl Spinner {
         self.waits = Some(Wait { on: on.to_owned(), since });
     }
 
+    /// Nothing is waited for.
+    fn rest(&mut self) {
+        self.waits = None;
+        self.tools.clear();
+        self.asks = false;
+    }
+
     /// The line as it is at `now`, without a line break; nothing if nothing is waited for.
     pub(crate) fn frame(&self, now: Timestamp) -> Option<String> {
-        let wait = self.waits.as_ref()?;
+        if self.asks {
+            return None;
+        }
+        let wait = self.tools.first().map(|(_, wait)| wait).or(self.waits.as_ref())?;
         let elapsed_ms = now.as_millis().saturating_sub(wait.since.as_millis());
         let index = usize::try_from(elapsed_ms / FRAME_MS).unwrap_or_default() % FRAMES.len();
         let seconds = elapsed_ms / 1_000;

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::Spinner;
 
-pub(crate) fn event(at_ms: u64, kind: AgentEvent) -> Event {
+fn event(at_ms: u64, kind: AgentEvent) -> Event {
     Event { seq: 1, at: Timestamp::from_millis(at_ms), session_id: "s".into(), loop_id: "l".into(), kind }
 }
 
@@ -53,6 +53,11 @@ fn it_tells_what_is_waited_for_how_long_and_what_it_used() {
     spinner.observe(&event(5_000, tool_start("cargo test\x1b[2J --workspace --all-targets")));
     look(&spinner, 5_000);
     look(&spinner, 130_000);
+    spinner.observe(&event(
+        5_000,
+        AgentEvent::TurnEnd { turn_index: 0, message: None, tool_results: vec![], usage: Usage::default() },
+    ));
+    look(&spinner, 5_000);
     spinner.observe(&event(5_000, tool_start(&"漢字".repeat(50))));
     look(&spinner, 130_000);
     expect_test::expect![[r#"
@@ -64,6 +69,7 @@ fn it_tells_what_is_waited_for_how_long_and_what_it_used() {
         nothing
         ⠋ bash cargo test… · 0 s · 1,234 tokens
         ⠋ bash carg… · 2 min 5 s · 1,234 tokens
+        nothing
         ⠋ bash 漢字… · 2 min 5 s · 1,234 tokens"#]]
     .assert_eq(&shown.join("\n"));
 }

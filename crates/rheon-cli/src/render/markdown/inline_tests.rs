@@ -82,6 +82,6 @@ fn what_is_open_is_not_settled() {
         ("a b \\", "a b"),
     ];
     for (text, expected) in cases {
-        assert_eq!(&text[..settled(text)], expected, "{text}");
+        assert_eq!(text.get(..settled(text)), Some(expected), "{text}");
     }
 }
