@@ -16,6 +16,7 @@ mod render;
 mod repl;
 mod runtime;
 mod schema;
+mod show;
 mod signals;
 mod table;
 mod terminal;
