@@ -4,5 +4,6 @@
 pub mod context;
 mod demo;
 pub mod keeping;
+pub mod memory;
 
 pub use demo::{DemoError, DemoOptions, DemoReport, NoteFile, demo};

@@ -186,3 +186,12 @@ fn learnings_are_listed_and_edited() {
     assert_eq!((found("ninja")[0].status, found("ninja")[0].updated), (LearningStatus::Validated, at(7)));
     check_search(memory.database(), "learnings_search");
 }
+
+#[test]
+fn an_episode_is_found_by_its_session() {
+    let memory = Memory::in_memory().unwrap();
+    let kept = episode("one", "p", "Mended the parser.");
+    memory.episodes().record([&kept]).unwrap();
+    assert_eq!(memory.episodes().get(&"one".into()).unwrap(), Some(kept));
+    assert_eq!(memory.episodes().get(&"other".into()).unwrap(), None);
+}
