@@ -32,7 +32,8 @@ pub trait ParseOutput {
 
 impl ParseOutput for AgentOutput {
     fn parse<T: DeserializeOwned>(&self) -> Result<T, OutputError> {
-        let value = self.structured.as_deref().ok_or_else(|| OutputError::Missing { end: self.end.clone() })?;
+        let value =
+            self.structured.as_deref().ok_or_else(|| OutputError::Missing { end: self.end.clone() })?;
         serde_path_to_error::deserialize(value).map_err(|error| {
             let path = error.path().to_string();
             OutputError::Unfit { path, problem: error.into_inner().to_string() }

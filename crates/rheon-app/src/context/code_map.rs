@@ -19,13 +19,9 @@ pub const CODE_MAP_WAIT_MAX: Duration = Duration::from_secs(1);
 /// Which files stay out of the map: asked for absolute paths.
 pub type LeftOutRule = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
-/// What is mapped, and how.
+/// How a project is mapped.
 #[derive(Clone)]
-pub struct CodeMapSettings {
-    /// The root of the project.
-    pub root: PathBuf,
-    /// The file that keeps the map, outside of the project.
-    pub cache_file: PathBuf,
+pub struct CodeMapOptions {
     /// How much of the project is looked at.
     pub limits: RepoMapLimits,
     /// How long the text may be.
@@ -36,12 +32,9 @@ pub struct CodeMapSettings {
     pub left_out: Option<LeftOutRule>,
 }
 
-impl CodeMapSettings {
-    /// The map of the project at `root`, kept in `cache_file`.
-    pub fn new(root: impl Into<PathBuf>, cache_file: impl Into<PathBuf>) -> Self {
+impl Default for CodeMapOptions {
+    fn default() -> Self {
         Self {
-            root: root.into(),
-            cache_file: cache_file.into(),
             limits: RepoMapLimits::default(),
             tokens_max: CODE_MAP_TOKENS_MAX,
             wait_max: CODE_MAP_WAIT_MAX,
@@ -53,7 +46,7 @@ impl CodeMapSettings {
 /// The map of one project. It is read when it is first asked for, and brought up to date each time. When the last who holds it lets
 /// go, what is being read is broken off; what was read is kept, and the next session goes on from there.
 pub struct CodeMap {
-    settings: CodeMapSettings,
+    place: Place,
     map: Arc<Mutex<Option<RepoMap>>>,
     cancel: CancellationToken,
 }
@@ -69,6 +62,14 @@ pub enum CodeMapText {
     Failed(String),
 }
 
+/// What is mapped, and how.
+#[derive(Clone)]
+struct Place {
+    root: PathBuf,
+    cache_file: PathBuf,
+    options: CodeMapOptions,
+}
+
 /// What became of an update.
 struct Updated {
     text: CodeMapText,
@@ -77,28 +78,29 @@ struct Updated {
 }
 
 impl CodeMap {
-    /// The map that `settings` describe. Nothing is read yet.
-    pub fn new(settings: CodeMapSettings) -> Self {
-        Self { settings, map: Arc::default(), cancel: CancellationToken::new() }
+    /// The map of the project at `root`, kept in `cache_file`, which should lie outside of the project. Nothing is read yet.
+    pub fn new(root: impl Into<PathBuf>, cache_file: impl Into<PathBuf>, options: CodeMapOptions) -> Self {
+        let place = Place { root: root.into(), cache_file: cache_file.into(), options };
+        Self { place, map: Arc::default(), cancel: CancellationToken::new() }
     }
 
-    /// Looks what changed, and says what matters for `task`; with it, what was odd. Waits no longer than the settings say.
+    /// Looks what changed, and says what matters for `task`; with it, what was odd. Waits no longer than the options say.
     pub async fn text(&self, task: &str, counter: TokenCounter) -> (CodeMapText, Option<String>) {
         // Nobody reads a text that came too late.
         let wanted = CancellationToken::new();
         let guard = wanted.clone().drop_guard();
-        let (settings, cancel, task) = (self.settings.clone(), self.cancel.clone(), task.to_owned());
+        let (place, cancel, task) = (self.place.clone(), self.cancel.clone(), task.to_owned());
         let work = async {
             let mut slot = Arc::clone(&self.map).lock_owned().await;
             let update = move || {
-                let map = slot.get_or_insert_with(|| open(&settings));
+                let map = slot.get_or_insert_with(|| open(&place));
                 updated(map, &cancel, |map| {
-                    if wanted.is_cancelled() { None } else { Some(rendered(map, &settings, &task, counter)) }
+                    if wanted.is_cancelled() { None } else { Some(rendered(map, &place, &task, counter)) }
                 })
             };
             tokio::task::spawn_blocking(update).await
         };
-        let done = tokio::time::timeout(self.settings.wait_max, work).await;
+        let done = tokio::time::timeout(self.place.options.wait_max, work).await;
         drop(guard);
         match done {
             Ok(Ok(updated)) => (updated.text, updated.problem),
@@ -127,13 +129,13 @@ impl Drop for CodeMap {
 
 impl fmt::Debug for CodeMap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CodeMap").field("root", &self.settings.root).finish_non_exhaustive()
+        f.debug_struct("CodeMap").field("root", &self.place.root).finish_non_exhaustive()
     }
 }
 
-fn open(settings: &CodeMapSettings) -> RepoMap {
-    let map = RepoMap::open(&settings.root, &settings.cache_file, settings.limits);
-    match settings.left_out.clone() {
+fn open(place: &Place) -> RepoMap {
+    let map = RepoMap::open(&place.root, &place.cache_file, place.options.limits);
+    match place.options.left_out.clone() {
         Some(rule) => map.leaving_out(move |path| rule(path)),
         None => map,
     }
@@ -157,9 +159,9 @@ fn updated(
     }
 }
 
-fn rendered(map: &RepoMap, settings: &CodeMapSettings, task: &str, counter: TokenCounter) -> String {
+fn rendered(map: &RepoMap, place: &Place, task: &str, counter: TokenCounter) -> String {
     let count = |text: &str| counter.text(text);
-    map.render(&Query { mentioned: task, focus: &[], tokens_max: settings.tokens_max, count: &count })
+    map.render(&Query { mentioned: task, focus: &[], tokens_max: place.options.tokens_max, count: &count })
 }
 
 /// Where the map of the repository comes from.

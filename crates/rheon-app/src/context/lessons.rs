@@ -1,6 +1,6 @@
 //! `Lessons`: after a run, what was learnt is proposed, and what helped gains evidence.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rheon_store::sqlite::{DatabaseError, Evidence, Learning, LearningId, Proposal};
@@ -11,7 +11,8 @@ use super::warning::ContextWarning;
 use crate::memory::{MemoryStore, redacted};
 
 /// A hook that proposes what a run taught: how repeated failures were mended, and what the user corrected. Each is proposed once
-/// in a session, without secrets. What was in the prompt of a run that ended well gains evidence; what the user corrected loses it.
+/// in a session, without secrets. What was in the prompt of a run that ended well gains evidence. What the user speaks against loses
+/// what it gained in the session, and has evidence against it.
 pub struct Lessons {
     store: MemoryStore,
     watch: Arc<Watch>,
@@ -30,6 +31,8 @@ struct State {
     proposed: HashSet<String>,
     /// The learnings that the user spoke against in this session.
     contradicted: HashSet<LearningId>,
+    /// How often a learning seemed to help in this session.
+    helped: HashMap<LearningId, usize>,
     problems: Vec<ContextWarning>,
 }
 
@@ -63,13 +66,21 @@ impl Lessons {
                 continue;
             }
             let misled = self.used.iter().filter(|learning| speaks_against(&lesson, learning));
-            let misled: Vec<LearningId> = misled.map(|learning| learning.id).collect();
-            learnt.misled.extend(misled.into_iter().filter(|id| state.contradicted.insert(*id)));
+            for id in misled.map(|learning| learning.id) {
+                if state.contradicted.insert(id) {
+                    // What looked like help was none: the user had not seen it yet.
+                    let withdrawn = state.helped.remove(&id).unwrap_or_default();
+                    learnt.misled.push((id, withdrawn));
+                }
+            }
             learnt.texts.push(lesson.text);
         }
         if ended_well(output) {
             let ids = self.used.iter().map(|learning| learning.id);
             learnt.helped = ids.filter(|id| !state.contradicted.contains(id)).collect();
+            for id in &learnt.helped {
+                *state.helped.entry(*id).or_default() += 1;
+            }
         }
         learnt
     }
@@ -80,7 +91,8 @@ impl Lessons {
 struct Learnt {
     texts: Vec<String>,
     helped: Vec<LearningId>,
-    misled: Vec<LearningId>,
+    /// With how often each seemed to help before.
+    misled: Vec<(LearningId, usize)>,
 }
 
 impl Learnt {
@@ -90,10 +102,14 @@ impl Learnt {
             let (project, session_id) = (Some(store.project.clone()), store.session_id.clone());
             learnings.propose(&Proposal { project, text, session_id }, now)?;
         }
-        for (ids, evidence) in [(self.helped, Evidence::For), (self.misled, Evidence::Against)] {
-            for id in ids {
-                learnings.add_evidence(id, evidence, now)?;
+        for id in self.helped {
+            learnings.add_evidence(id, Evidence::For, now)?;
+        }
+        for (id, withdrawn) in self.misled {
+            for _ in 0..withdrawn {
+                learnings.withdraw_evidence(id, Evidence::For, now)?;
             }
+            learnings.add_evidence(id, Evidence::Against, now)?;
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ mod warning;
 
 pub use assemble::{Assembled, PromptParts, assemble};
 pub use code_map::{
-    CODE_MAP_TOKENS_MAX, CODE_MAP_WAIT_MAX, CodeMap, CodeMapSettings, CodeMapSource, CodeMapText, LeftOutRule,
+    CODE_MAP_TOKENS_MAX, CODE_MAP_WAIT_MAX, CodeMap, CodeMapOptions, CodeMapSource, CodeMapText, LeftOutRule,
 };
 pub use extensions::{ExpandError, Expanded, ExtensionPlaces, Extensions, ProjectTrust};
 pub use facts::Facts;

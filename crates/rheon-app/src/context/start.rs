@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rheon_agent::TokenCounter;
-use rheon_store::sqlite::{Memory, OpenMode};
 use rheon_types::{Clock, SessionId};
 
-use super::code_map::{CodeMap, CodeMapSettings, CodeMapSource};
+use super::code_map::{CodeMap, CodeMapOptions, CodeMapSource};
 use super::extensions::{ExtensionPlaces, ProjectTrust};
 use super::git::GIT_TIME_MAX;
 use super::inputs::{ContextInputs, Machine, MadeElsewhere};
@@ -30,6 +29,8 @@ pub struct SessionStart {
     pub trust: ProjectTrust,
     /// Whether anything of the session is kept. If not, nothing is learnt or remembered, and the model has no tool for it.
     pub persistence: Persistence,
+    /// How the project is mapped: how long a session waits, how much is shown, what is left out.
+    pub code_map: CodeMapOptions,
     /// The variables of the program.
     pub environment: Environment,
     /// The time.
@@ -59,6 +60,9 @@ impl ContextInputs {
             (Some(places), Persistence::On) => open(places, start.session_id, &mut warnings).await,
             (Some(_), Persistence::Off) | (None, _) => None,
         };
+        let map = places.as_ref().and_then(|places| places.code_map.clone());
+        let map = map.filter(|_| !holds_home(&root, home.as_deref()));
+        let map = map.map(|file| Arc::new(CodeMap::new(&root, file, start.code_map)));
         let inputs = Self {
             task: start.task,
             base: None,
@@ -72,7 +76,7 @@ impl ContextInputs {
             notes: places.as_ref().map(|places| places.notes.clone()).unwrap_or_default(),
             memory,
             made: MadeElsewhere {
-                code_map: code_map(places.as_ref(), &root, home.as_deref()),
+                code_map: map.map_or(CodeMapSource::None, CodeMapSource::Repository),
                 ..MadeElsewhere::default()
             },
             effort: None,
@@ -103,14 +107,8 @@ async fn open(
     session_id: SessionId,
     warnings: &mut Vec<ContextWarning>,
 ) -> Option<MemoryStore> {
-    let database = places.database.clone();
-    let opened = tokio::task::spawn_blocking(move || {
-        if let Some(folder) = database.parent() {
-            // What stands in the way is told by the database.
-            std::fs::create_dir_all(folder).ok();
-        }
-        Memory::open(&database, OpenMode::ReadWrite)
-    });
+    let opening = places.clone();
+    let opened = tokio::task::spawn_blocking(move || opening.open());
     let problem = match opened.await {
         Ok(Ok(memory)) => {
             return Some(MemoryStore {
@@ -126,14 +124,7 @@ async fn open(
     None
 }
 
-/// The map of the project; none of a folder that holds the user's home, which is no project.
-fn code_map(places: Option<&MemoryPlaces>, root: &Path, home: Option<&Path>) -> CodeMapSource {
-    let home = home.map(|home| home.canonicalize().unwrap_or_else(|_| home.to_owned()));
-    let holds_home = home.is_some_and(|home| home.starts_with(root));
-    match places.and_then(|places| places.code_map.as_ref()) {
-        Some(file) if !holds_home => {
-            CodeMapSource::Repository(Arc::new(CodeMap::new(CodeMapSettings::new(root, file))))
-        }
-        Some(_) | None => CodeMapSource::None,
-    }
+/// Whether a folder holds the user's home: then it is no project, and too much to be mapped.
+fn holds_home(root: &Path, home: Option<&Path>) -> bool {
+    home.is_some_and(|home| home.canonicalize().is_ok_and(|home| home.starts_with(root)))
 }

@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rheon_store::sqlite::{
-    Edited, Episode, Learning, LearningId, LearningStatus, Memory, OpenMode, Recalled,
-};
+use rheon_store::sqlite::{Edited, Episode, Learning, LearningId, LearningStatus, Memory, Recalled};
 use rheon_tools::notes::{Note, NoteFolder, NoteSet, NoteWarning};
 use rheon_tools::skills::Origin;
 use rheon_types::{Clock, SessionId};
@@ -40,8 +38,7 @@ pub struct NoteEdit {
 impl MemoryDesk {
     /// Opens the memory at `places`; where there is none yet, an empty one is made.
     pub fn open(places: &MemoryPlaces, clock: Arc<dyn Clock>) -> Result<Self, MemoryError> {
-        let memory = Memory::open(&places.database, OpenMode::ReadWrite)?;
-        Ok(Self::new(Arc::new(memory), places, clock))
+        Ok(Self::new(Arc::new(places.open()?), places, clock))
     }
 
     /// The desk for a memory that is open already.

@@ -26,5 +26,6 @@ fn prompts_are_cut_after_secrets_are_taken_out() {
     let last = "Use\n\nghp_abcdefghij0123456789 now";
     let user = |text: &str| AgentMessage::user(text, Timestamp::default());
     let told = told(vec![user(&first), user("middle"), user(last)]).unwrap();
-    expect![[r#"Asked: "(é) PASS...". Asked last: "Use [redacted: GitHub token] now". Ended: aborted."#]].assert_eq(&told.replace(&"é".repeat(115), "(é)"));
+    expect![[r#"Asked: "(é) PASS...". Asked last: "Use [redacted: GitHub token] now". Ended: aborted."#]]
+        .assert_eq(&told.replace(&"é".repeat(115), "(é)"));
 }

@@ -1,8 +1,11 @@
 //! `MemoryPlaces`: where the memory of the user and of a project is.
 
+use std::fs;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use rheon_store::sessions::Sessions;
+use rheon_store::sqlite::{DatabaseError, Memory, OpenMode};
 use rheon_tools::notes::NoteFolder;
 use rheon_tools::skills::Origin;
 
@@ -36,5 +39,14 @@ impl MemoryPlaces {
             project: root.to_string_lossy().into_owned(),
             code_map: folders.cache().ok().map(|cache| cache.join("code-maps").join(name)),
         })
+    }
+
+    /// Opens the database; where there is none yet, an empty one is made.
+    pub fn open(&self) -> Result<Memory, DatabaseError> {
+        if let Some(folder) = self.database.parent() {
+            // What stands in the way of the folder stands in the way of the database, which tells it.
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).ok();
+        }
+        Memory::open(&self.database, OpenMode::ReadWrite)
     }
 }

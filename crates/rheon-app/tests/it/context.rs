@@ -148,8 +148,9 @@ async fn an_agent_that_is_wired_has_the_prompt_the_effort_the_reminders_and_the_
     let used = memory.learnings().get(ids[0]).unwrap().unwrap();
     assert_eq!(
         (used.evidence_for, used.evidence_against),
-        (3, 1),
-        "it was in the prompt of a run that ended well, and found out once more; then the user spoke against it"
+        (2, 1),
+        "it was found out once more; that it was in the prompt of a run that ended well does not count any more, since the user \
+         spoke against it"
     );
     let unused = memory.learnings().get(ids[1]).unwrap().unwrap();
     assert_eq!(unused.evidence_for, 1);

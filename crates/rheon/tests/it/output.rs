@@ -44,7 +44,9 @@ async fn the_schema_of_the_type_goes_with_the_request_and_the_answer_is_read_as_
 
 #[tokio::test(start_paused = true)]
 async fn what_does_not_fit_goes_back_a_bounded_number_of_times() {
-    let ran = asked(Scenario::new().turn(Turn::say(r#"{"steps":[{"what":"look","kind":"guess"}]}"#).repeat())).await;
+    let ran =
+        asked(Scenario::new().turn(Turn::say(r#"{"steps":[{"what":"look","kind":"guess"}]}"#).repeat()))
+            .await;
     assert_eq!(ran.provider.requests().len(), 1 + CheckSettings::default().repairs_max as usize);
     assert!(matches!(ran.output().end, RunEnd::Failed { failure: RunFailure::Output { .. } }));
     let error = ran.output().parse::<Plan>().unwrap_err().to_string();
