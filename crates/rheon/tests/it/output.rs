@@ -87,7 +87,7 @@ impl TryFrom<Even> for Pair {
     type Error = String;
 
     fn try_from(even: Even) -> Result<Self, String> {
-        if even.count % 2 == 0 { Ok(Self) } else { Err(format!("{} is odd", even.count)) }
+        if even.count.is_multiple_of(2) { Ok(Self) } else { Err(format!("{} is odd", even.count)) }
     }
 }
 
