@@ -185,8 +185,8 @@ impl AgentBuilder {
         self
     }
 
-    /// The form that answers must have.
-    pub fn output_schema(mut self, schema: OutputSchema) -> Self {
+    /// The form that answers must have, as a JSON Schema. The crate `rheon` takes it from a type: `output_schema::<T>()`.
+    pub fn json_schema(mut self, schema: OutputSchema) -> Self {
         self.settings.request.output_schema = Some(Arc::new(schema));
         self
     }

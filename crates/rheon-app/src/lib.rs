@@ -8,5 +8,6 @@ pub mod keeping;
 pub mod models;
 pub mod session;
 pub mod stream_json;
+pub mod memory;
 
 pub use demo::{DemoError, DemoOptions, DemoReport, Leaves, demo};

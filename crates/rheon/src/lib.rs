@@ -147,6 +147,7 @@
 //! |---|---|
 //! | ask a real model, of any vendor | [`guide::models`] |
 //! | give the model something it can do | [`guide::tools`] |
+//! | get answers as values of your own types | [`guide::output`] |
 //! | ask, veto and count at fixed points of a run | [`guide::hooks`] |
 //! | stop runs that take too long or cost too much | [`guide::limits`] |
 //! | keep sessions on disk and go on with them | [`guide::sessions`] |
@@ -155,6 +156,7 @@
 
 mod derived;
 pub mod guide;
+mod output;
 pub mod prelude;
 mod resolved;
 mod session;
@@ -162,6 +164,7 @@ mod skills;
 mod toolkit;
 
 pub use derived::{DerivedTool, IntoToolOutput, ToolArguments};
+pub use output::{OutputError, ParseOutput, WithOutput};
 pub use resolved::WithModel;
 #[doc(inline)]
 pub use rheon_agent::*;

@@ -1,5 +1,6 @@
 //! What is needed daily: `use rheon::prelude::*;`.
 
+pub use crate::output::{OutputError, ParseOutput, WithOutput};
 pub use crate::resolved::WithModel;
 pub use crate::session::WithSession;
 pub use crate::skills::WithSkills;

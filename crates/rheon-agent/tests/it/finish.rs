@@ -59,7 +59,7 @@ async fn open_tasks_are_asked_for() {
 
 fn schema(builder: AgentBuilder) -> AgentBuilder {
     let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });
-    checked(builder).output_schema(OutputSchema { name: "count".into(), schema })
+    checked(builder).json_schema(OutputSchema { name: "count".into(), schema })
 }
 
 #[tokio::test(start_paused = true)]

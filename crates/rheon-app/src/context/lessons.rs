@@ -1,33 +1,25 @@
 //! `Lessons`: after a run, what was learnt is proposed, and what helped gains evidence.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rheon_store::sqlite::{DatabaseError, Evidence, LearningId, Memory, Proposal};
-use rheon_tools::memory::{Watch, corrections};
-use rheon_types::{AgentOutput, Answer, Clock, Flow, History, Hook, RunEnd, SessionId};
+use rheon_store::sqlite::{DatabaseError, Evidence, Learning, LearningId, Proposal};
+use rheon_tools::memory::{Lesson, LessonSource, Redact, Watch, corrections};
+use rheon_types::{AgentOutput, Answer, Clock, Flow, History, Hook, RunEnd, Timestamp};
 
 use super::warning::ContextWarning;
-
-/// Where learnings are kept, and whose they are.
-#[derive(Debug, Clone)]
-pub struct LearningStore {
-    /// The memory.
-    pub memory: Arc<Memory>,
-    /// The project, as the memory names it.
-    pub project: String,
-    /// The session that learns.
-    pub session_id: SessionId,
-}
+use crate::memory::{MemoryStore, redacted};
 
 /// A hook that proposes what a run taught: how repeated failures were mended, and what the user corrected. Each is proposed once
-/// in a session. What was in the prompt of a run that ended well gains evidence.
+/// in a session, without secrets. What was in the prompt of a run that ended well gains evidence. What the user speaks against loses
+/// what it gained in the session, and has evidence against it.
 pub struct Lessons {
-    store: LearningStore,
+    store: MemoryStore,
     watch: Arc<Watch>,
     clock: Arc<dyn Clock>,
     /// The learnings in the prompt.
-    used: Vec<LearningId>,
+    used: Vec<Learning>,
+    redact: Redact,
     state: Mutex<State>,
 }
 
@@ -37,6 +29,10 @@ struct State {
     before: History,
     /// What is not to be proposed again.
     proposed: HashSet<String>,
+    /// The learnings that the user spoke against in this session.
+    contradicted: HashSet<LearningId>,
+    /// How often a learning seemed to help in this session.
+    helped: HashMap<LearningId, usize>,
     problems: Vec<ContextWarning>,
 }
 
@@ -45,13 +41,8 @@ const PROBLEMS_MAX: usize = 16;
 
 impl Lessons {
     /// Lessons for `store`, with these learnings in the prompt.
-    pub fn new(
-        store: LearningStore,
-        watch: Arc<Watch>,
-        clock: Arc<dyn Clock>,
-        used: Vec<LearningId>,
-    ) -> Self {
-        Self { store, watch, clock, used, state: Mutex::default() }
+    pub fn new(store: MemoryStore, watch: Arc<Watch>, clock: Arc<dyn Clock>, used: Vec<Learning>) -> Self {
+        Self { store, watch, clock, used, redact: Redact::new(redacted), state: Mutex::default() }
     }
 
     /// What went wrong since this was asked last.
@@ -64,12 +55,71 @@ impl Lessons {
     }
 
     /// What this run taught.
-    fn learnt(&self, output: &AgentOutput) -> Vec<String> {
+    fn learnt(&self, output: &AgentOutput) -> Learnt {
         let mut state = self.state();
         let mut conversation = state.before.clone();
         conversation.extend(output.messages.iter().cloned());
-        let found = self.watch.take_lessons().into_iter().chain(corrections(&conversation));
-        found.map(|lesson| lesson.text).filter(|text| state.proposed.insert(text.clone())).collect()
+        let found = self.watch.take_lessons().into_iter().chain(corrections(&conversation, &self.redact));
+        let mut learnt = Learnt::default();
+        for lesson in found {
+            if !state.proposed.insert(lesson.text.clone()) {
+                continue;
+            }
+            let misled = self.used.iter().filter(|learning| speaks_against(&lesson, learning));
+            for id in misled.map(|learning| learning.id) {
+                if state.contradicted.insert(id) {
+                    // What looked like help was none: the user had not seen it yet.
+                    let withdrawn = state.helped.remove(&id).unwrap_or_default();
+                    learnt.misled.push((id, withdrawn));
+                }
+            }
+            learnt.texts.push(lesson.text);
+        }
+        if ended_well(output) {
+            let ids = self.used.iter().map(|learning| learning.id);
+            learnt.helped = ids.filter(|id| !state.contradicted.contains(id)).collect();
+            for id in &learnt.helped {
+                *state.helped.entry(*id).or_default() += 1;
+            }
+        }
+        learnt
+    }
+}
+
+/// What a run taught.
+#[derive(Default)]
+struct Learnt {
+    texts: Vec<String>,
+    helped: Vec<LearningId>,
+    /// With how often each seemed to help before.
+    misled: Vec<(LearningId, usize)>,
+}
+
+impl Learnt {
+    fn keep(self, store: &MemoryStore, now: Timestamp) -> Result<(), DatabaseError> {
+        let learnings = store.memory.learnings();
+        for text in self.texts {
+            let (project, session_id) = (Some(store.project.clone()), store.session_id.clone());
+            learnings.propose(&Proposal { project, text, session_id }, now)?;
+        }
+        for id in self.helped {
+            learnings.add_evidence(id, Evidence::For, now)?;
+        }
+        for (id, withdrawn) in self.misled {
+            for _ in 0..withdrawn {
+                learnings.withdraw_evidence(id, Evidence::For, now)?;
+            }
+            learnings.add_evidence(id, Evidence::Against, now)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a lesson is a correction of what a learning made the model do.
+fn speaks_against(lesson: &Lesson, learning: &Learning) -> bool {
+    match &lesson.source {
+        LessonSource::Correction(correction) => correction.speaks_against(&learning.proposal.text),
+        LessonSource::Failure => false,
     }
 }
 
@@ -81,32 +131,19 @@ impl Hook for Lessons {
     fn before_loop<'a>(&'a self, history: &'a History, _loop_index: usize) -> Answer<'a, Flow> {
         let mut state = self.state();
         // Earlier runs have proposed what stands here, in this session or in the one that it goes on from.
-        state.proposed.extend(corrections(history).into_iter().map(|lesson| lesson.text));
+        state.proposed.extend(corrections(history, &self.redact).into_iter().map(|lesson| lesson.text));
         state.before = history.clone();
         Answer::Now(Flow::Continue)
     }
 
     fn after_loop<'a>(&'a self, output: &'a AgentOutput) -> Answer<'a, ()> {
         let learnt = self.learnt(output);
-        let helped = if ended_well(output) { self.used.clone() } else { Vec::new() };
-        if learnt.is_empty() && helped.is_empty() {
+        if learnt.texts.is_empty() && learnt.helped.is_empty() {
             return Answer::Now(());
         }
         let (store, now) = (self.store.clone(), self.clock.now());
         Answer::later(async move {
-            let keep = move || -> Result<(), DatabaseError> {
-                let learnings = store.memory.learnings();
-                for text in learnt {
-                    let project = Some(store.project.clone());
-                    let session_id = store.session_id.clone();
-                    learnings.propose(&Proposal { project, text, session_id }, now)?;
-                }
-                for id in helped {
-                    learnings.add_evidence(id, Evidence::For, now)?;
-                }
-                Ok(())
-            };
-            let kept = tokio::task::spawn_blocking(keep).await;
+            let kept = tokio::task::spawn_blocking(move || learnt.keep(&store, now)).await;
             let problem = match kept {
                 Ok(Ok(())) => return,
                 Ok(Err(error)) => error.to_string(),

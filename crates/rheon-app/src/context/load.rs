@@ -2,26 +2,27 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rheon_agent::{
-    AgentBuilder, ComplexityScore, Effort, EffortPlan, Recitation, Tiers, TokenCounter, base_prompt, plan,
-    score,
+    AgentBuilder, ComplexityScore, Effort, EffortPlan, Recitation, Tiers, base_prompt, plan, score,
 };
-use rheon_store::sqlite::Learning;
-use rheon_tools::memory::Watch;
-use rheon_tools::notes::{NoteFolder, NoteSet};
-use rheon_tools::skills::{Origin, SkillFolder, SkillSet};
-use rheon_types::{Clock, Hook, Reminder};
+use rheon_store::sqlite::{DatabaseError, Learning};
+use rheon_tools::memory::{Redact, Watch};
+use rheon_tools::notes::NoteSet;
+use rheon_tools::skills::SkillSet;
+use rheon_types::{Hook, Reminder, Tool};
 
 use super::assemble::{Assembled, PromptParts, assemble};
+use super::code_map::{CodeMap, CodeMapSource, CodeMapText, HoldsMap};
+use super::extensions::{ProjectTrust, load_skills};
 use super::facts::Facts;
 use super::git::{GitQuestion, GitState};
-use super::lessons::{LearningStore, Lessons};
-use super::rules::{RulePlaces, Rules};
+use super::inputs::{ContextInputs, Machine};
+use super::lessons::Lessons;
+use super::rules::Rules;
 use super::sources::{ContextSources, Reminders, Source};
 use super::warning::ContextWarning;
-use crate::keeping::Environment;
+use crate::memory::{Episodic, MemoryStore, index_notes, memory_tool, redacted, relevant_episodes};
 
 /// The most bytes that the texts of notes may have in the prompt.
 const NOTE_BYTES_MAX: usize = 12 << 10;
@@ -29,65 +30,6 @@ const NOTE_BYTES_MAX: usize = 12 << 10;
 const LEARNINGS_MAX: usize = 5;
 /// The tool whose results stay whatever is made shorter.
 const SKILL_TOOL: &str = "skill";
-
-/// What there is to load from. Nothing is looked for elsewhere.
-#[derive(Clone)]
-pub struct ContextInputs {
-    /// What the user wants, by which notes and learnings are chosen and the effort is guessed.
-    pub task: String,
-    /// What stands for the base prompt, if anything.
-    pub base: Option<String>,
-    /// Where rules are, and the working folder.
-    pub places: RulePlaces,
-    /// Whether the user trusts the project.
-    pub trust: ProjectTrust,
-    /// Folders of skills; those of the project count only if it is trusted.
-    pub skills: Vec<SkillFolder>,
-    /// Folders of notes. What a project's folder says goes to the model, so give one only if the user alone can write there or
-    /// trusts it.
-    pub notes: Vec<NoteFolder>,
-    /// Where learnings are; none are used or kept without it.
-    pub learnings: Option<LearningStore>,
-    /// What others made: notes on tools, and the map of the repository. Both may be empty.
-    pub made: MadeElsewhere,
-    /// What the user asked for; guessed from the task without it.
-    pub effort: Option<Effort>,
-    /// What is turned off.
-    pub sources: ContextSources,
-    /// Counts tokens for the model.
-    pub counter: TokenCounter,
-    /// What is known of the machine.
-    pub machine: Machine,
-}
-
-/// Texts that are made elsewhere.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MadeElsewhere {
-    /// What is to be known about tools besides their descriptions.
-    pub tool_notes: String,
-    /// The map of the repository.
-    pub code_map: String,
-}
-
-/// Whether the user trusts the project.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProjectTrust {
-    /// What it brings along may be used.
-    Trusted,
-    /// Its rules are read as text; its skills are not used and nothing it configures is run.
-    Untrusted,
-}
-
-/// What is known of the machine.
-#[derive(Clone)]
-pub struct Machine {
-    /// The variables of the program.
-    pub environment: Environment,
-    /// The time.
-    pub clock: Arc<dyn Clock>,
-    /// How long git may take.
-    pub git_time_max: Duration,
-}
 
 /// Everything the model is told besides the conversation.
 pub struct Loaded {
@@ -109,8 +51,33 @@ pub struct Loaded {
     pub watch: Arc<Watch>,
     /// What proposes lessons, where they are kept.
     pub lessons: Option<Arc<Lessons>>,
+    /// The tool for notes and what remembers the session, where the session is kept.
+    pub memory: Option<SessionMemory>,
+    wiring: Wiring,
+}
+
+/// How a session adds to the memory.
+#[derive(Clone)]
+pub struct SessionMemory {
+    /// The tool with which the model keeps notes and asks for them.
+    pub tool: Arc<dyn Tool>,
+    /// What remembers the session.
+    pub episodic: Arc<Episodic>,
+}
+
+/// What is needed besides to wire an agent.
+struct Wiring {
     effort: Option<Effort>,
     sources: ContextSources,
+    watch: WatchOwner,
+    map: Option<Arc<CodeMap>>,
+}
+
+/// Who adds the watch to the agent as a hook.
+#[derive(Clone, Copy)]
+enum WatchOwner {
+    Context,
+    Tools,
 }
 
 impl Loaded {
@@ -122,8 +89,13 @@ impl Loaded {
             let inputs = inputs.clone();
             tokio::task::spawn_blocking(move || Files::load(&inputs))
         };
-        let (files, environment) = tokio::join!(files, environment(&inputs));
+        let map = map_of(&inputs);
+        let (files, environment, code_map) =
+            tokio::join!(files, environment(&inputs), code_map(&inputs, map.as_deref()));
         let mut files = files.unwrap_or_else(|error| Files::failed(error.to_string()));
+        files.warnings.extend(code_map.warnings);
+        let (watch, watch_owner) = watch(&inputs);
+        let memory = session_memory(&inputs);
         let parts = PromptParts {
             base: inputs.base.clone().unwrap_or_else(|| base_prompt().to_owned()),
             rules: std::mem::take(&mut files.rules),
@@ -131,15 +103,14 @@ impl Loaded {
             skills: files.skills.format_for_prompt(),
             memory: std::mem::take(&mut files.memory),
             learnings: files.learnings.iter().map(|learning| learning.proposal.text.clone()).collect(),
-            code_map: inputs.made.code_map,
+            code_map: code_map.text,
             environment,
             effort: plan.guidance.to_owned(),
             complexity: complexity.complexity.as_str().to_owned(),
         };
-        let watch = Arc::new(Watch::new());
-        let lessons = inputs.learnings.filter(|_| inputs.sources.has(Source::Learnings)).map(|store| {
-            let used = files.learnings.iter().map(|learning| learning.id).collect();
-            Arc::new(Lessons::new(store, Arc::clone(&watch), Arc::clone(&inputs.machine.clock), used))
+        let lessons = inputs.memory.filter(|_| inputs.sources.has(Source::Learnings)).map(|store| {
+            let (watch, clock) = (Arc::clone(&watch), Arc::clone(&inputs.machine.clock));
+            Arc::new(Lessons::new(store, watch, clock, files.learnings.clone()))
         });
         Self {
             assembled: assemble(&parts, &inputs.sources, inputs.counter),
@@ -151,34 +122,106 @@ impl Loaded {
             warnings: files.warnings,
             watch,
             lessons,
-            effort: inputs.effort,
-            sources: inputs.sources,
+            memory,
+            wiring: Wiring { effort: inputs.effort, sources: inputs.sources, watch: watch_owner, map },
         }
     }
 
+    /// What went wrong with the memory since this was asked last, for whoever tells the user after a run.
+    pub fn take_problems(&self) -> Vec<ContextWarning> {
+        let lessons = self.lessons.iter().flat_map(|lessons| lessons.take_problems());
+        let episodes = self.memory.iter().flat_map(|memory| memory.episodic.take_problems());
+        lessons.chain(episodes.map(ContextWarning::Memory)).collect()
+    }
+
     /// Gives all of it to an agent: the system prompt, reminders, how its window is made shorter, how much it thinks, its limits,
-    /// and what it learns. What the user set is to be set after this.
+    /// the tool for notes, and what it learns and remembers. What the user set is to be set after this.
     pub fn wire(&self, builder: AgentBuilder) -> AgentBuilder {
+        let Wiring { effort, sources, watch, map } = &self.wiring;
         let kept = Tiers { kept_tools: vec![SKILL_TOOL.into()], ..Tiers::default() };
-        let mut builder = builder
-            .system_prompt(self.assembled.prompt())
-            .compaction(kept)
-            .shared_hook(Arc::clone(&self.watch) as Arc<dyn Hook>);
-        match self.sources.reminders {
+        let mut builder = builder.system_prompt(self.assembled.prompt()).compaction(kept);
+        match watch {
+            WatchOwner::Context => builder = builder.shared_hook(Arc::clone(&self.watch) as Arc<dyn Hook>),
+            WatchOwner::Tools => {}
+        }
+        match sources.reminders {
             Reminders::On => {
                 let failures = Arc::clone(&self.watch) as Arc<dyn Reminder>;
                 builder = builder.reminder(Arc::new(Recitation::default())).reminder(failures);
             }
             Reminders::Off => {}
         }
-        if self.effort.is_some() || self.sources.has(Source::Effort) {
+        if effort.is_some() || sources.has(Source::Effort) {
             builder = builder.thinking(self.plan.thinking).limits(self.plan.limits);
         }
-        match &self.lessons {
-            Some(lessons) => builder.shared_hook(Arc::clone(lessons) as Arc<dyn Hook>),
+        if let Some(lessons) = &self.lessons {
+            builder = builder.shared_hook(Arc::clone(lessons) as Arc<dyn Hook>);
+        }
+        if let Some(SessionMemory { tool, episodic }) = &self.memory {
+            builder = builder.tools([Arc::clone(tool)]).shared_hook(Arc::clone(episodic) as Arc<dyn Hook>);
+        }
+        match map {
+            Some(map) => builder.hook(HoldsMap(Arc::clone(map))),
             None => builder,
         }
     }
+}
+
+/// The watch for failures, whoever made it; from now on there are no secrets in what it learns.
+fn watch(inputs: &ContextInputs) -> (Arc<Watch>, WatchOwner) {
+    let (watch, owner) = match &inputs.made.watch {
+        Some(watch) => (Arc::clone(watch), WatchOwner::Tools),
+        None => (Arc::new(Watch::new()), WatchOwner::Context),
+    };
+    watch.redact_with(Redact::new(redacted));
+    (watch, owner)
+}
+
+/// How the session adds to the memory, if it does.
+fn session_memory(inputs: &ContextInputs) -> Option<SessionMemory> {
+    let store = inputs.memory.as_ref().filter(|_| inputs.sources.has(Source::Memory))?;
+    let clock = || Arc::clone(&inputs.machine.clock);
+    let root = inputs.places.working_folder.clone();
+    Some(SessionMemory {
+        tool: Arc::new(memory_tool(inputs.notes.clone(), store, clock())),
+        episodic: Arc::new(Episodic::new(store.clone(), root, clock())),
+    })
+}
+
+/// The map that is made of files, if any is wanted.
+fn map_of(inputs: &ContextInputs) -> Option<Arc<CodeMap>> {
+    match &inputs.made.code_map {
+        CodeMapSource::Repository(map) if inputs.sources.has(Source::CodeMap) => Some(Arc::clone(map)),
+        CodeMapSource::Repository(_) | CodeMapSource::Text(_) | CodeMapSource::None => None,
+    }
+}
+
+/// The map as text, and what was odd.
+#[derive(Default)]
+struct MapRead {
+    text: String,
+    warnings: Vec<ContextWarning>,
+}
+
+async fn code_map(inputs: &ContextInputs, map: Option<&CodeMap>) -> MapRead {
+    let Some(map) = map else {
+        return match &inputs.made.code_map {
+            CodeMapSource::Text(text) => MapRead { text: text.clone(), ..MapRead::default() },
+            CodeMapSource::None | CodeMapSource::Repository(_) => MapRead::default(),
+        };
+    };
+    let (text, odd) = map.text(&inputs.task, inputs.counter).await;
+    let mut warnings: Vec<ContextWarning> = odd.into_iter().map(ContextWarning::CodeMap).collect();
+    let text = match text {
+        CodeMapText::Ready(text) => text,
+        // It is there next time; nobody needs to be told.
+        CodeMapText::NotYet => String::new(),
+        CodeMapText::Failed(why) => {
+            warnings.push(ContextWarning::CodeMap(why));
+            String::new()
+        }
+    };
+    MapRead { text, warnings }
 }
 
 async fn environment(inputs: &ContextInputs) -> String {
@@ -214,20 +257,21 @@ impl Files {
             files.warnings.extend(rules.warnings.into_iter().map(ContextWarning::Rules));
         }
         if inputs.sources.has(Source::Skills) {
-            let may_count = |folder: &&SkillFolder| match (folder.origin, inputs.trust) {
-                (Origin::User, _) | (Origin::Project, ProjectTrust::Trusted) => true,
-                (Origin::Project, ProjectTrust::Untrusted) => false,
-            };
-            let folders: Vec<SkillFolder> = inputs.skills.iter().filter(may_count).cloned().collect();
-            files.skills = SkillSet::load(&folders);
+            files.skills = load_skills(&inputs.skills, inputs.trust);
             files.warnings.extend(files.skills.warnings().iter().cloned().map(ContextWarning::Skill));
         }
         if inputs.sources.has(Source::Memory) {
             let notes = NoteSet::load(&inputs.notes);
             files.memory = notes.format_for_prompt(&inputs.task, NOTE_BYTES_MAX);
             files.warnings.extend(notes.warnings().iter().cloned().map(ContextWarning::Note));
+            if let Some(store) = &inputs.memory {
+                match remembered(inputs, store) {
+                    Ok(sessions) => files.memory = joined(&files.memory, &sessions),
+                    Err(error) => files.warnings.push(ContextWarning::Memory(error.to_string())),
+                }
+            }
         }
-        if let (true, Some(store)) = (inputs.sources.has(Source::Learnings), &inputs.learnings) {
+        if let (true, Some(store)) = (inputs.sources.has(Source::Learnings), &inputs.memory) {
             match store.memory.learnings().relevant(&store.project, &inputs.task, LEARNINGS_MAX) {
                 Ok(learnings) => files.learnings = learnings,
                 Err(error) => files.warnings.push(ContextWarning::Learnings(error.to_string())),
@@ -239,4 +283,17 @@ impl Files {
     fn failed(why: String) -> Self {
         Self { warnings: vec![ContextWarning::Incomplete(why)], ..Self::default() }
     }
+}
+
+/// Brings the index of notes up to date, and says which earlier sessions fit the task.
+fn remembered(inputs: &ContextInputs, store: &MemoryStore) -> Result<String, DatabaseError> {
+    let sessions = relevant_episodes(store, &inputs.task)?;
+    index_notes(&store.memory, &store.project, &inputs.notes)?;
+    Ok(sessions)
+}
+
+/// Both texts, with a line break between them where both say something.
+fn joined(one: &str, other: &str) -> String {
+    let said: Vec<&str> = [one, other].into_iter().filter(|text| !text.is_empty()).collect();
+    said.join("\n")
 }

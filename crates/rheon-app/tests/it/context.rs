@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use expect_test::{expect, expect_file};
 use rheon_agent::{Effort, base_prompt};
-use rheon_app::context::{ContextInputs, ContextSources, LearningStore, Loaded, ProjectTrust, Source};
+use rheon_app::context::{ContextInputs, ContextSources, Loaded, ProjectTrust, Source};
+use rheon_app::memory::MemoryStore;
 use rheon_store::sqlite::{LearningStatus, Memory, OpenMode};
 use rheon_testkit::{FnTool, Scenario, Turn, scripted};
 use rheon_types::{Effect, Request, ThinkingLevel, ToolResult};
@@ -99,7 +100,7 @@ fn make(codes: &'static [i64]) -> FnTool {
 async fn an_agent_that_is_wired_has_the_prompt_the_effort_the_reminders_and_the_lessons() {
     let (_ground, mut inputs, ids) = python_project();
     inputs.effort = Some(Effort::High);
-    let memory = Arc::clone(&inputs.learnings.as_ref().unwrap().memory);
+    let memory = Arc::clone(&inputs.memory.as_ref().unwrap().memory);
     let loaded = Loaded::load(inputs).await;
     let call = |command: &str| Turn::call("bash", json!({ "command": command }));
     let scenario = Scenario::new()
@@ -146,8 +147,10 @@ async fn an_agent_that_is_wired_has_the_prompt_the_effort_the_reminders_and_the_
     .assert_eq(&all(&memory));
     let used = memory.learnings().get(ids[0]).unwrap().unwrap();
     assert_eq!(
-        used.evidence_for, 4,
-        "it was in the prompt of two runs that ended well, and found out once more"
+        (used.evidence_for, used.evidence_against),
+        (2, 1),
+        "it was found out once more; that it was in the prompt of a run that ended well does not count any more, since the user \
+         spoke against it"
     );
     let unused = memory.learnings().get(ids[1]).unwrap().unwrap();
     assert_eq!(unused.evidence_for, 1);
@@ -170,7 +173,7 @@ async fn each_correction_is_proposed_once_in_a_session_and_a_run_that_failed_is_
     let ground = Ground::new();
     let (store, ids) = learnt(&["Mend the tests by reading them first."]);
     let memory = Arc::clone(&store.memory);
-    let inputs = ContextInputs { learnings: Some(store), ..ground.inputs("project", "Mend the tests.") };
+    let inputs = ContextInputs { memory: Some(store), ..ground.inputs("project", "Mend the tests.") };
     let loaded = Loaded::load(inputs).await;
     assert_eq!(loaded.learnings.len(), 1);
     let scenario = Scenario::new()
@@ -207,8 +210,8 @@ async fn a_memory_that_cannot_be_written_is_a_problem_and_the_run_is_what_it_was
     let path = ground.path("memory.db");
     drop(Memory::open(&path, OpenMode::ReadWrite).unwrap());
     let memory = Arc::new(Memory::open(&path, OpenMode::ReadOnly).unwrap());
-    let store = LearningStore { memory, project: "p".into(), session_id: "now".into() };
-    let inputs = ContextInputs { learnings: Some(store), ..ground.inputs("project", "Mend the tests.") };
+    let store = MemoryStore { memory, project: "p".into(), session_id: "now".into() };
+    let inputs = ContextInputs { memory: Some(store), ..ground.inputs("project", "Mend the tests.") };
     let loaded = Loaded::load(inputs).await;
     let scenario = Scenario::new()
         .turn(Turn::call("bash", json!({ "command": "rm -r tests" })))

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use rheon_agent::TokenCounter;
 use rheon_app::context::{
-    ContextInputs, ContextSources, LearningStore, Loaded, Machine, MadeElsewhere, ProjectTrust, RulePlaces,
+    ContextInputs, ContextSources, Loaded, Machine, MadeElsewhere, ProjectTrust, RulePlaces,
 };
 use rheon_app::keeping::Environment;
+use rheon_app::memory::MemoryStore;
 use rheon_store::sqlite::{LearningId, LearningStatus, Memory, Proposal};
 use rheon_tools::notes::NoteFolder;
 use rheon_tools::skills::{Origin, SkillFolder};
@@ -97,7 +98,7 @@ impl Ground {
                 notes(self.path(".local/notes"), Origin::User),
                 notes(self.path(".local/projects/p/notes"), Origin::Project),
             ],
-            learnings: None,
+            memory: None,
             made: MadeElsewhere::default(),
             effort: None,
             sources: ContextSources::default(),
@@ -121,7 +122,7 @@ impl Ground {
 }
 
 /// A memory in which these are known to hold for the project `p`.
-pub(crate) fn learnt(texts: &[&str]) -> (LearningStore, Vec<LearningId>) {
+pub(crate) fn learnt(texts: &[&str]) -> (MemoryStore, Vec<LearningId>) {
     let memory = Memory::in_memory().unwrap();
     let now = Timestamp::from_millis(1);
     let add = |text: &&str| {
@@ -132,7 +133,7 @@ pub(crate) fn learnt(texts: &[&str]) -> (LearningStore, Vec<LearningId>) {
         id
     };
     let ids = texts.iter().map(add).collect();
-    (LearningStore { memory: Arc::new(memory), project: "p".into(), session_id: "now".into() }, ids)
+    (MemoryStore { memory: Arc::new(memory), project: "p".into(), session_id: "now".into() }, ids)
 }
 
 /// A crate with rules, skills and a map.
@@ -163,6 +164,7 @@ pub(crate) fn rust_crate() -> (Ground, ContextInputs) {
     inputs.made = MadeElsewhere {
         tool_notes: "# Tools\n- Commands run in a sandbox without network.".into(),
         code_map: "crates/core/src/lib.rs\n  struct Parcel".into(),
+        watch: None,
     };
     (ground, inputs)
 }
@@ -187,7 +189,7 @@ pub(crate) fn python_project() -> (Ground, ContextInputs, Vec<LearningId>) {
         "Deploys go out on Tuesdays.",
     ]);
     let task = "Why do the pytest tests of the SQLite schema fail with no module named ledger?";
-    let inputs = ContextInputs { learnings: Some(store), ..ground.inputs("project", task) };
+    let inputs = ContextInputs { memory: Some(store), ..ground.inputs("project", task) };
     (ground, inputs, ids)
 }
 

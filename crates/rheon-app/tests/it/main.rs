@@ -1,10 +1,13 @@
 //! Tests of the crate through its public doors.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+mod code_map;
 mod context;
 mod context_wire;
 mod demo;
+mod extensions;
 mod ground;
 mod home;
 mod keeping;
+mod memory;
 mod trouble;

@@ -198,3 +198,13 @@ proptest! {
         prop_assert!(!without_tags(body).contains('<'), "{}", without_tags(body));
     }
 }
+
+#[test]
+fn a_text_alone_loses_its_secrets_too() {
+    let shown = super::without_secrets("é curl -H 'x-api-key: abc123def456' https://u:pw@host/ü");
+    expect_test::expect![
+        "é curl -H 'x-api-key: [redacted: named secret]' https://u:[redacted: password in a URL]@host/ü"
+    ]
+    .assert_eq(&shown);
+    assert_eq!(super::without_secrets("nothing of the kind"), "nothing of the kind");
+}

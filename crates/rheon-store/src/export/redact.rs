@@ -100,9 +100,7 @@ impl<'a> Filter<'a> {
 
     fn redact(&mut self, shown: &mut String, kind: &'static str) {
         self.report.add_secret(self.seq, kind);
-        shown.push_str("[redacted: ");
-        shown.push_str(kind);
-        shown.push(']');
+        shown.push_str(&mark(kind));
     }
 
     fn cut(&mut self, mut text: String) -> String {
@@ -113,4 +111,9 @@ impl<'a> Filter<'a> {
         text.push_str(&format!("\n[{left_out} characters left out]"));
         text
     }
+}
+
+/// What stands where a secret stood.
+pub(super) fn mark(kind: &str) -> String {
+    format!("[redacted: {kind}]")
 }

@@ -19,8 +19,22 @@ const FOUND_MAX: usize = 10;
 /// How much of a line of the wider search is shown.
 const LINE_CHARACTERS_MAX: usize = 300;
 
-/// A search beyond the notes, for instance over earlier sessions: what was asked and how many lines are wanted.
-pub type Recall = dyn Fn(&str, usize) -> Result<Vec<String>, String> + Send + Sync;
+/// A search beyond the words of the notes, for instance in an index and over earlier sessions: what was asked and how much is wanted.
+pub type Recall = dyn Fn(&str, usize) -> Result<Vec<Recollection>, String> + Send + Sync;
+
+/// What a wider search found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Recollection {
+    /// A note, which counts if there still is one of this name.
+    Note {
+        /// Whose it is.
+        origin: Origin,
+        /// What it is called.
+        name: String,
+    },
+    /// Something of an earlier session, in one line.
+    Session(String),
+}
 
 /// Keeps notes. Names are never paths: nothing outside the folders is read or written.
 pub struct Remember {
@@ -221,20 +235,32 @@ impl Shared {
         let query = needed(given.query.as_deref(), "query")?;
         let folders: Vec<NoteFolder> = self.within(given.scope).cloned().collect();
         let notes = NoteSet::load(&folders);
-        let found = notes.search(query);
+        let mut found = notes.search(query);
+        // A search that failed is told, never taken for one that found nothing.
+        let recalled = self.recall.as_ref().map_or(Ok(Vec::new()), |recall| recall(query, FOUND_MAX));
+        let (recalled, problem) = match recalled {
+            Ok(recalled) => (recalled, None),
+            Err(problem) => (Vec::new(), Some(problem)),
+        };
+        let mut further = Vec::new();
+        for recollection in recalled {
+            match recollection {
+                Recollection::Session(line) => further.push(line),
+                Recollection::Note { origin, name } => {
+                    let known = |note: &&Note| note.origin == origin && note.name == name;
+                    if !found.iter().any(known) {
+                        found.extend(notes.iter().find(known));
+                    }
+                }
+            }
+        }
         let mut text = match found.as_slice() {
             [] => "No note has anything to do with it.".to_owned(),
             found => lines(found, FOUND_MAX),
         };
-        // A search that failed is told, never taken for one that found nothing.
-        let further = match self.recall.as_ref().map(|recall| recall(query, FOUND_MAX)) {
-            None => Vec::new(),
-            Some(Ok(lines)) => lines,
-            Some(Err(problem)) => {
-                write!(text, "\n[earlier sessions could not be searched: {problem}]").ok();
-                Vec::new()
-            }
-        };
+        if let Some(problem) = problem {
+            write!(text, "\n[earlier sessions could not be searched: {problem}]").ok();
+        }
         if !further.is_empty() {
             text.push_str("\n\nFrom earlier sessions:");
         }

@@ -9,8 +9,8 @@ use rheon_types::{Effect, Tool};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::builtin::Remember;
 use crate::builtin::stage::{FarClock, call, told};
+use crate::builtin::{Recollection, Remember};
 use crate::notes::{NOTE_BYTES_MAX, NOTES_MAX, NoteFolder};
 use crate::skills::Origin;
 
@@ -240,7 +240,8 @@ async fn a_wider_search_that_fails_is_told() {
     let world = World::new();
     let search = json!({ "action": "search", "query": "parser" });
     let found = world.tool().with_recall(Arc::new(|query: &str, count: usize| {
-        Ok(vec![format!("{query} {count}\nfixed"), "x".repeat(1_000)])
+        let lines = [format!("{query} {count}\nfixed"), "x".repeat(1_000)];
+        Ok(lines.into_iter().map(Recollection::Session).collect())
     }));
     let text = told(found, search.clone()).await;
     assert!(text.contains("From earlier sessions:\n- parser 10 fixed\n- xxx"), "{text}");
@@ -251,6 +252,21 @@ async fn a_wider_search_that_fails_is_told() {
         No note has anything to do with it.
         [earlier sessions could not be searched: the database is damaged]"#]]
     .assert_eq(&told(failing, search).await);
+}
+
+#[tokio::test]
+async fn a_wider_search_adds_notes_that_are_still_there_and_each_once() {
+    let world = World::new();
+    for name in ["parsers", "grammar"] {
+        call(world.tool(), write(name, "How texts are read.")).await.unwrap();
+    }
+    let found = world.tool().with_recall(Arc::new(|_: &str, _: usize| {
+        let note = |name: &str| Recollection::Note { origin: Origin::Project, name: name.to_owned() };
+        Ok(vec![note("grammar"), note("gone"), note("parsers"), note("grammar")])
+    }));
+    let text = told(found, json!({ "action": "search", "query": "parsers" })).await;
+    let names: Vec<&str> = text.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
+    assert_eq!(names, ["parsers", "grammar"], "{text}");
 }
 
 #[tokio::test]

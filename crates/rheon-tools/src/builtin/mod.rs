@@ -24,7 +24,7 @@ pub use call::schema as arguments_schema;
 pub use edit::Edit;
 pub use glob::Glob;
 pub use list::List;
-pub use memory::{Recall, Remember};
+pub use memory::{Recall, Recollection, Remember};
 pub use plan::Plan;
 pub use read::Read;
 pub use search::Search;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use rheon_types::{Author, History, Message};
 
 use super::failures::beginning;
-use super::lesson::{Lesson, LessonSource, one_line, shown};
+use super::lesson::{Correction, Lesson, LessonSource, Redact, one_line, shown};
 
 /// How much of what was said is quoted, and how many words are looked at.
 const QUOTE_CHARS_MAX: usize = 300;
@@ -49,18 +49,19 @@ const ANYWHERE: [&str; 8] =
 const FRIENDLY: [&str; 5] = ["never mind", "don't worry", "no problem", "no worries", "no thanks"];
 
 /// The lesson of what was said after these changes, if it is a correction.
-pub fn correction(changes: &[String], said: &str) -> Option<Lesson> {
+pub fn correction(changes: &[String], said: &str, redact: &Redact) -> Option<Lesson> {
     if changes.is_empty() || !is_correction(said) {
         return None;
     }
     let latest = changes.get(changes.len().saturating_sub(CHANGES_SHOWN_MAX)..).unwrap_or_default();
-    let quote = beginning(&one_line(said), QUOTE_CHARS_MAX);
-    let text = format!("After {}, the user said: \"{quote}\"", latest.join(", "));
-    Some(Lesson { text, source: LessonSource::Correction })
+    let said = beginning(&redact.text(&one_line(said)), QUOTE_CHARS_MAX);
+    let text = format!("After {}, the user said: \"{said}\"", latest.join(", "));
+    let correction = Correction { changes: latest.to_vec(), said };
+    Some(Lesson { text, source: LessonSource::Correction(correction) })
 }
 
 /// The lessons of a conversation: of every message of the user that follows changes which worked.
-pub fn corrections(history: &History) -> Vec<Lesson> {
+pub fn corrections(history: &History, redact: &Redact) -> Vec<Lesson> {
     let mut lessons = Vec::new();
     let mut begun = HashMap::new();
     let mut changes: Vec<String> = Vec::new();
@@ -68,7 +69,7 @@ pub fn corrections(history: &History) -> Vec<Lesson> {
         match message {
             Message::Assistant(assistant) => {
                 for call in assistant.tool_calls().filter(|call| CHANGING.contains(&call.name.as_str())) {
-                    begun.insert(call.id.clone(), shown(call.name.as_str(), &call.arguments));
+                    begun.insert(call.id.clone(), shown(call.name.as_str(), &call.arguments, redact));
                 }
             }
             Message::ToolResult(result) => {
@@ -77,7 +78,7 @@ pub fn corrections(history: &History) -> Vec<Lesson> {
             }
             Message::User(user) => match user.author {
                 Author::User => {
-                    lessons.extend(correction(&changes, &message.text()));
+                    lessons.extend(correction(&changes, &message.text(), redact));
                     changes.clear();
                 }
                 Author::Runtime => {}

@@ -1,5 +1,8 @@
 //! `Lesson`: something that a session may have learnt.
 
+use std::fmt;
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::failures::beginning;
@@ -21,18 +24,58 @@ pub struct Lesson {
 }
 
 /// What a lesson was learnt from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LessonSource {
     /// Failures that were resolved.
     Failure,
     /// A correction by the user.
-    Correction,
+    Correction(Correction),
+}
+
+/// What the user said against what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Correction {
+    /// The changes that came before, as a person would name them.
+    pub changes: Vec<String>,
+    /// The beginning of what the user said.
+    pub said: String,
+}
+
+/// Takes secrets out of a text, before it is cut and kept: half a key does not look like one. Without a rule of its own it takes
+/// out nothing.
+#[derive(Clone)]
+pub struct Redact(Arc<Rule>);
+
+type Rule = dyn Fn(&str) -> String + Send + Sync;
+
+impl Redact {
+    /// Takes out what `rule` takes out.
+    pub fn new(rule: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+        Self(Arc::new(rule))
+    }
+
+    /// `text` without secrets.
+    pub fn text(&self, text: &str) -> String {
+        (self.0)(text)
+    }
+}
+
+impl Default for Redact {
+    fn default() -> Self {
+        Self::new(str::to_owned)
+    }
+}
+
+impl fmt::Debug for Redact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redact").finish_non_exhaustive()
+    }
 }
 
 /// A call as a person would name it.
-pub(super) fn shown(tool: &str, arguments: &Value) -> String {
+pub(super) fn shown(tool: &str, arguments: &Value, redact: &Redact) -> String {
     let subject = SUBJECTS.iter().find_map(|key| arguments.get(key)?.as_str().map(|value| (*key, value)));
-    let line = |text: &str| beginning(&one_line(text), CALL_CHARS_MAX);
+    let line = |text: &str| beginning(&redact.text(&one_line(text)), CALL_CHARS_MAX);
     match subject {
         Some(("command", command)) => format!("`{}`", line(command)),
         Some((_, value)) => format!("`{tool} {}`", line(value)),

@@ -9,7 +9,7 @@ use rheon_types::{
 };
 use serde_json::{Value, json};
 
-use super::{Failures, Resolutions, correction, corrections};
+use super::{Correction, Failures, Redact, Resolutions, correction, corrections};
 
 /// What a session does: a tool, its main argument, and what it said if it failed.
 type Step<'a> = (&'a str, &'a str, Option<&'a str>);
@@ -125,7 +125,7 @@ fn lessons_are_bounded() {
 #[test]
 fn a_correction_is_told_apart_from_other_answers() {
     let changes = ["`edit src/a.rs`".to_owned()];
-    let is_lesson = |said: &str| correction(&changes, said).is_some();
+    let is_lesson = |said: &str| correction(&changes, said, &Redact::default()).is_some();
     for said in [
         "No, use tabs.",
         "no",
@@ -156,10 +156,10 @@ fn a_correction_is_told_apart_from_other_answers() {
     ] {
         assert!(!is_lesson(said), "{said}");
     }
-    assert_eq!(correction(&[], "No, use tabs."), None);
+    assert_eq!(correction(&[], "No, use tabs.", &Redact::default()), None);
     expect![[r#"After `edit src/a.rs`, the user said: "No, use tabs. Always.""#]]
-        .assert_eq(&correction(&changes, "No, use\n\n tabs.  Always.").unwrap().text);
-    let long = correction(&changes, &format!("No, {}", "é".repeat(100_000))).unwrap();
+        .assert_eq(&correction(&changes, "No, use\n\n tabs.  Always.", &Redact::default()).unwrap().text);
+    let long = correction(&changes, &format!("No, {}", "é".repeat(100_000)), &Redact::default()).unwrap();
     assert!(long.text.chars().count() < 400);
 }
 
@@ -221,9 +221,61 @@ fn a_conversation_teaches_what_the_user_said_after_changes_that_worked() {
         [
             Lesson {
                 text: "After `edit a.rs`, the user said: \"No, put it into c.rs instead.\"",
-                source: Correction,
+                source: Correction(
+                    Correction {
+                        changes: [
+                            "`edit a.rs`",
+                        ],
+                        said: "No, put it into c.rs instead.",
+                    },
+                ),
             },
         ]
     "#]]
-    .assert_debug_eq(&corrections(&history));
+    .assert_debug_eq(&corrections(&history, &Redact::default()));
+}
+
+#[test]
+fn secrets_are_in_no_lesson_even_where_a_cut_would_leave_half_of_one() {
+    let redact = || Redact::new(|text: &str| text.replace("key-0123456789", "[redacted]"));
+    // The key begins before the cut and ends behind it.
+    let command = format!("deploy {} key-0123456789", "x".repeat(145));
+    let (mut failures, mut resolutions) = (Failures::new(), Resolutions::new());
+    resolutions.redact_with(redact());
+    let arguments = json!({ "command": command });
+    for _ in 0..2 {
+        failures.exited("bash", &arguments, "refused: key-0123456789 is no good");
+        resolutions.failed("bash", &arguments);
+    }
+    let login = json!({ "command": "login --with key-0123456789" });
+    resolutions.succeeded("bash", &login, None, &failures);
+    let mended = failures.succeeded("bash", &arguments);
+    resolutions.succeeded("bash", &arguments, mended.as_ref(), &failures);
+    let texts: Vec<String> = resolutions.take().into_iter().map(|lesson| lesson.text).collect();
+    let said = correction(&["`a`".to_owned()], "No, use key-0123456789 instead", &redact()).unwrap().text;
+    expect![[r#"
+        When `deploy (x) [redact...` fails with "refused: [redacted] is no good": `login --with [redacted]` came before it worked.
+        After `a`, the user said: "No, use [redacted] instead""#]].assert_eq(&format!("{}\n{said}", texts.join("\n").replace(&"x".repeat(145), "(x)")));
+}
+
+#[test]
+fn a_correction_speaks_against_advice_that_was_followed_and_not_for_what_it_repeats() {
+    let speaks = |changes: &[&str], said: &str, learning: &str| {
+        let changes = changes.iter().map(|change| format!("`{change}`")).collect();
+        Correction { changes, said: said.to_owned() }.speaks_against(learning)
+    };
+    let sync = "When `pytest` fails with \"no module named ledger\": `uv sync` came before it worked.";
+    assert!(speaks(&["pytest", "uv sync"], "No, don't sync: add ledger to the path instead.", sync));
+    assert!(!speaks(&["pytest"], "No, don't run pytest here.", sync), "that is not what it advises");
+    assert!(!speaks(&["uv sync"], "No, leave the docs alone.", sync), "that is about something else");
+    let tuesday = "Deploys go out on Tuesdays.";
+    assert!(speaks(&["./deploy.sh"], "Never deploy on a Tuesday!", tuesday));
+    assert!(!speaks(&["edit a.rs"], "Never deploy on a Tuesday!", tuesday), "nothing was done by it");
+    let package = "After `npm install`, the user said: \"No, use pnpm instead.\"";
+    assert!(!speaks(&["npm install"], "I said pnpm instead of npm!", package), "the wish is the same");
+    assert!(speaks(&["pnpm install"], "No, don't use pnpm in this folder.", package));
+    let read = "Mend the tests by reading them first.";
+    assert!(!speaks(&["rm -r tests"], "No, never delete tests.", read), "one word of many says little");
+    assert!(!speaks(&[], "No, don't use pnpm in this folder.", package));
+    assert!(!speaks(&["\u{0}"], "", ""));
 }

@@ -2,6 +2,7 @@
 //! user's corrections. Pure: facts in, advice out; [`Watch`] brings it into a run.
 
 mod circles;
+mod contradiction;
 mod corrections;
 mod failures;
 mod lesson;
@@ -12,7 +13,7 @@ mod watch;
 pub use circles::{CallCircles, CircleAdvice};
 pub use corrections::{correction, corrections};
 pub use failures::{Failure, FailureKind, Failures};
-pub use lesson::{Lesson, LessonSource};
+pub use lesson::{Correction, Lesson, LessonSource, Redact};
 pub use resolutions::Resolutions;
 pub use watch::Watch;
 

@@ -5,7 +5,7 @@ use std::collections::{HashSet, VecDeque};
 use serde_json::Value;
 
 use super::failures::{Failure, FailureKind, Failures, action, beginning};
-use super::lesson::{Lesson, LessonSource, shown};
+use super::lesson::{Lesson, LessonSource, Redact, shown};
 
 /// How many calls are looked back on.
 const CALLS_MAX: usize = 64;
@@ -42,6 +42,7 @@ pub struct Resolutions {
     lessons: VecDeque<Lesson>,
     /// The failures that lessons were made of.
     told: VecDeque<String>,
+    redact: Redact,
 }
 
 #[derive(Debug, Clone)]
@@ -63,6 +64,11 @@ impl Resolutions {
     /// Nothing happened so far.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// From now on, what `redact` takes out is not told.
+    pub fn redact_with(&mut self, redact: Redact) {
+        self.redact = redact;
     }
 
     /// A call failed.
@@ -112,8 +118,11 @@ impl Resolutions {
             steps.push(&step.shown);
         }
         let steps = steps.get(steps.len().saturating_sub(STEPS_MAX)..).filter(|steps| !steps.is_empty())?;
-        let text =
-            format!("{}: {} came before it worked.", when(&failed.shown, failure), steps.join(", then "));
+        let text = format!(
+            "{}: {} came before it worked.",
+            self.when(&failed.shown, failure),
+            steps.join(", then ")
+        );
         Some((failure.action.clone(), text))
     }
 
@@ -125,7 +134,7 @@ impl Resolutions {
         failures: &Failures,
     ) -> Option<(String, String)> {
         arguments.get("command")?;
-        let worked = shown(tool, arguments);
+        let worked = shown(tool, arguments, &self.redact);
         let alike: Vec<(&Failure, &str)> = failures
             .open()
             .filter(|failure| matches!(failure.kind, FailureKind::NotFound | FailureKind::Malformed))
@@ -137,7 +146,7 @@ impl Resolutions {
         if same_kind.map(|(failure, _)| failure.count).sum::<usize>() < FAILURES_MIN {
             return None;
         }
-        Some((last.action.clone(), format!("{}: {worked} worked.", when(failed, last))))
+        Some((last.action.clone(), format!("{}: {worked} worked.", self.when(failed, last))))
     }
 
     /// How the call is named that failures know by this action.
@@ -146,8 +155,14 @@ impl Resolutions {
     }
 
     fn remember(&mut self, tool: &str, arguments: &Value, outcome: Outcome) {
-        let call = Call { action: action(tool, arguments), shown: shown(tool, arguments), outcome };
+        let call =
+            Call { action: action(tool, arguments), shown: shown(tool, arguments, &self.redact), outcome };
         bounded(&mut self.calls, call, CALLS_MAX);
+    }
+
+    fn when(&self, failed: &str, failure: &Failure) -> String {
+        let message = self.redact.text(failure.message.trim());
+        format!("When {failed} fails with \"{}\"", beginning(&message, MESSAGE_CHARS_MAX))
     }
 }
 
@@ -159,10 +174,6 @@ fn are_alike(one: &str, other: &str) -> bool {
     other.remove("");
     let common = one.intersection(&other).count();
     one != other && 2 * common >= one.union(&other).count()
-}
-
-fn when(failed: &str, failure: &Failure) -> String {
-    format!("When {failed} fails with \"{}\"", beginning(failure.message.trim(), MESSAGE_CHARS_MAX))
 }
 
 fn bounded<T>(queue: &mut VecDeque<T>, item: T, count_max: usize) {

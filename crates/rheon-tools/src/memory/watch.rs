@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::circles::{CallCircles, CircleAdvice};
 use super::failures::{Failure, Failures};
-use super::lesson::Lesson;
+use super::lesson::{Lesson, Redact};
 use super::resolutions::Resolutions;
 
 /// A hook that remembers what was called and what came of it. Give it to an agent as a [`Reminder`] too: as long as something
@@ -42,6 +42,11 @@ impl Watch {
     /// What was learnt from failures that were resolved since this was asked last.
     pub fn take_lessons(&self) -> Vec<Lesson> {
         self.state().resolutions.take()
+    }
+
+    /// From now on, what `redact` takes out is in no lesson.
+    pub fn redact_with(&self, redact: Redact) {
+        self.state().resolutions.redact_with(redact);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

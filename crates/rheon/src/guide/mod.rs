@@ -3,6 +3,7 @@
 pub mod hooks;
 pub mod limits;
 pub mod models;
+pub mod output;
 pub mod own_state;
 pub mod sessions;
 pub mod tools;

@@ -4,6 +4,7 @@
 mod derive_tool;
 mod escapes;
 mod examples;
+mod output;
 mod pipeline;
 mod replay;
 mod rewind;

@@ -31,15 +31,20 @@ pub(super) struct ProjectFolders {
     pub(super) is_cut: bool,
 }
 
+/// The root of the repository that the canonical `working_folder` is in; outside of one, the folder itself.
+pub fn project_root(working_folder: &Path) -> PathBuf {
+    let has_mark = |folder: &&Path| folder.join(ROOT_MARK).symlink_metadata().is_ok();
+    working_folder.ancestors().find(has_mark).unwrap_or(working_folder).to_owned()
+}
+
 /// The folders from the canonical `working_folder` up to the root of its repository; outside of one, only the folder itself.
 pub(super) fn project_folders(working_folder: &Path) -> ProjectFolders {
-    let has_mark = |folder: &&Path| folder.join(ROOT_MARK).symlink_metadata().is_ok();
-    let root = working_folder.ancestors().find(has_mark).unwrap_or(working_folder);
-    let beneath = working_folder.ancestors().take_while(|folder| folder.starts_with(root));
+    let root = project_root(working_folder);
+    let beneath = working_folder.ancestors().take_while(|folder| folder.starts_with(&root));
     let mut nearest_first: Vec<PathBuf> = beneath.take(FOLDERS_MAX + 1).map(Path::to_owned).collect();
     let is_cut = nearest_first.len() > FOLDERS_MAX;
     nearest_first.truncate(FOLDERS_MAX);
-    ProjectFolders { root: root.to_owned(), nearest_first, is_cut }
+    ProjectFolders { root, nearest_first, is_cut }
 }
 
 /// The files of a project's folder that may hold its rules, the one that counts first. A link that leads nowhere is there too.

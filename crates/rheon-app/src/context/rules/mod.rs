@@ -7,7 +7,7 @@ mod imports;
 mod load;
 mod warning;
 
-pub use find::RulePlaces;
+pub use find::{RulePlaces, project_root};
 pub use load::{RULE_BYTES_MAX, Rules};
 pub use warning::{RuleProblem, RuleWarning};
 

@@ -45,7 +45,7 @@ pub(super) fn rows_of(event: &Event) -> (LoopId, Vec<Row>) {
         AgentEvent::AgentStart { model, .. } => {
             vec![Row::Status(Status::Unfinished), Row::Model(model.to_string())]
         }
-        AgentEvent::AgentEnd { output } => vec![Row::Status(status_of(&output.end))],
+        AgentEvent::AgentEnd { output } => vec![Row::Status(Status::from(&output.end))],
         AgentEvent::TurnStart { .. } => vec![Row::Turn],
         AgentEvent::LlmStart { model, .. } => vec![Row::Model(model.to_string())],
         AgentEvent::LlmEnd { usage, cost, .. } => vec![Row::Spent { usage: *usage, cost: *cost }],
@@ -128,15 +128,17 @@ fn entry(role: Role, text: &str, bytes_max: usize) -> Vec<Row> {
     vec![Row::Entry { role, text: beginning(text, bytes_max).to_owned() }]
 }
 
-fn status_of(end: &RunEnd) -> Status {
-    match end {
-        RunEnd::Completed => Status::Completed,
-        RunEnd::Truncated => Status::Truncated,
-        RunEnd::Limit { .. } => Status::Limit,
-        RunEnd::Rejected { .. } => Status::Rejected,
-        RunEnd::Vetoed { .. } => Status::Vetoed,
-        RunEnd::Aborted => Status::Aborted,
-        RunEnd::Failed { .. } => Status::Failed,
+impl From<&RunEnd> for Status {
+    fn from(end: &RunEnd) -> Self {
+        match end {
+            RunEnd::Completed => Status::Completed,
+            RunEnd::Truncated => Status::Truncated,
+            RunEnd::Limit { .. } => Status::Limit,
+            RunEnd::Rejected { .. } => Status::Rejected,
+            RunEnd::Vetoed { .. } => Status::Vetoed,
+            RunEnd::Aborted => Status::Aborted,
+            RunEnd::Failed { .. } => Status::Failed,
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Episodes: what happened in earlier sessions, one line each.
 
 use rheon_types::{SessionId, Timestamp};
-use rusqlite::{Error, Row, params};
+use rusqlite::{Error, OptionalExtension, Row, params};
 
 use crate::sqlite::database::Database;
 use crate::sqlite::error::DatabaseError;
@@ -81,6 +81,17 @@ impl<'a> Episodes<'a> {
                 ])?;
             }
             Ok(())
+        })
+    }
+
+    /// What is kept of a session.
+    pub fn get(&self, session_id: &SessionId) -> Result<Option<Episode>, DatabaseError> {
+        self.database.read(|connection| {
+            let sql = format!("SELECT {COLUMNS} FROM episodes WHERE session_id = ?1");
+            connection
+                .prepare_cached(&sql)?
+                .query_row([session_id.as_str()], |row| episode(row, 0))
+                .optional()
         })
     }
 

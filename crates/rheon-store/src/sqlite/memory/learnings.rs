@@ -141,14 +141,34 @@ impl<'a> Learnings<'a> {
         evidence: Evidence,
         at: Timestamp,
     ) -> Result<bool, DatabaseError> {
+        self.weigh(id, evidence, 1, at)
+    }
+
+    /// Takes back evidence that turned out to be none; `false` if there is no such learning.
+    pub fn withdraw_evidence(
+        &self,
+        id: LearningId,
+        evidence: Evidence,
+        at: Timestamp,
+    ) -> Result<bool, DatabaseError> {
+        self.weigh(id, evidence, -1, at)
+    }
+
+    fn weigh(
+        &self,
+        id: LearningId,
+        evidence: Evidence,
+        count: i64,
+        at: Timestamp,
+    ) -> Result<bool, DatabaseError> {
         let (speaks_for, speaks_against) = match evidence {
-            Evidence::For => (1, 0),
-            Evidence::Against => (0, 1),
+            Evidence::For => (count, 0),
+            Evidence::Against => (0, count),
         };
         self.database.write(|connection| {
             let changed = connection.execute(
-                "UPDATE learnings SET evidence_for = evidence_for + ?2, evidence_against = evidence_against + ?3, \
-                 updated_ms = ?4 WHERE id = ?1",
+                "UPDATE learnings SET evidence_for = max(evidence_for + ?2, 0), \
+                 evidence_against = max(evidence_against + ?3, 0), updated_ms = ?4 WHERE id = ?1",
                 params![id.0, speaks_for, speaks_against, stored(at.as_millis())],
             )?;
             Ok(changed > 0)

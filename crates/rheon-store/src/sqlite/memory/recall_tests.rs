@@ -186,3 +186,26 @@ fn learnings_are_listed_and_edited() {
     assert_eq!((found("ninja")[0].status, found("ninja")[0].updated), (LearningStatus::Validated, at(7)));
     check_search(memory.database(), "learnings_search");
 }
+
+#[test]
+fn an_episode_is_found_by_its_session() {
+    let memory = Memory::in_memory().unwrap();
+    let kept = episode("one", "p", "Mended the parser.");
+    memory.episodes().record([&kept]).unwrap();
+    assert_eq!(memory.episodes().get(&"one".into()).unwrap(), Some(kept));
+    assert_eq!(memory.episodes().get(&"other".into()).unwrap(), None);
+}
+
+#[test]
+fn evidence_that_was_none_is_taken_back_and_never_below_nothing() {
+    let memory = Memory::in_memory().unwrap();
+    let proposal = Proposal { project: None, text: "Use tabs.".into(), session_id: "s".into() };
+    let learnings = memory.learnings();
+    let id = learnings.propose(&proposal, at(1)).unwrap();
+    learnings.add_evidence(id, Evidence::For, at(2)).unwrap();
+    assert!(learnings.withdraw_evidence(id, Evidence::For, at(3)).unwrap());
+    assert!(learnings.withdraw_evidence(id, Evidence::Against, at(4)).unwrap());
+    assert!(!learnings.withdraw_evidence(LearningId(99), Evidence::For, at(4)).unwrap());
+    let learning = learnings.get(id).unwrap().unwrap();
+    assert_eq!((learning.evidence_for, learning.evidence_against, learning.updated), (1, 0, at(4)));
+}

@@ -1,0 +1,163 @@
+//! `Extensions`: skills and slash commands of the user and of the project, found where the field has agreed that they are.
+
+use std::path::{Path, PathBuf};
+
+use rheon_tools::commands::{CommandError, CommandFolder, CommandSet, FillError, Part, SlashCommand};
+use rheon_tools::skills::{Origin, SkillFolder, SkillSet};
+use rheon_tools::trust::Trust;
+
+use super::warning::ContextWarning;
+
+/// Folders of skills in the user's home and in a project; a later one overrides an earlier one.
+const SKILLS: [&str; 3] = [".claude/skills", ".agents/skills", ".rheon/skills"];
+/// The same for slash commands.
+const COMMANDS: [&str; 2] = [".claude/commands", ".rheon/commands"];
+
+/// Whether the user trusts the project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProjectTrust {
+    /// What it brings along may be used.
+    Trusted,
+    /// Its rules are read as text; its skills and commands are not used and nothing it configures is run.
+    Untrusted,
+}
+
+impl From<&Trust> for ProjectTrust {
+    /// A project that brings nothing along has never been looked at either, and is not trusted.
+    fn from(trust: &Trust) -> Self {
+        if trust.is_trusted() { Self::Trusted } else { Self::Untrusted }
+    }
+}
+
+/// Where skills and slash commands are; the user's first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ExtensionPlaces {
+    /// Folders of skills.
+    pub skills: Vec<SkillFolder>,
+    /// Folders of slash commands.
+    pub commands: Vec<CommandFolder>,
+}
+
+impl ExtensionPlaces {
+    /// The usual places: in the user's home, in the folder of our settings, and in the project whose root is `root`.
+    pub fn of(home: Option<&Path>, config: Option<&Path>, root: &Path) -> Self {
+        let beneath = |base: Option<&Path>, names: &[&str]| -> Vec<PathBuf> {
+            names.iter().filter_map(|name| Some(base?.join(name))).collect()
+        };
+        let user = |names: &[&str], own: &str| {
+            let own = config.map(|config| config.join(own));
+            beneath(home, names).into_iter().chain(own).collect::<Vec<_>>()
+        };
+        let skills =
+            |paths: Vec<PathBuf>, origin| paths.into_iter().map(move |path| SkillFolder { path, origin });
+        let commands =
+            |paths: Vec<PathBuf>, origin| paths.into_iter().map(move |path| CommandFolder::new(path, origin));
+        Self {
+            skills: skills(user(&SKILLS, "skills"), Origin::User)
+                .chain(skills(beneath(Some(root), &SKILLS), Origin::Project))
+                .collect(),
+            commands: commands(user(&COMMANDS, "commands"), Origin::User)
+                .chain(commands(beneath(Some(root), &COMMANDS), Origin::Project))
+                .collect(),
+        }
+    }
+}
+
+/// Skills and slash commands of a session.
+#[derive(Debug, Clone, Default)]
+pub struct Extensions {
+    /// The skills.
+    pub skills: SkillSet,
+    /// The slash commands.
+    pub commands: CommandSet,
+    /// What was odd, and what is left out for want of trust.
+    pub warnings: Vec<ContextWarning>,
+}
+
+/// Why a slash command does not become a prompt.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExpandError {
+    /// Its file cannot be used.
+    #[error(transparent)]
+    Command(#[from] CommandError),
+    /// The arguments do not fit.
+    #[error("the command /{name} cannot be filled in: {problem}")]
+    Fill {
+        /// The command.
+        name: String,
+        /// What is wrong.
+        problem: FillError,
+    },
+}
+
+/// A slash command with its arguments in place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expanded {
+    /// The command.
+    pub command: SlashCommand,
+    /// The parts of the prompt, in order. Files and outputs of commands are to be got through the gate.
+    pub parts: Vec<Part>,
+}
+
+impl Extensions {
+    /// Finds everything at `places`; what a project brings along only if it is trusted. Reads files: call it where a thread may wait.
+    pub fn load(places: &ExtensionPlaces, trust: ProjectTrust) -> Self {
+        let skills = load_skills(&places.skills, trust);
+        let commands = CommandSet::load(&usable(&places.commands, trust, |folder| folder.origin));
+        let mut warnings = untrusted(places, trust);
+        warnings.extend(skills.warnings().iter().cloned().map(ContextWarning::Skill));
+        warnings.extend(commands.warnings().iter().cloned().map(ContextWarning::Command));
+        Self { skills, commands, warnings }
+    }
+
+    /// What was typed, as a slash command with its arguments in place. None if it is not one that is known: then it is a text like any
+    /// other. Reads the file of the command.
+    pub fn expand(&self, typed: &str) -> Option<Result<Expanded, ExpandError>> {
+        let typed = typed.trim().strip_prefix('/')?;
+        let (name, arguments) = typed.split_once(char::is_whitespace).unwrap_or((typed, ""));
+        let command = self.commands.get(name)?.clone();
+        let filled = command.template().map_err(ExpandError::from).and_then(|template| {
+            let fill = template.fill(arguments);
+            fill.map_err(|problem| ExpandError::Fill { name: command.name.clone(), problem })
+        });
+        Some(filled.map(|parts| Expanded { command, parts }))
+    }
+}
+
+impl Expanded {
+    /// The prompt, with what `fetch` says in the place of each file and of each output of a command.
+    pub fn prompt(&self, mut fetch: impl FnMut(&Part) -> String) -> String {
+        let text = |part: &Part| match part {
+            Part::Text(text) => text.clone(),
+            Part::File(_) | Part::Command(_) => fetch(part),
+        };
+        self.parts.iter().map(text).collect()
+    }
+}
+
+/// The skills in `folders`; those of a project only if it is trusted.
+pub(super) fn load_skills(folders: &[SkillFolder], trust: ProjectTrust) -> SkillSet {
+    SkillSet::load(&usable(folders, trust, |folder| folder.origin))
+}
+
+fn usable<F: Clone>(folders: &[F], trust: ProjectTrust, origin: impl Fn(&F) -> Origin) -> Vec<F> {
+    let may_count = |folder: &&F| match (origin(folder), trust) {
+        (Origin::User, _) | (Origin::Project, ProjectTrust::Trusted) => true,
+        (Origin::Project, ProjectTrust::Untrusted) => false,
+    };
+    folders.iter().filter(may_count).cloned().collect()
+}
+
+/// The folders of a project that are there and not used.
+fn untrusted(places: &ExtensionPlaces, trust: ProjectTrust) -> Vec<ContextWarning> {
+    match trust {
+        ProjectTrust::Trusted => Vec::new(),
+        ProjectTrust::Untrusted => {
+            let skills = places.skills.iter().map(|folder| (&folder.path, folder.origin));
+            let commands = places.commands.iter().map(|folder| (&folder.path, folder.origin));
+            let left_out =
+                skills.chain(commands).filter(|(path, origin)| *origin == Origin::Project && path.is_dir());
+            left_out.map(|(path, _)| ContextWarning::Untrusted(path.clone())).collect()
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! `SessionStart`: what a program knows when a session begins, from which everything else follows by convention.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rheon_agent::TokenCounter;
+use rheon_types::{Clock, SessionId};
+
+use super::code_map::{CodeMap, CodeMapOptions, CodeMapSource};
+use super::extensions::{ExtensionPlaces, ProjectTrust};
+use super::git::GIT_TIME_MAX;
+use super::inputs::{ContextInputs, Machine, MadeElsewhere};
+use super::rules::{RulePlaces, project_root};
+use super::sources::ContextSources;
+use super::warning::ContextWarning;
+use crate::keeping::{Environment, Folders, Persistence};
+use crate::memory::{MemoryPlaces, MemoryStore};
+
+/// What a program knows when a session begins.
+#[derive(Clone)]
+pub struct SessionStart {
+    /// What the user wants.
+    pub task: String,
+    /// The folder that the agent works in.
+    pub working_folder: PathBuf,
+    /// The session.
+    pub session_id: SessionId,
+    /// Whether the user trusts the project.
+    pub trust: ProjectTrust,
+    /// Whether anything of the session is kept. If not, nothing is learnt or remembered, and the model has no tool for it.
+    pub persistence: Persistence,
+    /// How the project is mapped: how long a session waits, how much is shown, what is left out.
+    pub code_map: CodeMapOptions,
+    /// The variables of the program.
+    pub environment: Environment,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl ContextInputs {
+    /// Everything where convention has it: rules, skills, notes, the memory and the map of the project. Change what you like of it, then
+    /// load it. What cannot be found is a warning.
+    pub async fn find(start: SessionStart) -> (Self, Vec<ContextWarning>) {
+        let mut warnings = Vec::new();
+        // A folder that is not there is somebody else's problem; here it has no rules and no map.
+        let working_folder = start.working_folder.canonicalize().unwrap_or(start.working_folder);
+        let root = project_root(&working_folder);
+        let folders = Folders::of(&start.environment);
+        let home = start.environment.get("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+        let config = folders.config().ok();
+        let extensions = ExtensionPlaces::of(home.as_deref(), config.as_deref(), &root);
+        let places = match MemoryPlaces::of(&folders, &root) {
+            Ok(places) => Some(places),
+            Err(error) => {
+                warnings.push(ContextWarning::Memory(error.to_string()));
+                None
+            }
+        };
+        let memory = match (&places, start.persistence) {
+            (Some(places), Persistence::On) => open(places, start.session_id, &mut warnings).await,
+            (Some(_), Persistence::Off) | (None, _) => None,
+        };
+        let map = places.as_ref().and_then(|places| places.code_map.clone());
+        let map = map.filter(|_| !holds_home(&root, home.as_deref()));
+        let map = map.map(|file| Arc::new(CodeMap::new(&root, file, start.code_map)));
+        let inputs = Self {
+            task: start.task,
+            base: None,
+            places: RulePlaces {
+                working_folder,
+                user_folders: user_folders(home.as_deref(), config),
+                home: home.clone(),
+            },
+            trust: start.trust,
+            skills: extensions.skills,
+            notes: places.as_ref().map(|places| places.notes.clone()).unwrap_or_default(),
+            memory,
+            made: MadeElsewhere {
+                code_map: map.map_or(CodeMapSource::None, CodeMapSource::Repository),
+                ..MadeElsewhere::default()
+            },
+            effort: None,
+            sources: ContextSources::default(),
+            counter: TokenCounter::default(),
+            machine: Machine {
+                environment: start.environment,
+                clock: start.clock,
+                git_time_max: GIT_TIME_MAX,
+            },
+        };
+        (inputs, warnings)
+    }
+}
+
+/// The folders with rules of the user, the most general first.
+fn user_folders(home: Option<&Path>, config: Option<PathBuf>) -> Vec<PathBuf> {
+    let general = match &config {
+        // Where the settings are in the usual place, what all programs share is beside them.
+        Some(config) if config.ends_with("rheon") => config.parent().map(Path::to_owned),
+        Some(_) | None => home.map(|home| home.join(".config")),
+    };
+    general.into_iter().chain(config).collect()
+}
+
+async fn open(
+    places: &MemoryPlaces,
+    session_id: SessionId,
+    warnings: &mut Vec<ContextWarning>,
+) -> Option<MemoryStore> {
+    let opening = places.clone();
+    let opened = tokio::task::spawn_blocking(move || opening.open());
+    let problem = match opened.await {
+        Ok(Ok(memory)) => {
+            return Some(MemoryStore {
+                memory: Arc::new(memory),
+                project: places.project.clone(),
+                session_id,
+            });
+        }
+        Ok(Err(error)) => error.to_string(),
+        Err(error) => error.to_string(),
+    };
+    warnings.push(ContextWarning::Memory(problem));
+    None
+}
+
+/// Whether a folder holds the user's home: then it is no project, and too much to be mapped.
+fn holds_home(root: &Path, home: Option<&Path>) -> bool {
+    home.is_some_and(|home| home.canonicalize().is_ok_and(|home| home.starts_with(root)))
+}

@@ -1,0 +1,25 @@
+//! What outlives sessions: notes as files, what happened, and what was learnt; where it is, how a session adds to it, and how people
+//! look at it and change it.
+
+mod desk;
+mod episodes;
+mod error;
+mod notes;
+mod places;
+mod secrets;
+mod store;
+
+pub use desk::{MemoryDesk, NoteEdit};
+pub use episodes::Episodic;
+pub use error::MemoryError;
+pub use notes::{index_notes, memory_tool};
+pub use places::MemoryPlaces;
+pub use secrets::redacted;
+pub use store::MemoryStore;
+
+pub(crate) use episodes::relevant_episodes;
+
+#[cfg(test)]
+mod episodes_tests;
+#[cfg(test)]
+mod secrets_tests;

@@ -1,0 +1,52 @@
+//! `MemoryPlaces`: where the memory of the user and of a project is.
+
+use std::fs;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use rheon_store::sessions::Sessions;
+use rheon_store::sqlite::{DatabaseError, Memory, OpenMode};
+use rheon_tools::notes::NoteFolder;
+use rheon_tools::skills::Origin;
+
+use crate::keeping::{FolderError, Folders};
+
+/// Where the memory of the user and of a project is: in the user's own folders, where no project can write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryPlaces {
+    /// The database.
+    pub database: PathBuf,
+    /// The folders of notes: the user's, then the project's.
+    pub notes: Vec<NoteFolder>,
+    /// The project, as the memory names it.
+    pub project: String,
+    /// The file that keeps the map of the project.
+    pub code_map: Option<PathBuf>,
+}
+
+impl MemoryPlaces {
+    /// The places for the project whose canonical root is `root`. `Err` if nobody says where the user's data is.
+    pub fn of(folders: &Folders, root: &Path) -> Result<Self, FolderError> {
+        let data = folders.data()?;
+        let name = Sessions::new(data.join("sessions"), 0).project_name(root);
+        let notes = |path, origin| NoteFolder { path, origin };
+        Ok(Self {
+            database: data.join("memory.db"),
+            notes: vec![
+                notes(data.join("notes"), Origin::User),
+                notes(data.join("projects").join(&name).join("notes"), Origin::Project),
+            ],
+            project: root.to_string_lossy().into_owned(),
+            code_map: folders.cache().ok().map(|cache| cache.join("code-maps").join(name)),
+        })
+    }
+
+    /// Opens the database; where there is none yet, an empty one is made.
+    pub fn open(&self) -> Result<Memory, DatabaseError> {
+        if let Some(folder) = self.database.parent() {
+            // What stands in the way of the folder stands in the way of the database, which tells it.
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).ok();
+        }
+        Memory::open(&self.database, OpenMode::ReadWrite)
+    }
+}
