@@ -5,6 +5,7 @@ mod command;
 mod exit;
 mod output;
 mod render;
+mod show;
 mod signals;
 mod terminal;
 

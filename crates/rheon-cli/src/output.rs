@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Write};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::render::inert;
+use crate::render::{Rendered, Stream, inert};
 
 /// Standard output. The first write that fails cancels what is being shown; nothing is written after it.
 pub(crate) struct Output {
@@ -33,6 +33,16 @@ impl Output {
         let written = self.stdout.write_all(text.as_bytes()).and_then(|()| self.stdout.flush());
         if let Err(error) = written {
             self.fail(error);
+        }
+    }
+
+    /// Writes each piece to its stream. What standard error does not take is lost: nobody is there to be told.
+    pub(crate) fn write_rendered(&mut self, rendered: &Rendered) {
+        for (stream, text) in rendered.pieces() {
+            match stream {
+                Stream::Out => self.write(text),
+                Stream::Err => io::stderr().write_all(text.as_bytes()).unwrap_or_default(),
+            }
         }
     }
 

@@ -1,21 +1,59 @@
-//! Tests of what decides about colours.
+//! Tests of what decides how a stream is written to.
+
+use rheon_app::config::Colour;
 
 use super::Surroundings;
+
+const XTERM: Option<&str> = Some("xterm");
+
+/// Whether there are colours for: terminal, `TERM`, `NO_COLOR`, `CLICOLOR_FORCE`.
+fn colours(is_terminal: bool, [term, no_color, clicolor_force]: [Option<&str>; 3], colour: Colour) -> bool {
+    let surroundings = Surroundings {
+        is_terminal,
+        columns: is_terminal.then_some(80),
+        term: term.map(Into::into),
+        no_color: no_color.map(Into::into),
+        clicolor: None,
+        clicolor_force: clicolor_force.map(Into::into),
+    };
+    let style = surroundings.style(colour);
+    assert_eq!((style.formats, style.wraps), (style.colours, is_terminal));
+    assert_eq!(style.moves(), style.colours && is_terminal);
+    style.colours
+}
 
 #[test]
 fn colours_only_where_they_are_known_and_wanted() {
     let cases = [
-        (true, Some("xterm"), None, true),
-        (true, Some("xterm"), Some(""), true),
-        (true, Some("xterm"), Some("1"), false),
-        (true, Some("xterm"), Some("0"), false),
-        (true, Some("dumb"), None, false),
-        (true, None, None, false),
-        (false, Some("xterm"), None, false),
+        (true, [XTERM, None, None], true),
+        (true, [XTERM, Some(""), None], true),
+        (true, [XTERM, Some("1"), None], false),
+        (true, [XTERM, Some("0"), None], false),
+        (true, [XTERM, Some("1"), Some("1")], false),
+        (true, [Some("dumb"), None, None], false),
+        (true, [Some("dumb"), None, Some("1")], false),
+        (true, [Some(""), None, None], false),
+        (true, [None, None, None], false),
+        (false, [XTERM, None, None], false),
+        (false, [XTERM, None, Some("1")], true),
+        (false, [None, None, Some("1")], true),
+        (false, [XTERM, None, Some("0")], false),
+        (false, [XTERM, None, Some("")], false),
     ];
-    for (is_terminal, term, no_color, wanted) in cases {
-        let surroundings =
-            Surroundings { is_terminal, term: term.map(Into::into), no_color: no_color.map(Into::into) };
-        assert_eq!(surroundings.want_colours(), wanted, "{is_terminal} {term:?} {no_color:?}");
+    for (is_terminal, variables, wanted) in cases {
+        assert_eq!(colours(is_terminal, variables, Colour::Auto), wanted, "{is_terminal} {variables:?}");
+        assert!(colours(is_terminal, variables, Colour::Always));
+        assert!(!colours(is_terminal, variables, Colour::Never));
     }
+}
+
+#[test]
+fn clicolor_zero_means_no() {
+    let surroundings = Surroundings {
+        is_terminal: true,
+        term: XTERM.map(Into::into),
+        clicolor: Some("0".into()),
+        ..Surroundings::default()
+    };
+    assert!(!surroundings.want_colours(Colour::Auto));
 }

@@ -1,17 +1,17 @@
 //! `rheon demo`: a scripted model plays a scenario, and the terminal shows it.
 
-use std::io;
-
 use anyhow::anyhow;
+use rheon_app::config::InterfaceSettings;
 use rheon_app::{DemoOptions, DemoReport, demo};
-use rheon_types::{Event, RunEnd};
+use rheon_types::RunEnd;
 use tokio_util::sync::CancellationToken;
 
 use crate::exit::Exit;
 use crate::output::{Output, Reader, complain, remark};
-use crate::render::{Renderer, count};
+use crate::render::{Detail, count};
+use crate::show::{Show, View};
 use crate::signals::Signals;
-use crate::terminal;
+use crate::terminal::{self, Audience};
 
 /// Watch an agent at work; needs no network and no key
 ///
@@ -45,12 +45,12 @@ impl Demo {
         let cancel = CancellationToken::new();
         let signals =
             Signals::cancel(&cancel).map_err(|error| anyhow!("cannot listen to signals: {error}"))?;
-        let mut output = Output::new(cancel.clone());
-        let mut view = self.view();
+        let show = Show::new(self.view(), Output::new(cancel.clone()));
         let options = DemoOptions { fast: self.fast, keep: self.keep, folder: std::env::temp_dir() };
-        let report = demo(options, &cancel, |event| output.write_or_fail(view.show(event))).await?;
-        view.close(&report, &mut output);
-        match output.close() {
+        let report = show.while_it_spins(demo(options, &cancel, |event| show.event(event))).await;
+        let report = report.inspect_err(|_| show.still())?;
+        self.close(&report, &show);
+        match show.close() {
             Ok(Reader::There) => Ok(conclude(&report.output.end, signals.received())),
             // Whoever stops reading has seen enough.
             Ok(Reader::Left) => Ok(Exit::Done),
@@ -59,32 +59,19 @@ impl Demo {
     }
 
     fn view(&self) -> View {
-        if self.events { View::Log } else { View::Text(Renderer::new(terminal::style())) }
-    }
-}
-
-/// How events are shown.
-enum View {
-    /// For a person.
-    Text(Renderer),
-    /// As the log has them: one line of JSON each.
-    Log,
-}
-
-impl View {
-    fn show(&mut self, event: &Event) -> io::Result<String> {
-        match self {
-            Self::Text(renderer) => Ok(renderer.event(event)),
-            Self::Log => Ok(serde_json::to_string(event)? + "\n"),
+        if self.events {
+            return View::Log;
         }
+        let interface = InterfaceSettings::default();
+        View::Text(terminal::screen(Audience::Watcher, &interface, Detail::Normal, None))
     }
 
     /// Says what became of the workspace. A log holds nothing but events, so there it goes to standard error.
-    fn close(&mut self, report: &DemoReport, output: &mut Output) {
-        match self {
-            Self::Text(renderer) => output.write(&renderer.remark(&workspace_line(report))),
-            Self::Log if report.kept.is_some() => remark(&workspace_line(report)),
-            Self::Log => {}
+    fn close(&self, report: &DemoReport, show: &Show) {
+        match (self.events, &report.kept) {
+            (false, _) => show.remark(&workspace_line(report)),
+            (true, Some(_)) => remark(&workspace_line(report)),
+            (true, None) => {}
         }
     }
 }

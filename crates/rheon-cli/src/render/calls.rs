@@ -3,8 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use rheon_types::{ToolCall, ToolCallId, ToolName, ToolResult};
+use rheon_types::{ToolCall, ToolCallId, ToolName};
 use serde_json::Value;
+
+use super::outcome::Outcome;
 
 /// The calls that are not shown to their end yet, in order.
 #[derive(Default)]
@@ -26,24 +28,10 @@ enum Stage {
     Over(Outcome),
 }
 
-/// How a call ended.
-pub(super) enum Outcome {
-    Done { text: String, duration_ms: u64 },
-    Failed { reason: String, duration_ms: u64 },
-    Refused { reason: String },
-}
-
-impl Outcome {
-    pub(super) fn of(result: &ToolResult, is_error: bool, duration_ms: u64) -> Self {
-        let text = result.as_text();
-        if is_error { Self::Failed { reason: text, duration_ms } } else { Self::Done { text, duration_ms } }
-    }
-}
-
 /// What is to be shown next.
 pub(super) enum Showing {
     Call { name: ToolName, arguments: Arc<Value> },
-    Outcome(Outcome),
+    Outcome { id: ToolCallId, outcome: Outcome },
 }
 
 impl Calls {
@@ -76,9 +64,9 @@ impl Calls {
                 call.is_shown = true;
                 Some(Showing::Call { name: call.name.clone(), arguments: Arc::clone(&call.arguments) })
             }
-            (Stage::Over(_), true) => match self.open.pop_front()?.stage {
-                Stage::Over(outcome) => Some(Showing::Outcome(outcome)),
-                Stage::Waiting | Stage::Running => None,
+            (Stage::Over(_), true) => match self.open.pop_front()? {
+                Call { id, stage: Stage::Over(outcome), .. } => Some(Showing::Outcome { id, outcome }),
+                Call { stage: Stage::Waiting | Stage::Running, .. } => None,
             },
         }
     }

@@ -1,6 +1,6 @@
 //! Tests of `inert`: every kind of text that terminals obey.
 
-use super::inert;
+use super::{inert, spelt_out};
 
 #[test]
 fn what_a_terminal_would_obey_is_written_out() {
@@ -17,10 +17,29 @@ fn what_a_terminal_would_obey_is_written_out() {
         ("back\x08space\x7f", "back\\u{8}space\\u{7f}"),
         ("nul\0", "nul\\u{0}"),
         ("a\u{202e}b\u{202c}", "a\\u{202e}b\\u{202c}"),
+        (
+            "👨\u{200d}👩\u{200d}👧 e\u{301} ❤\u{fe0f} א\u{200f}",
+            "👨\u{200d}👩\u{200d}👧 e\u{301} ❤\u{fe0f} א\u{200f}",
+        ),
+        ("a\u{2028}b", "a\\u{2028}b"),
         ("a\u{2066}b\u{2069}", "a\\u{2066}b\\u{2069}"),
     ];
     for (text, shown) in cases {
         assert_eq!(inert(text), shown);
         assert_eq!(inert(shown), shown, "what is inert stays as it is");
+    }
+}
+
+#[test]
+fn what_a_person_decides_about_hides_nothing() {
+    let cases = [
+        ("plain\nlines", "plain\nlines"),
+        ("a\tb", "a    b"),
+        ("a\u{200b}b\u{feff}\u{ad}", "a\\u{200b}b\\u{feff}\\u{ad}"),
+        ("\u{202e}\u{200f}\u{e0041}", "\\u{202e}\\u{200f}\\u{e0041}"),
+        ("\x1b[8m\r", "\\u{1b}[8m\\u{d}"),
+    ];
+    for (text, shown) in cases {
+        assert_eq!(spelt_out(text), shown);
     }
 }

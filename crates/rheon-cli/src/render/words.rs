@@ -1,5 +1,6 @@
 //! Figures and values in words, and words made to fit a line. Pure.
 
+use rheon_types::MicroUsd;
 use serde_json::Value;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -40,6 +41,39 @@ pub(super) fn grouped(number: u64) -> String {
         grouped.push(digit);
     }
     grouped
+}
+
+/// For instance `512 bytes`, `12.3 kB`, `4.0 MB`.
+pub(super) fn bytes(number: u64) -> String {
+    match number {
+        0..1_000 => count(number, "byte"),
+        1_000..1_000_000 => format!("{}.{} kB", number / 1_000, number % 1_000 / 100),
+        _ => format!("{}.{} MB", number / 1_000_000, number % 1_000_000 / 100_000),
+    }
+}
+
+/// For instance `$0.0123`, `$12.34`; what is left over is rounded up.
+pub(super) fn money(MicroUsd(micro): MicroUsd) -> String {
+    if micro < 1_000_000 {
+        let parts = micro.div_ceil(100);
+        format!("${}.{:04}", parts / 10_000, parts % 10_000)
+    } else {
+        let cents = micro.div_ceil(10_000);
+        format!("${}.{:02}", cents / 100, cents % 100)
+    }
+}
+
+/// What a call is about, on one line: its command, path or pattern; all arguments if it has none of these.
+pub(super) fn about(call: &Value) -> String {
+    let text = |key: &str| call.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+    let place = text("path").or(text("file_path")).map(one_line);
+    match (text("command").or(text("url")), text("pattern"), place) {
+        (Some(main), _, _) => one_line(main),
+        (None, Some(pattern), Some(place)) => format!("{} in {place}", one_line(pattern)),
+        (None, Some(pattern), None) => one_line(pattern),
+        (None, None, Some(place)) => place,
+        (None, None, None) => arguments(call),
+    }
 }
 
 /// The arguments of a call on one line: `name=plan text="two words"`.

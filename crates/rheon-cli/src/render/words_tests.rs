@@ -1,8 +1,9 @@
 //! Tests of figures, values and lines in words.
 
+use rheon_types::MicroUsd;
 use serde_json::json;
 
-use super::{arguments, count, duration, fit, grouped, one_line, width};
+use super::{about, arguments, bytes, count, duration, fit, grouped, money, one_line, width};
 
 #[test]
 fn durations() {
@@ -90,5 +91,35 @@ fn texts_that_fit() {
     for (text, columns, fitted) in cases {
         assert_eq!(fit(text, columns), fitted);
         assert!(width(&fit(text, columns)) <= columns);
+    }
+}
+
+#[test]
+fn sizes_and_money() {
+    assert_eq!(
+        [0, 1, 999, 1_000, 12_345, 4_000_000].map(bytes),
+        ["0 bytes", "1 byte", "999 bytes", "1.0 kB", "12.3 kB", "4.0 MB"]
+    );
+    assert_eq!(
+        [0, 1, 12_300, 999_999, 1_000_000, 12_340_001].map(|micro| money(MicroUsd(micro))),
+        ["$0.0000", "$0.0001", "$0.0123", "$1.0000", "$1.00", "$12.35"]
+    );
+}
+
+#[test]
+fn what_calls_are_about() {
+    let cases = [
+        (json!({ "command": "ls -l", "path": "x" }), "ls -l"),
+        (json!({ "command": "a\nb\x1b[2J" }), "a (+1 line)"),
+        (json!({ "path": "src/a.rs", "limit": 2 }), "src/a.rs"),
+        (json!({ "file_path": "/a b" }), "/a b"),
+        (json!({ "pattern": "fn x", "path": "src" }), "fn x in src"),
+        (json!({ "pattern": "*.rs" }), "*.rs"),
+        (json!({ "url": "https://example.org" }), "https://example.org"),
+        (json!({ "command": 3, "name": "n" }), "command=3 name=n"),
+        (json!({ "path": " " }), r#"path="""#),
+    ];
+    for (call, text) in cases {
+        assert_eq!(about(&call), text);
     }
 }

@@ -12,11 +12,13 @@ pub(super) struct Wrap {
     column: usize,
     /// Blanks that are written once a word follows on the same line.
     blanks: String,
+    /// What stands before the lines that a long line is broken into.
+    hang: String,
 }
 
 impl Wrap {
     pub(super) fn new(columns: Option<usize>) -> Self {
-        Self { columns, column: 0, blanks: String::new() }
+        Self { columns, column: 0, blanks: String::new(), hang: String::new() }
     }
 
     /// The next piece of a line, which has no line break of its own. A word that comes in several pieces is not held back:
@@ -43,13 +45,29 @@ impl Wrap {
         self.blanks.clear();
     }
 
+    /// A line break inside a paragraph; gives what stands before the next line.
+    pub(super) fn break_line(&mut self) -> String {
+        self.line_break();
+        self.column = width(&self.hang);
+        self.hang.clone()
+    }
+
+    /// What stands before the lines that a long line is broken into, from now on. One that takes half of the line is none.
+    pub(super) fn hang(&mut self, before: &str) {
+        self.hang.clear();
+        if self.columns.is_none_or(|columns| width(before) * 2 <= columns) {
+            self.hang.push_str(before);
+        }
+    }
+
     fn place(&mut self, word: &str, columns: usize, wrapped: &mut String) {
         let blanks = std::mem::take(&mut self.blanks);
         let gap: usize = blanks.chars().map(|c| if c == '\t' { TAB_COLUMNS } else { 1 }).sum();
         let is_over = self.column + gap + width(word) > columns;
         if is_over && self.column > 0 && gap > 0 {
             wrapped.push('\n');
-            self.column = 0;
+            wrapped.push_str(&self.hang);
+            self.column = width(&self.hang);
         } else {
             wrapped.push_str(&blanks);
             self.column += gap;

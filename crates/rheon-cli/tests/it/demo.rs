@@ -45,7 +45,7 @@ fn the_whole_text() {
 
         The one risk I see is a breaking change; it has a note of its own.
 
-        4 turns · 4 tools · 2,290 in / 260 out tokens · N ms
+        4 turns · 4 tools · 2,290 in (1,586 cached) / 260 out tokens · cost unknown · N ms
         2 notes (166 bytes) were written and removed again; --keep keeps them
     "#]].assert_eq(&mask(&ran.stdout));
     assert_eq!((ran.stderr.as_str(), ran.code), ("", Some(0)));

@@ -4,20 +4,24 @@ use std::time::Duration;
 
 use expect_test::expect;
 use rheon_testkit::{FnTool, Scenario, Scripted, Turn, echo, fails, scripted};
+use rheon_types::event::{ApprovalRequest, Danger, Subject};
 use rheon_types::{
     AgentEvent, Answer, DenyAll, Event, FilterVerdict, Flow, History, Hook, Message, ProviderError,
     ProviderErrorKind, StopReason, ToolError, ToolResult, Usage,
 };
 use serde_json::json;
 
-use super::{Renderer, Style};
+use super::super::page::Style;
+use super::super::words::width;
+use super::{Layout, Renderer};
 
-const PLAIN: Style = Style { colours: false, columns: 60, wraps: true };
-const COLOURED: Style = Style { colours: true, columns: 60, wraps: true };
+const PLAIN: Style = Style { colours: false, columns: 60, wraps: true, formats: false };
+const COLOURED: Style = Style { colours: true, formats: true, ..PLAIN };
+const PIPED: Style = Style { columns: 100, wraps: false, ..PLAIN };
 
 fn render(style: Style, events: &[Event]) -> String {
-    let mut renderer = Renderer::new(style);
-    events.iter().map(|event| renderer.event(event)).collect()
+    let mut renderer = Renderer::new(Layout::Together(style));
+    events.iter().map(|event| renderer.event(event).out()).collect()
 }
 
 async fn rendered(style: Style, run: Scripted) -> String {
@@ -64,7 +68,8 @@ async fn a_conversation() {
 
         Done.
 
-        3 turns · 3 tools · 1,234 in / 80 out tokens · 0 ms
+        3 turns · 3 tools · 1,234 in (34 cached) / 80 out tokens ·
+        cost unknown · 0 ms
     "#]]
     .assert_eq(&rendered(PLAIN, conversation()).await);
 }
@@ -74,7 +79,7 @@ async fn a_conversation_in_colours() {
     expect![[r#"
         ␛[36m›␛[0m␛[1m Go.␛[0m
 
-        ␛[2mthinking: Two␛[0m␛[2m calls␛[0m
+        ␛[2mthinking:␛[0m␛[2m Two␛[0m␛[2m calls␛[0m
         ␛[2mwill␛[0m␛[2m do.␛[0m
 
         I look.
@@ -88,7 +93,8 @@ async fn a_conversation_in_colours() {
 
         Done.
 
-        ␛[2m3 turns · 3 tools · 1,234 in / 80 out tokens · 0 ms␛[0m
+        ␛[2m3 turns · 3 tools · 1,234 in (34 cached) / 80 out tokens ·
+        cost unknown · 0 ms␛[0m
     "#]]
     .assert_eq(&visible(&rendered(COLOURED, conversation()).await));
 }
@@ -125,8 +131,10 @@ async fn a_narrow_terminal() {
 
         3 turns · 3
         tools · 1,234 in
-        / 80 out tokens
-        · 0 ms
+        (34 cached) / 80
+        out tokens ·
+        cost unknown · 0
+        ms
     "#]]
     .assert_eq(&rendered(Style { columns: 16, ..PLAIN }, conversation()).await);
 }
@@ -161,7 +169,8 @@ async fn calls_are_shown_in_the_order_of_the_model() {
 
         Awake.
 
-        2 turns · 4 tools · 0 in / 0 out tokens · 1 min 40 s
+        2 turns · 4 tools · 0 in / 0 out tokens · cost unknown · 1
+        min 40 s
     "#]]
     .assert_eq(&rendered(PLAIN, scripted(scenario).tool(nap)).await);
 }
@@ -186,7 +195,8 @@ async fn what_is_refused() {
 
         Then not.
 
-        2 turns · 0 tools · 0 in / 0 out tokens · 0 ms
+        2 turns · 0 tools · 0 in / 0 out tokens · cost unknown · 0
+        ms
     "#]]
     .assert_eq(&rendered(PLAIN, run).await);
 }
@@ -204,7 +214,8 @@ async fn a_model_that_fails_first() {
 
         I begin.
 
-        1 turn · 0 tools · 0 in / 0 out tokens · 2.0 s
+        1 turn · 0 tools · 0 in / 0 out tokens · cost unknown · 2.0
+        s
     "#]]
     .assert_eq(&rendered(PLAIN, scripted(scenario)).await);
 }
@@ -245,11 +256,12 @@ async fn every_way_to_end() {
         › [Agent stopped: the turn limit of 1 was reached]
 
         stopped at a limit · 1 turn · 1 tool · 0 in / 0 out tokens ·
-        0 ms
+        cost unknown · 0 ms
         ----
         rejected: not that
 
-        rejected · 0 turns · 0 tools · 0 in / 0 out tokens · 0 ms
+        rejected · 0 turns · 0 tools · 0 in / 0 out tokens · cost
+        unknown · 0 ms
         ----
         › Go.
 
@@ -259,17 +271,19 @@ async fn every_way_to_end() {
           └ x · 0 ms
 
         stopped by a hook · 1 turn · 1 tool · 0 in / 0 out tokens ·
-        0 ms
+        cost unknown · 0 ms
         ----
         › Go.
 
         Hm
 
-        cut off · 1 turn · 0 tools · 0 in / 0 out tokens · 0 ms
+        cut off · 1 turn · 0 tools · 0 in / 0 out tokens · cost
+        unknown · 0 ms
         ----
         › Go.
 
-        failed · 1 turn · 0 tools · 0 in / 0 out tokens · 0 ms
+        failed · 1 turn · 0 tools · 0 in / 0 out tokens · cost
+        unknown · 0 ms
         ----
     "#]]
     .assert_eq(&ends);
@@ -286,9 +300,10 @@ async fn an_interrupted_run_ends_its_line() {
     expect![[r#"
         ␛[36m›␛[0m␛[1m Go.␛[0m
 
-        ␛[2mthinking: Let␛[0m␛[2m me␛[0m␛[2m think␛[0m
+        ␛[2mthinking:␛[0m␛[2m Let␛[0m␛[2m me␛[0m␛[2m think␛[0m
 
-        ␛[33minterrupted␛[0m␛[2m ·␛[0m␛[2m 1 turn · 0 tools · 0 in / 0 out tokens · 0 ms␛[0m
+        ␛[33minterrupted␛[0m␛[2m ·␛[0m␛[2m 1 turn · 0 tools · 0 in / 0 out tokens · cost
+        unknown · 0 ms␛[0m
     "#]]
     .assert_eq(&visible(&render(COLOURED, &trace.events())));
 }
@@ -314,7 +329,7 @@ async fn hostile_text_is_shown_and_not_obeyed() {
         .turn(Turn::fail(ProviderError::new(ProviderErrorKind::Auth, EVIL)));
     let (agent, trace, _) = scripted(scenario).tool(tool).build();
     agent.run(format!("Go{EVIL}.")).await.unwrap_err();
-    let text = render(Style { colours: false, columns: 100, wraps: false }, &trace.events());
+    let text = render(PIPED, &trace.events());
     let is_inert = |c: char| !c.is_control() && c != '\u{202e}' || c == '\n';
     assert_eq!(text.chars().find(|c| !is_inert(*c)), None);
     expect![[r#"
@@ -333,7 +348,7 @@ async fn hostile_text_is_shown_and_not_obeyed() {
         ● un\u{1b}]0;evil\u{7}\u{9b}2J\r\u{202e}
           └ not run: there is no tool named "un\u{1b}]0;evil\u{7}\u{9b}2J\r\u{202e}"; available: open
 
-        failed · 2 turns · 2 tools · 0 in / 0 out tokens · 1 ms
+        failed · 2 turns · 2 tools · 0 in / 0 out tokens · cost unknown · 1 ms
     "#]]
     .assert_eq(&text);
 }
@@ -351,10 +366,10 @@ async fn the_lines_of_calls_fit_the_terminal() {
     let events = scripted(scenario).tool(tool).run("Go.").await.trace.events();
     let mut shown = String::new();
     for columns in [80, 40, 20, 5, 0] {
-        let text = render(Style { colours: false, columns, wraps: false }, &events);
+        let text = render(Style { columns, ..PIPED }, &events);
         let calls = text.lines().filter(|line| line.starts_with('●') || line.starts_with("  "));
         for line in calls {
-            assert!(super::width(line) <= columns.max(11), "{columns} columns: {line}");
+            assert!(width(line) <= columns.max(11), "{columns} columns: {line}");
             shown += line;
             shown.push('\n');
         }
@@ -376,6 +391,216 @@ async fn the_lines_of_calls_fit_the_terminal() {
 
 #[test]
 fn a_remark_stands_on_its_own_line() {
-    let mut renderer = Renderer::new(COLOURED);
-    assert_eq!(visible(&renderer.remark("kept\u{1b} it")), "␛[2mkept\\u{1b} it␛[0m\n");
+    let mut renderer = Renderer::new(Layout::Together(COLOURED));
+    assert_eq!(visible(&renderer.remark("kept\u{1b} it").out()), "␛[2mkept\\u{1b} it␛[0m\n");
+}
+
+/// The texts of both streams.
+fn apart(out: Style, err: Style, events: &[Event]) -> (String, String) {
+    let mut renderer = Renderer::new(Layout::Apart { out, err });
+    let rendered: Vec<_> = events.iter().map(|event| renderer.event(event)).collect();
+    (rendered.iter().map(|piece| piece.out()).collect(), rendered.iter().map(|piece| piece.err()).collect())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pipe_gets_the_answer_and_nothing_else() {
+    let events = conversation().run("Go.").await.trace.events();
+    let (out, err) = apart(PIPED, PIPED, &events);
+    assert_eq!(out, "\n\nDone.\n");
+    expect![[r#"
+        thinking: Two calls
+        will do.
+
+        I look.
+
+        ● echo text="one two"
+          └ one two · 0 ms
+        ● fails
+          └ failed: it does not work · 0 ms
+        ● echo text=three
+          └ three · 0 ms
+
+        3 turns · 3 tools · 1,234 in (34 cached) / 80 out tokens · cost unknown · 0 ms
+    "#]]
+    .assert_eq(&err);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_failed_is_no_answer() {
+    let busy = ProviderError::new(ProviderErrorKind::Overloaded, "busy").with_retry_after_ms(2_000);
+    let scenario = Scenario::new().turn(Turn::say("I beg").error(busy)).turn("I *begin*,\x1b[2J\n  `so`.");
+    let events = scripted(scenario).run("Go.").await.trace.events();
+    let (out, err) = apart(PIPED, PIPED, &events);
+    assert_eq!(out, "I *begin*,\\u{1b}[2J\n  `so`.\n");
+    expect![[r#"
+        I beg
+
+        busy; retry 1 of 3 in 2.0 s
+
+        1 turn · 0 tools · 0 in / 0 out tokens · cost unknown · 2.0 s
+    "#]]
+    .assert_eq(&err);
+}
+
+#[tokio::test(start_paused = true)]
+async fn on_one_screen_both_streams_read_as_one() {
+    let events = conversation().run("Go.").await.trace.events();
+    let mut renderer = Renderer::new(Layout::Apart { out: PLAIN, err: PLAIN });
+    let mut shown = String::new();
+    for event in &events {
+        renderer.event(event).pieces().for_each(|(_, text)| shown += text);
+    }
+    let mut together = Renderer::new(Layout::Conversation(PLAIN));
+    let expected: String = events.iter().map(|event| together.event(event).out()).collect();
+    assert_eq!(shown, expected);
+    let (out, _) = apart(PLAIN, PLAIN, &events);
+    expect![[r#"
+
+        I look.
+
+        Done.
+    "#]]
+    .assert_eq(&out);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_answer_on_a_screen_and_the_rest_in_a_file() {
+    let (out, err) = apart(PLAIN, PIPED, &conversation().run("Go.").await.trace.events());
+    expect![[r#"
+        I look.
+
+        Done.
+    "#]]
+    .assert_eq(&out);
+    expect![[r#"
+        thinking: Two calls
+        will do.
+
+        ● echo text="one two"
+          └ one two · 0 ms
+        ● fails
+          └ failed: it does not work · 0 ms
+        ● echo text=three
+          └ three · 0 ms
+
+        3 turns · 3 tools · 1,234 in (34 cached) / 80 out tokens · cost unknown · 0 ms
+    "#]]
+    .assert_eq(&err);
+}
+
+fn result_of(details: serde_json::Value, text: &str) -> FnTool {
+    let result = ToolResult::text(text).with_details(details);
+    FnTool::new("tool", move |_, _| {
+        let result = result.clone();
+        async move { Ok(result) }
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_of_the_usual_tools() {
+    let cases = [
+        (
+            json!({ "command": "cargo test\n  --workspace", "timeout_ms": 5 }),
+            json!({ "exit_code": 0 }),
+            "one\ntwo\nthree\nexit code 0",
+        ),
+        (json!({ "command": "false" }), json!({ "exit_code": 1 }), "exit code 1"),
+        (json!({ "command": "echo hi" }), json!({ "exit_code": 0 }), "hi\nexit code 0"),
+        (json!({ "path": "src/lib.rs", "limit": 3 }), json!({}), "1 | a\n2 | b\n"),
+        (json!({ "pattern": "fn main", "path": "src" }), json!({}), "src/main.rs:3"),
+        (
+            json!({ "path": "src/a.rs", "old": "x", "new": "y" }),
+            json!({ "diff": "--- a/src/a.rs\n+++ b/src/a.rs\n@@ -9,3 +9,4 @@\n fn a() {\n-\told\u{200b}();\n+\tnew();\n+\tmore();\n }\n" }),
+            "changed src/a.rs: +2 -1 lines",
+        ),
+    ];
+    let mut shown = String::new();
+    for (arguments, details, text) in cases {
+        let scenario = Scenario::new().turn(Turn::call("tool", arguments)).turn("Done.");
+        let run = scripted(scenario).tool(result_of(details, text));
+        let text = rendered(COLOURED, run).await;
+        let calls = text.split("\n\n").nth(1).unwrap();
+        shown += calls;
+        shown.push('\n');
+    }
+    expect![[r#"
+        ␛[36m●␛[0m␛[1m tool␛[0m cargo test (+1 line)
+        ␛[2m  └␛[0m exit code 0 · 3 lines · … three␛[2m · 0 ms␛[0m
+        ␛[36m●␛[0m␛[1m tool␛[0m false
+        ␛[2m  └␛[0m␛[31m exit code 1␛[0m · no output␛[2m · 0 ms␛[0m
+        ␛[36m●␛[0m␛[1m tool␛[0m echo hi
+        ␛[2m  └␛[0m exit code 0 · hi␛[2m · 0 ms␛[0m
+        ␛[36m●␛[0m␛[1m tool␛[0m src/lib.rs
+        ␛[2m  └␛[0m 1 | a (+1 line)␛[2m · 0 ms␛[0m
+        ␛[36m●␛[0m␛[1m tool␛[0m fn main in src
+        ␛[2m  └␛[0m src/main.rs:3␛[2m · 0 ms␛[0m
+        ␛[36m●␛[0m␛[1m tool␛[0m src/a.rs
+        ␛[2m  └␛[0m changed src/a.rs: +2 -1 lines␛[2m · 0 ms␛[0m
+        ␛[2m        9 ␛[0m␛[2m fn a() {␛[0m
+        ␛[2m       10 ␛[0m␛[31m-    old\u{200b}();␛[0m
+        ␛[2m       10 ␛[0m␛[32m+    new();␛[0m
+        ␛[2m       11 ␛[0m␛[32m+    more();␛[0m
+        ␛[2m       12 ␛[0m␛[2m }␛[0m
+    "#]]
+    .assert_eq(&visible(&shown));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_change_is_not_shown_whole() {
+    let added: String = (0..160).map(|number| format!("+line {number}\n")).collect();
+    let diff = format!("--- /dev/null\n+++ b/new\n@@ -0,0 +1,160 @@\n{added}");
+    let scenario = Scenario::new().turn(Turn::call("tool", json!({ "path": "new" }))).turn("Done.");
+    let run = scripted(scenario).tool(result_of(json!({ "diff": diff }), "created new"));
+    let text = rendered(PLAIN, run).await;
+    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("    ")).collect();
+    assert_eq!(lines.len(), 41);
+    assert_eq!((lines[39], lines[40]), ("       40 +line 39", "          … 120 more lines"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_terminal_no_byte_of_a_text_changes() {
+    let text = "# Head\n\n* a  *b*\t`c`\n```rust\nfn  x() {}\n```\n\n| a |\n|---|\n  trailing  \n\n\n\nend";
+    let scenario = Scenario::new().turn(Turn::say(text));
+    let events = scripted(scenario).run("Go.").await.trace.events();
+    assert_eq!(apart(PIPED, PIPED, &events).0, format!("{text}\n"));
+    assert!(render(PIPED, &events).contains(text));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_that_was_asked_about_is_not_shown_twice() {
+    let diff = "@@ -1 +1 @@\n-a\n+b\n";
+    let scenario = Scenario::new().turn(Turn::call("tool", json!({ "path": "x" }))).turn("Done.");
+    let run = scripted(scenario).tool(result_of(json!({ "diff": diff }), "changed x"));
+    let mut events = run.run("Go.").await.trace.events();
+    let start = events.iter().position(|event| matches!(event.kind, AgentEvent::ToolStart { .. })).unwrap();
+    let AgentEvent::ToolStart { call_id, .. } = &events[start].kind else { panic!("it is one") };
+    let request = ApprovalRequest {
+        id: "a".into(),
+        call_id: call_id.clone(),
+        tool_name: "tool".into(),
+        subject: Subject::Diff { path: "x".into(), diff: diff.into() },
+        reason: "it writes".into(),
+        danger: Danger::Moderate,
+        suggested_rule: None,
+        digest: String::new(),
+    };
+    let asked =
+        Event { kind: AgentEvent::ApprovalRequired { request: request.into() }, ..events[start].clone() };
+    events.insert(start, asked);
+    expect![[r#"
+        › Go.
+
+        tool asks for permission · changes the workspace
+          it writes
+          x
+            1 -a
+            1 +b
+
+        ● tool x
+          └ changed x · 0 ms
+
+        Done.
+
+        2 turns · 1 tool · 0 in / 0 out tokens · cost unknown · 0 ms
+    "#]].assert_eq(&render(PLAIN, &events));
 }

@@ -1,0 +1,71 @@
+//! Tests of title and notification.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rheon_types::{AgentEvent, AgentOutput, Event, RunEnd, Timestamp};
+use serde_json::Value;
+
+use super::{Announcements, Announcer, Herald};
+
+fn event(at_ms: u64, kind: AgentEvent) -> Event {
+    Event { seq: 1, at: Timestamp::from_millis(at_ms), session_id: "s".into(), loop_id: "l".into(), kind }
+}
+
+fn sent(wanted: Announcements, took_ms: u64) -> String {
+    let mut announcer = Announcer::new(wanted);
+    let tool = AgentEvent::ToolStart {
+        call_id: "c".into(),
+        name: "ba\x07sh\x1b]0;evil\x1b\\".into(),
+        args: Arc::new(Value::Null),
+        effect: Default::default(),
+    };
+    let end = AgentEvent::AgentEnd { output: Arc::new(AgentOutput::new(RunEnd::Completed)) };
+    let mut sent = announcer.event(&event(0, tool));
+    sent += &announcer.event(&event(took_ms, end));
+    sent += &announcer.close();
+    sent += &announcer.close();
+    sent.replace('\x1b', "␛").replace('\x07', "␇")
+}
+
+const ALL: Announcements =
+    Announcements { title: true, notify_after: Some(Duration::from_secs(30)), herald: Herald::Osc9 };
+
+#[test]
+fn what_is_sent() {
+    let quiet = Announcements { title: false, ..ALL };
+    let cases = [
+        sent(ALL, 29_999),
+        sent(ALL, 30_000),
+        sent(quiet, 30_000),
+        sent(Announcements { herald: Herald::Osc777, ..quiet }, 30_000),
+        sent(Announcements { herald: Herald::Bell, ..quiet }, 30_000),
+        sent(Announcements { notify_after: None, ..quiet }, u64::MAX),
+    ];
+    expect_test::expect![[r#"
+        ␛[22;2t␛]2;rheon: ba\u{7}sh\u{1b}]0;evil\u{1b}\␇␛]2;rheon: done␇␛[23;2t
+        ␛[22;2t␛]2;rheon: ba\u{7}sh\u{1b}]0;evil\u{1b}\␇␛]2;rheon: done␇␛]9;rheon: done after 30.0 s␇␛[23;2t
+        ␛]9;rheon: done after 30.0 s␇
+        ␛]777;notify;rheon;rheon: done after 30.0 s␇
+        ␇
+    "#]]
+    .assert_eq(&cases.join("\n"));
+}
+
+#[test]
+fn heralds_by_terminal() {
+    let cases = [
+        ("xterm-256color", "", Herald::Bell),
+        ("xterm-256color", "iTerm.app", Herald::Osc9),
+        ("xterm-kitty", "", Herald::Osc9),
+        ("xterm-ghostty", "ghostty", Herald::Osc9),
+        ("foot", "", Herald::Osc777),
+        ("rxvt-unicode-256color", "", Herald::Osc777),
+        ("tmux-256color", "WezTerm", Herald::Bell),
+        ("xterm-256color", "tmux", Herald::Bell),
+        ("", "", Herald::Bell),
+    ];
+    for (term, program, herald) in cases {
+        assert_eq!(Herald::of(term, program), herald, "{term} {program}");
+    }
+}

@@ -1,0 +1,143 @@
+//! A question for permission: whole, so that nobody says yes to what was not seen.
+
+use rheon_types::event::{ApprovalRequest, Danger, Selection, Subject, UserQuestion};
+use serde_json::Value;
+use unicode_width::UnicodeWidthChar;
+
+use super::diff::{self, gutter};
+use super::inert::spelt_out;
+use super::page::{Ink, Page};
+use super::words::grouped;
+
+/// Blanks or empty lines in a row from which on their number is shown instead: they could push the rest out of sight.
+const EMPTINESS_MAX: usize = 24;
+
+/// Shows the question.
+pub(super) fn show(request: &ApprovalRequest, page: &mut Page) {
+    let name = spelt_out(request.tool_name.as_str()).replace('\n', "\\n");
+    let (ink, word) = danger(request.danger);
+    page.write(Ink::Bold, &name);
+    if matches!(request.subject, Subject::Questions { .. }) {
+        page.write(Ink::Plain, " asks you");
+    } else {
+        page.write(Ink::Plain, " asks for permission · ");
+        page.write(ink, word);
+    }
+    page.end_line();
+    if !request.reason.trim().is_empty() {
+        block(page, Ink::Plain, "  ", &request.reason);
+    }
+    subject(&request.subject, page);
+    if let Some(rule) = &request.suggested_rule {
+        block(page, Ink::Dim, "  ", &format!("“always” would save the rule {rule}"));
+    }
+}
+
+fn danger(danger: Danger) -> (Ink, &'static str) {
+    match danger {
+        Danger::Safe => (Ink::Green, "safe"),
+        Danger::Moderate => (Ink::Yellow, "changes the workspace"),
+        Danger::Dangerous => (Ink::Red, "dangerous"),
+        Danger::Critical => (Ink::Red, "critical: could do lasting damage"),
+    }
+}
+
+fn subject(subject: &Subject, page: &mut Page) {
+    match subject {
+        Subject::Command { command, cwd } => {
+            block(page, Ink::Bold, "  │ ", command);
+            block(page, Ink::Dim, "  ", &format!("in {cwd}"));
+        }
+        Subject::Diff { path, diff } => {
+            block(page, Ink::Bold, "  ", path);
+            for line in diff::lines(diff) {
+                piece(page, line.ink, (&gutter(line.number), &gutter(None)), &crowded(&line.text));
+            }
+        }
+        Subject::Arguments { arguments } => block(page, Ink::Plain, "  │ ", &pretty(arguments)),
+        Subject::Questions { questions } => questions.iter().for_each(|asked| question(asked, page)),
+        Subject::Plan { plan, changes } => {
+            block(page, Ink::Plain, "  │ ", plan);
+            for change in changes {
+                block(page, Ink::Bold, "  ", &format!("{}: {}", change.tool_name, change.summary));
+                block(page, Ink::Dim, "  │ ", &pretty(&change.arguments));
+            }
+        }
+    }
+}
+
+fn question(question: &UserQuestion, page: &mut Page) {
+    block(page, Ink::Bold, "  ", &question.text);
+    for (index, choice) in question.choices.iter().enumerate() {
+        let description =
+            if choice.description.is_empty() { String::new() } else { format!(": {}", choice.description) };
+        block(page, Ink::Plain, "  ", &format!("{}. {}{description}", index + 1, choice.label));
+    }
+    let hint = match question.selection {
+        _ if question.choices.is_empty() => return,
+        Selection::One => "one of them, or anything else",
+        Selection::Many => "any of them, or anything else",
+    };
+    block(page, Ink::Dim, "  ", hint);
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string())
+}
+
+/// Writes whole text, each line after `before`.
+fn block(page: &mut Page, ink: Ink, before: &str, text: &str) {
+    let text = crowded(&spelt_out(text.trim_end_matches('\n')));
+    let mut empty = 0;
+    for line in text.split('\n') {
+        empty = if line.trim().is_empty() { empty + 1 } else { 0 };
+        if empty <= EMPTINESS_MAX {
+            piece(page, ink, (before, before), line);
+        } else if empty == EMPTINESS_MAX + 1 {
+            piece(page, Ink::Yellow, (before, before), "[more empty lines]");
+        }
+    }
+}
+
+/// Writes a line whole, broken by hand where it is too long: what looks like a line of its own must be one.
+fn piece(page: &mut Page, ink: Ink, (before, hang): (&str, &str), line: &str) {
+    let style = page.style();
+    let room = style.columns.saturating_sub(before.chars().count() + 1).max(8);
+    page.write_verbatim(Ink::Dim, before);
+    let mut rest = String::new();
+    let mut used = 0;
+    for character in line.chars() {
+        let columns = character.width().unwrap_or(0);
+        if style.wraps && used + columns > room {
+            page.write_verbatim(ink, &std::mem::take(&mut rest));
+            page.write_verbatim(Ink::Dim, "↩\n");
+            page.write_verbatim(Ink::Dim, hang);
+            used = 0;
+        }
+        used += columns;
+        rest.push(character);
+    }
+    page.write_verbatim(ink, &rest);
+    page.write_verbatim(Ink::Plain, "\n");
+}
+
+/// The text with long gaps in its lines as numbers.
+fn crowded(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(' ') {
+        let (before, gap) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        shown.push_str(before);
+        rest = gap.trim_start_matches(' ');
+        match gap.len() - rest.len() {
+            few if few <= EMPTINESS_MAX => shown.extend(std::iter::repeat_n(' ', few)),
+            many => shown.push_str(&format!("[{} blanks]", grouped(many as u64))),
+        }
+    }
+    shown.push_str(rest);
+    shown
+}
+
+#[cfg(test)]
+#[path = "approval_tests.rs"]
+mod tests;

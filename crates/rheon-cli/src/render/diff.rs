@@ -1,0 +1,80 @@
+//! A unified diff as lines with numbers. Pure.
+
+use super::inert::spelt_out;
+use super::page::Ink;
+
+/// A line of a diff as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct DiffLine {
+    pub(super) ink: Ink,
+    /// The number of the line in the file as it becomes, or as it was if the line goes; nothing between two parts.
+    pub(super) number: Option<u64>,
+    pub(super) text: String,
+}
+
+/// The lines of `diff` without its head, which names files that are named elsewhere. What is no diff is shown as it is.
+pub(super) fn lines(diff: &str) -> Vec<DiffLine> {
+    let mut numbers: Option<Numbers> = None;
+    let mut lines = Vec::new();
+    for line in diff.lines() {
+        let part = Numbers::of(line);
+        match (&mut numbers, part) {
+            (before, Some(part)) => {
+                if before.is_some() {
+                    lines.push(DiffLine { ink: Ink::Dim, number: None, text: "⋮".into() });
+                }
+                numbers = Some(part);
+            }
+            (None, None) if line.starts_with("--- ") || line.starts_with("+++ ") => {}
+            (None, None) => lines.push(DiffLine { ink: Ink::Plain, number: None, text: spelt_out(line) }),
+            (Some(numbers), None) => lines.push(numbers.line(line)),
+        }
+    }
+    lines
+}
+
+/// Where a part of the diff stands in the file.
+struct Numbers {
+    before: u64,
+    after: u64,
+}
+
+impl Numbers {
+    /// Reads `@@ -3,4 +3,5 @@`.
+    fn of(line: &str) -> Option<Self> {
+        let mut words = line.strip_prefix("@@ -")?.split([',', ' ', '+']).filter(|word| !word.is_empty());
+        let before = words.next()?.parse().ok()?;
+        let after = line.split(" +").nth(1)?.split([',', ' ']).next()?.parse().ok()?;
+        Some(Self { before, after })
+    }
+
+    fn line(&mut self, line: &str) -> DiffLine {
+        let (ink, number) = match line.chars().next() {
+            Some('+') => (Ink::Green, Some(&mut self.after)),
+            Some('-') => (Ink::Red, Some(&mut self.before)),
+            // For instance that the file has no line break at its end.
+            Some('\\') => (Ink::Dim, None),
+            Some(_) | None => {
+                self.before += 1;
+                (Ink::Dim, Some(&mut self.after))
+            }
+        };
+        let number = number.map(|number| {
+            *number += 1;
+            *number - 1
+        });
+        DiffLine { ink, number, text: spelt_out(line) }
+    }
+}
+
+/// The number of a line, or as many blanks.
+pub(super) fn gutter(number: Option<u64>) -> String {
+    match number {
+        Some(number) => format!("{number:>5} "),
+        None => " ".repeat(6),
+    }
+}
+
+#[cfg(test)]
+#[path = "diff_tests.rs"]
+mod tests;

@@ -1,0 +1,156 @@
+//! Notices: events that are told in a line. Pure.
+
+use rheon_types::event::{CompactionTrigger, Ledger, Meter, PermissionMode, TaskItem, TaskStatus};
+use rheon_types::{AgentEvent, MicroUsd};
+
+use super::page::Ink;
+use super::words::{duration, grouped, money, one_line};
+
+/// How much is told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Detail {
+    /// What a person wants to know.
+    #[default]
+    Normal,
+    /// What somebody wants to know who looks for a reason, too.
+    More,
+}
+
+/// A line about something that happened.
+pub(super) struct Notice {
+    pub(super) ink: Ink,
+    /// From which detail on it is told.
+    pub(super) detail: Detail,
+    pub(super) text: String,
+}
+
+/// How many tasks of a list are shown.
+const TASKS_MAX: usize = 30;
+
+/// What is told of an event, if it is told in a line.
+pub(super) fn notice(event: &AgentEvent) -> Option<Notice> {
+    let always = |ink, text| Some(Notice { ink, detail: Detail::Normal, text });
+    let more = |text| Some(Notice { ink: Ink::Dim, detail: Detail::More, text });
+    match event {
+        AgentEvent::InputRejected { reason } => always(Ink::Red, format!("rejected: {reason}")),
+        AgentEvent::Retry { attempt, attempts_max, delay_ms, cause } => {
+            let pause = duration(*delay_ms);
+            always(Ink::Yellow, format!("{cause}; retry {attempt} of {attempts_max} in {pause}"))
+        }
+        AgentEvent::Recovered { attempts } => more(format!("recovered after {attempts} attempts")),
+        AgentEvent::Error { message } => always(Ink::Red, format!("error: {message}")),
+        AgentEvent::BudgetWarning { ledger } => {
+            always(Ink::Yellow, format!("the budget is nearly spent{}", spent(ledger)))
+        }
+        AgentEvent::BudgetExceeded { ledger } => {
+            always(Ink::Red, format!("the budget is spent{}", spent(ledger)))
+        }
+        AgentEvent::CompactionStart { .. }
+        | AgentEvent::CompactionEnd { .. }
+        | AgentEvent::CompactionWarning { .. } => window(event),
+        AgentEvent::SubagentStart { task, .. } => always(Ink::Dim, format!("sub-agent: {}", one_line(task))),
+        AgentEvent::SubagentEnd { summary, is_error, .. } => {
+            let (ink, word) = if *is_error { (Ink::Red, "failed") } else { (Ink::Dim, "done") };
+            always(ink, format!("sub-agent {word}: {}", one_line(summary)))
+        }
+        AgentEvent::ModeChanged { mode } => {
+            always(Ink::Yellow, format!("permission mode: {}", mode_word(*mode)))
+        }
+        AgentEvent::PlanQueued { change } => {
+            always(Ink::Dim, format!("planned: {} {}", change.tool_name, one_line(&change.summary)))
+        }
+        AgentEvent::HookRun { hook, veto: Some(veto), .. } => {
+            always(Ink::Yellow, format!("the hook {} said no: {}", one_line(hook), one_line(veto)))
+        }
+        AgentEvent::HookRun { hook, point, veto: None, duration_ms, .. } => {
+            more(format!("hook {} at {point:?} · {}", one_line(hook), duration(*duration_ms)))
+        }
+        AgentEvent::TaskUpdate { items } => always(Ink::Plain, tasks(items)),
+        AgentEvent::Checkpoint { id, label } => more(format!("checkpoint {id}: {}", one_line(label))),
+        AgentEvent::AgentStart { .. }
+        | AgentEvent::AgentEnd { .. }
+        | AgentEvent::TurnStart { .. }
+        | AgentEvent::TurnEnd { .. }
+        | AgentEvent::LlmStart { .. }
+        | AgentEvent::LlmEnd { .. }
+        | AgentEvent::MessageStart { .. }
+        | AgentEvent::MessageEnd { .. }
+        | AgentEvent::TextDelta { .. }
+        | AgentEvent::ThinkingDelta { .. }
+        | AgentEvent::ToolCallDelta { .. }
+        | AgentEvent::ToolStart { .. }
+        | AgentEvent::ToolUpdate { .. }
+        | AgentEvent::ToolProgress { .. }
+        | AgentEvent::ToolEnd { .. }
+        | AgentEvent::ToolBlocked { .. }
+        | AgentEvent::ApprovalRequired { .. }
+        | AgentEvent::ApprovalResolved { .. }
+        | AgentEvent::PlanResolved { .. }
+        | AgentEvent::ParallelStart { .. }
+        | AgentEvent::ParallelEnd { .. }
+        | AgentEvent::ContextUsage { .. } => None,
+    }
+}
+
+/// What is told of the conversation's size.
+fn window(event: &AgentEvent) -> Option<Notice> {
+    let (detail, text) = if let AgentEvent::CompactionStart { trigger, tokens_before } = event {
+        let why = match trigger {
+            CompactionTrigger::Auto => "it is nearly full",
+            CompactionTrigger::Manual => "as asked",
+            CompactionTrigger::Overflow => "the service found it too long",
+        };
+        let before = grouped(*tokens_before);
+        (Detail::More, format!("making the conversation of {before} tokens shorter: {why}"))
+    } else if let AgentEvent::CompactionEnd { tokens_before, tokens_after, .. } = event {
+        let (before, after) = (grouped(*tokens_before), grouped(*tokens_after));
+        (Detail::Normal, format!("the conversation was made shorter: {before} → {after} tokens"))
+    } else if let AgentEvent::CompactionWarning { tokens_used, tokens_window } = event {
+        let (used, window) = (grouped(*tokens_used), grouped(*tokens_window));
+        (Detail::More, format!("{used} of {window} tokens of the window are used"))
+    } else {
+        return None;
+    };
+    Some(Notice { ink: Ink::Dim, detail, text })
+}
+
+fn spent(ledger: &Ledger) -> String {
+    let part = |meter: &Meter, word: fn(u64) -> String| {
+        meter.cap.map(|cap| format!("{} of {}", word(meter.spent), word(cap)))
+    };
+    let parts: Vec<String> = [
+        part(&ledger.micro_usd, |micro| money(MicroUsd(micro))),
+        part(&ledger.tokens, |tokens| format!("{} tokens", grouped(tokens))),
+        part(&ledger.wall_ms, duration),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) }
+}
+
+fn mode_word(mode: PermissionMode) -> &'static str {
+    match mode {
+        PermissionMode::Default => "asks as the rules say",
+        PermissionMode::AcceptEdits => "edits in the workspace need no question",
+        PermissionMode::Plan => "plan; changes wait",
+        PermissionMode::DontAsk => "what would ask is refused",
+        PermissionMode::BypassPermissions => "nothing asks",
+    }
+}
+
+fn tasks(items: &[TaskItem]) -> String {
+    let line = |item: &TaskItem| {
+        let mark = match item.status {
+            TaskStatus::Pending => "☐",
+            TaskStatus::InProgress => "▶",
+            TaskStatus::Completed => "☑",
+        };
+        format!("{mark} {}", one_line(&item.text))
+    };
+    let mut lines: Vec<String> = items.iter().take(TASKS_MAX).map(line).collect();
+    if items.len() > TASKS_MAX {
+        lines.push(format!("… {} more", items.len() - TASKS_MAX));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,59 @@
+//! `Rendered`: what an event adds to what is seen, piece by piece, each with the stream it belongs to.
+
+/// A stream of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stream {
+    /// Standard output.
+    Out,
+    /// Standard error.
+    Err,
+}
+
+/// Text in the order in which it is to be written: on a terminal both streams are one screen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Rendered {
+    pieces: Vec<(Stream, String)>,
+}
+
+impl Rendered {
+    /// Adds text for a stream.
+    pub(super) fn push(&mut self, stream: Stream, text: &str) {
+        match self.pieces.last_mut() {
+            _ if text.is_empty() => {}
+            Some((last, piece)) if *last == stream => piece.push_str(text),
+            Some(_) | None => self.pieces.push((stream, text.to_owned())),
+        }
+    }
+
+    /// Adds all of `more`.
+    pub(super) fn append(&mut self, more: &Self) {
+        more.pieces.iter().for_each(|(stream, text)| self.push(*stream, text));
+    }
+
+    /// Whether there is nothing to write.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// The pieces, in order.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = (Stream, &str)> {
+        self.pieces.iter().map(|(stream, text)| (*stream, text.as_str()))
+    }
+
+    /// All that goes to standard output.
+    #[cfg(test)]
+    pub(crate) fn out(&self) -> String {
+        self.of(Stream::Out)
+    }
+
+    /// All that goes to standard error.
+    #[cfg(test)]
+    pub(crate) fn err(&self) -> String {
+        self.of(Stream::Err)
+    }
+
+    #[cfg(test)]
+    fn of(&self, wanted: Stream) -> String {
+        self.pieces().filter(|(stream, _)| *stream == wanted).map(|(_, text)| text).collect()
+    }
+}

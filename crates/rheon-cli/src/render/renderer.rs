@@ -1,0 +1,376 @@
+//! `Renderer`: events become text, one after the other.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use rheon_types::event::{ApprovalRequest, Subject};
+use rheon_types::{
+    AgentEvent, AgentMessage, AgentOutput, AssistantMessage, Event, Message, MicroUsd, StopReason, Timestamp,
+    ToolCallId, ToolName,
+};
+use serde_json::Value;
+
+use super::approval;
+use super::calls::{Calls, Showing};
+use super::diff::gutter;
+use super::inert::inert;
+use super::markdown::Markdown;
+use super::notices::{Detail, Notice, notice};
+use super::outcome::Outcome;
+use super::page::{Block, Ink, Page, Route, Style};
+use super::rendered::{Rendered, Stream};
+use super::summary::{Summary, end_word};
+use super::words::{about, count, fit, one_line, width};
+
+/// What goes where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// All to standard output, for a person who watches; prompts are shown too.
+    Together(Style),
+    /// All to standard output, for a person who typed the prompts there.
+    Conversation(Style),
+    /// The answer to standard output, all else to standard error. Where standard output is no terminal, the answer is
+    /// exactly the texts of the messages that end in no tool call, each when it is complete.
+    Apart {
+        /// How to write the answer.
+        out: Style,
+        /// How to write all else.
+        err: Style,
+    },
+}
+
+/// Makes text of events, one after the other.
+///
+/// The calls of a turn are shown in the order in which the model made them, each with its result right below it; so a call
+/// that is done early is shown once those before it are done.
+pub(crate) struct Renderer {
+    layout: Layout,
+    detail: Detail,
+    /// For the answer, and for all else if there is no other.
+    page: Page,
+    /// For all but the answer, where that is written elsewhere.
+    side: Option<Page>,
+    /// What goes to standard output without a page: answers as they are.
+    answers: Rendered,
+    markdown: Markdown,
+    calls: Calls,
+    summary: Summary,
+    /// Calls whose change was shown when permission was asked.
+    changes_seen: HashSet<ToolCallId>,
+}
+
+impl Renderer {
+    pub(crate) fn new(layout: Layout) -> Self {
+        let (page, side) = match layout {
+            Layout::Together(style) | Layout::Conversation(style) => {
+                (Page::new(style, Route::All(Stream::Out)), None)
+            }
+            Layout::Apart { out, err } if out.wraps && err.wraps => (Page::new(out, Route::Split), None),
+            Layout::Apart { out, err } if out.wraps => {
+                (Page::new(out, Route::All(Stream::Out)), Some(Page::new(err, Route::All(Stream::Err))))
+            }
+            Layout::Apart { err, .. } => (Page::new(err, Route::All(Stream::Err)), None),
+        };
+        Self {
+            layout,
+            detail: Detail::Normal,
+            page,
+            side,
+            answers: Rendered::default(),
+            markdown: Markdown::default(),
+            calls: Calls::default(),
+            summary: Summary::default(),
+            changes_seen: HashSet::new(),
+        }
+    }
+
+    /// Tells more, or less.
+    pub(crate) fn with_detail(mut self, detail: Detail) -> Self {
+        self.detail = detail;
+        self
+    }
+
+    /// Tells at the end of a run what is left of the money that all runs may cost.
+    pub(crate) fn with_budget(mut self, budget: MicroUsd) -> Self {
+        self.summary.set_budget(budget);
+        self
+    }
+
+    /// Whether the cursor stands at the beginning of a line.
+    pub(crate) fn is_at_line_start(&self) -> bool {
+        self.page.is_at_line_start() && self.side.as_ref().is_none_or(Page::is_at_line_start)
+    }
+
+    /// What `event` adds.
+    pub(crate) fn event(&mut self, event: &Event) -> Rendered {
+        self.summary.begin(event.at);
+        match &event.kind {
+            AgentEvent::AgentStart { settings, .. } => {
+                self.summary.set_tokens_max(settings.as_ref().and_then(|settings| settings.tokens_max));
+            }
+            AgentEvent::MessageEnd { message } => self.message(message),
+            AgentEvent::TextDelta { delta } => self.text(delta),
+            AgentEvent::ThinkingDelta { delta } => self.thinking(delta),
+            AgentEvent::ToolStart { call_id, name, args, .. } => self.tool_start(call_id, name, args),
+            AgentEvent::ToolProgress { call_id, text, .. } => self.tool_progress(call_id, text),
+            AgentEvent::ToolEnd { call_id, name, result, is_error, duration_ms, .. } => {
+                self.tool_over(call_id, name, Outcome::of(result, *is_error, *duration_ms));
+            }
+            AgentEvent::ToolBlocked { call_id, name, reason } => {
+                self.tool_over(call_id, name, Outcome::refused(reason));
+            }
+            AgentEvent::ApprovalRequired { request } => self.approval(request),
+            AgentEvent::TurnEnd { .. } => {
+                self.calls.clear();
+                self.changes_seen.clear();
+            }
+            AgentEvent::AgentEnd { output } => self.end(output, event.at),
+            other => self.tell(notice(other)),
+        }
+        self.take()
+    }
+
+    /// A line that is no event: what the program itself has to say.
+    pub(crate) fn remark(&mut self, text: &str) -> Rendered {
+        self.end_text();
+        let page = self.side_page();
+        page.end_line();
+        page.write(Ink::Dim, text);
+        page.end_line();
+        self.take()
+    }
+
+    /// Shows what was held back, where events end in the middle of a message.
+    pub(crate) fn finish(&mut self) -> Rendered {
+        self.end_text();
+        self.page.end_line();
+        self.take()
+    }
+
+    fn take(&mut self) -> Rendered {
+        let mut rendered = std::mem::take(&mut self.answers);
+        rendered.append(&self.page.take());
+        if let Some(side) = &mut self.side {
+            rendered.append(&side.take());
+        }
+        rendered
+    }
+
+    fn side_page(&mut self) -> &mut Page {
+        self.side.as_mut().unwrap_or(&mut self.page)
+    }
+
+    /// Goes on in a block that is no answer, or begins it.
+    fn begin(&mut self, block: Block) -> &mut Page {
+        self.end_text();
+        let page = self.side_page();
+        page.begin(block);
+        page
+    }
+
+    /// Whether answers are held back until it is clear that they are answers.
+    fn holds_answers(&self) -> bool {
+        matches!(self.layout, Layout::Apart { out, .. } if !out.wraps)
+    }
+
+    fn message(&mut self, message: &AgentMessage) {
+        match message.as_llm() {
+            Some(said @ Message::User(_)) => self.prompt(&said.text()),
+            Some(Message::Assistant(answer)) => {
+                if self.holds_answers() {
+                    self.answer(answer);
+                }
+                self.end_text();
+                self.page.end_block();
+                self.side_page().end_block();
+                // The calls of an answer that failed never run.
+                if answer.stop_reason != StopReason::Error {
+                    answer.tool_calls().for_each(|call| self.calls.expect(call));
+                }
+            }
+            Some(Message::ToolResult(_)) | None => {}
+        }
+    }
+
+    fn prompt(&mut self, text: &str) {
+        match self.layout {
+            Layout::Conversation(_) | Layout::Apart { .. } => {}
+            Layout::Together(_) => {
+                let page = self.begin(Block::Prompt);
+                page.write(Ink::Cyan, "› ");
+                page.write(Ink::Bold, text.trim_end());
+                page.end_block();
+            }
+        }
+    }
+
+    /// A message for a reader that is no terminal: its text is the answer if nothing follows it.
+    fn answer(&mut self, message: &AssistantMessage) {
+        let text = message.text();
+        let is_answer = match message.stop_reason {
+            StopReason::Stop | StopReason::Length | StopReason::Aborted => {
+                message.tool_calls().next().is_none()
+            }
+            StopReason::ToolUse | StopReason::Error => false,
+        };
+        if !is_answer {
+            return self.show_text(&text);
+        }
+        self.answers.push(Stream::Out, &inert(&text));
+        if !text.is_empty() && !text.ends_with('\n') {
+            self.answers.push(Stream::Out, "\n");
+        }
+    }
+
+    fn text(&mut self, delta: &str) {
+        if !self.holds_answers() {
+            self.show_text(delta);
+        }
+    }
+
+    fn show_text(&mut self, delta: &str) {
+        let begins = !self.page.is_in(Block::Text);
+        let delta = if begins { delta.trim_start() } else { delta };
+        if delta.is_empty() {
+            return;
+        }
+        self.page.begin(Block::Text);
+        if self.page.style().formats {
+            self.markdown.push(delta, &mut self.page);
+        } else {
+            self.page.write(Ink::Plain, delta);
+        }
+    }
+
+    /// Shows what was held back of the text, which is over.
+    fn end_text(&mut self) {
+        if self.page.is_in(Block::Text) {
+            self.markdown.finish(&mut self.page);
+        }
+    }
+
+    fn thinking(&mut self, delta: &str) {
+        let begins = !self.side_page().is_in(Block::Thinking);
+        let delta = if begins { delta.trim_start() } else { delta };
+        if delta.is_empty() {
+            return;
+        }
+        let page = self.begin(Block::Thinking);
+        if begins {
+            page.write(Ink::Dim, "thinking: ");
+        }
+        page.write(Ink::Dim, delta);
+    }
+
+    fn tool_start(&mut self, id: &ToolCallId, name: &ToolName, args: &Arc<Value>) {
+        self.summary.count_tool();
+        self.calls.start(id, name, args);
+        self.show_calls();
+    }
+
+    fn tool_progress(&mut self, id: &ToolCallId, text: &str) {
+        if self.calls.is_shown(id) {
+            let page = self.side_page();
+            let text = fit(&one_line(text), page.columns().saturating_sub(4));
+            page.write(Ink::Dim, &format!("  {text}"));
+            page.end_line();
+        }
+    }
+
+    fn tool_over(&mut self, id: &ToolCallId, name: &ToolName, outcome: Outcome) {
+        self.calls.end(id, name, outcome);
+        self.show_calls();
+    }
+
+    fn show_calls(&mut self) {
+        while let Some(showing) = self.calls.next() {
+            let seen = matches!(&showing, Showing::Outcome { id, .. } if self.changes_seen.contains(id));
+            let page = self.begin(Block::Calls);
+            match showing {
+                Showing::Call { name, arguments } => call_line(page, &name, &arguments),
+                Showing::Outcome { outcome, .. } => {
+                    outcome_line(page, &outcome);
+                    if !seen {
+                        change(page, &outcome);
+                    }
+                }
+            }
+        }
+    }
+
+    fn approval(&mut self, request: &ApprovalRequest) {
+        if matches!(request.subject, Subject::Diff { .. }) {
+            self.changes_seen.insert(request.call_id.clone());
+        }
+        let page = self.begin(Block::Question);
+        approval::show(request, page);
+        page.end_block();
+    }
+
+    fn tell(&mut self, notice: Option<Notice>) {
+        if let Some(Notice { ink, text, .. }) = notice.filter(|notice| notice.detail <= self.detail) {
+            let page = self.begin(Block::Note);
+            page.write(ink, text.trim_end());
+            page.end_line();
+        }
+    }
+
+    fn end(&mut self, output: &AgentOutput, at: Timestamp) {
+        let (ink, word) = end_word(&output.end);
+        let figures = self.summary.end(output, at);
+        self.end_text();
+        let page = self.side_page();
+        page.end_block();
+        page.begin(Block::Note);
+        if let Some(word) = word {
+            page.write(ink, word);
+            page.write(Ink::Dim, " · ");
+        }
+        page.write(Ink::Dim, &figures);
+        page.end_line();
+    }
+}
+
+fn call_line(page: &mut Page, name: &ToolName, arguments: &Value) {
+    let columns = page.columns().saturating_sub(2);
+    let name = fit(&one_line(name.as_str()), columns);
+    let room = columns.saturating_sub(width(&name) + 1);
+    page.write(Ink::Cyan, "● ");
+    page.write(Ink::Bold, &name);
+    let about = about(arguments);
+    if !about.is_empty() && room > 0 {
+        page.write(Ink::Plain, &format!(" {}", fit(&about, room)));
+    }
+    page.end_line();
+}
+
+fn outcome_line(page: &mut Page, outcome: &Outcome) {
+    let took = outcome.took.as_ref().map(|took| format!(" · {took}")).unwrap_or_default();
+    let room = page.columns().saturating_sub(4 + width(&took));
+    let word = fit(&outcome.word, room);
+    page.write(Ink::Dim, "  └ ");
+    page.write(outcome.ink, &word);
+    page.write(Ink::Plain, &fit(&outcome.text, room.saturating_sub(width(&word))));
+    page.write(Ink::Dim, &took);
+    page.end_line();
+}
+
+/// The change that a call made, as far as it is shown.
+fn change(page: &mut Page, outcome: &Outcome) {
+    for line in &outcome.change {
+        let before = format!("    {}", gutter(line.number));
+        let room = page.columns().saturating_sub(width(&before));
+        page.write_verbatim(Ink::Dim, &before);
+        page.write_verbatim(line.ink, &fit(&line.text, room));
+        page.end_line();
+    }
+    if outcome.change_rest > 0 {
+        let rest = count(outcome.change_rest as u64, "more line");
+        page.write_verbatim(Ink::Dim, &format!("    {}… {rest}", gutter(None)));
+        page.end_line();
+    }
+}
+
+#[cfg(test)]
+#[path = "renderer_tests.rs"]
+mod tests;

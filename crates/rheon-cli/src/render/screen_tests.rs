@@ -1,0 +1,58 @@
+//! Tests of a screen on which something moves.
+
+use rheon_types::{AgentEvent, Event, Timestamp};
+
+use super::super::page::Style;
+use super::super::renderer::{Layout, Renderer};
+use super::{Rendered, Screen, Spinner};
+
+const STYLE: Style = Style { colours: true, columns: 40, wraps: true, formats: true };
+
+fn event(at_ms: u64, kind: AgentEvent) -> Event {
+    Event { seq: 1, at: Timestamp::from_millis(at_ms), session_id: "s".into(), loop_id: "l".into(), kind }
+}
+
+fn say(text: &str) -> AgentEvent {
+    AgentEvent::TextDelta { delta: text.into() }
+}
+
+fn visible(rendered: &Rendered) -> String {
+    let pieces: Vec<String> =
+        rendered.pieces().map(|(stream, text)| format!("{stream:?} {text:?}")).collect();
+    pieces.join(", ").replace("\\u{1b}", "␛")
+}
+
+#[test]
+fn the_spinner_makes_room_for_text() {
+    let mut screen =
+        Screen::new(Renderer::new(Layout::Apart { out: STYLE, err: STYLE })).with_spinner(Spinner::new(40));
+    let start = AgentEvent::LlmStart { model: "m".into(), tokens_estimate: 0, reserved: None };
+    let now = Timestamp::from_millis;
+    let steps = [
+        screen.event(&event(0, start)),
+        screen.tick(now(100)),
+        screen.tick(now(200)),
+        screen.event(&event(300, say("One two"))),
+        screen.tick(now(400)),
+        screen.event(&event(500, say(" three.\n\n"))),
+        screen.tick(now(600)),
+        screen.event(&event(700, say("**held"))),
+        screen.tick(now(800)),
+        screen.close(),
+        screen.tick(now(900)),
+    ];
+    let shown: Vec<String> = steps.iter().map(visible).collect();
+    expect_test::expect![[r#"
+
+        Err "\r␛[K␛[2m⠙ waiting for the model · 0 s␛[0m"
+        Err "\r␛[K␛[2m⠹ waiting for the model · 0 s␛[0m"
+        Err "\r␛[K", Out "One"
+
+        Out " two three.\n"
+        Err "\r␛[K␛[2m⠦ waiting for the mo… · 0 s · ~4 tokens␛[0m"
+        Err "\r␛[K", Out "\n"
+        Err "\r␛[K␛[2m⠇ waiting for the mo… · 0 s · ~5 tokens␛[0m"
+        Err "\r␛[K", Out "**held\n"
+    "#]]
+    .assert_eq(&shown.join("\n"));
+}

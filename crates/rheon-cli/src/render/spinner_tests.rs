@@ -1,0 +1,85 @@
+//! Tests of the spinner.
+
+use std::sync::Arc;
+
+use rheon_types::{AgentEvent, Event, StopReason, Timestamp, Usage};
+use serde_json::json;
+
+use super::Spinner;
+
+fn event(at_ms: u64, kind: AgentEvent) -> Event {
+    Event { seq: 1, at: Timestamp::from_millis(at_ms), session_id: "s".into(), loop_id: "l".into(), kind }
+}
+
+fn llm_start() -> AgentEvent {
+    AgentEvent::LlmStart { model: "m".into(), tokens_estimate: 0, reserved: None }
+}
+
+fn llm_end() -> AgentEvent {
+    AgentEvent::LlmEnd {
+        usage: Usage { input: 1_200, output: 34, ..Usage::default() },
+        stop_reason: StopReason::ToolUse,
+        cost: None,
+        first_token_ms: None,
+        duration_ms: 1,
+    }
+}
+
+fn tool_start(command: &str) -> AgentEvent {
+    AgentEvent::ToolStart {
+        call_id: "c".into(),
+        name: "bash".into(),
+        args: Arc::new(json!({ "command": command })),
+        effect: Default::default(),
+    }
+}
+
+#[test]
+fn it_tells_what_is_waited_for_how_long_and_what_it_used() {
+    let mut spinner = Spinner::new(40);
+    let mut shown = Vec::new();
+    let mut look = |spinner: &Spinner, now: u64| {
+        shown.push(spinner.frame(Timestamp::from_millis(now)).unwrap_or_else(|| "nothing".into()));
+    };
+    look(&spinner, 0);
+    spinner.observe(&event(1_000, llm_start()));
+    look(&spinner, 1_000);
+    look(&spinner, 1_150);
+    look(&spinner, 500);
+    spinner.observe(&event(2_000, AgentEvent::ThinkingDelta { delta: "thinking about it".into() }));
+    look(&spinner, 3_000);
+    spinner.observe(&event(4_000, llm_end()));
+    look(&spinner, 4_000);
+    spinner.observe(&event(5_000, tool_start("cargo test\x1b[2J --workspace --all-targets")));
+    look(&spinner, 5_000);
+    look(&spinner, 130_000);
+    spinner.observe(&event(
+        5_000,
+        AgentEvent::TurnEnd { turn_index: 0, message: None, tool_results: vec![], usage: Usage::default() },
+    ));
+    look(&spinner, 5_000);
+    spinner.observe(&event(5_000, tool_start(&"漢字".repeat(50))));
+    look(&spinner, 130_000);
+    expect_test::expect![[r#"
+        nothing
+        ⠋ waiting for the model · 0 s
+        ⠙ waiting for the model · 0 s
+        ⠋ waiting for the model · 0 s
+        ⠋ waiting for the mo… · 2 s · ~4 tokens
+        nothing
+        ⠋ bash cargo test… · 0 s · 1,234 tokens
+        ⠋ bash carg… · 2 min 5 s · 1,234 tokens
+        nothing
+        ⠋ bash 漢字… · 2 min 5 s · 1,234 tokens"#]]
+    .assert_eq(&shown.join("\n"));
+}
+
+#[test]
+fn it_fits_every_terminal() {
+    for columns in 0..60 {
+        let mut spinner = Spinner::new(columns);
+        spinner.observe(&event(0, tool_start("some command")));
+        let frame = spinner.frame(Timestamp::from_millis(u64::MAX)).unwrap();
+        assert!(super::super::words::width(&frame) <= columns.max(2), "{columns}: {frame}");
+    }
+}
