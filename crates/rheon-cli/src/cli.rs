@@ -2,39 +2,50 @@
 
 use std::ffi::OsString;
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
 
-use crate::command::Command;
+use crate::command::{Command, Run};
 use crate::exit::{self, Exit};
 use crate::output;
 
 /// Runs coding agents: a model, its tools, and a log of all that happens
 ///
-/// A run is a log of events. What you see on the screen and what a program reads as JSON are views of that one log.
+/// Without a command: speak with an agent about the files of this folder. With -p, or as `rheon run`: do one thing and print the
+/// answer, for scripts. A run is a log of events; what you see on the screen and what a program reads as JSON are views of it.
 #[derive(Debug, Parser)]
 #[command(
     name = "rheon",
     version,
-    arg_required_else_help = true,
+    args_conflicts_with_subcommands = true,
     after_help = include_str!("examples.txt").trim_end(),
     after_long_help = format!("{}\n{}", include_str!("examples.txt"), exit::table()),
 )]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+
+    #[command(flatten)]
+    run: Run,
 }
 
 /// Does what `arguments` say and tells how it ended.
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
-    match Cli::try_parse_from(arguments) {
-        Ok(cli) => cli.command.run().unwrap_or_else(|error| {
-            output::complain(&error.to_string());
-            Exit::Error
-        }),
+    let done = match Cli::try_parse_from(arguments) {
+        Ok(Cli { command: Some(command), .. }) => command.run(),
+        Ok(Cli { command: None, run }) => run.interactive_or_headless(),
         Err(error) => {
             // Help and version arrive as errors too. If they cannot be printed, nobody is there to be told.
             error.print().ok();
-            if error.use_stderr() { Exit::Usage } else { Exit::Done }
+            return if error.use_stderr() { Exit::Usage } else { Exit::Done };
         }
-    }
+    };
+    done.unwrap_or_else(|failure| {
+        output::complain(&failure.to_string());
+        failure.exit()
+    })
+}
+
+/// What can be typed, for completions and manuals.
+pub(crate) fn grammar() -> clap::Command {
+    Cli::command()
 }

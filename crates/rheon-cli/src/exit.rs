@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use rheon_types::{LimitKind, RunEnd};
 
-/// How the program ends. Scripts rely on the numbers: a code never gets another meaning. Reserved are 6 (a critic rejected
-/// the result) and 75 (the service asks to come back later).
+/// How the program ends. Scripts rely on the numbers: a code never gets another meaning. Reserved is 6 (a critic rejected
+/// the result).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
@@ -15,18 +15,20 @@ pub(crate) enum Exit {
     Budget = 3,
     Limit = 4,
     Denied = 5,
+    ComeBackLater = 75,
     Interrupted = 130,
     Terminated = 143,
 }
 
 /// What each means.
-const TABLE: [(Exit, &str); 8] = [
+const TABLE: [(Exit, &str); 9] = [
     (Exit::Done, "done"),
     (Exit::Error, "error"),
-    (Exit::Usage, "wrong usage"),
-    (Exit::Budget, "the token budget is spent"),
+    (Exit::Usage, "wrong usage or configuration"),
+    (Exit::Budget, "the budget is spent"),
     (Exit::Limit, "the turn or time limit was reached"),
-    (Exit::Denied, "a filter or a hook refused"),
+    (Exit::Denied, "permission denied: by a rule, a hook or a filter, or because nobody could be asked"),
+    (Exit::ComeBackLater, "the service asks to come back later"),
     (Exit::Interrupted, "interrupted (Ctrl-C)"),
     (Exit::Terminated, "terminated"),
 ];

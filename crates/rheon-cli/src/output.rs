@@ -4,6 +4,8 @@ use std::io::{self, ErrorKind, Write};
 
 use tokio_util::sync::CancellationToken;
 
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::render::{Rendered, Stream, inert};
 
 /// Standard output. The first write that fails cancels what is being shown; nothing is written after it.
@@ -69,6 +71,17 @@ impl Output {
     }
 }
 
+/// Writes a text to standard output and is done.
+pub(crate) fn print(text: &str) -> Result<Exit, Failure> {
+    let mut output = Output::new(CancellationToken::new());
+    output.write(text);
+    match output.close() {
+        // Whoever stops reading has seen enough.
+        Ok(Reader::There | Reader::Left) => Ok(Exit::Done),
+        Err(error) => Err(Failure::error(format_args!("cannot write to standard output: {error}"))),
+    }
+}
+
 /// Says on standard error what went wrong.
 pub(crate) fn complain(problem: &str) {
     remark(&format!("error: {problem}"));
@@ -77,4 +90,11 @@ pub(crate) fn complain(problem: &str) {
 /// Says something on standard error. If that fails, nobody is there to be told.
 pub(crate) fn remark(text: &str) {
     writeln!(io::stderr(), "{}", inert(text)).ok();
+}
+
+/// Writes to standard error as it stands: what is shown beside the answer. If that fails, nobody is there to be told.
+pub(crate) fn murmur(text: &str) {
+    if !text.is_empty() {
+        io::stderr().write_all(text.as_bytes()).ok();
+    }
 }

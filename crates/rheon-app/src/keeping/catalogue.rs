@@ -82,6 +82,12 @@ impl Catalogue {
         })
     }
 
+    /// Whether a session of ours has this id; an error if none can have it.
+    pub(super) fn has(&self, session_id: &SessionId) -> Result<bool, KeepingError> {
+        let name = SessionName::try_from(session_id).map_err(KeepingError::Name)?;
+        Ok(self.sessions.listed(&name).is_ok())
+    }
+
     /// The session whose id is `wanted` or alone begins with it: ours of this project first, then ours of others, then those of
     /// Claude Code.
     pub(super) fn find(&self, wanted: &str) -> Result<Found, KeepingError> {
@@ -185,7 +191,7 @@ impl Catalogue {
         Ok(self.indexing.open()?.search(&query)?)
     }
 
-    fn scope_name(&self, scope: Scope) -> Option<String> {
+    pub(super) fn scope_name(&self, scope: Scope) -> Option<String> {
         match scope {
             Scope::Project => Some(project_name(&self.project)),
             Scope::Everywhere => None,

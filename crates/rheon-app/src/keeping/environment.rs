@@ -27,8 +27,20 @@ impl Environment {
         self.variables.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 
+    /// The value of a variable as text; what is not UTF-8 counts as not set.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.get(name)?.to_str()
+    }
+
+    /// All variables whose name and value are text.
+    pub fn texts(&self) -> impl Iterator<Item = (String, String)> {
+        let text =
+            |(name, value): (&OsString, &OsString)| Some((name.to_str()?.into(), value.to_str()?.into()));
+        self.variables.iter().filter_map(text)
+    }
+
     /// The value of a variable, if it is an absolute path.
-    pub(super) fn absolute(&self, name: &str) -> Option<PathBuf> {
+    pub(crate) fn absolute(&self, name: &str) -> Option<PathBuf> {
         self.get(name).map(Path::new).filter(|path| path.is_absolute()).map(Path::to_owned)
     }
 }

@@ -3,9 +3,12 @@
 use std::io;
 use std::path::PathBuf;
 
+use rheon_agent::replay::ReplayError;
+use rheon_store::SessionNameError;
 use rheon_store::checkpoint::CheckpointError;
 use rheon_store::claude::{FindError, TranscriptError};
 use rheon_store::journal::{JournalError, next_step};
+use rheon_store::rewind::RewindError;
 use rheon_store::sessions::{ResumeError, SessionError};
 use rheon_store::sqlite::DatabaseError;
 use rheon_types::{SessionId, StoreError};
@@ -66,6 +69,29 @@ pub enum KeepingError {
         /// Which.
         candidates: Vec<SessionId>,
     },
+    /// No session can have this id.
+    #[error("{0}; a UUID will do")]
+    Name(SessionNameError),
+    /// Another session has this id.
+    #[error("there is a session {session_id} already; go on with it, or choose another id")]
+    Taken {
+        /// The id.
+        session_id: SessionId,
+    },
+    /// An export cannot be written.
+    #[error("the export cannot be written: {0}")]
+    Export(io::Error),
+    /// The loop leaves what was recorded.
+    #[error("session {session_id} does not come out again: {error}")]
+    Replay {
+        /// The session.
+        session_id: SessionId,
+        /// Where, and how.
+        error: ReplayError,
+    },
+    /// It cannot be rewound.
+    #[error(transparent)]
+    Rewind(RewindError),
     /// Nothing is to be written.
     #[error(
         "sessions are not kept in this run, so none can be changed; run again with session persistence on"
@@ -136,6 +162,11 @@ impl KeepingError {
             | Self::Transcript(_)
             | Self::Index(_)
             | Self::Checkpoints(_)
+            | Self::Name(_)
+            | Self::Export(_)
+            | Self::Replay { .. }
+            | Self::Rewind(_)
+            | Self::Taken { .. }
             | Self::Stopped(_) => false,
         }
     }

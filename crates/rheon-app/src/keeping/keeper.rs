@@ -10,7 +10,7 @@ use rheon_store::fold::SessionState;
 use rheon_store::journal::Lease;
 use rheon_store::sessions::{JournalStore, ResumeError, Resumed, Sessions};
 use rheon_store::sqlite::Hit;
-use rheon_types::{Clock, Random, SessionId, Store as _};
+use rheon_types::{ClientError, Clock, Event, Random, SessionId, Store as _};
 use tokio::runtime::Handle;
 use tokio::task::spawn_blocking;
 
@@ -91,7 +91,22 @@ impl Keeper {
 
     /// A new session. Where it cannot be kept, this says so, or it is in memory, as the settings have it.
     pub async fn begin(&self) -> Result<KeptSession, KeepingError> {
-        let session_id = self.fresh_id();
+        self.begin_new(self.fresh_id()).await
+    }
+
+    /// A new session with this id, which must be a UUID that no session has.
+    pub async fn begin_as(&self, session_id: SessionId) -> Result<KeptSession, KeepingError> {
+        let taken = self.blocking({
+            let session_id = session_id.clone();
+            move |catalogue| catalogue.has(&session_id)
+        });
+        if taken.await? {
+            return Err(KeepingError::Taken { session_id });
+        }
+        self.begin_new(session_id).await
+    }
+
+    async fn begin_new(&self, session_id: SessionId) -> Result<KeptSession, KeepingError> {
         match self.inner.parts.settings.persistence {
             Persistence::Off => Ok(self.in_memory(session_id, Past::default())),
             Persistence::On => match self.ready().await {
@@ -114,6 +129,30 @@ impl Keeper {
             Found::Ours(name) => self.resume_ours(name).await,
             Found::ClaudeCode { id, path } => self.import(&id, &path).await,
         }
+    }
+
+    /// A new session that goes on from the one of this project that was active last.
+    pub async fn fork_latest(&self) -> Result<KeptSession, KeepingError> {
+        let name = self.blocking(|catalogue| catalogue.latest()).await?;
+        self.fork(name.as_str(), ForkAt::End).await
+    }
+
+    /// The durable events of a session after the one with number `after`. Blocks: it reads the journal.
+    pub fn events_after(&self, session_id: &SessionId, after: u64) -> Result<Vec<Arc<Event>>, ClientError> {
+        let unreachable = |error: &dyn std::fmt::Display| ClientError::Unreachable(error.to_string());
+        if self.inner.parts.settings.persistence == Persistence::Off {
+            return Ok(Vec::new());
+        }
+        let catalogue = self.inner.catalogue.as_ref().map_err(|error| unreachable(error))?;
+        let name = SessionName::try_from(session_id).map_err(|error| unreachable(&error))?;
+        let mut events = Vec::new();
+        let read = catalogue.sessions.read(&name, |event| {
+            if event.seq > after {
+                events.push(Arc::new(event));
+            }
+        });
+        read.map_err(|error| unreachable(&error))?;
+        Ok(events)
     }
 
     /// A new session that goes on from one of ours. That one is only read, so it may be in use.
@@ -173,7 +212,7 @@ impl Keeper {
         self.blocking(move |catalogue| catalogue.find(&wanted)).await
     }
 
-    async fn find_ours(&self, wanted: &str) -> Result<SessionName, KeepingError> {
+    pub(super) async fn find_ours(&self, wanted: &str) -> Result<SessionName, KeepingError> {
         match self.find(wanted).await? {
             Found::Ours(name) => Ok(name),
             Found::ClaudeCode { .. } => Err(KeepingError::NoSuchSession { wanted: wanted.to_owned() }),
@@ -376,18 +415,22 @@ impl Keeper {
         }
     }
 
-    fn fresh_id(&self) -> SessionId {
+    pub(super) fn settings(&self) -> &KeepingSettings {
+        &self.inner.parts.settings
+    }
+
+    pub(super) fn fresh_id(&self) -> SessionId {
         let KeeperParts { clock, random, .. } = &self.inner.parts;
         SessionId::generate(clock.now(), [random.next_u64(), random.next_u64()])
     }
 
-    fn lease(&self) -> Lease {
+    pub(super) fn lease(&self) -> Lease {
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         Lease { pid: std::process::id(), host: Some(host), at: self.inner.parts.clock.now() }
     }
 
     /// Does what blocks away from those who must not.
-    async fn blocking<T: Send + 'static>(
+    pub(super) async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Catalogue) -> Result<T, KeepingError> + Send + 'static,
     ) -> Result<T, KeepingError> {

@@ -1,6 +1,7 @@
 //! How a program keeps sessions, decided in one place: where they are, whether and how they are kept, and what becomes of a session
 //! that cannot be.
 
+mod back;
 mod catalogue;
 mod environment;
 mod error;
@@ -17,6 +18,7 @@ mod settings;
 mod tell;
 mod transcripts;
 
+pub use back::{ExportFormat, ReplayReport};
 pub use catalogue::{Deleted, LIST_LINES_MAX, Scope};
 pub use environment::Environment;
 pub use error::KeepingError;
@@ -24,6 +26,9 @@ pub use folders::{FolderError, Folders};
 pub use keeper::{ForkAt, Keeper, KeeperParts};
 pub use line::{Maker, SessionDetails, SessionLine};
 pub use notice::Notice;
+pub use rheon_store::export::{ExportOptions, RedactionReport};
+pub use rheon_store::rewind::{Others, Point, PointFiles, RewindPlan, Rewound, Speaker, To, What};
+pub use rheon_store::sqlite::{Hit, Role, Spend, Stats, Status, ToolStats};
 pub use session::KeptSession;
 pub use settings::{CheckpointMode, KeepingSettings, OnTrouble, Persistence, Transcripts};
 

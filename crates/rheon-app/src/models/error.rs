@@ -12,7 +12,9 @@ pub enum ModelChoiceError {
     #[error("the name of the model is empty; write vendor/model, for instance anthropic/claude-sonnet-5-5")]
     Empty,
     /// No vendor is known to have it.
-    #[error("no vendor is known to have a model {name:?}; write vendor/model ({vendors} ...); `rheon models` lists what is known")]
+    #[error(
+        "no vendor is known to have a model {name:?}; write vendor/model ({vendors} ...); `rheon models` lists what is known"
+    )]
     Unknown {
         /// The name.
         name: String,
@@ -23,7 +25,9 @@ pub enum ModelChoiceError {
     #[error(transparent)]
     Registry(#[from] RegistryError),
     /// A local server has no model.
-    #[error("{vendor} answers at {address}, but has no model; load one there first, or name a model with --model")]
+    #[error(
+        "{vendor} answers at {address}, but has no model; load one there first, or name a model with --model"
+    )]
     Unloaded {
         /// The server.
         vendor: String,

@@ -2,8 +2,10 @@
 
 mod choose;
 mod error;
+mod list;
 mod name;
 
 pub use choose::{Because, Chosen, Local, choose};
 pub use error::ModelChoiceError;
+pub use list::{ModelLine, VendorLine, model_lines, vendor_lines};
 pub use name::{PREFERRED, full_name};

@@ -41,7 +41,8 @@ pub fn full_name(typed: &str, registry: &Registry) -> Result<String, ModelChoice
     if let Some((_, whole)) = SHORT.iter().find(|(short, _)| *short == typed) {
         return Ok((*whole).to_owned());
     }
-    let has_vendor = typed.split_once('/').is_some_and(|(vendor, _)| registry.vendors().get(vendor).is_some());
+    let has_vendor =
+        typed.split_once('/').is_some_and(|(vendor, _)| registry.vendors().get(vendor).is_some());
     if has_vendor {
         return Ok(typed.to_owned());
     }

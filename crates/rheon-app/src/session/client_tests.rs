@@ -23,8 +23,7 @@ fn prompt(text: &str) -> Command {
 
 #[tokio::test]
 async fn two_watchers_see_the_same_run_and_one_of_them_answers() {
-    let scenario =
-        Scenario::new().turn(Turn::call("deploy", serde_json::json!({}))).turn("It is deployed.");
+    let scenario = Scenario::new().turn(Turn::call("deploy", serde_json::json!({}))).turn("It is deployed.");
     let client = client(scenario, Asking::Somebody);
     let (mut first, mut second) = (client.watch(), client.watch());
     client.send(prompt("Deploy.")).await.unwrap();
@@ -93,7 +92,8 @@ async fn the_past_comes_before_the_present_and_nothing_twice() {
             break;
         }
     }
-    let agent = Agent::builder().provider(ScriptedProvider::new(Scenario::new().turn("Two."))).build().unwrap();
+    let agent =
+        Agent::builder().provider(ScriptedProvider::new(Scenario::new().turn("Two."))).build().unwrap();
     let (kept, wanted) = (past.clone(), past.len() - 2);
     let second = LocalClient::new(ClientParts {
         agent,

@@ -1,0 +1,152 @@
+//! Looking back, and going back: sessions are shown, exported, replayed, counted and rewound.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use rheon_agent::replay::{ReplayError, Until, replay};
+use rheon_store::SessionName;
+use rheon_store::checkpoint::{Checkpoints, Limits};
+use rheon_store::export::{ExportOptions, RedactionReport, write_html, write_json, write_markdown};
+use rheon_store::rewind::{
+    Others, Point, RewindError, RewindPlan, Rewinding, Rewound, To, What, plan_rewind, points, rewind,
+};
+use rheon_store::sqlite::Stats;
+use rheon_types::{Event, SessionId};
+
+use super::catalogue::{Catalogue, Scope};
+use super::error::KeepingError;
+use super::keeper::Keeper;
+use super::settings::{CheckpointMode, Persistence};
+
+/// How a session is written for others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// For people and repositories.
+    Markdown,
+    /// For programs.
+    Json,
+    /// One page for a browser.
+    Html,
+}
+
+/// What a replay showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplayReport {
+    /// The session.
+    pub session_id: SessionId,
+    /// How many events came out again.
+    pub events: usize,
+    /// How many runs there were.
+    pub runs: usize,
+    /// How many of the events were taken as they were recorded.
+    pub taken: usize,
+}
+
+impl Keeper {
+    /// All durable events of a session of ours, those of the sessions it goes on from included.
+    pub async fn events(&self, wanted: &str) -> Result<(SessionId, Vec<Event>), KeepingError> {
+        let name = self.find_ours(wanted).await?;
+        self.blocking(move |catalogue| Ok((name.session_id(), catalogue.events(&name)?))).await
+    }
+
+    /// Writes a session of ours for others, without the secrets in it; says what was taken out.
+    pub async fn export(
+        &self,
+        wanted: &str,
+        format: ExportFormat,
+        options: ExportOptions,
+        mut out: impl Write + Send + 'static,
+    ) -> Result<RedactionReport, KeepingError> {
+        let name = self.find_ours(wanted).await?;
+        self.blocking(move |catalogue| {
+            let events = catalogue.events(&name)?;
+            let written = match format {
+                ExportFormat::Markdown => write_markdown(&mut out, &events, &options),
+                ExportFormat::Json => write_json(&mut out, &events, &options),
+                ExportFormat::Html => write_html(&mut out, &events, &options),
+            };
+            written.and_then(|report| out.flush().map(|()| report)).map_err(KeepingError::Export)
+        })
+        .await
+    }
+
+    /// Runs the loop again from the journal of a session alone: no model is called, no tool runs. The first event that comes out
+    /// differently is the error.
+    pub async fn replay(&self, wanted: &str) -> Result<ReplayReport, KeepingError> {
+        let (session_id, events) = self.events(wanted).await?;
+        let replayed = self.blocking(move |_| Ok(replay(events, Until::End))).await?;
+        let replayed = replayed
+            .map_err(|error: ReplayError| KeepingError::Replay { session_id: session_id.clone(), error })?;
+        Ok(ReplayReport {
+            session_id,
+            events: replayed.events.len(),
+            runs: replayed.runs,
+            taken: replayed.taken,
+        })
+    }
+
+    /// Sums over sessions: turns, tokens and money by model, calls by tool.
+    pub async fn stats(&self, scope: Scope) -> Result<Stats, KeepingError> {
+        self.blocking(move |catalogue| catalogue.stats(scope)).await
+    }
+
+    /// What the user said in a session: the points to which it can be rewound.
+    pub async fn points(&self, wanted: &str) -> Result<Vec<Point>, KeepingError> {
+        self.rewinding(wanted, |catalogue, checkpoints, name| points(&catalogue.sessions, checkpoints, name))
+            .await
+    }
+
+    /// What a rewind would do. Nothing is touched.
+    pub async fn plan_rewind(&self, wanted: &str, to: To, what: What) -> Result<RewindPlan, KeepingError> {
+        self.rewinding(wanted, move |catalogue, checkpoints, name| {
+            plan_rewind(&catalogue.sessions, checkpoints, name, to, what)
+        })
+        .await
+    }
+
+    /// Carries out what was planned. The session stays as it is; what goes on is a new one.
+    pub async fn rewind(&self, plan: RewindPlan, others: Others) -> Result<Rewound, KeepingError> {
+        let by = Rewinding { session_id: self.fresh_id(), lease: self.lease(), others };
+        let wanted = plan.name.as_str().to_owned();
+        self.rewinding(&wanted, move |catalogue, checkpoints, _| {
+            rewind(&catalogue.sessions, checkpoints, &plan, &by)
+        })
+        .await
+    }
+
+    async fn rewinding<T: Send + 'static>(
+        &self,
+        wanted: &str,
+        work: impl FnOnce(&Catalogue, &Checkpoints, &SessionName) -> Result<T, RewindError> + Send + 'static,
+    ) -> Result<T, KeepingError> {
+        let settings = self.settings();
+        if settings.persistence == Persistence::Off {
+            return Err(KeepingError::PersistenceOff);
+        }
+        let limits = match &settings.checkpoints {
+            CheckpointMode::On(limits) => limits.clone(),
+            // What was kept before can still be brought back.
+            CheckpointMode::Off => Limits::default(),
+        };
+        let name = self.find_ours(wanted).await?;
+        self.blocking(move |catalogue| {
+            let folder = catalogue.checkpoint_folder(&catalogue.project);
+            let checkpoints = Arc::new(Checkpoints::open(&folder, &catalogue.project, limits)?);
+            work(catalogue, &checkpoints, &name).map_err(KeepingError::Rewind)
+        })
+        .await
+    }
+}
+
+impl Catalogue {
+    fn events(&self, name: &SessionName) -> Result<Vec<Event>, KeepingError> {
+        let mut events = Vec::new();
+        let read = self.sessions.read(name, |event| events.push(event));
+        read.map_err(|error| KeepingError::of(&name.session_id(), error))?;
+        Ok(events)
+    }
+
+    fn stats(&self, scope: Scope) -> Result<Stats, KeepingError> {
+        Ok(self.indexing.open()?.stats(self.scope_name(scope).as_deref())?)
+    }
+}

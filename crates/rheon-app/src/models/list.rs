@@ -1,0 +1,86 @@
+//! What can be asked: vendors and their models, as data for a list.
+
+use rheon_providers::{Catalogue, Registry};
+use rheon_types::Rates;
+use serde::Serialize;
+
+/// A vendor in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct VendorLine {
+    /// Its name in `vendor/model`.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// Whether it can be asked: there is a key, or none is needed.
+    pub ready: bool,
+    /// The variables that hold its key.
+    pub key_variables: Vec<String>,
+    /// How many of its models are known.
+    pub models: usize,
+    /// Where its API is described.
+    pub docs: String,
+}
+
+/// A model in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ModelLine {
+    /// Its whole name, `vendor/model`.
+    pub name: String,
+    /// Whether its vendor can be asked.
+    pub ready: bool,
+    /// How many tokens prompt and answer may have together.
+    pub context_tokens: u64,
+    /// How many tokens one answer may have.
+    pub output_tokens_max: u32,
+    /// Millionths of a US dollar for a million tokens of the prompt; absent if unknown.
+    pub input_micro_usd: Option<u64>,
+    /// The same for tokens of the answer.
+    pub output_micro_usd: Option<u64>,
+    /// Whether it reads pictures.
+    pub images: bool,
+    /// Whether it can think before it answers.
+    pub reasoning: bool,
+}
+
+/// All vendors, by name.
+pub fn vendor_lines(registry: &Registry) -> Vec<VendorLine> {
+    let catalogue = Catalogue::builtin();
+    let line = |vendor: std::sync::Arc<rheon_providers::Vendor>| VendorLine {
+        id: vendor.id.clone(),
+        name: vendor.name.clone(),
+        ready: registry.has_key(&vendor.id).unwrap_or(false),
+        key_variables: vendor.auth.key_env.clone(),
+        models: catalogue.ids(&vendor.id).count(),
+        docs: vendor.docs.clone(),
+    };
+    registry.vendors().iter().map(line).collect()
+}
+
+/// All models that are known and whose name holds `part`, by name.
+pub fn model_lines(registry: &Registry, part: &str) -> Vec<ModelLine> {
+    let catalogue = Catalogue::builtin();
+    let part = part.to_lowercase();
+    let mut lines = Vec::new();
+    for vendor in registry.vendors().iter() {
+        let ready = registry.has_key(&vendor.id).unwrap_or(false);
+        for id in catalogue.ids(&vendor.id) {
+            let name = format!("{}/{id}", vendor.id);
+            if !name.to_lowercase().contains(&part) {
+                continue;
+            }
+            let info = &vendor.model(&catalogue, id).info;
+            let rates = info.prices.as_ref().map(|prices| prices.base);
+            lines.push(ModelLine {
+                name,
+                ready,
+                context_tokens: info.context_tokens,
+                output_tokens_max: info.output_tokens_max,
+                input_micro_usd: rates.map(|Rates { input, .. }| input),
+                output_micro_usd: rates.map(|Rates { output, .. }| output),
+                images: info.images,
+                reasoning: info.reasoning,
+            });
+        }
+    }
+    lines
+}

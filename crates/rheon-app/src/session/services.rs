@@ -1,0 +1,26 @@
+//! The registry of model services that is configured.
+
+use std::sync::Arc;
+
+use rheon_providers::{Credential, Environment, Registry, RegistryParts};
+
+use super::error::OpenError;
+use super::machine::Surroundings;
+use crate::config::ServiceSettings;
+
+/// The variables, as model services are handed them.
+pub(super) fn variables(surroundings: &Surroundings) -> Environment {
+    let environment = surroundings.environment.clone();
+    let variables = Environment::new(move |name| environment.text(name).map(str::to_owned));
+    match surroundings.home() {
+        Some(home) => variables.with_home(home),
+        None => variables,
+    }
+}
+
+/// The services that are configured.
+pub fn registry(settings: &ServiceSettings, surroundings: &Surroundings) -> Result<Registry, OpenError> {
+    let builtin = RegistryParts::builtin(variables(surroundings), Arc::clone(&surroundings.clock))?;
+    let keys = settings.keys.iter().map(|(vendor, key)| (vendor.clone(), Credential::Key(key.clone())));
+    Ok(Registry::new(RegistryParts { vendors: settings.vendors.clone(), keys: keys.collect(), ..builtin }))
+}

@@ -1,0 +1,132 @@
+//! `rheon models`: what can be asked.
+
+use rheon_app::models::{ModelLine, VendorLine, model_lines, vendor_lines};
+use rheon_app::session::registry;
+use serde::Serialize;
+
+use super::setup::{config, surroundings};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::print;
+use crate::table::{Side, Table};
+
+/// List the models that are known, with their windows and prices
+///
+/// Models of vendors without a key are listed with --all. A model that is not in the list can be asked too: name it as vendor/model.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Models {
+    /// Only names with this in them
+    #[arg(default_value = "")]
+    part: String,
+
+    /// Models of vendors without a key, too
+    #[arg(short, long)]
+    all: bool,
+
+    /// The vendors instead, with the variables that hold their keys
+    #[arg(long)]
+    vendors: bool,
+
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Models {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let surroundings = surroundings(None)?;
+        let config = config(&surroundings)?;
+        let registry = registry(&config.settings.services, &surroundings).map_err(Failure::error)?;
+        if self.vendors {
+            let lines = vendor_lines(&registry);
+            return print(&if self.json { as_json(&lines)? } else { vendor_table(&lines) });
+        }
+        let mut lines = model_lines(&registry, &self.part);
+        if !self.all && self.part.is_empty() {
+            lines.retain(|line| line.ready);
+        }
+        if self.json {
+            return print(&as_json(&lines)?);
+        }
+        if lines.is_empty() {
+            let why = match self.part.as_str() {
+                "" => "there is no key for any vendor; --all lists all models, --vendors says which keys are looked for".into(),
+                part => format!("no model that is known has {part:?} in its name; --vendors lists whom can be asked"),
+            };
+            return Err(Failure::error(why));
+        }
+        print(&model_table(&lines))
+    }
+}
+
+fn as_json(lines: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string_pretty(lines).map(|text| text + "\n").map_err(Failure::error)
+}
+
+fn model_table(lines: &[ModelLine]) -> String {
+    let columns = [
+        ("model", Side::Left),
+        ("window", Side::Right),
+        ("answer", Side::Right),
+        ("$/M in", Side::Right),
+        ("$/M out", Side::Right),
+        ("can", Side::Left),
+    ];
+    let mut table = Table::new(&columns);
+    for line in lines {
+        let can = [(line.images, "see"), (line.reasoning, "think"), (!line.ready, "(no key)")];
+        let can: Vec<&str> = can.iter().filter(|(has, _)| *has).map(|(_, word)| *word).collect();
+        table.row([
+            line.name.clone(),
+            short(line.context_tokens),
+            short(line.output_tokens_max.into()),
+            price(line.input_micro_usd),
+            price(line.output_micro_usd),
+            can.join(" "),
+        ]);
+    }
+    table.text()
+}
+
+fn vendor_table(lines: &[VendorLine]) -> String {
+    let columns = [
+        ("vendor", Side::Left),
+        ("name", Side::Left),
+        ("models", Side::Right),
+        ("ready", Side::Left),
+        ("key", Side::Left),
+    ];
+    let mut table = Table::new(&columns);
+    for line in lines {
+        let ready = if line.ready { "yes" } else { "no" };
+        table.row([
+            line.id.clone(),
+            line.name.clone(),
+            line.models.to_string(),
+            ready.into(),
+            line.key_variables.join(" or "),
+        ]);
+    }
+    table.text()
+}
+
+/// `200000` as `200k`.
+fn short(tokens: u64) -> String {
+    match tokens {
+        0..1_000 => tokens.to_string(),
+        1_000..1_000_000 => format!("{}k", tokens / 1_000),
+        _ => format!("{}.{}M", tokens / 1_000_000, tokens % 1_000_000 / 100_000),
+    }
+}
+
+/// Millionths of a dollar as dollars.
+fn price(micro_usd: Option<u64>) -> String {
+    match micro_usd {
+        Some(micro_usd) => {
+            let text = format!("{}.{:06}", micro_usd / 1_000_000, micro_usd % 1_000_000);
+            let short = text.trim_end_matches('0').trim_end_matches('.');
+            if short.is_empty() { "0".into() } else { short.to_owned() }
+        }
+        None => "?".into(),
+    }
+}

@@ -1,0 +1,165 @@
+//! `rheon run`: one prompt, one answer, for scripts and programs. `rheon -p` is the same.
+
+use std::io::{IsTerminal as _, stdin, stdout};
+use std::sync::Arc;
+
+use rheon_app::config::{Config, ConfigInputs};
+use rheon_app::session::{Asking, Extras, OpenError, OpenSession, Opening, Tell, Which};
+use rheon_types::SessionId;
+
+use super::setup::surroundings;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::flags::{
+    InputFormat, ModelFlags, OutputFlags, OutputFormat, PermissionFlags, SessionFlags, SettingFlags,
+    SetupFlags,
+};
+use crate::headless;
+use crate::output::remark;
+use crate::runtime::block_on;
+use crate::{prompt, repl, schema};
+
+/// Do one thing and print the answer; the same as rheon -p
+///
+/// The prompt is the argument, standard input, or both. Nobody is asked: what would ask is refused, unless rules, --allowed-tools or
+/// --permission-mode allow it.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Run {
+    /// What to do
+    prompt: Option<String>,
+
+    /// Do one thing, print the answer and exit
+    #[arg(short, long)]
+    print: bool,
+
+    #[command(flatten)]
+    output: OutputFlags,
+
+    #[command(flatten)]
+    session: SessionFlags,
+
+    #[command(flatten)]
+    model: ModelFlags,
+
+    #[command(flatten)]
+    permission: PermissionFlags,
+
+    #[command(flatten)]
+    setup: SetupFlags,
+}
+
+impl Run {
+    /// A conversation that goes on with a session, by default the last one of this folder.
+    pub(crate) fn resuming(session: Option<String>) -> Self {
+        let session = SessionFlags { go_on: session.is_none(), resume: session, ..SessionFlags::default() };
+        Self { session, ..Self::default() }
+    }
+
+    /// What was typed without a command: a conversation where there is a terminal, one answer otherwise.
+    pub(crate) fn interactive_or_headless(self) -> Result<Exit, Failure> {
+        let is_format =
+            self.output.output_format != OutputFormat::Text || self.output.input_format != InputFormat::Text;
+        if self.print || is_format || !stdin().is_terminal() || !stdout().is_terminal() {
+            self.headless()
+        } else {
+            block_on(self.converse())
+        }
+    }
+
+    /// One prompt, one answer.
+    pub(crate) fn headless(self) -> Result<Exit, Failure> {
+        self.check()?;
+        match self.output.input_format {
+            InputFormat::Text => {
+                let prompt = prompt::whole(self.prompt.clone())?;
+                block_on(async move {
+                    let opening = self.opening(Some(prompt.clone()), Asking::Nobody)?;
+                    headless::answer(opening, prompt, &self.output).await
+                })
+            }
+            InputFormat::StreamJson => block_on(async move {
+                let opening = self.opening(None, Asking::Somebody)?;
+                headless::converse(opening, self.prompt, &self.output).await
+            }),
+        }
+    }
+
+    async fn converse(self) -> Result<Exit, Failure> {
+        self.check()?;
+        let opening = self.opening(self.prompt.clone(), Asking::Somebody)?;
+        repl::converse(opening, self.prompt, &self.output).await
+    }
+
+    /// What flags cannot say together.
+    fn check(&self) -> Result<(), Failure> {
+        if self.session.fork_session && !self.session.go_on && self.session.resume.is_none() {
+            return Err(Failure::usage("--fork-session needs a session to go on from: add -c, or -r ID"));
+        }
+        if self.output.input_format == InputFormat::StreamJson
+            && self.output.output_format != OutputFormat::StreamJson
+        {
+            return Err(Failure::usage("--input-format stream-json needs --output-format stream-json"));
+        }
+        Ok(())
+    }
+
+    fn opening(&self, task: Option<String>, asking: Asking) -> Result<Opening, Failure> {
+        let surroundings = surroundings(self.setup.cd.clone())?;
+        let inputs = ConfigInputs::new(surroundings.environment.clone(), &surroundings.working_folder);
+        let Self { session, model, permission, setup, .. } = self;
+        let inputs = SettingFlags { session, model, permission, setup }.apply(inputs);
+        let mut config = Config::load(inputs).map_err(Failure::usage)?;
+        if let Some(file) = &setup.system_prompt_file {
+            config.settings.context.system_prompt = Some(prompt_file(file)?);
+        }
+        let output_schema = self.output.json_schema.as_deref().map(schema::read).transpose()?;
+        let extras = Extras { output_schema, ..Extras::default() };
+        Ok(Opening { surroundings, config, task, which: self.which()?, asking, extras })
+    }
+
+    fn which(&self) -> Result<Which, Failure> {
+        let SessionFlags { go_on, resume, fork_session, session_id, .. } = &self.session;
+        Ok(match (resume, go_on, fork_session) {
+            (Some(wanted), _, true) => Which::ForkOf(wanted.clone()),
+            (Some(wanted), _, false) => Which::Named(wanted.clone()),
+            (None, true, true) => Which::ForkOfLatest,
+            (None, true, false) => Which::Latest,
+            (None, false, _) => Which::New(session_id.as_deref().map(uuid).transpose()?),
+        })
+    }
+}
+
+/// Opens a session, telling on standard error what is odd.
+pub(crate) async fn open(opening: Opening) -> Result<OpenSession, Failure> {
+    let tell: Tell = Arc::new(|notice| remark(&format!("note: {notice}")));
+    OpenSession::open(opening, tell).await.map_err(|error| match error {
+        OpenError::Model(_) | OpenError::Registry(_) | OpenError::Policy(_) | OpenError::Document(_) => {
+            Failure::usage(error)
+        }
+        OpenError::Services(_)
+        | OpenError::Keeping(_)
+        | OpenError::Rules { .. }
+        | OpenError::Toolkit(_)
+        | OpenError::Build(_) => Failure::error(error),
+    })
+}
+
+fn prompt_file(file: &std::path::Path) -> Result<String, Failure> {
+    std::fs::read_to_string(file).map_err(|error| {
+        Failure::usage(format_args!("cannot read the system prompt in {}: {error}", file.display()))
+    })
+}
+
+fn uuid(text: &str) -> Result<SessionId, Failure> {
+    let is_uuid = text.len() == 36
+        && text.bytes().enumerate().all(|(place, byte)| match place {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        });
+    if is_uuid {
+        return Ok(SessionId::from(text.to_lowercase()));
+    }
+    Err(Failure::usage(format_args!(
+        "--session-id needs a UUID, such as 01890a5d-ac96-774b-bcce-b302099a8057; this is none: {text:?}"
+    )))
+}

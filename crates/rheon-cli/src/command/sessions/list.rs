@@ -1,0 +1,105 @@
+//! `rheon sessions list`.
+
+use rheon_app::keeping::{LIST_LINES_MAX, Maker, SessionLine};
+use rheon_types::Timestamp;
+use serde_json::{Value, json};
+
+use super::{ScopeFlags, keeper};
+use crate::ago::ago;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::print;
+use crate::runtime::block_on;
+use crate::table::{Side, Table};
+
+/// List sessions, the latest first
+#[derive(Debug, clap::Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    scope: ScopeFlags,
+
+    /// At most this many
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The most characters of a title.
+const TITLE_CHARS_MAX: usize = 60;
+
+impl List {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let (keeper, surroundings) = keeper()?;
+        let limit = self.limit.clamp(1, LIST_LINES_MAX);
+        let lines = block_on(async { keeper.list(self.scope.scope(), limit).await.map_err(Failure::error) })?;
+        if self.json {
+            let lines: Vec<Value> = lines.iter().map(as_json).collect();
+            return print(&(serde_json::to_string_pretty(&lines).map_err(Failure::error)? + "\n"));
+        }
+        if lines.is_empty() {
+            let hint = if self.scope.all { "" } else { "; --all looks in all folders" };
+            return print(&format!("there are no sessions here yet{hint}\n"));
+        }
+        print(&table(&lines, surroundings.clock.now()))
+    }
+}
+
+fn table(lines: &[SessionLine], now: Timestamp) -> String {
+    let columns = [
+        ("session", Side::Left),
+        ("active", Side::Left),
+        ("turns", Side::Right),
+        ("cost", Side::Right),
+        ("about", Side::Left),
+    ];
+    let mut table = Table::new(&columns);
+    for line in lines {
+        let details = line.details.as_ref();
+        let maker = match line.maker {
+            Maker::Rheon => "",
+            Maker::ClaudeCode => " (Claude Code)",
+        };
+        table.row([
+            line.session_id.to_string(),
+            ago(line.active, now),
+            details.map_or_else(String::new, |details| details.turns.to_string()),
+            details.map_or_else(String::new, |details| format!("{:.2}", details.spend.cost)),
+            format!("{}{maker}", short(&line.title)),
+        ]);
+    }
+    table.text()
+}
+
+fn short(title: &str) -> String {
+    let line = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(TITLE_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line,
+    }
+}
+
+fn as_json(line: &SessionLine) -> Value {
+    let details = line.details.as_ref().map(|details| {
+        json!({
+            "status": details.status.as_str(),
+            "turns": details.turns,
+            "models": details.models,
+            "usage": details.spend.usage,
+            "cost_micro_usd": details.spend.cost,
+            "calls_unpriced": details.spend.calls_unpriced,
+            "parent": details.parent,
+        })
+    });
+    json!({
+        "session_id": line.session_id,
+        "maker": match line.maker { Maker::Rheon => "rheon", Maker::ClaudeCode => "claude-code" },
+        "title": line.title,
+        "active": line.active,
+        "project": line.project,
+        "path": line.path,
+        "details": details,
+    })
+}

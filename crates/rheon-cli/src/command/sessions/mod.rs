@@ -1,0 +1,92 @@
+//! `rheon sessions`: what was said before, to be found, read, gone on with, taken back and taken along.
+
+mod delete;
+mod export;
+mod fork;
+mod list;
+mod replay;
+mod resume;
+mod rewind;
+mod search;
+mod show;
+mod stats;
+
+use std::sync::Arc;
+
+use rheon_app::keeping::{Keeper, KeeperParts, Scope};
+use rheon_app::session::Surroundings;
+
+use super::setup::{config, surroundings};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::remark;
+
+/// Find, read, go on with, rewind, export and delete sessions
+///
+/// A session is named by its id, or by the beginning of it.
+#[derive(Debug, clap::Args)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub(crate) struct Sessions {
+    #[command(subcommand)]
+    command: SessionsCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum SessionsCommand {
+    List(list::List),
+    Show(show::Show),
+    Search(search::Search),
+    Resume(resume::Resume),
+    Fork(fork::Fork),
+    Rewind(rewind::Rewind),
+    Export(export::Export),
+    Replay(replay::Replay),
+    Delete(delete::Delete),
+    Stats(stats::Stats),
+}
+
+impl Sessions {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        match self.command {
+            SessionsCommand::List(command) => command.run(),
+            SessionsCommand::Show(command) => command.run(),
+            SessionsCommand::Search(command) => command.run(),
+            SessionsCommand::Resume(command) => command.run(),
+            SessionsCommand::Fork(command) => command.run(),
+            SessionsCommand::Rewind(command) => command.run(),
+            SessionsCommand::Export(command) => command.run(),
+            SessionsCommand::Replay(command) => command.run(),
+            SessionsCommand::Delete(command) => command.run(),
+            SessionsCommand::Stats(command) => command.run(),
+        }
+    }
+}
+
+/// Of which folder sessions are wanted.
+#[derive(Debug, Clone, clap::Args)]
+struct ScopeFlags {
+    /// Sessions of all folders, not only of this one
+    #[arg(short, long)]
+    all: bool,
+}
+
+impl ScopeFlags {
+    fn scope(&self) -> Scope {
+        if self.all { Scope::Everywhere } else { Scope::Project }
+    }
+}
+
+/// What keeps the sessions of this folder, and the machine it runs on.
+fn keeper() -> Result<(Keeper, Surroundings), Failure> {
+    let surroundings = surroundings(None)?;
+    let config = config(&surroundings)?;
+    let parts = KeeperParts {
+        folders: surroundings.folders.clone(),
+        project: surroundings.working_folder.clone(),
+        settings: config.settings.sessions,
+        clock: Arc::clone(&surroundings.clock),
+        random: Arc::clone(&surroundings.random),
+    };
+    let keeper = Keeper::new(parts, |notice| remark(&format!("note: {notice}"))).map_err(Failure::error)?;
+    Ok((keeper, surroundings))
+}

@@ -1,0 +1,30 @@
+//! `rheon sessions replay`.
+
+use super::keeper;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::print;
+use crate::render::count;
+use crate::runtime::block_on;
+
+/// Run a session again from its log alone: no model is called, no tool runs
+///
+/// Every event has to come out as it was recorded; the first that does not is the error.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Replay {
+    /// Which session
+    session: String,
+}
+
+impl Replay {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let (keeper, _) = keeper()?;
+        let report = block_on(async { keeper.replay(&self.session).await.map_err(Failure::error) })?;
+        let taken = match report.taken {
+            0 => String::new(),
+            taken => format!(" ({} taken as recorded)", count(taken as u64, "event")),
+        };
+        let (events, runs) = (count(report.events as u64, "event"), count(report.runs as u64, "run"));
+        print(&format!("{events} of {runs} came out again as recorded{taken}\n"))
+    }
+}

@@ -1,0 +1,100 @@
+//! `rheon sessions stats`.
+
+use serde_json::{Value, json};
+
+use super::{ScopeFlags, keeper};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::print;
+use crate::runtime::block_on;
+use crate::table::{Side, Table};
+
+/// Count turns, tokens and money by model, and calls by tool
+#[derive(Debug, clap::Args)]
+pub(crate) struct Stats {
+    #[command(flatten)]
+    scope: ScopeFlags,
+
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Stats {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let (keeper, _) = keeper()?;
+        let stats = block_on(async { keeper.stats(self.scope.scope()).await.map_err(Failure::error) })?;
+        print(&if self.json { as_json(&stats)? } else { text(&stats) })
+    }
+}
+
+fn text(stats: &rheon_app::keeping::Stats) -> String {
+    let mut text = format!("{} sessions, {} turns\n", stats.sessions, stats.turns);
+    if !stats.models.is_empty() {
+        let columns = [
+            ("model", Side::Left),
+            ("calls", Side::Right),
+            ("input", Side::Right),
+            ("cached", Side::Right),
+            ("output", Side::Right),
+            ("cost", Side::Right),
+        ];
+        let mut table = Table::new(&columns);
+        for (model, spend) in &stats.models {
+            let unpriced = if spend.calls_unpriced > 0 { " +?" } else { "" };
+            table.row([
+                model.clone(),
+                spend.calls.to_string(),
+                spend.usage.input.to_string(),
+                spend.usage.cache_read.to_string(),
+                spend.usage.output.to_string(),
+                format!("{}{unpriced}", spend.cost),
+            ]);
+        }
+        text.push('\n');
+        text.push_str(&table.text());
+    }
+    if !stats.tools.is_empty() {
+        let columns = [
+            ("tool", Side::Left),
+            ("calls", Side::Right),
+            ("failed", Side::Right),
+            ("refused", Side::Right),
+            ("ms", Side::Right),
+        ];
+        let mut table = Table::new(&columns);
+        for tool in &stats.tools {
+            let figures = [tool.calls, tool.failed, tool.blocked, tool.duration_ms];
+            let cells = std::iter::once(tool.name.clone()).chain(figures.map(|figure| figure.to_string()));
+            table.row(cells);
+        }
+        text.push('\n');
+        text.push_str(&table.text());
+    }
+    text
+}
+
+fn as_json(stats: &rheon_app::keeping::Stats) -> Result<String, Failure> {
+    let models: Vec<Value> = stats
+        .models
+        .iter()
+        .map(|(model, spend)| {
+            json!({
+                "model": model, "calls": spend.calls, "calls_unpriced": spend.calls_unpriced,
+                "usage": spend.usage, "cost_micro_usd": spend.cost,
+            })
+        })
+        .collect();
+    let tools: Vec<Value> = stats
+        .tools
+        .iter()
+        .map(|tool| {
+            json!({
+                "name": tool.name, "calls": tool.calls, "failed": tool.failed, "blocked": tool.blocked,
+                "duration_ms": tool.duration_ms,
+            })
+        })
+        .collect();
+    let whole = json!({"sessions": stats.sessions, "turns": stats.turns, "models": models, "tools": tools});
+    Ok(serde_json::to_string_pretty(&whole).map_err(Failure::error)? + "\n")
+}

@@ -1,0 +1,72 @@
+//! Flags become settings: each sets a key as a line of a file would.
+
+use rheon_app::config::{ConfigInputs, FlagValue};
+
+use super::{ModelFlags, PermissionFlags, SessionFlags, SetupFlags, rules};
+
+/// The flags of one run that set keys.
+pub(crate) struct SettingFlags<'a> {
+    pub(crate) session: &'a SessionFlags,
+    pub(crate) model: &'a ModelFlags,
+    pub(crate) permission: &'a PermissionFlags,
+    pub(crate) setup: &'a SetupFlags,
+}
+
+impl SettingFlags<'_> {
+    /// The inputs with all that the flags set.
+    pub(crate) fn apply(&self, inputs: ConfigInputs) -> ConfigInputs {
+        let mut inputs = inputs;
+        inputs.settings.clone_from(&self.setup.settings);
+        let inputs = self.model_flags(inputs);
+        let inputs = self.permission_flags(inputs);
+        let inputs = set(inputs, "--system-prompt", "system_prompt", self.setup.system_prompt.clone());
+        let inputs = set(
+            inputs,
+            "--append-system-prompt",
+            "append_system_prompt",
+            self.setup.append_system_prompt.clone(),
+        );
+        let unkept = self.session.no_session_persistence.then_some(false);
+        set(inputs, "--no-session-persistence", "sessions.keep", unkept)
+    }
+
+    fn model_flags(&self, inputs: ConfigInputs) -> ConfigInputs {
+        let flags = self.model;
+        let number = |number: Option<u64>| number.map(|number| FlagValue::Number(number.to_string()));
+        let inputs = set(inputs, "--model", "model", flags.model.clone());
+        let inputs = set(inputs, "--fallback-model", "fallback_model", flags.fallback_model.clone());
+        let inputs = set(inputs, "--effort", "effort", flags.effort.map(|effort| effort.as_str()));
+        let inputs = set(inputs, "--max-turns", "limits.turns_max", number(flags.max_turns.map(u64::from)));
+        let budget = flags.max_budget_usd.clone().map(FlagValue::Number);
+        let inputs = set(inputs, "--max-budget-usd", "limits.budget_usd", budget);
+        let inputs = set(inputs, "--max-tokens", "limits.tokens_max", number(flags.max_tokens));
+        set(inputs, "--max-minutes", "limits.minutes_max", number(flags.max_minutes))
+    }
+
+    fn permission_flags(&self, inputs: ConfigInputs) -> ConfigInputs {
+        let flags = self.permission;
+        let list = |typed: &[String]| Some(rules(typed)).filter(|rules| !rules.is_empty());
+        let mode = match flags.dangerously_skip_permissions {
+            true => Some(("--dangerously-skip-permissions", "bypassPermissions")),
+            false => flags.permission_mode.map(|mode| ("--permission-mode", mode.as_str())),
+        };
+        let inputs = set(inputs, "--allowed-tools", "permissions.allow", list(&flags.allowed_tools));
+        let inputs = set(inputs, "--disallowed-tools", "permissions.deny", list(&flags.disallowed_tools));
+        let inputs = match mode {
+            Some((flag, mode)) => set(inputs, flag, "permissions.default_mode", Some(mode)),
+            None => inputs,
+        };
+        let folders: Vec<String> = flags.add_dir.iter().map(|path| path.display().to_string()).collect();
+        let folders = Some(folders).filter(|folders| !folders.is_empty());
+        let inputs = set(inputs, "--add-dir", "permissions.additional_directories", folders);
+        let inputs = set(inputs, "--no-sandbox", "sandbox.require", flags.no_sandbox.then_some("none"));
+        set(inputs, "--network", "sandbox.network", flags.network.then_some("open"))
+    }
+}
+
+fn set(inputs: ConfigInputs, flag: &str, key: &str, value: Option<impl Into<FlagValue>>) -> ConfigInputs {
+    match value {
+        Some(value) => inputs.with_flag(flag, key, value),
+        None => inputs,
+    }
+}
