@@ -12,7 +12,7 @@ use crate::render::{FRAME_MS, Rendered, Screen};
 
 /// How events are shown.
 #[allow(clippy::large_enum_variant, reason = "there is one per program")]
-pub(crate) enum View {
+pub(crate) enum Look {
     /// For a person.
     Text(Screen),
     /// As the log has them: one line of JSON each.
@@ -25,14 +25,14 @@ pub(crate) struct Show {
 }
 
 struct Parts {
-    view: View,
+    view: Look,
     output: Output,
     /// The time of the last event, and when that was.
     last: Option<(Timestamp, Instant)>,
 }
 
 impl Show {
-    pub(crate) fn new(view: View, output: Output) -> Self {
+    pub(crate) fn new(view: Look, output: Output) -> Self {
         Self { parts: RefCell::new(Parts { view, output, last: None }) }
     }
 
@@ -41,11 +41,11 @@ impl Show {
         let mut parts = self.parts.borrow_mut();
         parts.last = Some((event.at, Instant::now()));
         match &mut parts.view {
-            View::Text(screen) => {
+            Look::Text(screen) => {
                 let rendered = screen.event(event);
                 parts.output.write_rendered(&rendered);
             }
-            View::Log => {
+            Look::Log => {
                 let line = serde_json::to_string(event).map(|line| line + "\n").map_err(io::Error::from);
                 parts.output.write_or_fail(line);
             }
@@ -93,7 +93,7 @@ impl Show {
 
     fn text(&self, render: impl FnOnce(&mut Screen) -> Rendered) {
         let mut parts = self.parts.borrow_mut();
-        if let View::Text(screen) = &mut parts.view {
+        if let Look::Text(screen) = &mut parts.view {
             let rendered = render(screen);
             parts.output.write_rendered(&rendered);
         }

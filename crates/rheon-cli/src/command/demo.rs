@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::exit::Exit;
 use crate::output::{Output, Reader, complain, remark};
 use crate::render::{Detail, count};
-use crate::show::{Show, View};
+use crate::show::{Look, Show};
 use crate::signals::Signals;
 use crate::terminal::{self, Audience};
 
@@ -58,12 +58,12 @@ impl Demo {
         }
     }
 
-    fn view(&self) -> View {
+    fn view(&self) -> Look {
         if self.events {
-            return View::Log;
+            return Look::Log;
         }
         let interface = InterfaceSettings::default();
-        View::Text(terminal::screen(Audience::Watcher, &interface, Detail::Normal, None))
+        Look::Text(terminal::screen(Audience::Watcher, &interface, Detail::Normal, None))
     }
 
     /// Says what became of the workspace. A log holds nothing but events, so there it goes to standard error.

@@ -230,7 +230,7 @@ fn piece_of_markdown() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_word_is_lost_however_it_comes(pieces in prop::collection::vec(piece_of_markdown(), 0..60), columns in 4usize..90) {

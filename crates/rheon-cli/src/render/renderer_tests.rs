@@ -602,5 +602,6 @@ async fn a_change_that_was_asked_about_is_not_shown_twice() {
         Done.
 
         2 turns · 1 tool · 0 in / 0 out tokens · cost unknown · 0 ms
-    "#]].assert_eq(&render(PLAIN, &events));
+    "#]]
+    .assert_eq(&render(PLAIN, &events));
 }
