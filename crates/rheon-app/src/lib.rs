@@ -5,9 +5,9 @@ pub mod config;
 pub mod context;
 mod demo;
 pub mod keeping;
+pub mod memory;
 pub mod models;
 pub mod session;
 pub mod stream_json;
-pub mod memory;
 
 pub use demo::{DemoError, DemoOptions, DemoReport, Leaves, demo};

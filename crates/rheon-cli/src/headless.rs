@@ -1,28 +1,34 @@
 //! A headless run: a prompt goes in, a view of the events comes out.
 
-use rheon_app::session::{OpenSession, Opening, SessionEndReason};
-use rheon_types::{AgentEvent, Client as _, Command, Content, Event};
+use rheon_app::config::InterfaceSettings;
+use rheon_app::session::{OpenSession, Opening, SessionEndReason, session_facts};
+use rheon_app::stream_json::{Projector, Shown};
+use rheon_types::{AgentEvent, Client as _, Command, Content, MicroUsd};
 use tokio_util::sync::CancellationToken;
 
-use crate::command::open;
 use crate::ending::Ending;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::{OutputFlags, OutputFormat};
-use crate::format::{EventsView, TextView, View};
-use crate::output::{Output, Reader, complain, murmur};
+use crate::opening::open;
+use crate::output::{Output, Reader, complain};
+use crate::render::Detail;
+use crate::show::{Look, Show};
 use crate::signals::Signals;
+use crate::terminal::{self, Audience};
 
 /// Runs one prompt and shows what happens.
 pub(crate) async fn answer(opening: Opening, prompt: String, flags: &OutputFlags) -> Result<Exit, Failure> {
     let cancel = CancellationToken::new();
     let signals = Signals::cancel(&cancel)
         .map_err(|error| Failure::error(format_args!("cannot listen to signals: {error}")))?;
+    let (interface, budget) = (opening.config.settings.interface, opening.config.settings.limits.budget);
     let session = open(opening).await?;
-    let mut shown = Screen { output: Output::new(cancel.clone()), view: view(&session, flags) };
-    let ending = run(&session, prompt, &cancel, |event| shown.show(event)).await?;
+    let show = Show::new(look(&session, flags, &interface, budget), Output::new(cancel.clone()));
+    let ending = show.while_it_spins(run(&session, prompt, &cancel, &show)).await;
+    let ending = ending.inspect_err(|_| show.still())?;
     session.close(SessionEndReason::Other).await;
-    match shown.output.close() {
+    match show.close() {
         Ok(Reader::There) => {}
         // Whoever stops reading has seen enough.
         Ok(Reader::Left) => return Ok(Exit::Done),
@@ -34,34 +40,31 @@ pub(crate) async fn answer(opening: Opening, prompt: String, flags: &OutputFlags
     Ok(ending.exit(signals.received()))
 }
 
-/// Speaks line by line with a program that drives us.
-pub(crate) async fn converse(
-    _opening: Opening,
-    _first: Option<String>,
-    _flags: &OutputFlags,
-) -> Result<Exit, Failure> {
-    Err(Failure::error("--input-format stream-json is not there yet"))
-}
-
-/// Where a run is shown.
-struct Screen {
-    output: Output,
-    view: Box<dyn View>,
-}
-
-impl Screen {
-    fn show(&mut self, event: &Event) {
-        let shown = self.view.event(event);
-        murmur(&shown.err);
-        self.output.write(&shown.out);
-    }
-}
-
-fn view(_session: &OpenSession, flags: &OutputFlags) -> Box<dyn View> {
+fn look(
+    session: &OpenSession,
+    flags: &OutputFlags,
+    interface: &InterfaceSettings,
+    budget: Option<MicroUsd>,
+) -> Look {
     match flags.output_format {
-        OutputFormat::Events => Box::new(EventsView),
-        OutputFormat::Text | OutputFormat::Json | OutputFormat::StreamJson => Box::new(TextView::default()),
+        OutputFormat::Text => {
+            let detail = if flags.verbose { Detail::More } else { Detail::Normal };
+            Look::Text(terminal::screen(Audience::Reader, interface, detail, budget))
+        }
+        OutputFormat::Json => Look::Result(projector(session, flags)),
+        OutputFormat::StreamJson => Look::Lines(projector(session, flags)),
+        OutputFormat::Events => Look::Log,
     }
+}
+
+/// The view of a session as Claude Code's lines.
+pub(crate) fn projector(session: &OpenSession, flags: &OutputFlags) -> Projector {
+    let shown = Shown {
+        partial_messages: flags.include_partial_messages,
+        user_messages: flags.replay_user_messages,
+        hook_events: flags.include_hook_events,
+    };
+    Projector::new(session_facts(session, env!("CARGO_PKG_VERSION")), shown)
 }
 
 /// Sends a prompt and follows its run to the end.
@@ -69,7 +72,7 @@ async fn run(
     session: &OpenSession,
     prompt: String,
     cancel: &CancellationToken,
-    mut show: impl FnMut(&Event),
+    show: &Show,
 ) -> Result<Ending, Failure> {
     let client = session.client();
     let mut watch = client.watch();
@@ -88,7 +91,7 @@ async fn run(
         };
         let Some(event) = event else { break };
         ending.observe(&event);
-        show(&event);
+        show.event(&event);
         if let AgentEvent::AgentEnd { .. } = &event.kind {
             break;
         }

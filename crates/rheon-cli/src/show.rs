@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::io;
 use std::time::Duration;
 
-use rheon_types::{Event, Timestamp};
+use rheon_app::stream_json::Projector;
+use rheon_types::{AgentEvent, Event, Timestamp};
 use tokio::time::Instant;
 
 use crate::output::{Output, Reader};
@@ -17,6 +18,10 @@ pub(crate) enum Look {
     Text(Screen),
     /// As the log has them: one line of JSON each.
     Log,
+    /// As lines of Claude Code's stream-json.
+    Lines(Projector),
+    /// As one object when the run is over: the last of those lines.
+    Result(Projector),
 }
 
 /// A view that is being written.
@@ -44,6 +49,17 @@ impl Show {
             Look::Text(screen) => {
                 let rendered = screen.event(event);
                 parts.output.write_rendered(&rendered);
+            }
+            Look::Lines(projector) => {
+                let lines: String = projector.take(event).into_iter().map(|line| line + "\n").collect();
+                parts.output.write(&lines);
+            }
+            Look::Result(projector) => {
+                projector.take(event);
+                if let (AgentEvent::AgentEnd { .. }, Some(result)) = (&event.kind, projector.last_result()) {
+                    let line = format!("{result}\n");
+                    parts.output.write(&line);
+                }
             }
             Look::Log => {
                 let line = serde_json::to_string(event).map(|line| line + "\n").map_err(io::Error::from);

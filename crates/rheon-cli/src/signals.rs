@@ -36,6 +36,26 @@ impl Signals {
     }
 }
 
+/// Interrupts one after the other, for a conversation that goes on after the first.
+pub(crate) struct Interrupts {
+    listener: Listener,
+}
+
+impl Interrupts {
+    /// Begins to listen. Needs a runtime.
+    pub(crate) fn listen() -> io::Result<Self> {
+        Ok(Self { listener: Listener::new()? })
+    }
+
+    /// Waits for the next one. A signal to terminate ends the program.
+    pub(crate) async fn next(&mut self) {
+        match self.listener.next().await {
+            Exit::Terminated => end_now(Exit::Terminated),
+            _ => {}
+        }
+    }
+}
+
 #[allow(
     clippy::exit,
     reason = "whoever asks twice does not want to wait for whatever still holds the program up"

@@ -2,16 +2,20 @@
 
 mod client;
 mod error;
+mod facts;
 mod machine;
 mod notice;
 mod open;
 mod services;
+mod spent;
 mod wiring;
 
 pub use client::{Asking, ClientParts, LocalClient, Past, Watch};
 pub use error::OpenError;
+pub use facts::session_facts;
 pub use machine::Surroundings;
-pub use notice::SessionNotice;
-pub use open::{Extras, GivenModel, OpenSession, Opening, Tell, Which};
+pub use notice::{SessionNotice, Tell};
+pub use open::{Extras, GivenModel, OpenSession, Opening, Which};
 pub use rheon_tools::hooks::SessionEndReason;
 pub use services::registry;
+pub use spent::Spent;

@@ -1,11 +1,16 @@
 //! `SessionNotice`: what the user should know of a session, though it goes on.
 
+use std::sync::Arc;
+
 use rheon_store::fold::Doubt;
 use rheon_tools::hooks::HookMessage;
 
 use crate::config::Finding;
 use crate::context::ContextWarning;
 use crate::keeping::Notice;
+
+/// Who is told what the user should know.
+pub type Tell = Arc<dyn Fn(SessionNotice) + Send + Sync>;
 
 /// What the user should know of a session, though it goes on.
 #[derive(Debug, Clone)]

@@ -1,27 +1,28 @@
 //! `OpenSession`: a session that is ready for prompts. Everything that is configured comes together here.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rheon_agent::{Agent, TokenCounter};
+use rheon_agent::{Agent, ContextReport, TokenCounter};
 use rheon_providers::ResolvedModel;
 use rheon_tools::Toolkit;
-use rheon_tools::hooks::{CommandHooks, SessionEndReason, SessionSource};
-use rheon_types::event::Ledger;
+use rheon_tools::commands::Part;
+use rheon_tools::hooks::{CommandHooks, HookSettings, SessionEndReason, SessionSource};
 use rheon_types::{Event, Hook, InputFilter, OutputSchema, SessionId};
+use serde_json::json;
 
 use super::client::{Asking, ClientParts, LocalClient};
 use super::error::OpenError;
 use super::machine::Surroundings;
-use super::notice::SessionNotice;
+use super::notice::{SessionNotice, Tell};
 use super::services::{registry, variables};
+use super::spent::{Counter, Spent};
 use super::wiring::{self, Wired};
 use crate::config::Config;
-use crate::context::Loaded;
+use crate::context::{ExtensionPlaces, Extensions, Loaded};
 use crate::keeping::{ForkAt, Keeper, KeeperParts, KeptSession};
 use crate::models::{Because, Chosen, choose};
-
-/// Who is told what the user should know.
-pub type Tell = Arc<dyn Fn(SessionNotice) + Send + Sync>;
+use crate::stream_json::Channel;
 
 /// What a session is opened with.
 pub struct Opening {
@@ -65,6 +66,8 @@ pub struct Extras {
     pub output_schema: Option<OutputSchema>,
     /// A model to be asked instead of any that is configured.
     pub model: Option<GivenModel>,
+    /// The program that drives the session, with the functions that it registered as hooks.
+    pub driver: Option<(Channel, HookSettings)>,
 }
 
 /// A model that the caller brings along.
@@ -84,7 +87,10 @@ pub struct OpenSession {
     loaded: Loaded,
     chosen: Chosen,
     model: ResolvedModel,
-    hooks: Option<CommandHooks>,
+    hooks: Vec<CommandHooks>,
+    spent: Counter,
+    extensions: Extensions,
+    working_folder: PathBuf,
 }
 
 impl OpenSession {
@@ -101,21 +107,25 @@ impl OpenSession {
         };
         let keeper = keeper(&surroundings, &config, &tell)?;
         let counter = TokenCounter::for_model(&model.model);
-        let inputs = wiring::context_inputs(&surroundings, &config, task.as_deref(), counter);
-        let (kept, loaded) = tokio::join!(kept(&keeper, &which), Loaded::load(inputs));
-        let kept = kept?;
+        let policy = wiring::policy(&surroundings, &config, &tell)?;
+        let kept = kept(&keeper, &which).await?;
+        let about = (kept.session_id(), &policy);
+        let (inputs, odd) =
+            wiring::context_inputs(&surroundings, &config, task.as_deref(), about, counter).await;
+        let loaded = Loaded::load(inputs).await;
         for doubt in kept.doubts() {
             tell(SessionNotice::Doubt(doubt.clone()));
         }
-        for warning in &loaded.warnings {
+        for warning in odd.iter().chain(&loaded.warnings) {
             tell(SessionNotice::Context(warning.clone()));
         }
-        let toolkit = wiring::toolkit(&surroundings, &config, &loaded, &tell).await?;
-        let hooks =
-            wiring::hooks(&surroundings, &config, &toolkit, (kept.session_id(), source(&which)), &tell);
+        let toolkit = wiring::toolkit(&surroundings, &config, policy, &loaded, &tell).await?;
+        let about = (kept.session_id(), source(&which));
+        let context = wiring::hook_context(&surroundings, &config, &toolkit, about);
+        let hooks = wiring::hooks(&config, &context, extras.driver.as_ref(), &tell);
         let wired = Wired { config: &config, model: &model, loaded: &loaded, toolkit: &toolkit, kept: &kept };
         let mut builder = wired.builder(&surroundings);
-        if let Some(hooks) = &hooks {
+        for hooks in &hooks {
             builder = builder
                 .shared_hook(Arc::new(hooks.clone()) as Arc<dyn Hook>)
                 .shared_input_filter(Arc::new(hooks.clone()) as Arc<dyn InputFilter>);
@@ -123,11 +133,18 @@ impl OpenSession {
         builder = extras.hooks.into_iter().fold(builder, |builder, hook| builder.shared_hook(hook));
         builder = extras.observers.into_iter().fold(builder, |builder, observer| builder.on_event(observer));
         if let Some(schema) = extras.output_schema {
-            builder = builder.output_schema(schema);
+            builder = builder.json_schema(schema);
         }
-        let agent = builder.build()?;
+        let spent = Counter::from(&kept.state().ledger());
+        let counting = spent.clone();
+        let agent = builder.on_event(move |event| counting.observe(event)).build()?;
+        let config_folder = surroundings.folders.config().ok();
+        let places =
+            ExtensionPlaces::of(surroundings.home().as_deref(), config_folder.as_deref(), &config.project_root);
+        let extensions = Extensions::load(&places, config.trust);
         let client = client(agent, &toolkit, &keeper, &kept, asking);
-        Ok(Self { client, kept, keeper, toolkit, loaded, chosen, model, hooks })
+        let working_folder = surroundings.working_folder;
+        Ok(Self { client, kept, keeper, toolkit, loaded, chosen, model, hooks, spent, extensions, working_folder })
     }
 
     /// How the session is reached.
@@ -138,6 +155,11 @@ impl OpenSession {
     /// The session's id.
     pub fn session_id(&self) -> &SessionId {
         self.kept.session_id()
+    }
+
+    /// Where it works.
+    pub fn working_folder(&self) -> &Path {
+        &self.working_folder
     }
 
     /// How the session is kept.
@@ -175,16 +197,43 @@ impl OpenSession {
         &self.model
     }
 
-    /// What earlier runs of the session spent.
-    pub fn spent_before(&self) -> Ledger {
-        self.kept.state().ledger()
+    /// What the session has used so far.
+    pub fn spent(&self) -> Spent {
+        self.spent.now()
+    }
+
+    /// What takes how much of the model's window.
+    pub fn context_report(&self) -> ContextReport {
+        let counter = TokenCounter::for_model(&self.model.model);
+        let tools = self.toolkit.tools();
+        let tools = tools.iter().map(|tool| {
+            let definition = json!({
+                "name": tool.name(), "description": tool.description(), "schema": tool.parameters_schema(),
+            });
+            counter.text(&definition.to_string())
+        });
+        let messages = self.client.agent().messages();
+        let messages = messages.iter().filter_map(|message| message.as_llm()).map(|message| counter.message(message));
+        self.loaded.assembled.report(tools.sum(), messages.sum(), self.model.info.context_tokens)
+    }
+
+    /// What was typed, if it is a command of the user's or of the project's own: the prompt that it stands for. Files and commands
+    /// that its text names are named in the prompt, for the model to look at them through the gate.
+    pub fn expand(&self, typed: &str) -> Option<Result<String, String>> {
+        let expanded = self.extensions.expand(typed)?;
+        let named = |part: &Part| match part {
+            Part::Text(text) => text.clone(),
+            Part::File(path) => format!("@{} (read this file)", path.display()),
+            Part::Command(command) => format!("(run this command and use its output: `{command}`)"),
+        };
+        Some(expanded.map(|expanded| expanded.prompt(named)).map_err(|error| error.to_string()))
     }
 
     /// Ends the session in order: a run that is under way is cancelled, hooks are told, and all that happened is kept.
     pub async fn close(self, reason: SessionEndReason) {
         self.client.agent().abort();
         self.client.agent().wait_until_idle().await;
-        if let Some(hooks) = &self.hooks {
+        for hooks in &self.hooks {
             hooks.session_end(reason).await;
         }
         self.kept.close().await;

@@ -8,19 +8,22 @@ use rheon_agent::{
 };
 use rheon_providers::{Registry, ResolvedModel};
 use rheon_tools::builtin::AddressRule;
-use rheon_tools::hooks::{CommandHooks, HookContext, HookEnvironment, SessionSource};
+use rheon_tools::hooks::{
+    CommandHooks, HookContext, HookEnvironment, HookMessage, HookSettings, SessionSource,
+};
 use rheon_tools::policy::{Places, Policy, Shell, UserRules};
 use rheon_tools::{Toolkit, ToolkitSettings};
 use rheon_types::SessionId;
 
 use super::error::OpenError;
 use super::machine::Surroundings;
-use super::notice::SessionNotice;
-use super::open::Tell;
+use super::notice::{SessionNotice, Tell};
 use crate::config::{Config, LimitSettings};
-use crate::context::{ContextInputs, GIT_TIME_MAX, Loaded, Machine, MadeElsewhere, RulePlaces, Source};
+use crate::context::{
+    CodeMapOptions, ContextInputs, ContextWarning, LeftOutRule, Loaded, SessionStart, Source};
 use crate::keeping::KeptSession;
 use crate::models::{Because, Chosen, full_name};
+use crate::stream_json::Channel;
 
 /// How long a local server may take to say how large its context is.
 const PROBE_TIME_MAX: Duration = Duration::from_secs(2);
@@ -42,64 +45,62 @@ pub(super) async fn resolve(
 }
 
 /// What the model is told is loaded from these.
-pub(super) fn context_inputs(
+pub(super) async fn context_inputs(
     surroundings: &Surroundings,
     config: &Config,
     task: Option<&str>,
+    (session_id, policy): (&SessionId, &Policy),
     counter: TokenCounter,
-) -> ContextInputs {
+) -> (ContextInputs, Vec<ContextWarning>) {
     let settings = &config.settings;
     let base = settings.context.system_prompt.clone().unwrap_or_else(|| base_prompt().to_owned());
     let base = match &settings.context.append_system_prompt {
         Some(appended) => format!("{}\n\n{appended}", base.trim_end()),
         None => base,
     };
+    let start = SessionStart {
+        task: task.unwrap_or_default().to_owned(),
+        working_folder: surroundings.working_folder.clone(),
+        session_id: session_id.clone(),
+        trust: config.trust,
+        persistence: settings.sessions.persistence,
+        code_map: CodeMapOptions { left_out: Some(left_out(policy)), ..CodeMapOptions::default() },
+        environment: surroundings.environment.clone(),
+        clock: Arc::clone(&surroundings.clock),
+    };
+    let (inputs, warnings) = ContextInputs::find(start).await;
     // Nobody knows how hard a task is that was not told yet.
     let effort = settings.model.effort.or(task.is_none().then_some(Effort::Medium));
-    ContextInputs {
-        task: task.unwrap_or_default().to_owned(),
-        base: Some(base),
-        places: rule_places(surroundings),
-        trust: config.trust,
-        skills: Vec::new(),
-        notes: Vec::new(),
-        learnings: None,
-        made: MadeElsewhere::default(),
-        effort,
-        sources: settings.context.sources.clone(),
-        counter,
-        machine: Machine {
-            environment: surroundings.environment.clone(),
-            clock: Arc::clone(&surroundings.clock),
-            git_time_max: GIT_TIME_MAX,
-        },
-    }
+    let sources = settings.context.sources.clone();
+    (ContextInputs { base: Some(base), effort, sources, counter, ..inputs }, warnings)
 }
 
-fn rule_places(surroundings: &Surroundings) -> RulePlaces {
-    let config = surroundings.folders.config().ok();
-    let general = config.as_ref().and_then(|folder| folder.parent()).map(ToOwned::to_owned);
-    RulePlaces {
-        working_folder: surroundings.working_folder.clone(),
-        user_folders: general.into_iter().chain(config).collect(),
-        home: surroundings.home(),
+/// What nobody may read is not mapped either.
+fn left_out(policy: &Policy) -> LeftOutRule {
+    let policy = policy.clone();
+    Arc::new(move |path| policy.hides(path))
+}
+
+/// The rules.
+pub(super) fn policy(surroundings: &Surroundings, config: &Config, tell: &Tell) -> Result<Policy, OpenError> {
+    let places = Places { working_folder: surroundings.working_folder.clone(), home: surroundings.home() };
+    let permissions = config.settings.permissions.clone();
+    let policy = Policy::new(permissions.sources, places, permissions.trust, Shell::default())?;
+    for warning in policy.warnings() {
+        tell(SessionNotice::Policy(warning.clone()));
     }
+    Ok(policy)
 }
 
 /// The tools with their gate.
 pub(super) async fn toolkit(
     surroundings: &Surroundings,
     config: &Config,
+    policy: Policy,
     loaded: &Loaded,
     tell: &Tell,
 ) -> Result<Toolkit, OpenError> {
     let settings = &config.settings;
-    let places = Places { working_folder: surroundings.working_folder.clone(), home: surroundings.home() };
-    let permissions = settings.permissions.clone();
-    let policy = Policy::new(permissions.sources, places, permissions.trust, Shell::default())?;
-    for warning in policy.warnings() {
-        tell(SessionNotice::Policy(warning.clone()));
-    }
     let on_failure = Arc::clone(tell);
     let rule_sink = config.user_rules.clone().map(|file| {
         let sink = UserRules::new(file, move |problem| {
@@ -125,19 +126,15 @@ pub(super) async fn toolkit(
     Ok(toolkit)
 }
 
-/// The user's own hooks, and the project's where it is trusted.
-pub(super) fn hooks(
+/// What hooks are told about the session.
+pub(super) fn hook_context(
     surroundings: &Surroundings,
     config: &Config,
     toolkit: &Toolkit,
     (session_id, source): (&SessionId, SessionSource),
-    tell: &Tell,
-) -> Option<CommandHooks> {
-    if config.settings.hooks.is_empty() {
-        return None;
-    }
+) -> HookContext {
     let gate = toolkit.gate();
-    let context = HookContext {
+    HookContext {
         session_id: session_id.clone(),
         transcript_path: None,
         cwd: surroundings.working_folder.clone(),
@@ -147,10 +144,27 @@ pub(super) fn hooks(
         permission_mode: Arc::new(move || gate.mode()),
         environment: HookEnvironment::passed_from(surroundings.environment.texts()),
         clock: Arc::clone(&surroundings.clock),
+    }
+}
+
+/// The user's own hooks, the project's where it is trusted, and those of the program that drives the session.
+pub(super) fn hooks(
+    config: &Config,
+    context: &HookContext,
+    driver: Option<&(Channel, HookSettings)>,
+    tell: &Tell,
+) -> Vec<CommandHooks> {
+    let told = || {
+        let tell = Arc::clone(tell);
+        move |message: &HookMessage| tell(SessionNotice::Hook(message.clone()))
     };
-    let tell = Arc::clone(tell);
-    let told = move |message: &_| tell(SessionNotice::Hook(Clone::clone(message)));
-    Some(CommandHooks::with_messages(config.settings.hooks.clone(), context, told))
+    let configured = Some(&config.settings.hooks)
+        .filter(|settings| !settings.is_empty())
+        .map(|settings| CommandHooks::with_messages(settings.clone(), context.clone(), told()));
+    let driver = driver
+        .filter(|(_, settings)| !settings.is_empty())
+        .map(|(channel, settings)| channel.hooks(settings.clone(), context.clone(), told()));
+    configured.into_iter().chain(driver).collect()
 }
 
 /// The parts of a session, ready to become an agent.
@@ -189,12 +203,7 @@ impl Wired<'_> {
         let settings = &self.config.settings;
         let follows_effort = settings.model.effort.is_some() || settings.context.sources.has(Source::Effort);
         let suggested = if follows_effort { self.loaded.plan.limits } else { ExecutionLimits::default() };
-        let LimitSettings { turns_max, tokens_max, duration_max, .. } = settings.limits;
-        ExecutionLimits {
-            turns_max: turns_max.or(suggested.turns_max),
-            tokens_max: tokens_max.or(suggested.tokens_max),
-            duration_max: duration_max.or(suggested.duration_max),
-        }
+        settings.limits.execution(suggested)
     }
 
     /// What the whole session may spend, with what it has spent.

@@ -10,7 +10,7 @@ mod setup;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-pub(crate) use run::{Run, open};
+pub(crate) use run::Run;
 
 /// A command and its options.
 #[derive(Debug, clap::Subcommand)]

@@ -1,10 +1,9 @@
 //! `rheon run`: one prompt, one answer, for scripts and programs. `rheon -p` is the same.
 
 use std::io::{IsTerminal as _, stdin, stdout};
-use std::sync::Arc;
 
 use rheon_app::config::{Config, ConfigInputs};
-use rheon_app::session::{Asking, Extras, OpenError, OpenSession, Opening, Tell, Which};
+use rheon_app::session::{Asking, Extras, Opening, Which};
 use rheon_types::SessionId;
 
 use super::setup::surroundings;
@@ -14,8 +13,8 @@ use crate::flags::{
     InputFormat, ModelFlags, OutputFlags, OutputFormat, PermissionFlags, SessionFlags, SettingFlags,
     SetupFlags,
 };
+use crate::driven;
 use crate::headless;
-use crate::output::remark;
 use crate::runtime::block_on;
 use crate::{prompt, repl, schema};
 
@@ -78,8 +77,12 @@ impl Run {
                 })
             }
             InputFormat::StreamJson => block_on(async move {
-                let opening = self.opening(None, Asking::Somebody)?;
-                headless::converse(opening, self.prompt, &self.output).await
+                let asking = match self.output.permission_prompt_tool.as_deref() {
+                    Some("stdio") => Asking::Somebody,
+                    Some(_) | None => Asking::Nobody,
+                };
+                let opening = self.opening(None, asking)?;
+                driven::converse(opening, self.prompt, &self.output).await
             }),
         }
     }
@@ -127,20 +130,6 @@ impl Run {
             (None, false, _) => Which::New(session_id.as_deref().map(uuid).transpose()?),
         })
     }
-}
-
-/// Opens a session, telling on standard error what is odd.
-pub(crate) async fn open(opening: Opening) -> Result<OpenSession, Failure> {
-    let tell: Tell = Arc::new(|notice| remark(&format!("note: {notice}")));
-    OpenSession::open(opening, tell).await.map_err(|error| match error {
-        OpenError::Model(_) | OpenError::Registry(_) | OpenError::Policy(_) => {
-            Failure::usage(error)
-        }
-        OpenError::Services(_)
-        | OpenError::Keeping(_)
-        | OpenError::Toolkit(_)
-        | OpenError::Build(_) => Failure::error(error),
-    })
 }
 
 fn prompt_file(file: &std::path::Path) -> Result<String, Failure> {

@@ -28,6 +28,14 @@ pub(crate) struct OutputFlags {
     #[arg(long)]
     pub(crate) replay_user_messages: bool,
 
+    /// With stream-json: what hooks did, too
+    #[arg(long, hide = true)]
+    pub(crate) include_hook_events: bool,
+
+    /// Who answers questions of a headless run: stdio, the program that drives it
+    #[arg(long, value_name = "TOOL", hide = true)]
+    pub(crate) permission_prompt_tool: Option<String>,
+
     /// Say more: notices, retries, what hooks did
     #[arg(long)]
     pub(crate) verbose: bool,

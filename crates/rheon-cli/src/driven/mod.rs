@@ -1,0 +1,6 @@
+//! A session that another program drives: lines of Claude Code's stream-json go in and come out.
+
+mod drive;
+mod lines;
+
+pub(crate) use drive::converse;
