@@ -13,6 +13,7 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::budget::Purse;
 use crate::clock::millis;
 use crate::config::LoopConfig;
 use crate::conversation::Conversation;
@@ -94,6 +95,8 @@ pub(crate) struct Run {
     pub(crate) ending: Arc<Ending>,
     /// What is set aside of the budget for the call under way.
     pub(crate) set_aside: Option<SetAside>,
+    /// Where calls are paid from.
+    pub(crate) purse: Option<Arc<dyn Purse>>,
 }
 
 impl Run {
@@ -122,7 +125,9 @@ impl Run {
         let started_ms = millis(config.clock.elapsed());
         let state = RunState::new(conversation, started_ms);
         let ending = Arc::default();
-        Self { config, identity, log, state, stop, mirror: None, syncing: None, ending, set_aside: None }
+        let purse = config.budget.clone().map(|budget| Arc::new(budget) as Arc<dyn Purse>);
+        let (mirror, syncing, set_aside) = (None, None, None);
+        Self { config, identity, log, state, stop, mirror, syncing, ending, set_aside, purse }
     }
 
     pub(crate) fn history(&self) -> &History {
@@ -136,7 +141,7 @@ impl Run {
     /// Emits `agent.start`.
     pub(crate) fn open(&mut self) {
         let continuation = self.identity.continuation.clone();
-        let history = self.log.log.untold(self.history(), continuation.as_ref());
+        let (history, cuts) = self.log.log.untold(&self.state.conversation, continuation.as_ref());
         self.emit(AgentEvent::AgentStart {
             agent_id: self.identity.agent_id.clone(),
             parent_loop_id: self.identity.parent_loop_id.clone(),
@@ -145,6 +150,7 @@ impl Run {
             metadata: self.identity.metadata.clone(),
             settings: self.identity.settings.clone(),
             history,
+            cuts,
         });
     }
 
@@ -239,9 +245,13 @@ impl Run {
 
     /// How many tokens the prompt has, as far as is known.
     pub(crate) fn tokens_used(&self) -> u64 {
-        let system = self.config.settings.request.system_prompt.sections();
-        let beside: usize = system.map(|section| section.text.len()).sum();
-        self.state.conversation.tokens_estimate().saturating_add(beside as u64 / 4)
+        self.state.conversation.tokens_estimate().saturating_add(self.tokens_beside())
+    }
+
+    /// How many tokens every prompt has besides the conversation: as the log says, so that a replay knows.
+    fn tokens_beside(&self) -> u64 {
+        let said = self.identity.settings.as_ref().and_then(|settings| settings.window);
+        said.map_or_else(|| self.config.tokens_beside(), |window| window.tokens_beside)
     }
 
     /// How many tokens the prompt of `request` may have at most. What is estimated may be too little, so there is a margin.

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::stream::{iter, once, pending};
+use rheon_types::event::CompactionTrigger;
 use rheon_types::{
-    AgentEvent, AssistantMessage, Chunk, ChunkStream, Finished, MicroUsd, Provider, ProviderError,
+    AgentEvent, Answer, AssistantMessage, Chunk, ChunkStream, Finished, MicroUsd, Provider, ProviderError,
     ProviderErrorKind, Request, RunEnd, RunFailure, StopReason, Usage,
 };
 use tokio_util::sync::CancellationToken;
@@ -39,15 +40,25 @@ impl RecordedModel {
     /// The try that begins before the event at `place`.
     fn attempt(&self, place: usize) -> Option<Try> {
         let script = &self.director.script;
-        let mut begun = None;
+        let (mut begun, mut is_too_long) = (None, false);
         for at in place..script.recorded.said {
             match script.kind(at)? {
                 AgentEvent::MessageStart { message } => begun = message.as_assistant(),
+                AgentEvent::CompactionStart { trigger: CompactionTrigger::Overflow, .. } => {
+                    is_too_long = true;
+                    if begun.is_none() {
+                        return Some(Try::Unseen(too_long(None)));
+                    }
+                }
                 AgentEvent::Retry { delay_ms, cause, .. } => {
                     return Some(Try::Unseen(again(cause, *delay_ms)));
                 }
                 AgentEvent::MessageEnd { message } => {
                     let answer = message.as_assistant()?.clone();
+                    if is_too_long {
+                        let error = too_long(answer.error_message.as_deref());
+                        return Some(Try::Seen(Box::new(answer), Ending::Failed(error)));
+                    }
                     let ending = match answer.stop_reason {
                         StopReason::Stop | StopReason::ToolUse | StopReason::Length => Ending::Done,
                         StopReason::Aborted => Ending::Stopped,
@@ -61,7 +72,8 @@ impl RecordedModel {
                 _ => {}
             }
         }
-        begun.map(|answer| Try::Seen(Box::new(answer.clone()), Ending::Unknown))
+        let ending = if is_too_long { Ending::Failed(too_long(None)) } else { Ending::Unknown };
+        begun.map(|answer| Try::Seen(Box::new(answer.clone()), ending))
     }
 
     /// The error that ended the run. Where something else ended it after that, one that is not tried again.
@@ -138,6 +150,11 @@ fn stop(director: &Director) {
     }
 }
 
+/// The service said that the window is too long.
+fn too_long(words: Option<&str>) -> ProviderError {
+    ProviderError::new(ProviderErrorKind::ContextOverflow, words.unwrap_or_default())
+}
+
 /// A failure that was worth another try after this pause.
 fn again(cause: &str, delay_ms: u64) -> ProviderError {
     ProviderError::new(ProviderErrorKind::Network, cause).with_retry_after_ms(delay_ms)
@@ -176,6 +193,10 @@ impl Provider for RecordedModel {
 
     fn stream(&self, request: Request, _cancel: CancellationToken) -> ChunkStream {
         let Reached::Place(place) = self.director.reached() else { return Box::pin(pending()) };
+        if let Some(AgentEvent::CompactionEnd { usage, .. }) = self.director.script.kind(place) {
+            let done = Chunk::Done { stop_reason: StopReason::Stop };
+            return Box::pin(iter([Ok(Chunk::Usage { usage: *usage }), Ok(done)]));
+        }
         match self.attempt(place) {
             Some(attempt) => self.chunks(attempt, place, &request.model),
             None => Box::pin(pending()),
@@ -183,8 +204,22 @@ impl Provider for RecordedModel {
     }
 
     fn cost(&self, _asked: &str, _answered: &Finished) -> Option<MicroUsd> {
-        let (_, cost) = self.call_end(self.director.next())?;
+        let place = self.director.next();
+        if let Some(AgentEvent::CompactionEnd { cost, .. }) = self.director.script.kind(place) {
+            return *cost;
+        }
+        let (_, cost) = self.call_end(place)?;
         let is_told = std::mem::replace(&mut self.director.state().is_cost_told, true);
         if is_told { cost.map(|_| MicroUsd::default()) } else { cost }
+    }
+    fn count_tokens<'a>(&'a self, _request: &'a Request) -> Answer<'a, Option<u64>> {
+        let Reached::Place(place) = self.director.reached() else {
+            return Answer::later(std::future::pending());
+        };
+        let counted = self.director.script.turn_from(place).find_map(|kind| match kind {
+            AgentEvent::ContextUsage { tokens_used, .. } => Some(*tokens_used),
+            _ => None,
+        });
+        Answer::Now(counted)
     }
 }

@@ -30,6 +30,7 @@ fn start() -> AgentEvent {
         metadata: None,
         settings: Some(Arc::default()),
         history: None,
+        cuts: Vec::new(),
     }
 }
 

@@ -29,7 +29,10 @@ pub(crate) async fn call(run: &mut Run, mut request: Request) -> Result<(), Halt
     let mut attempt = 1;
     while let Err(error) = attempt_once(run, request.clone()).await? {
         match refit(run, &error).await? {
-            Refit::Shorter => request.messages = run.state.conversation.window().clone(),
+            Refit::Shorter => {
+                request.messages = run.state.conversation.window().clone();
+                drop_try(run, &error);
+            }
             Refit::NoShorter => pause(run, error, attempt).await?,
         }
         // What the failed try took is spent; the next one has to be paid for anew.
@@ -202,7 +205,7 @@ fn empty_answer(run: &Run, timestamp: Timestamp) -> AssistantMessage {
     }
 }
 
-/// Waits before the next try, if there is to be one. What of the failed answer was shown is kept, marked as failed.
+/// Waits before the next try, if there is to be one.
 async fn pause(run: &mut Run, error: ProviderError, attempt: u32) -> Result<(), Halt> {
     let retry = run.config.settings.retry;
     let Some(delay) = retry.pause_after(&error, attempt, run.config.random.next_u64()) else {
@@ -210,6 +213,18 @@ async fn pause(run: &mut Run, error: ProviderError, attempt: u32) -> Result<(), 
         end_call(run);
         return Err(Halt::Failed(RunFailure::Provider { error }));
     };
+    drop_try(run, &error);
+    run.emit(AgentEvent::Retry {
+        attempt,
+        attempts_max: retry.retries_max,
+        delay_ms: millis(delay),
+        cause: error.to_string(),
+    });
+    run.stop.or(clock::pause(&*run.config.clock, delay)).await
+}
+
+/// What of a failed answer was shown is kept, marked as failed.
+fn drop_try(run: &mut Run, error: &ProviderError) {
     match &mut run.turn().model_call {
         Some(OpenModelCall { announced: Some(_), .. }) => {
             end_message(run, StopReason::Error, Some(error.to_string()));
@@ -224,13 +239,6 @@ async fn pause(run: &mut Run, error: ProviderError, attempt: u32) -> Result<(), 
         None => {}
     }
     release_ids(run);
-    run.emit(AgentEvent::Retry {
-        attempt,
-        attempts_max: retry.retries_max,
-        delay_ms: millis(delay),
-        cause: error.to_string(),
-    });
-    run.stop.or(clock::pause(&*run.config.clock, delay)).await
 }
 
 /// The calls of a failed answer are never made; its next try may use their ids again.

@@ -75,7 +75,7 @@ impl RunSummariser {
         let mut draft = Draft::default();
         let outcome = self.collect(request, &mut draft).await;
         let finished = draft.finish(StopReason::Error);
-        let cost = self.info.as_ref().and_then(|info| info.cost(&finished.usage));
+        let cost = self.provider.cost(&self.model, &finished);
         if let Some(held) = held {
             held.settle(finished.usage.total(), cost);
         }
