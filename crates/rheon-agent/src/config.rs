@@ -107,17 +107,10 @@ impl LoopConfig {
         RunWindow {
             tokens_max: window.tokens_max.or(known.map(|info| info.context_tokens)),
             answer_tokens_max: request.tokens_max.or(known.map(|info| info.output_tokens_max)),
-            tokens_beside: self.tokens_beside(),
             warn_percent: window.warn_percent,
             compact_percent: window.compact_percent,
             is_automatic: window.compaction == Compaction::Auto,
         }
-    }
-
-    /// How many tokens every prompt has besides the conversation, as far as is known.
-    pub(crate) fn tokens_beside(&self) -> u64 {
-        let system = self.settings.request.system_prompt.sections();
-        system.map(|section| section.text.len() as u64).sum::<u64>() / 4
     }
 
     /// The part of a run id that names the configuration.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use rheon_types::event::RunSettings;
 use rheon_types::{
-    AgentEvent, AgentId, AgentMessage, ContinuationKind, History, LlmMessage, LoopId, Message, ModelInfo,
-    Request, RunFailure, StoreError, Timestamp, TurnId,
+    AgentEvent, AgentId, AgentMessage, Answer, ContinuationKind, History, LlmMessage, LoopId, Message,
+    ModelInfo, Request, RunFailure, StoreError, Timestamp, TurnId,
 };
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -97,6 +97,8 @@ pub(crate) struct Run {
     pub(crate) set_aside: Option<SetAside>,
     /// Where calls are paid from.
     pub(crate) purse: Option<Arc<dyn Purse>>,
+    /// Whether the provider has the figures of the window from a log: what else is in a prompt cannot be counted again.
+    pub(crate) is_replayed: bool,
 }
 
 impl Run {
@@ -126,8 +128,8 @@ impl Run {
         let state = RunState::new(conversation, started_ms);
         let ending = Arc::default();
         let purse = config.budget.clone().map(|budget| Arc::new(budget) as Arc<dyn Purse>);
-        let (mirror, syncing, set_aside) = (None, None, None);
-        Self { config, identity, log, state, stop, mirror, syncing, ending, set_aside, purse }
+        let (mirror, syncing, set_aside, is_replayed) = (None, None, None, false);
+        Self { config, identity, log, state, stop, mirror, syncing, ending, set_aside, purse, is_replayed }
     }
 
     pub(crate) fn history(&self) -> &History {
@@ -245,13 +247,16 @@ impl Run {
 
     /// How many tokens the prompt has, as far as is known.
     pub(crate) fn tokens_used(&self) -> u64 {
-        self.state.conversation.tokens_estimate().saturating_add(self.tokens_beside())
-    }
-
-    /// How many tokens every prompt has besides the conversation: as the log says, so that a replay knows.
-    fn tokens_beside(&self) -> u64 {
-        let said = self.identity.settings.as_ref().and_then(|settings| settings.window);
-        said.map_or_else(|| self.config.tokens_beside(), |window| window.tokens_beside)
+        let settings = &self.config.settings;
+        if self.is_replayed
+            && let Answer::Now(Some(tokens)) =
+                self.config.provider.count_tokens(&Request::new(Arc::clone(&settings.model)))
+        {
+            return tokens;
+        }
+        let system = settings.request.system_prompt.sections();
+        let beside: usize = system.map(|section| section.text.len()).sum();
+        self.state.conversation.tokens_estimate().saturating_add(beside as u64 / 4)
     }
 
     /// How many tokens the prompt of `request` may have at most. What is estimated may be too little, so there is a margin.

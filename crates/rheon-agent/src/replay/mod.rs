@@ -1,9 +1,10 @@
 //! Replay: the real loop runs again from a log alone, and the same durable events come out, byte for byte.
 //!
 //! What the loop once learned through its seams comes from the log: answers of the model, results of tools, verdicts of the
-//! gate, answers to questions, opinions of hooks, refusals of filters, what the user said in between, the cuts of a compaction,
-//! what a budget set aside or refused, time, durations, prices and ids. Nothing is called, nothing is waited for, nothing is written. Every event that the loop makes is held
-//! against the recorded one; the first that differs ends the replay.
+//! gate, answers to questions, opinions of hooks, refusals of filters, what the user said in between, how long a prompt is,
+//! the cuts of a compaction, what a budget set aside or refused, time, durations, prices and ids. Nothing is called, nothing
+//! is waited for, nothing is written. Every event that the loop makes is held against the recorded one; the first that
+//! differs ends the replay.
 //!
 //! Taken as they were recorded, because no loop made them: what tools and programs report about the session (tasks, modes,
 //! checkpoints, errors, sub-agents), and the events by which a store closed a run that a crash had cut off; such a run is

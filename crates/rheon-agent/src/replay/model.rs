@@ -203,6 +203,18 @@ impl Provider for RecordedModel {
         }
     }
 
+    /// How long the prompt is, as the next event says that says so.
+    fn count_tokens<'a>(&'a self, _request: &'a Request) -> Answer<'a, Option<u64>> {
+        let Reached::Place(place) = self.director.reached() else { return Answer::Now(None) };
+        Answer::Now(self.director.script.kinds_from(place).find_map(|kind| match kind {
+            AgentEvent::ContextUsage { tokens_used, .. } => Some(*tokens_used),
+            AgentEvent::LlmStart { tokens_estimate, .. } => Some(*tokens_estimate),
+            AgentEvent::CompactionStart { tokens_before, .. } => Some(*tokens_before),
+            AgentEvent::CompactionEnd { tokens_after, .. } => Some(*tokens_after),
+            _ => None,
+        }))
+    }
+
     fn cost(&self, _asked: &str, _answered: &Finished) -> Option<MicroUsd> {
         let place = self.director.next();
         if let Some(AgentEvent::CompactionEnd { cost, .. }) = self.director.script.kind(place) {
@@ -211,15 +223,5 @@ impl Provider for RecordedModel {
         let (_, cost) = self.call_end(place)?;
         let is_told = std::mem::replace(&mut self.director.state().is_cost_told, true);
         if is_told { cost.map(|_| MicroUsd::default()) } else { cost }
-    }
-    fn count_tokens<'a>(&'a self, _request: &'a Request) -> Answer<'a, Option<u64>> {
-        let Reached::Place(place) = self.director.reached() else {
-            return Answer::later(std::future::pending());
-        };
-        let counted = self.director.script.turn_from(place).find_map(|kind| match kind {
-            AgentEvent::ContextUsage { tokens_used, .. } => Some(*tokens_used),
-            _ => None,
-        });
-        Answer::Now(counted)
     }
 }

@@ -81,6 +81,7 @@ pub(super) async fn play(
     let mut run = Run::with_stop(Arc::new(config), identity, log, conversation, stop);
     run.state.call_ids = call_ids;
     run.purse = purse;
+    run.is_replayed = true;
     let broken = perform(&director, &mut run, start).await;
     director.finish();
     drop(run);

@@ -51,9 +51,6 @@ pub struct RunWindow {
     /// How many tokens one answer might have, where that was known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_tokens_max: Option<u32>,
-    /// How many tokens every prompt had besides the conversation, as far as was known.
-    #[serde(default)]
-    pub tokens_beside: u64,
     /// From how full on, in percent, the run warned.
     #[serde(default)]
     pub warn_percent: u8,

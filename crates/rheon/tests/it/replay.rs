@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rheon::agent::{BudgetPool, Caps, WindowSettings};
 use rheon::prelude::*;
 use rheon::replay::{ReplayError, Until, replay};
 use rheon::store::SessionName;
 use rheon::store::journal::Lease;
 use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, Sessions};
-use rheon::types::{AskFirst, ProviderError, ProviderErrorKind, Store, Timestamp};
+use rheon::types::{AskFirst, ProviderError, ProviderErrorKind, Store, Timestamp, Usage};
 use rheon::{ReplaySessionError, replay_session};
-use rheon_testkit::{FnTool, Scenario, Scripted, TestClock, Turn, echo, fails, scripted};
+use rheon_testkit::{FnTool, Scenario, Scripted, TestClock, Turn, echo, event_text, fails, scripted};
 
 fn journals(folder: &Path) -> Arc<JournalStore> {
     let lease = Lease { pid: 7, host: None, at: Timestamp::from_millis(5) };
@@ -131,6 +132,80 @@ async fn from_any_event_on_another_model_may_answer() {
         assert_eq!(replayed.events, events, "from {seq}");
     }
     assert_eq!(read(store.sessions(), &name("s")), recorded, "the first session is as it was");
+}
+
+/// An agent whose window is small and whose budget is shared with one that has taken most of it.
+fn frugal(scenario: Scenario, budget: &BudgetPool) -> Scripted {
+    let budget = budget.clone();
+    let window = WindowSettings { tokens_max: Some(6_000), ..WindowSettings::default() };
+    let text = "All work and no play makes a dull log. ".repeat(70);
+    let read = FnTool::new("read", move |_, _| std::future::ready(Ok(ToolResult::text(text.clone()))));
+    scripted(scenario).tool(read.effect(Effect::Pure)).with(move |builder| {
+        builder.window(window).budget(budget).max_tokens(500).system_prompt("Be frugal.")
+    })
+}
+
+fn reading(calls: usize) -> Scenario {
+    let usage = |output| Usage { input: 900, output, ..Usage::default() };
+    let overflow = ProviderError::new(ProviderErrorKind::ContextOverflow, "prompt is too long");
+    let scenario = Scenario::new().respond(move |request| {
+        request.tools.is_empty().then(|| Turn::say("I have read much.").usage(usage(60)))
+    });
+    let read = || Turn::new().text("I read.").tool_call("read", json!({})).usage(usage(120));
+    let scenario = (0..calls).fold(scenario, |scenario, _| scenario.turn(read()));
+    scenario.turn(Turn::fail(overflow)).turn(Turn::say("Done.").usage(usage(30)))
+}
+
+fn budget(tokens: u64) -> BudgetPool {
+    let caps = Caps { tokens: Some(tokens), ..Caps::default() };
+    BudgetPool::new(caps, Arc::new(TestClock::default()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_with_a_window_and_a_budget_that_was_cut_off_anywhere_is_replayed() {
+    let whole = tempfile::tempdir().unwrap();
+    let store = journals(whole.path());
+    let (agent, ..) = frugal(reading(10), &budget(24_000)).with(|it| it.journals(&store)).build();
+    agent.run("go").await.unwrap();
+    agent.compact("what was read").unwrap().finish().await.unwrap();
+    let events = read(store.sessions(), &name("s"));
+    let count = |name: &str| events.iter().filter(|event| event.kind.name() == name).count();
+    assert!(count("compaction.end") >= 3 && count("budget.warning") == 1, "{}", event_text(&events));
+    let replayed = replay_session(store.sessions(), &name("s"), Until::End).unwrap();
+    assert_eq!((replayed.events.len(), replayed.taken), (events.len(), 0));
+
+    for length in (1..=events.len()).step_by(3) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = journals(folder.path());
+        events.iter().take(length).for_each(|event| store.append(event).unwrap());
+        store.close(&"s".into());
+        let session = store.resume(&name("s")).await.unwrap();
+        let (agent, ..) = frugal(reading(1), &budget(50_000)).with(|it| it.resumed(&store, &session)).build();
+        agent.run("go on").await.unwrap();
+        let recorded = read(store.sessions(), &name("s"));
+        let replayed = replay_session(store.sessions(), &name("s"), Until::End);
+        let replayed = replayed.unwrap_or_else(|error| panic!("cut off after {length}: {error}"));
+        assert_eq!(replayed.events, recorded, "cut off after {length}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_begins_with_a_window_that_is_cut_goes_on_and_is_replayed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = journals(folder.path());
+    let (agent, ..) = frugal(reading(6), &budget(90_000)).with(|it| it.journals(&store)).build();
+    agent.run("go").await.unwrap();
+    let next = agent.new_session().unwrap();
+    agent.run("and on").await.unwrap_err();
+    store.close(&next);
+    drop(agent);
+    let next = name(next.as_str());
+    let session = store.resume(&next).await.unwrap();
+    assert!(!session.state.cuts().is_empty(), "what lies over the conversation is in the new log too");
+    let (agent, ..) = frugal(reading(2), &budget(90_000)).with(|it| it.resumed(&store, &session)).build();
+    agent.run("go on").await.unwrap();
+    let replayed = replay_session(store.sessions(), &next, Until::End).unwrap();
+    assert_eq!((replayed.events, replayed.taken), (read(store.sessions(), &next), 0));
 }
 
 /// The sessions that are kept as tests.
