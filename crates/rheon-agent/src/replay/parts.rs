@@ -186,6 +186,11 @@ fn said_by_loop(kinds: &[&AgentEvent]) -> usize {
     if output.end != RunEnd::Aborted {
         return kinds.len();
     }
+    if let Some(last) = kinds.iter().rposition(|kind| !is_end(kind))
+        && kinds.get(last).is_some_and(|kind| goes_on_at_once(kind))
+    {
+        return last + 1;
+    }
     let Some(first) = kinds.iter().position(|kind| is_closing(kind)) else {
         let is_closed = output.cost.is_none() && is_cost_known(kinds);
         return kinds.len() - usize::from(is_closed);
@@ -199,6 +204,23 @@ fn said_by_loop(kinds: &[&AgentEvent]) -> usize {
         _ => false,
     };
     first - kinds.iter().take(first).rev().take_while(is_before).count()
+}
+
+/// Whether this ends a turn in which the model was not asked, or a run.
+fn is_end(kind: &AgentEvent) -> bool {
+    matches!(kind, AgentEvent::TurnEnd { message: None, .. } | AgentEvent::AgentEnd { .. })
+}
+
+/// Whether the loop waits for nothing after this, so that only a crash can come before what it says next.
+fn goes_on_at_once(kind: &AgentEvent) -> bool {
+    matches!(
+        kind,
+        AgentEvent::ContextUsage { .. }
+            | AgentEvent::CompactionWarning { .. }
+            | AgentEvent::CompactionEnd { .. }
+            | AgentEvent::BudgetWarning { .. }
+            | AgentEvent::BudgetExceeded { .. }
+    )
 }
 
 /// Whether this was said for a run that a crash had cut off.

@@ -3,15 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rheon::agent::{BudgetPool, Caps, WindowSettings};
 use rheon::prelude::*;
 use rheon::replay::{ReplayError, Until, replay};
 use rheon::store::SessionName;
 use rheon::store::journal::Lease;
 use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, Sessions};
 use rheon::types::{AskFirst, ProviderError, ProviderErrorKind, Store, Timestamp, Usage};
-use rheon::{ReplaySessionError, replay_session};
-use rheon_testkit::{FnTool, Scenario, Scripted, TestClock, Turn, echo, event_text, fails, scripted};
+use rheon::{BudgetPool, Caps, ReplaySessionError, WindowSettings, replay_session};
+use rheon_testkit::{FnTool, Scenario, Scripted, TestClock, Turn, echo, fails, scripted};
 
 fn journals(folder: &Path) -> Arc<JournalStore> {
     let lease = Lease { pid: 7, host: None, at: Timestamp::from_millis(5) };
@@ -137,7 +136,7 @@ async fn from_any_event_on_another_model_may_answer() {
 /// An agent whose window is small and whose budget is shared with one that has taken most of it.
 fn frugal(scenario: Scenario, budget: &BudgetPool) -> Scripted {
     let budget = budget.clone();
-    let window = WindowSettings { tokens_max: Some(6_000), ..WindowSettings::default() };
+    let window = WindowSettings { tokens_max: Some(4_000), ..WindowSettings::default() };
     let text = "All work and no play makes a dull log. ".repeat(70);
     let read = FnTool::new("read", move |_, _| std::future::ready(Ok(ToolResult::text(text.clone()))));
     scripted(scenario).tool(read.effect(Effect::Pure)).with(move |builder| {
@@ -146,14 +145,15 @@ fn frugal(scenario: Scenario, budget: &BudgetPool) -> Scripted {
 }
 
 fn reading(calls: usize) -> Scenario {
-    let usage = |output| Usage { input: 900, output, ..Usage::default() };
+    let usage = |input, output| Usage { input, output, ..Usage::default() };
     let overflow = ProviderError::new(ProviderErrorKind::ContextOverflow, "prompt is too long");
     let scenario = Scenario::new().respond(move |request| {
-        request.tools.is_empty().then(|| Turn::say("I have read much.").usage(usage(60)))
+        request.tools.is_empty().then(|| Turn::say("I have read much.").usage(usage(3_800, 60)))
     });
-    let read = || Turn::new().text("I read.").tool_call("read", json!({})).usage(usage(120));
+    let read = || Turn::new().text("I read.").tool_call("read", json!({})).usage(usage(900, 120));
     let scenario = (0..calls).fold(scenario, |scenario, _| scenario.turn(read()));
-    scenario.turn(Turn::fail(overflow)).turn(Turn::say("Done.").usage(usage(30)))
+    let scenario = scenario.turn(Turn::fail(overflow)).turn(Turn::say("Done.").usage(usage(900, 30)));
+    scenario.turn("Yes.")
 }
 
 fn budget(tokens: u64) -> BudgetPool {
@@ -165,16 +165,18 @@ fn budget(tokens: u64) -> BudgetPool {
 async fn a_session_with_a_window_and_a_budget_that_was_cut_off_anywhere_is_replayed() {
     let whole = tempfile::tempdir().unwrap();
     let store = journals(whole.path());
-    let (agent, ..) = frugal(reading(10), &budget(24_000)).with(|it| it.journals(&store)).build();
+    let (agent, ..) = frugal(reading(5), &budget(21_500)).with(|it| it.journals(&store)).build();
     agent.run("go").await.unwrap();
     agent.compact("what was read").unwrap().finish().await.unwrap();
+    agent.run("really?").await.unwrap();
     let events = read(store.sessions(), &name("s"));
     let count = |name: &str| events.iter().filter(|event| event.kind.name() == name).count();
-    assert!(count("compaction.end") >= 3 && count("budget.warning") == 1, "{}", event_text(&events));
+    assert!(count("compaction.end") >= 3, "{}", count("compaction.end"));
+    assert_eq!((count("compaction.warning"), count("budget.warning")), (1, 1));
     let replayed = replay_session(store.sessions(), &name("s"), Until::End).unwrap();
     assert_eq!((replayed.events.len(), replayed.taken), (events.len(), 0));
 
-    for length in (1..=events.len()).step_by(3) {
+    for length in 1..=events.len() {
         let folder = tempfile::tempdir().unwrap();
         let store = journals(folder.path());
         events.iter().take(length).for_each(|event| store.append(event).unwrap());
@@ -196,7 +198,7 @@ async fn a_session_that_begins_with_a_window_that_is_cut_goes_on_and_is_replayed
     let (agent, ..) = frugal(reading(6), &budget(90_000)).with(|it| it.journals(&store)).build();
     agent.run("go").await.unwrap();
     let next = agent.new_session().unwrap();
-    agent.run("and on").await.unwrap_err();
+    agent.run("and on").await.unwrap();
     store.close(&next);
     drop(agent);
     let next = name(next.as_str());
