@@ -4,6 +4,7 @@ use rheon_types::event::Responder;
 use rheon_types::{AgentEvent, Event, HookPoint, LoopId, RunEnd, StopReason};
 
 use super::error::ReplayError;
+use crate::close::limit_in_note;
 
 /// A stretch of a log.
 #[derive(Debug)]
@@ -213,14 +214,15 @@ fn is_end(kind: &AgentEvent) -> bool {
 
 /// Whether the loop waits for nothing after this, so that only a crash can come before what it says next.
 fn goes_on_at_once(kind: &AgentEvent) -> bool {
-    matches!(
-        kind,
+    match kind {
         AgentEvent::ContextUsage { .. }
-            | AgentEvent::CompactionWarning { .. }
-            | AgentEvent::CompactionEnd { .. }
-            | AgentEvent::BudgetWarning { .. }
-            | AgentEvent::BudgetExceeded { .. }
-    )
+        | AgentEvent::CompactionWarning { .. }
+        | AgentEvent::CompactionEnd { .. }
+        | AgentEvent::BudgetWarning { .. }
+        | AgentEvent::BudgetExceeded { .. } => true,
+        AgentEvent::MessageEnd { message } => limit_in_note(message).is_some(),
+        _ => false,
+    }
 }
 
 /// Whether this was said for a run that a crash had cut off.

@@ -306,7 +306,7 @@ fn prompts(director: &Director) -> Vec<AgentMessage> {
         Some(_) | None => 1,
     };
     let mut said = script.said_from(place);
-    if place == 1 && matches!(script.recorded.end(), Some(RunEnd::Limit { .. })) {
+    if place == 1 && matches!(script.end, RunEnd::Limit { .. }) {
         // The last is what the run says of its limit.
         said.pop();
     }

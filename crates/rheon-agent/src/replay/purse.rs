@@ -32,7 +32,7 @@ impl Script {
     }
 
     fn ends_out_of_budget(&self) -> bool {
-        matches!(self.recorded.end(), Some(RunEnd::Limit { limit: LimitKind::Budget, .. }))
+        matches!(self.end, RunEnd::Limit { limit: LimitKind::Budget, .. })
     }
 
     /// Whether the model was told that the call before the event at `place` is the last one: then no tool ran, and the run

@@ -12,7 +12,7 @@ use rheon_types::{
 };
 
 use super::parts::Recorded;
-use crate::close::not_completed;
+use crate::close::{limit_in_note, not_completed};
 use crate::halt::limit_in;
 
 /// One recorded run. Places are indices of its events.
@@ -22,7 +22,7 @@ pub(super) struct Script {
     /// What the calls are answered with that were open when the run stopped.
     not_completed: String,
     /// Why the run ended, as far as that is known.
-    end: RunEnd,
+    pub(super) end: RunEnd,
 }
 
 /// What makes a run stop in the middle.
@@ -49,7 +49,7 @@ pub(super) struct Said {
 impl Script {
     pub(super) fn new(recorded: Recorded) -> Self {
         // A run whose end is not in the log may have been cut off while it was being cancelled.
-        let end = recorded.end().cloned().unwrap_or(RunEnd::Aborted);
+        let end = recorded.end().cloned().or_else(|| announced_end(&recorded)).unwrap_or(RunEnd::Aborted);
         Self { recorded, not_completed: not_completed(&end), end }
     }
 
@@ -277,6 +277,24 @@ impl Script {
             _ => None,
         })
     }
+}
+
+/// How a run would have ended that was cut off after it had said why.
+fn announced_end(recorded: &Recorded) -> Option<RunEnd> {
+    let (event, _) = recorded.own.get(recorded.said.checked_sub(1)?)?;
+    let (AgentEvent::MessageStart { message } | AgentEvent::MessageEnd { message }) = &event.kind else {
+        return None;
+    };
+    let message = limit_in_note(message)?;
+    let limit = if limit_in(&message).is_some() {
+        LimitKind::Duration
+    } else if message.starts_with("the turn limit") || message.starts_with("the token limit") {
+        // Which of them it is, the loop finds out by itself.
+        LimitKind::Turns
+    } else {
+        LimitKind::Budget
+    };
+    Some(RunEnd::Limit { limit, message })
 }
 
 /// Something that was said to the model.

@@ -42,6 +42,11 @@ fn replayed(ran: &Ran) -> Vec<Event> {
             replay(events.clone(), Until::Seq(event.seq)).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!((replayed.events.last(), replayed.taken), (Some(event), 0));
     }
+    // The last events are those that tell why the run ended.
+    for length in events.len().saturating_sub(6)..events.len() {
+        let cut = replay(events[..length].to_vec(), Until::End);
+        assert_eq!(cut.unwrap_or_else(|error| panic!("after {length}: {error}")).events, events[..length]);
+    }
     assert_eq!(replay(events.clone(), Until::End).unwrap().events, events);
     events
 }
