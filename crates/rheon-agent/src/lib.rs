@@ -18,6 +18,7 @@ mod halt;
 mod hooks;
 mod live;
 mod log;
+mod meter;
 mod on_approval;
 mod panics;
 mod prompt;
