@@ -174,10 +174,10 @@ impl PromptMeter {
         self.tracker.overflowed(self.tokens, tokens_said)
     }
 
-    /// What an answer that nobody reported on probably took.
+    /// The size of an answer, for where nobody reports on it. Without what was learnt from reports, which a replay cannot
+    /// learn again.
     pub(crate) fn written(&self, content: &[Content]) -> u64 {
-        let size = content.iter().map(|block| self.counter.block(block)).sum();
-        self.tracker.tokens_beside(size)
+        content.iter().map(|block| self.counter.block(block)).sum()
     }
 }
 

@@ -220,13 +220,13 @@ impl RunState {
         self.conversation.push(message);
     }
 
-    /// Counts calls that are no part of a turn: what was reported of them, and the tokens that count against limits.
-    pub(crate) fn count_beside(&mut self, usage: Usage, tokens: u64, cost: Option<MicroUsd>) {
+    /// Counts a call that is no part of a turn.
+    pub(crate) fn count_beside(&mut self, usage: Usage, cost: Option<MicroUsd>) {
         if usage.total() > 0 {
             self.usage += usage;
             self.bill.add(cost);
+            self.tokens_spent = self.tokens_spent.saturating_add(usage.total());
         }
-        self.tokens_spent = self.tokens_spent.saturating_add(tokens);
     }
 
     /// The text of the last answer that was not cut off by an error.

@@ -99,7 +99,7 @@ pub(crate) async fn compact(
     let compacted = run.config.context.strategy.compact(view, &model).get();
     let cuts = run.stop.or(compacted).await?;
     let spent = model.spent();
-    run.state.count_beside(spent.usage, spent.tokens, spent.cost);
+    run.state.count_beside(spent.usage, spent.cost);
     run.state.conversation.cut(cuts.clone());
     run.meter.rewritten(&run.state.conversation);
     run.publish();
@@ -132,10 +132,8 @@ fn judge(run: &mut Run, trigger: CompactionTrigger, before: u64, after: u64) -> 
         return Ok(());
     }
     let message = format!(
-        "the prompt still has about {after} tokens after it was made shorter {POOR_COMPACTIONS_MAX} times (about {} of \
-         them are the system prompt and the tools; the window has {}); begin a new session, or take a model with a \
-         larger window",
-        run.meter.tracker().tokens_beside(run.meter.beside()),
+        "the prompt still has about {after} tokens after it was made shorter {POOR_COMPACTIONS_MAX} times \
+         (the window has {}); begin a new session, take a model with a larger window, or give it fewer tools",
         run.window_tokens()
     );
     Err(Halt::Failed(RunFailure::Window { message }))

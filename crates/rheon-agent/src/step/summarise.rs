@@ -32,9 +32,8 @@ pub(crate) struct RunSummariser {
 /// What summaries took.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Spent {
-    pub(crate) usage: Usage,
     /// As reported, or estimated where nothing was.
-    pub(crate) tokens: u64,
+    pub(crate) usage: Usage,
     /// Absent where a price is not known, or nothing was asked.
     pub(crate) cost: Option<MicroUsd>,
 }
@@ -80,19 +79,18 @@ impl RunSummariser {
         };
         let mut draft = Draft::default();
         let outcome = self.collect(request, &mut draft).await;
-        let finished = draft.finish(StopReason::Error);
-        let cost = self.info.as_ref().and_then(|info| info.cost(&finished.usage));
-        let tokens = match finished.usage.total() {
+        let mut finished = draft.finish(StopReason::Error);
+        if finished.usage.total() == 0 && !finished.content.is_empty() {
             // A service that reports nothing is not free.
-            0 => prompt_tokens.saturating_add(self.written(&finished.content)),
-            reported => reported,
-        };
+            let written = self.written(&finished.content);
+            finished.usage = Usage { input: prompt_tokens, output: written, ..Usage::default() };
+        }
+        let cost = self.info.as_ref().and_then(|info| info.cost(&finished.usage));
         if let Some(held) = held {
-            held.settle(tokens, cost);
+            held.settle(finished.usage.total(), cost);
         }
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         spent.usage += finished.usage;
-        spent.tokens = spent.tokens.saturating_add(tokens);
         spent.cost =
             Some(spent.cost.unwrap_or_default()).zip(cost).and_then(|(sum, cost)| sum.checked_add(cost));
         drop(spent);

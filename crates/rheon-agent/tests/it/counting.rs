@@ -266,3 +266,14 @@ async fn reminders_are_asked_once_in_a_turn() {
     scripted(scenario).tool(echo()).with(|builder| builder.reminder(Arc::new(reminder))).run("go").await;
     assert_eq!(asked.load(Ordering::Relaxed), 2);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_summary_of_which_nothing_is_reported_is_not_free() {
+    let scenario = calls(5).turn(too_long()).turn("Summary.").turn("done");
+    let ran = scripted(scenario).tool(big()).run("go").await;
+    let taken = ran.trace.events().into_iter().find_map(|event| match event.kind {
+        AgentEvent::CompactionEnd { usage, .. } => Some((usage.input > 1_000, usage.output)),
+        _ => None,
+    });
+    assert_eq!(taken, Some((true, TokenCounter::default().text("Summary."))));
+}
