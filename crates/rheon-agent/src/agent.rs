@@ -78,7 +78,7 @@ impl Agent {
         // Whoever goes on with a log goes on with its conversation; any other is told by the first run.
         let is_told = parts.position.seq > 0;
         let log = EventLog::resumed(session_id, clock, store, observers, parts.position);
-        let log = if is_told { log.with_conversation(&parts.history) } else { log };
+        let log = if is_told { log.with_window(&parts.history, &parts.cuts) } else { log };
         let conversation = Conversation::mended(&parts.history, parts.cuts, now);
         let inner = Inner {
             agent_id,

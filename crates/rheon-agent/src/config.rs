@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rheon_types::event::RunSettings;
+use rheon_types::event::{RunSettings, RunWindow};
 use rheon_types::{
     AskFirst, CacheConfig, Clock, Gate, Hook, InputFilter, OutputSchema, Provider, Random, Reminder,
     SystemPrompt, ThinkingLevel, TurnTrigger,
@@ -12,7 +12,7 @@ use rheon_types::{
 
 use crate::budget::{BudgetPool, Caps};
 use crate::clock::millis;
-use crate::context::{CheckSettings, CompactionStrategy, Tiers, WindowSettings};
+use crate::context::{CheckSettings, Compaction, CompactionStrategy, Tiers, WindowSettings};
 use crate::control::Control;
 use crate::retry::RetryConfig;
 use crate::system::{SystemClock, SystemRandom};
@@ -95,6 +95,21 @@ impl LoopConfig {
             nudges_max: checks.nudges_max,
             repairs_max: checks.repairs_max,
             output_schema: request.output_schema.as_ref().map(|output| Arc::new(output.schema.clone())),
+            window: Some(self.window_obeyed()),
+        }
+    }
+
+    /// How full the window may be.
+    fn window_obeyed(&self) -> RunWindow {
+        let Settings { model, request, window, .. } = &self.settings;
+        let known = self.provider.describe(model);
+        let known = known.as_deref();
+        RunWindow {
+            tokens_max: window.tokens_max.or(known.map(|info| info.context_tokens)),
+            answer_tokens_max: request.tokens_max.or(known.map(|info| info.output_tokens_max)),
+            warn_percent: window.warn_percent,
+            compact_percent: window.compact_percent,
+            is_automatic: window.compaction == Compaction::Auto,
         }
     }
 

@@ -13,6 +13,7 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::budget::Purse;
 use crate::clock::millis;
 use crate::config::LoopConfig;
 use crate::conversation::Conversation;
@@ -97,6 +98,8 @@ pub(crate) struct Run {
     pub(crate) set_aside: Option<SetAside>,
     /// How long the prompt is.
     pub(crate) meter: PromptMeter,
+    /// Where calls are paid from.
+    pub(crate) purse: Option<Arc<dyn Purse>>,
 }
 
 impl Run {
@@ -125,8 +128,9 @@ impl Run {
         let started_ms = millis(config.clock.elapsed());
         let state = RunState::new(conversation, started_ms);
         let ending = Arc::default();
+        let purse = config.budget.clone().map(|budget| Arc::new(budget) as Arc<dyn Purse>);
         let (mirror, syncing, set_aside, meter) = (None, None, None, PromptMeter::default());
-        Self { config, identity, log, state, stop, mirror, syncing, ending, set_aside, meter }
+        Self { config, identity, log, state, stop, mirror, syncing, ending, set_aside, meter, purse }
     }
 
     pub(crate) fn history(&self) -> &History {
@@ -140,16 +144,29 @@ impl Run {
     /// Emits `agent.start`.
     pub(crate) fn open(&mut self) {
         let continuation = self.identity.continuation.clone();
-        let history = self.log.log.untold(self.history(), continuation.as_ref());
+        let (history, cuts) = self.log.log.untold(&self.state.conversation, continuation.as_ref());
         self.emit(AgentEvent::AgentStart {
             agent_id: self.identity.agent_id.clone(),
             parent_loop_id: self.identity.parent_loop_id.clone(),
             continuation,
             model: Arc::clone(&self.config.settings.model),
             metadata: self.identity.metadata.clone(),
-            settings: self.identity.settings.clone(),
+            settings: self.settings_obeyed(),
             history,
+            cuts,
         });
+    }
+
+    /// What the run obeys, with the window that earlier runs of the agent have learnt.
+    fn settings_obeyed(&self) -> Option<Arc<RunSettings>> {
+        let mut settings = self.identity.settings.clone()?;
+        if self.meter.tracker().has_learnt_window() {
+            let tokens = self.window_tokens();
+            if let Some(window) = &mut Arc::make_mut(&mut settings).window {
+                window.tokens_max = Some(tokens);
+            }
+        }
+        Some(settings)
     }
 
     /// Waits until all that was said so far is safe: the moment before an effect.

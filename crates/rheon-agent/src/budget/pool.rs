@@ -174,6 +174,12 @@ pub(crate) struct Reservation {
 }
 
 impl Reservation {
+    /// What was set aside in a budget that nobody else sees.
+    pub(crate) fn told(reserved: Reserved, clock: Arc<dyn Clock>) -> Self {
+        let pool = BudgetPool::new(Caps::default(), clock);
+        Self { pool, reserved, is_open: false }
+    }
+
     /// What is set aside.
     pub(crate) fn reserved(&self) -> Reserved {
         self.reserved

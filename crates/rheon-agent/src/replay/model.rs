@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::stream::{iter, once, pending};
+use rheon_types::event::CompactionTrigger;
 use rheon_types::{
     AgentEvent, Answer, AssistantMessage, Chunk, ChunkStream, Finished, MicroUsd, Provider, ProviderError,
     ProviderErrorKind, Request, RunEnd, RunFailure, StopReason, Usage,
@@ -43,6 +44,9 @@ impl RecordedModel {
         for at in place..script.recorded.said {
             match script.kind(at)? {
                 AgentEvent::MessageStart { message } => begun = message.as_assistant(),
+                AgentEvent::CompactionStart { trigger: CompactionTrigger::Overflow, .. } => {
+                    return Some(Try::Unseen(too_long(None)));
+                }
                 AgentEvent::Retry { delay_ms, cause, .. } => {
                     return Some(Try::Unseen(again(cause, *delay_ms)));
                 }
@@ -53,6 +57,10 @@ impl RecordedModel {
                         StopReason::Aborted => Ending::Stopped,
                         StopReason::Error => Ending::Failed(match script.kind(at + 1) {
                             Some(AgentEvent::Retry { delay_ms, cause, .. }) => again(cause, *delay_ms),
+                            Some(AgentEvent::CompactionStart {
+                                trigger: CompactionTrigger::Overflow,
+                                ..
+                            }) => too_long(answer.error_message.as_deref()),
                             Some(_) | None => self.last_error(&answer),
                         }),
                     };
@@ -143,6 +151,11 @@ fn stop(director: &Director) {
     }
 }
 
+/// The service said that the window is too long.
+fn too_long(words: Option<&str>) -> ProviderError {
+    ProviderError::new(ProviderErrorKind::ContextOverflow, words.unwrap_or_default())
+}
+
 /// A failure that was worth another try after this pause.
 fn again(cause: &str, delay_ms: u64) -> ProviderError {
     ProviderError::new(ProviderErrorKind::Network, cause).with_retry_after_ms(delay_ms)
@@ -181,6 +194,10 @@ impl Provider for RecordedModel {
 
     fn stream(&self, request: Request, _cancel: CancellationToken) -> ChunkStream {
         let Reached::Place(place) = self.director.reached() else { return Box::pin(pending()) };
+        if let Some(AgentEvent::CompactionEnd { usage, .. }) = self.director.script.kind(place) {
+            let done = Chunk::Done { stop_reason: StopReason::Stop };
+            return Box::pin(iter([Ok(Chunk::Usage { usage: *usage }), Ok(done)]));
+        }
         match self.attempt(place) {
             Some(attempt) => self.chunks(attempt, place, &request.model),
             None => Box::pin(pending()),
@@ -200,7 +217,11 @@ impl Provider for RecordedModel {
     }
 
     fn cost(&self, _asked: &str, _answered: &Finished) -> Option<MicroUsd> {
-        let (_, cost) = self.call_end(self.director.next())?;
+        let place = self.director.next();
+        if let Some(AgentEvent::CompactionEnd { cost, .. }) = self.director.script.kind(place) {
+            return *cost;
+        }
+        let (_, cost) = self.call_end(place)?;
         let is_told = std::mem::replace(&mut self.director.state().is_cost_told, true);
         if is_told { cost.map(|_| MicroUsd::default()) } else { cost }
     }

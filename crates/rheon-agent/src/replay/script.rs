@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rheon_types::event::{ApprovalRequest, PermissionDecision, PermissionResponse, Responder, RunSettings};
+use rheon_types::event::{
+    ApprovalRequest, CompactionTrigger, PermissionDecision, PermissionResponse, Responder, RunSettings,
+};
 use rheon_types::{
     AgentEvent, AgentMessage, AssistantMessage, Author, Content, Event, LimitKind, Message, RunEnd,
     RunFailure, ToolCallId, ToolError, ToolResult,
@@ -11,6 +13,7 @@ use rheon_types::{
 
 use super::parts::Recorded;
 use crate::close::not_completed;
+use crate::halt::limit_in;
 
 /// One recorded run. Places are indices of its events.
 #[derive(Debug)]
@@ -70,7 +73,7 @@ impl Script {
     }
 
     /// The events from `place` to the end of the turn.
-    fn turn_from(&self, place: usize) -> impl Iterator<Item = &AgentEvent> {
+    pub(super) fn turn_from(&self, place: usize) -> impl Iterator<Item = &AgentEvent> {
         self.kinds_from(place).take_while(|kind| !matches!(kind, AgentEvent::TurnEnd { .. }))
     }
 
@@ -253,9 +256,18 @@ impl Script {
         entries
     }
 
-    /// The longest the run may take.
+    /// The longest the run may take. Where a budget had less time left than that, only the end of the run tells.
     pub(super) fn duration_max(&self) -> Option<Duration> {
-        self.settings()?.duration_max_ms.map(Duration::from_millis)
+        let obeyed = self.settings()?.duration_max_ms.map(Duration::from_millis);
+        match &self.end {
+            RunEnd::Limit { limit: LimitKind::Duration, message } => limit_in(message).or(obeyed),
+            _ => obeyed,
+        }
+    }
+
+    /// Whether the run was asked for only to make the window shorter.
+    pub(super) fn is_compaction(&self) -> bool {
+        matches!(self.kind(1), Some(AgentEvent::CompactionStart { trigger: CompactionTrigger::Manual, .. }))
     }
 
     /// The first answer of the model that begins.

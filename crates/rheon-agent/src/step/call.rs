@@ -205,7 +205,7 @@ fn empty_answer(run: &Run, timestamp: Timestamp) -> AssistantMessage {
     }
 }
 
-/// Waits before the next try, if there is to be one. What of the failed answer was shown is kept, marked as failed.
+/// Waits before the next try, if there is to be one.
 async fn pause(run: &mut Run, error: ProviderError, attempt: u32) -> Result<(), Halt> {
     let retry = run.config.settings.retry;
     let Some(delay) = retry.pause_after(&error, attempt, run.config.random.next_u64()) else {

@@ -15,7 +15,7 @@ const WRAP_UP: &str = include_str!("wrap_up.md");
 
 /// The request as the budget allows it: its answer may be shorter, and it may be the last. Halts where nothing is left.
 pub(crate) fn reserve(run: &mut Run, mut request: Request) -> Result<Request, Halt> {
-    let Some(pool) = run.config.budget.clone() else { return Ok(request) };
+    let Some(pool) = run.purse.clone() else { return Ok(request) };
     let planned = planned(run, &request);
     if pool.warns() {
         run.emit(AgentEvent::BudgetWarning { ledger: Arc::new(pool.ledger()) });
@@ -49,6 +49,9 @@ pub(crate) fn reserve(run: &mut Run, mut request: Request) -> Result<Request, Ha
 
 /// What is said of a run that the budget ended.
 pub(crate) const SPENT: &str = "the budget is spent";
+
+/// What the model is told of calls in the last answer that the budget pays for.
+pub(crate) const NOT_RUN: &str = "not run: the budget is spent";
 
 /// What is set aside for the call under way.
 pub(crate) fn reserved(run: &Run) -> Option<Reserved> {

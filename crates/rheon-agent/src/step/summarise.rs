@@ -85,7 +85,7 @@ impl RunSummariser {
             let written = self.written(&finished.content);
             finished.usage = Usage { input: prompt_tokens, output: written, ..Usage::default() };
         }
-        let cost = self.info.as_ref().and_then(|info| info.cost(&finished.usage));
+        let cost = self.provider.cost(&self.model, &finished);
         if let Some(held) = held {
             held.settle(finished.usage.total(), cost);
         }

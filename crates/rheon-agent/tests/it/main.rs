@@ -25,6 +25,8 @@ mod observe;
 mod permission;
 mod queues;
 mod replays;
+mod replays_budget;
+mod replays_window;
 mod retries;
 mod sessions;
 mod stores;
