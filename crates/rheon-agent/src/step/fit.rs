@@ -83,6 +83,8 @@ pub(crate) async fn compact(
         CompactionTrigger::Manual => run.room_tokens().min(before),
         CompactionTrigger::Auto | CompactionTrigger::Overflow => run.room_tokens(),
     };
+    // What of a refused answer was shown has come to it since it was measured.
+    run.meter.follow(&run.state.conversation);
     let model = RunSummariser::new(run);
     let conversation = &run.state.conversation;
     let tasks = run.log.log.tasks();
