@@ -122,6 +122,7 @@ async fn a_small_window_that_nobody_declared_is_learnt() {
     // What was learnt holds for the next run.
     ran.agent.run("go on").await.unwrap();
     assert_eq!(ran.provider.requests().len(), 60 + 1 + 60);
+    ran.trace.assert_order();
 }
 
 #[tokio::test(start_paused = true)]
