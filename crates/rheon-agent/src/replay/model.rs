@@ -40,30 +40,27 @@ impl RecordedModel {
     /// The try that begins before the event at `place`.
     fn attempt(&self, place: usize) -> Option<Try> {
         let script = &self.director.script;
-        let (mut begun, mut is_too_long) = (None, false);
+        let mut begun = None;
         for at in place..script.recorded.said {
             match script.kind(at)? {
                 AgentEvent::MessageStart { message } => begun = message.as_assistant(),
                 AgentEvent::CompactionStart { trigger: CompactionTrigger::Overflow, .. } => {
-                    is_too_long = true;
-                    if begun.is_none() {
-                        return Some(Try::Unseen(too_long(None)));
-                    }
+                    return Some(Try::Unseen(too_long(None)));
                 }
                 AgentEvent::Retry { delay_ms, cause, .. } => {
                     return Some(Try::Unseen(again(cause, *delay_ms)));
                 }
                 AgentEvent::MessageEnd { message } => {
                     let answer = message.as_assistant()?.clone();
-                    if is_too_long {
-                        let error = too_long(answer.error_message.as_deref());
-                        return Some(Try::Seen(Box::new(answer), Ending::Failed(error)));
-                    }
                     let ending = match answer.stop_reason {
                         StopReason::Stop | StopReason::ToolUse | StopReason::Length => Ending::Done,
                         StopReason::Aborted => Ending::Stopped,
                         StopReason::Error => Ending::Failed(match script.kind(at + 1) {
                             Some(AgentEvent::Retry { delay_ms, cause, .. }) => again(cause, *delay_ms),
+                            Some(AgentEvent::CompactionStart {
+                                trigger: CompactionTrigger::Overflow,
+                                ..
+                            }) => too_long(answer.error_message.as_deref()),
                             Some(_) | None => self.last_error(&answer),
                         }),
                     };
@@ -72,17 +69,21 @@ impl RecordedModel {
                 _ => {}
             }
         }
-        let ending = if is_too_long { Ending::Failed(too_long(None)) } else { Ending::Unknown };
-        begun.map(|answer| Try::Seen(Box::new(answer.clone()), ending))
+        begun.map(|answer| Try::Seen(Box::new(answer.clone()), Ending::Unknown))
     }
 
     /// The error that ended the run. Where something else ended it after that, one that is not tried again.
     fn last_error(&self, answer: &AssistantMessage) -> ProviderError {
         match self.director.script.recorded.end() {
             Some(RunEnd::Failed { failure: RunFailure::Provider { error } }) => error.clone(),
-            _ => {
-                let text = answer.error_message.clone().unwrap_or_default();
-                ProviderError::new(ProviderErrorKind::Api, text)
+            end => {
+                let kind = match end {
+                    Some(RunEnd::Failed { failure: RunFailure::Window { .. } }) => {
+                        ProviderErrorKind::ContextOverflow
+                    }
+                    Some(_) | None => ProviderErrorKind::Api,
+                };
+                ProviderError::new(kind, answer.error_message.clone().unwrap_or_default())
             }
         }
     }

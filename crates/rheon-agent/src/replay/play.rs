@@ -32,6 +32,7 @@ use crate::conversation::Conversation;
 use crate::halt::Stop;
 use crate::live::{Identity, Run, RunLog};
 use crate::log::{EventLog, LogPosition, Observers};
+use crate::meter::CountBy;
 use crate::panics::panic_text;
 use crate::retry::RetryConfig;
 use crate::run::{Start, drive};
@@ -80,8 +81,8 @@ pub(super) async fn play(
     let purse = purse(&director, &config);
     let mut run = Run::with_stop(Arc::new(config), identity, log, conversation, stop);
     run.state.call_ids = call_ids;
+    run.meter.count_by(CountBy::Provider);
     run.purse = purse;
-    run.is_replayed = true;
     let broken = perform(&director, &mut run, start).await;
     director.finish();
     drop(run);
