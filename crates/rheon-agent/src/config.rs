@@ -106,6 +106,7 @@ impl LoopConfig {
         let known = known.as_deref();
         RunWindow {
             tokens_max: window.tokens_max.or(known.map(|info| info.context_tokens)),
+            tokens_learnt: None,
             answer_tokens_max: request.tokens_max.or(known.map(|info| info.output_tokens_max)),
             warn_percent: window.warn_percent,
             compact_percent: window.compact_percent,

@@ -157,14 +157,14 @@ impl Run {
         });
     }
 
-    /// What the run obeys, with the window that earlier runs of the agent have learnt.
+    /// What the run obeys, with what earlier runs of the agent have learnt of the window.
     fn settings_obeyed(&self) -> Option<Arc<RunSettings>> {
         let mut settings = self.identity.settings.clone()?;
-        if self.meter.tracker().has_learnt_window() {
-            let tokens = self.window_tokens();
-            if let Some(window) = &mut Arc::make_mut(&mut settings).window {
-                window.tokens_max = Some(tokens);
-            }
+        let learnt = self.meter.tracker().window_learnt();
+        if learnt.is_some()
+            && let Some(window) = &mut Arc::make_mut(&mut settings).window
+        {
+            window.tokens_learnt = learnt;
         }
         Some(settings)
     }

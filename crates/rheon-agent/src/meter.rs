@@ -50,14 +50,18 @@ impl PromptMeter {
         if counter != self.counter {
             *self = Self { counter, by: self.by, ..Self::default() };
         }
+        self.tracker.begin_run(self.tracker.window_learnt());
         self.frame = counter.frame(frame);
         self.reminder = 0;
         self.recut(conversation);
     }
 
-    /// From now on the provider has all the figures.
-    pub(crate) fn count_by(&mut self, by: CountBy) {
-        self.by = by;
+    /// Goes on as in a log: the provider has all the figures, and earlier runs have learnt this of the window.
+    pub(crate) fn replay(&mut self, frame: &Request, window_learnt: Option<u64>) {
+        // What was learnt holds for the model that the run is about to begin with.
+        *self =
+            Self { counter: TokenCounter::for_model(&frame.model), by: CountBy::Provider, ..Self::default() };
+        self.tracker.begin_run(window_learnt);
     }
 
     /// Who counts.

@@ -32,7 +32,6 @@ use crate::conversation::Conversation;
 use crate::halt::Stop;
 use crate::live::{Identity, Run, RunLog};
 use crate::log::{EventLog, LogPosition, Observers};
-use crate::meter::CountBy;
 use crate::panics::panic_text;
 use crate::retry::RetryConfig;
 use crate::run::{Start, drive};
@@ -81,7 +80,9 @@ pub(super) async fn play(
     let purse = purse(&director, &config);
     let mut run = Run::with_stop(Arc::new(config), identity, log, conversation, stop);
     run.state.call_ids = call_ids;
-    run.meter.count_by(CountBy::Provider);
+    let learnt = director.script.settings().and_then(|settings| settings.window?.tokens_learnt);
+    let frame = run.frame();
+    run.meter.replay(&frame, learnt);
     run.purse = purse;
     let broken = perform(&director, &mut run, start).await;
     director.finish();

@@ -97,7 +97,7 @@ impl Run {
     pub(crate) fn knows_window(&self) -> bool {
         let settings = &self.config.settings;
         settings.window.tokens_max.is_some()
-            || self.meter.tracker().has_learnt_window()
+            || self.meter.tracker().window_learnt().is_some()
             || self.config.provider.describe(&settings.model).is_some()
     }
 

@@ -118,18 +118,49 @@ async fn a_window_that_was_warned_of_and_made_shorter_by_a_paid_summary_is_repla
 
 #[tokio::test(start_paused = true)]
 async fn a_window_that_a_service_refused_is_replayed_whether_anything_was_seen_or_not() {
-    let scenario = calls(4).turn(Turn::fail(overflow())).turn("Summary.").turn("done");
-    let (agent, trace, _) = scripted(scenario).tool(big(4_000)).build();
-    agent.run("go").await.unwrap();
-    assert_eq!(count(&replayed(&trace), "compaction.end"), 1);
-
     let usage = Usage { input: 3, output: 2, ..Usage::default() };
     let half = Turn::say("half").usage(usage).error(overflow());
-    let (agent, trace, _) =
-        scripted(calls(4).turn(half).turn("Summary.").turn("done")).tool(big(4_000)).build();
-    let output = agent.run("go").await.unwrap();
-    assert_eq!(output.text, "done", "what the failed try said is no part of the next");
-    assert_eq!(count(&replayed(&trace), "resilience.recovered"), 1);
+    for refused in [Turn::fail(overflow()), half] {
+        let scenario = calls(4)
+            .respond(|request| request.tools.is_empty().then(|| Turn::say("Summary.")))
+            .turn(refused)
+            .turn("done")
+            .turn("And again.");
+        let (agent, trace, _) = scripted(scenario).tool(big(4_000)).build();
+        let output = agent.run("go").await.unwrap();
+        assert_eq!(output.text, "done", "what the failed try said is no part of the next");
+        // What the refusal showed of the window is known in the next run too.
+        agent.run("again").await.unwrap();
+        let events = replayed(&trace);
+        assert_eq!((count(&events, "compaction.end"), count(&events, "resilience.recovered")), (1, 1));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_refusals_showed_of_the_window_and_what_disproves_it_is_replayed() {
+    let usage = Usage { input: 90_000, output: 2, ..Usage::default() };
+    let refused = || Turn::fail(overflow());
+    let broken = Turn::fail(ProviderError::new(ProviderErrorKind::Api, "no"));
+    let scenario = calls(6)
+        .respond(|request| request.tools.is_empty().then(|| Turn::say("Summary.")))
+        .turn(refused())
+        .turn(broken)
+        .turn(refused())
+        .turn(Turn::call("big", json!({})).usage(usage))
+        .turn("done")
+        .turn("And again.");
+    let (agent, trace, _) = scripted(scenario).tool(big(20_000)).build();
+    agent.run("go").await.unwrap_err();
+    agent.run("again").await.unwrap();
+    agent.run("and again").await.unwrap();
+    let events = replayed(&trace);
+    let learnt = events.iter().filter_map(|event| match &event.kind {
+        AgentEvent::AgentStart { settings: Some(settings), .. } => {
+            Some(settings.window?.tokens_learnt.is_some())
+        }
+        _ => None,
+    });
+    assert_eq!(learnt.collect::<Vec<_>>(), [false, true, false]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -48,6 +48,10 @@ pub struct RunWindow {
     /// How many tokens the window had; absent where nothing was known of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens_max: Option<u64>,
+    /// How many tokens the window was thought to have when the run began, where a service had shown that it has fewer than
+    /// was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_learnt: Option<u64>,
     /// How many tokens one answer might have, where that was known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_tokens_max: Option<u32>,

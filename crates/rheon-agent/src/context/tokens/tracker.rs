@@ -118,9 +118,15 @@ impl ContextTracker {
         (size / RATIO_MAX..=size.saturating_mul(RATIO_MAX)).contains(&tokens)
     }
 
-    /// Whether refusals have shown how small the window is.
-    pub fn has_learnt_window(&self) -> bool {
-        self.window_learnt.is_some()
+    /// What the window is thought to hold, where refusals have shown how small it is.
+    pub fn window_learnt(&self) -> Option<u64> {
+        self.window_learnt
+    }
+
+    /// Goes on in another run: refusals of before no longer count, but what they showed of the window does.
+    pub fn begin_run(&mut self, window_learnt: Option<u64>) {
+        self.overflows = 0;
+        self.window_learnt = window_learnt;
     }
 
     /// How many tokens the window holds: what the model's data say, or less where refusals showed it.
