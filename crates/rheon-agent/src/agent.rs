@@ -78,7 +78,7 @@ impl Agent {
         // Whoever goes on with a log goes on with its conversation; any other is told by the first run.
         let is_told = parts.position.seq > 0;
         let log = EventLog::resumed(session_id, clock, store, observers, parts.position);
-        let log = if is_told { log.with_conversation(&parts.history) } else { log };
+        let log = if is_told { log.with_window(&parts.history, &parts.cuts) } else { log };
         let conversation = Conversation::mended(&parts.history, parts.cuts, now);
         let inner = Inner {
             agent_id,
@@ -292,6 +292,7 @@ impl Agent {
             let conversation = inner.conversation(identity.continuation.as_ref());
             let mut run = Run::new(Arc::clone(&inner.config), identity, log, conversation, &cancel);
             run.state.call_ids = std::mem::take(&mut lock(&inner.shared).call_ids);
+            run.meter = std::mem::take(&mut lock(&inner.shared).meter);
             run.mirror = Some(Arc::clone(&inner.shared));
             run.ending = ending;
             let output = match AssertUnwindSafe(drive(&mut run, start)).catch_unwind().await {

@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use rheon_types::{AgentEvent, AgentOutput, Message, RunEnd, RunFailure, StopReason, ToolError, Usage};
+use rheon_types::{
+    AgentEvent, AgentMessage, AgentOutput, Author, Message, RunEnd, RunFailure, StopReason, ToolError, Usage,
+};
 
 use crate::approval;
 use crate::live::Run;
@@ -36,13 +38,25 @@ pub(crate) fn end_run(run: &mut Run, end: RunEnd) -> Arc<AgentOutput> {
         }
     }
     if let RunEnd::Limit { message, .. } = &end {
-        let note = format!("[Agent stopped: {message}]");
+        let note = limit_note(message);
         run.enter_now(|now| Message::note(note, now));
     }
     let output = Arc::new(output(run, end));
     run.hand_over();
     run.ending.complete(|| run.emit(AgentEvent::AgentEnd { output: Arc::clone(&output) }));
     output
+}
+
+/// What a run says of the limit that ends it.
+fn limit_note(message: &str) -> String {
+    format!("[Agent stopped: {message}]")
+}
+
+/// The limit of which [`limit_note`] speaks.
+pub(crate) fn limit_in_note(note: &AgentMessage) -> Option<String> {
+    let Some(Message::User(user)) = note.as_llm() else { return None };
+    let text = note.as_llm().filter(|_| user.author == Author::Runtime)?.text();
+    Some(text.strip_prefix("[Agent stopped: ")?.strip_suffix(']')?.to_owned())
 }
 
 fn output(run: &Run, end: RunEnd) -> AgentOutput {

@@ -4,15 +4,15 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rheon_types::event::RunSettings;
+use rheon_types::event::{RunSettings, RunWindow};
 use rheon_types::{
     AskFirst, CacheConfig, Clock, Gate, Hook, InputFilter, OutputSchema, Provider, Random, Reminder,
     SystemPrompt, ThinkingLevel, TurnTrigger,
 };
 
-use crate::budget::BudgetPool;
+use crate::budget::{BudgetPool, Caps};
 use crate::clock::millis;
-use crate::context::{CheckSettings, CompactionStrategy, Tiers, WindowSettings};
+use crate::context::{CheckSettings, Compaction, CompactionStrategy, Tiers, WindowSettings};
 use crate::control::Control;
 use crate::retry::RetryConfig;
 use crate::system::{SystemClock, SystemRandom};
@@ -95,6 +95,22 @@ impl LoopConfig {
             nudges_max: checks.nudges_max,
             repairs_max: checks.repairs_max,
             output_schema: request.output_schema.as_ref().map(|output| Arc::new(output.schema.clone())),
+            window: Some(self.window_obeyed()),
+        }
+    }
+
+    /// How full the window may be.
+    fn window_obeyed(&self) -> RunWindow {
+        let Settings { model, request, window, .. } = &self.settings;
+        let known = self.provider.describe(model);
+        let known = known.as_deref();
+        RunWindow {
+            tokens_max: window.tokens_max.or(known.map(|info| info.context_tokens)),
+            tokens_learnt: None,
+            answer_tokens_max: request.tokens_max.or(known.map(|info| info.output_tokens_max)),
+            warn_percent: window.warn_percent,
+            compact_percent: window.compact_percent,
+            is_automatic: window.compaction == Compaction::Auto,
         }
     }
 
@@ -179,11 +195,15 @@ pub struct RequestSettings {
 }
 
 /// Hard caps on one run.
+///
+/// They and a [`BudgetPool`] look at the same figures: tokens of prompts and answers, failed tries and summaries included, as
+/// reported, or estimated where nothing is. The limits of a run are looked at between its turns, so the last turn may pass
+/// them; a budget is a wall. [`Caps::from`] makes a budget of limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExecutionLimits {
     /// The most turns.
     pub turns_max: Option<u32>,
-    /// The most tokens of all turns together.
+    /// The most tokens of all turns together, of prompts and answers.
     pub tokens_max: Option<u64>,
     /// The longest a run may take.
     pub duration_max: Option<Duration>,
@@ -203,6 +223,13 @@ impl ExecutionLimits {
     /// No caps at all.
     pub fn unlimited() -> Self {
         Self { turns_max: None, tokens_max: None, duration_max: None }
+    }
+}
+
+impl From<ExecutionLimits> for Caps {
+    /// The same caps on tokens and time, for a whole tree of agents. Turns are no part of a budget.
+    fn from(limits: ExecutionLimits) -> Self {
+        Self { tokens: limits.tokens_max, cost: None, wall: limits.duration_max }
     }
 }
 

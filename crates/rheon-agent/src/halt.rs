@@ -42,6 +42,12 @@ pub(crate) fn out_of_time(limit: Duration) -> String {
     format!("the time limit of {} s was reached", limit.as_secs_f64())
 }
 
+/// The limit of which [`out_of_time`] speaks.
+pub(crate) fn limit_in(message: &str) -> Option<Duration> {
+    let seconds = message.strip_prefix("the time limit of ")?.strip_suffix(" s was reached")?;
+    Duration::try_from_secs_f64(seconds.parse().ok()?).ok()
+}
+
 /// Fires when a run has to stop: cancelled by its caller, or out of time.
 pub(crate) struct Stop {
     token: CancellationToken,

@@ -3,9 +3,11 @@
 mod caps;
 mod plan;
 mod pool;
+mod purse;
 mod room;
 
 pub use caps::Caps;
 pub(crate) use plan::Planned;
 pub use pool::BudgetPool;
 pub(crate) use pool::{Granted, Reservation};
+pub(crate) use purse::Purse;

@@ -11,7 +11,7 @@ pub(crate) fn structured(text: &str, schema: &OutputSchema) -> Result<Value, Str
     let value: Value =
         serde_json::from_str(without_fence(text)).map_err(|error| format!("it is not JSON: {error}"))?;
     let validator = jsonschema::validator_for(&schema.schema)
-        .map_err(|error| format!("the schema {:?} cannot be used: {error}", schema.name))?;
+        .map_err(|error| format!("the schema of the answer cannot be used: {error}"))?;
     let problem = |error: jsonschema::ValidationError<'_>| {
         let place = error.instance_path().to_string();
         if place.is_empty() { error.to_string() } else { format!("at {place}: {error}") }

@@ -15,15 +15,15 @@ pub(crate) struct Told {
 
 impl Told {
     /// A conversation told by events of before.
-    pub(crate) fn new(history: &History) -> Self {
-        Self { history: history.iter().cloned().collect(), ..Self::default() }
+    pub(crate) fn new(history: &History, cuts: &[WindowCut]) -> Self {
+        Self { history: history.iter().cloned().collect(), cuts: cuts.to_vec(), tasks: Vec::new() }
     }
 
     /// Takes in the next event.
     pub(crate) fn apply(&mut self, event: &AgentEvent) {
         match event {
-            AgentEvent::AgentStart { history: Some(history), .. } => {
-                *self = Self { tasks: std::mem::take(&mut self.tasks), ..Self::new(history) };
+            AgentEvent::AgentStart { history: Some(history), cuts, .. } => {
+                *self = Self { tasks: std::mem::take(&mut self.tasks), ..Self::new(history, cuts) };
             }
             AgentEvent::AgentStart { continuation, .. } => {
                 self.history = go_back(&self.history, continuation.as_ref());
@@ -52,12 +52,20 @@ impl Told {
         &self.tasks
     }
 
-    /// Whether a run that begins with `begun` need not say so.
-    pub(crate) fn is_told(&self, begun: &History, continuation: Option<&ContinuationKind>) -> bool {
+    /// Whether a run that begins with `begun`, over which `cuts` lie, need not say so.
+    pub(crate) fn is_told(
+        &self,
+        begun: &History,
+        cuts: &[WindowCut],
+        continuation: Option<&ContinuationKind>,
+    ) -> bool {
         let told = go_back(&self.history, continuation);
+        let end = told.len() as u64;
         let is_same =
             |(one, other): (&Arc<AgentMessage>, &Arc<AgentMessage>)| Arc::ptr_eq(one, other) || one == other;
-        told.len() == begun.len() && told.iter().zip(begun.iter()).all(is_same)
+        self.cuts.iter().filter(|cut| cut.to <= end).eq(cuts)
+            && told.len() == begun.len()
+            && told.iter().zip(begun.iter()).all(is_same)
     }
 }
 

@@ -14,12 +14,14 @@ use observers::Shown;
 use rheon_types::event::TaskItem;
 use rheon_types::{
     AgentEvent, Clock, ContinuationKind, Event, History, LoopId, SessionId, Store, StoreError, Timestamp,
+    WindowCut,
 };
 
 pub use observers::{EventSubscription, Observers, RecvError};
 pub(crate) use queue::EventQueue;
 
 use crate::context::Told;
+use crate::conversation::Conversation;
 use crate::panics::panic_text;
 
 /// The log of one session. Clones share it.
@@ -114,15 +116,25 @@ impl EventLog {
 
     /// The same log, which has this conversation from events of before `position`.
     pub fn with_conversation(self, history: &History) -> Self {
-        self.lock().conversation = Told::new(history);
+        self.with_window(history, &[])
+    }
+
+    /// The same log, which has this conversation, and these cuts over it, from events of before `position`.
+    pub fn with_window(self, history: &History, cuts: &[WindowCut]) -> Self {
+        self.lock().conversation = Told::new(history, cuts);
         self
     }
 
-    /// What a run has to say of the conversation it begins with: nothing, if the log tells it already.
-    pub(crate) fn untold(&self, begun: &History, continuation: Option<&ContinuationKind>) -> Option<History> {
-        let state = self.lock();
-        let is_told = state.conversation.is_told(begun, continuation);
-        if is_told { None } else { Some(begun.clone()) }
+    /// What a run has to say of the conversation it begins with, and of what lies over it: nothing, if the log tells it
+    /// already.
+    pub(crate) fn untold(
+        &self,
+        begun: &Conversation,
+        continuation: Option<&ContinuationKind>,
+    ) -> (Option<History>, Vec<WindowCut>) {
+        let (history, cuts) = (begun.history(), begun.cuts());
+        let is_told = self.lock().conversation.is_told(history, cuts, continuation);
+        if is_told { (None, Vec::new()) } else { (Some(history.clone()), cuts.to_vec()) }
     }
 
     /// Takes in somebody else's event, which has the next number.

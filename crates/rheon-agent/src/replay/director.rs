@@ -203,6 +203,10 @@ impl Director {
         match event {
             AgentEvent::TurnStart { turn_index, .. } => self.queue_said(*turn_index, next),
             AgentEvent::TurnEnd { tool_results, .. } if tool_results.is_empty() => self.keep_going(next),
+            // Nobody prompted a run that only makes the window shorter, so that something waited if it goes on.
+            AgentEvent::CompactionEnd { .. } if next == 3 && self.script.is_compaction() => {
+                self.keep_going(next);
+            }
             _ => {}
         }
         match self.script.kind(next) {
@@ -261,7 +265,7 @@ impl Director {
     /// How many of the messages of the first turn are prompts.
     pub(super) fn prompts_len(&self, said: &[Entry]) -> usize {
         match self.script.kind(0) {
-            Some(AgentEvent::AgentStart { continuation: None, .. }) => {
+            Some(AgentEvent::AgentStart { continuation: None, .. }) if !self.script.is_compaction() => {
                 said.iter().take_while(|entry| matches!(entry, Entry::Message(_))).count()
             }
             _ => 0,

@@ -1,15 +1,16 @@
 //! Replay: the real loop runs again from a log alone, and the same durable events come out, byte for byte.
 //!
 //! What the loop once learned through its seams comes from the log: answers of the model, results of tools, verdicts of the
-//! gate, answers to questions, opinions of hooks, refusals of filters, what the user said in between, time, durations,
-//! prices and ids. Nothing is called, nothing is waited for, nothing is written. Every event that the loop makes is held
-//! against the recorded one; the first that differs ends the replay.
+//! gate, answers to questions, opinions of hooks, refusals of filters, what the user said in between, how long a prompt is,
+//! the cuts of a compaction, what a budget set aside or refused, time, durations, prices and ids. Nothing is called, nothing
+//! is waited for, nothing is written. Every event that the loop makes is held against the recorded one; the first that
+//! differs ends the replay.
 //!
 //! Taken as they were recorded, because no loop made them: what tools and programs report about the session (tasks, modes,
 //! checkpoints, errors, sub-agents), and the events by which a store closed a run that a crash had cut off; such a run is
 //! replayed up to the cut. Taken as they were, from beginning to end: runs without settings, which were brought from
-//! elsewhere, and runs with a budget or a compaction, because what else drew on the budget and what the strategy made of
-//! the window is not in the log. Runs that were under way at the same time in one log are refused.
+//! elsewhere, and runs of before the log said how full a window might be, if it was measured in them. Runs that were under
+//! way at the same time in one log are refused.
 
 mod difference;
 mod director;
@@ -18,9 +19,11 @@ mod model;
 mod opinions;
 mod parts;
 mod play;
+mod purse;
 mod script;
 mod time;
 mod tools;
+mod window;
 
 use rheon_types::Event;
 use tokio::runtime;

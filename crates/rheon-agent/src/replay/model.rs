@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::stream::{iter, once, pending};
+use rheon_types::event::CompactionTrigger;
 use rheon_types::{
-    AgentEvent, AssistantMessage, Chunk, ChunkStream, Finished, MicroUsd, Provider, ProviderError,
+    AgentEvent, Answer, AssistantMessage, Chunk, ChunkStream, Finished, MicroUsd, Provider, ProviderError,
     ProviderErrorKind, Request, RunEnd, RunFailure, StopReason, Usage,
 };
 use tokio_util::sync::CancellationToken;
@@ -43,6 +44,9 @@ impl RecordedModel {
         for at in place..script.recorded.said {
             match script.kind(at)? {
                 AgentEvent::MessageStart { message } => begun = message.as_assistant(),
+                AgentEvent::CompactionStart { trigger: CompactionTrigger::Overflow, .. } => {
+                    return Some(Try::Unseen(too_long(None)));
+                }
                 AgentEvent::Retry { delay_ms, cause, .. } => {
                     return Some(Try::Unseen(again(cause, *delay_ms)));
                 }
@@ -53,6 +57,10 @@ impl RecordedModel {
                         StopReason::Aborted => Ending::Stopped,
                         StopReason::Error => Ending::Failed(match script.kind(at + 1) {
                             Some(AgentEvent::Retry { delay_ms, cause, .. }) => again(cause, *delay_ms),
+                            Some(AgentEvent::CompactionStart {
+                                trigger: CompactionTrigger::Overflow,
+                                ..
+                            }) => too_long(answer.error_message.as_deref()),
                             Some(_) | None => self.last_error(&answer),
                         }),
                     };
@@ -68,9 +76,14 @@ impl RecordedModel {
     fn last_error(&self, answer: &AssistantMessage) -> ProviderError {
         match self.director.script.recorded.end() {
             Some(RunEnd::Failed { failure: RunFailure::Provider { error } }) => error.clone(),
-            _ => {
-                let text = answer.error_message.clone().unwrap_or_default();
-                ProviderError::new(ProviderErrorKind::Api, text)
+            end => {
+                let kind = match end {
+                    Some(RunEnd::Failed { failure: RunFailure::Window { .. } }) => {
+                        ProviderErrorKind::ContextOverflow
+                    }
+                    Some(_) | None => ProviderErrorKind::Api,
+                };
+                ProviderError::new(kind, answer.error_message.clone().unwrap_or_default())
             }
         }
     }
@@ -138,6 +151,11 @@ fn stop(director: &Director) {
     }
 }
 
+/// The service said that the window is too long.
+fn too_long(words: Option<&str>) -> ProviderError {
+    ProviderError::new(ProviderErrorKind::ContextOverflow, words.unwrap_or_default())
+}
+
 /// A failure that was worth another try after this pause.
 fn again(cause: &str, delay_ms: u64) -> ProviderError {
     ProviderError::new(ProviderErrorKind::Network, cause).with_retry_after_ms(delay_ms)
@@ -176,14 +194,34 @@ impl Provider for RecordedModel {
 
     fn stream(&self, request: Request, _cancel: CancellationToken) -> ChunkStream {
         let Reached::Place(place) = self.director.reached() else { return Box::pin(pending()) };
+        if let Some(AgentEvent::CompactionEnd { usage, .. }) = self.director.script.kind(place) {
+            let done = Chunk::Done { stop_reason: StopReason::Stop };
+            return Box::pin(iter([Ok(Chunk::Usage { usage: *usage }), Ok(done)]));
+        }
         match self.attempt(place) {
             Some(attempt) => self.chunks(attempt, place, &request.model),
             None => Box::pin(pending()),
         }
     }
 
+    /// How long the prompt is, as the next event says that says so.
+    fn count_tokens<'a>(&'a self, _request: &'a Request) -> Answer<'a, Option<u64>> {
+        let Reached::Place(place) = self.director.reached() else { return Answer::Now(None) };
+        Answer::Now(self.director.script.kinds_from(place).find_map(|kind| match kind {
+            AgentEvent::ContextUsage { tokens_used, .. } => Some(*tokens_used),
+            AgentEvent::LlmStart { tokens_estimate, .. } => Some(*tokens_estimate),
+            AgentEvent::CompactionStart { tokens_before, .. } => Some(*tokens_before),
+            AgentEvent::CompactionEnd { tokens_after, .. } => Some(*tokens_after),
+            _ => None,
+        }))
+    }
+
     fn cost(&self, _asked: &str, _answered: &Finished) -> Option<MicroUsd> {
-        let (_, cost) = self.call_end(self.director.next())?;
+        let place = self.director.next();
+        if let Some(AgentEvent::CompactionEnd { cost, .. }) = self.director.script.kind(place) {
+            return *cost;
+        }
+        let (_, cost) = self.call_end(place)?;
         let is_told = std::mem::replace(&mut self.director.state().is_cost_told, true);
         if is_told { cost.map(|_| MicroUsd::default()) } else { cost }
     }

@@ -4,6 +4,7 @@ use rheon_types::event::Responder;
 use rheon_types::{AgentEvent, Event, HookPoint, LoopId, RunEnd, StopReason};
 
 use super::error::ReplayError;
+use crate::close::limit_in_note;
 
 /// A stretch of a log.
 #[derive(Debug)]
@@ -60,19 +61,27 @@ pub(super) fn parts(events: impl IntoIterator<Item = Event>) -> Result<Vec<Part>
     Ok(parts)
 }
 
-/// A run; or its events one by one, if it was brought from elsewhere (the loop says what it obeys) or what it depended on is
-/// not in the log: what else drew on its budget, and what the strategy made of its window.
+/// A run; or its events one by one, if it was brought from elsewhere (the loop says what it obeys), or if its window counted
+/// before the log said how full it might be.
 fn one_run(loop_id: LoopId, events: Vec<Event>) -> Vec<Part> {
-    let is_beyond = |event: &Event| {
+    let settings = events.first().and_then(|event| match &event.kind {
+        AgentEvent::AgentStart { settings, .. } => settings.as_deref(),
+        _ => None,
+    });
+    let is_of_window = |event: &Event| {
         matches!(
             &event.kind,
-            AgentEvent::AgentStart { settings: None, .. }
-                | AgentEvent::LlmStart { reserved: Some(_), .. }
-                | AgentEvent::BudgetExceeded { .. }
+            AgentEvent::ContextUsage { .. }
+                | AgentEvent::CompactionWarning { .. }
+                | AgentEvent::CompactionStart { .. }
                 | AgentEvent::CompactionEnd { .. }
         )
     };
-    if events.iter().any(is_beyond) {
+    let is_playable = match settings {
+        None => false,
+        Some(settings) => settings.window.is_some() || !events.iter().any(is_of_window),
+    };
+    if !is_playable {
         return events.into_iter().map(|event| Part::Loose(Box::new(event))).collect();
     }
     vec![Part::Run(Recorded::new(loop_id, events))]
@@ -135,13 +144,7 @@ pub(super) fn is_from_outside(kind: &AgentEvent) -> bool {
         | AgentEvent::SubagentStart { .. }
         | AgentEvent::SubagentEnd { .. }
         | AgentEvent::ParallelStart { .. }
-        | AgentEvent::ParallelEnd { .. }
-        | AgentEvent::ContextUsage { .. }
-        | AgentEvent::CompactionWarning { .. }
-        | AgentEvent::CompactionStart { .. }
-        | AgentEvent::CompactionEnd { .. }
-        | AgentEvent::BudgetWarning { .. }
-        | AgentEvent::BudgetExceeded { .. } => true,
+        | AgentEvent::ParallelEnd { .. } => true,
         AgentEvent::HookRun { point, .. } => *point != HookPoint::PermitTool,
         AgentEvent::AgentStart { .. }
         | AgentEvent::AgentEnd { .. }
@@ -163,6 +166,12 @@ pub(super) fn is_from_outside(kind: &AgentEvent) -> bool {
         | AgentEvent::ApprovalResolved { .. }
         | AgentEvent::PlanQueued { .. }
         | AgentEvent::InputRejected { .. }
+        | AgentEvent::ContextUsage { .. }
+        | AgentEvent::CompactionWarning { .. }
+        | AgentEvent::CompactionStart { .. }
+        | AgentEvent::CompactionEnd { .. }
+        | AgentEvent::BudgetWarning { .. }
+        | AgentEvent::BudgetExceeded { .. }
         | AgentEvent::Retry { .. }
         | AgentEvent::Recovered { .. } => false,
     }
@@ -178,6 +187,11 @@ fn said_by_loop(kinds: &[&AgentEvent]) -> usize {
     if output.end != RunEnd::Aborted {
         return kinds.len();
     }
+    if let Some(last) = kinds.iter().rposition(|kind| !is_end(kind))
+        && kinds.get(last).is_some_and(|kind| goes_on_at_once(kind))
+    {
+        return last + 1;
+    }
     let Some(first) = kinds.iter().position(|kind| is_closing(kind)) else {
         let is_closed = output.cost.is_none() && is_cost_known(kinds);
         return kinds.len() - usize::from(is_closed);
@@ -191,6 +205,24 @@ fn said_by_loop(kinds: &[&AgentEvent]) -> usize {
         _ => false,
     };
     first - kinds.iter().take(first).rev().take_while(is_before).count()
+}
+
+/// Whether this ends a turn in which the model was not asked, or a run.
+fn is_end(kind: &AgentEvent) -> bool {
+    matches!(kind, AgentEvent::TurnEnd { message: None, .. } | AgentEvent::AgentEnd { .. })
+}
+
+/// Whether the loop waits for nothing after this, so that only a crash can come before what it says next.
+fn goes_on_at_once(kind: &AgentEvent) -> bool {
+    match kind {
+        AgentEvent::ContextUsage { .. }
+        | AgentEvent::CompactionWarning { .. }
+        | AgentEvent::CompactionEnd { .. }
+        | AgentEvent::BudgetWarning { .. }
+        | AgentEvent::BudgetExceeded { .. } => true,
+        AgentEvent::MessageEnd { message } => limit_in_note(message).is_some(),
+        _ => false,
+    }
 }
 
 /// Whether this was said for a run that a crash had cut off.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rheon_types::event::{PermissionDecision, Responder, Scope};
+use rheon_types::event::{PermissionDecision, Responder, RunWindow, Scope};
 use rheon_types::{
     AgentEvent, AgentOutput, Event, LoopId, RunEnd, SessionId, StopReason, Timestamp, ToolError, ToolResult,
     Usage,
@@ -30,7 +30,16 @@ fn start() -> AgentEvent {
         metadata: None,
         settings: Some(Arc::default()),
         history: None,
+        cuts: Vec::new(),
     }
+}
+
+fn begun_with_window() -> AgentEvent {
+    let mut start = start();
+    if let AgentEvent::AgentStart { settings: Some(settings), .. } = &mut start {
+        Arc::make_mut(settings).window = Some(RunWindow::default());
+    }
+    start
 }
 
 fn end() -> AgentEvent {
@@ -87,6 +96,16 @@ fn what_was_said_after_a_crash_is_not_the_loops() {
     };
     assert_eq!(shown(events("r", vec![start(), call, end()])), "run 3 3 2", "its cost would be known");
     assert_eq!(shown(events("r", vec![start(), resolved, end()])), "run 3 3 3", "somebody cancelled it");
+    let turn = AgentEvent::TurnStart { turn_index: 0, triggered_by: rheon_types::TurnTrigger::User };
+    let full = AgentEvent::ContextUsage { tokens_used: 1, tokens_window: 2 };
+    let over = AgentEvent::TurnEnd {
+        turn_index: 0,
+        message: None,
+        tool_results: Vec::new(),
+        usage: Usage::default(),
+    };
+    let kinds = vec![begun_with_window(), turn, full, over, end()];
+    assert_eq!(shown(events("r", kinds)), "run 5 5 3", "there was no time to cancel it");
 }
 
 #[test]

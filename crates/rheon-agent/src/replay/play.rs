@@ -19,11 +19,14 @@ use super::error::ReplayError;
 use super::model::RecordedModel;
 use super::opinions::{RecordedFilter, RecordedGate, RecordedHook, hook_names};
 use super::parts::Recorded;
+use super::purse::RecordedPurse;
 use super::script::{Entry, Script};
 use super::time::{NoDice, RecordedClock};
 use super::tools::RecordedTool;
+use super::window::{RecordedReminder, RecordedStrategy};
+use crate::budget::Purse;
 use crate::call_ids::CallIds;
-use crate::config::{ExecutionLimits, LoopConfig, RequestSettings, Settings, ToolExecution};
+use crate::config::{ContextParts, ExecutionLimits, LoopConfig, RequestSettings, Settings, ToolExecution};
 use crate::context::{CheckSettings, Compaction, Told, WindowSettings};
 use crate::conversation::Conversation;
 use crate::halt::Stop;
@@ -67,18 +70,20 @@ pub(super) async fn play(
         }
     });
     let log = EventLog::resumed(first.session_id.clone(), clock, Some(store), observers, position)
-        .with_conversation(told.history());
+        .with_window(told.history(), told.cuts());
     director.watch(&log);
-    let (identity, history, start) = beginning(&director, &first, told.history());
+    let (identity, conversation, start) = beginning(&director, &first, told);
     let log = RunLog { log, loop_id: first.loop_id.clone(), queue: None };
     let limit = director.script.duration_max();
     let stop = Stop::told(director.token.clone(), Arc::clone(&director.passed), limit);
-    let call_ids = CallIds::from(&history);
-    let end = history.len() as u64;
-    let cuts = told.cuts().iter().filter(|cut| cut.to <= end).cloned().collect();
-    let conversation = Conversation::new(history, cuts);
+    let call_ids = CallIds::from(conversation.history());
+    let purse = purse(&director, &config);
     let mut run = Run::with_stop(Arc::new(config), identity, log, conversation, stop);
     run.state.call_ids = call_ids;
+    let learnt = director.script.settings().and_then(|settings| settings.window?.tokens_learnt);
+    let frame = run.frame();
+    run.meter.replay(&frame, learnt);
+    run.purse = purse;
     let broken = perform(&director, &mut run, start).await;
     director.finish();
     drop(run);
@@ -153,9 +158,20 @@ fn config(director: &Arc<Director>, first: &Event) -> Result<LoopConfig, ReplayE
         control: director.control.clone(),
         clock: Arc::new(RecordedClock(Arc::clone(director))),
         random: Arc::new(NoDice),
+        context: ContextParts {
+            reminders: vec![Arc::new(RecordedReminder(Arc::clone(director)))],
+            strategy: Arc::new(RecordedStrategy(Arc::clone(director))),
+        },
         settings: settings(script),
         ..LoopConfig::new(provider)
     })
+}
+
+/// What the run was paid from, if it had a budget.
+fn purse(director: &Arc<Director>, config: &LoopConfig) -> Option<Arc<dyn Purse>> {
+    let (director, clock) = (Arc::clone(director), Arc::clone(&config.clock));
+    let has_budget = director.script.has_budget();
+    has_budget.then(|| Arc::new(RecordedPurse { director, clock }) as Arc<dyn Purse>)
 }
 
 /// Every tool that the model called, whether there was one or not: what became of the call is in the log.
@@ -199,9 +215,15 @@ fn settings(script: &Script) -> Settings {
     let output_schema = obeyed
         .and_then(|obeyed| obeyed.output_schema.as_deref())
         .map(|schema| Arc::new(OutputSchema { name: "output".into(), schema: schema.clone() }));
+    let window = obeyed.and_then(|obeyed| obeyed.window);
+    let unmeasured = WindowSettings { compaction: Compaction::Manual, ..WindowSettings::default() };
     Settings {
         model,
-        request: RequestSettings { output_schema, ..RequestSettings::default() },
+        request: RequestSettings {
+            output_schema,
+            tokens_max: window.and_then(|window| window.answer_tokens_max),
+            ..RequestSettings::default()
+        },
         limits: obeyed.map_or(defaults.limits, |obeyed| ExecutionLimits {
             turns_max: obeyed.turns_max,
             tokens_max: obeyed.tokens_max,
@@ -220,7 +242,12 @@ fn settings(script: &Script) -> Settings {
         }),
         cancel_grace: Duration::ZERO,
         first_turn_trigger: first_turn_trigger.unwrap_or(TurnTrigger::User),
-        window: WindowSettings { compaction: Compaction::Manual, ..WindowSettings::default() },
+        window: window.map_or(unmeasured, |window| WindowSettings {
+            tokens_max: window.tokens_max,
+            warn_percent: window.warn_percent,
+            compact_percent: window.compact_percent,
+            compaction: if window.is_automatic { Compaction::Auto } else { Compaction::Manual },
+        }),
         checks: obeyed.map_or(defaults.checks, |obeyed| CheckSettings {
             nudges_max: obeyed.nudges_max,
             repairs_max: obeyed.repairs_max,
@@ -229,7 +256,7 @@ fn settings(script: &Script) -> Settings {
 }
 
 /// Who the run is, what it goes on from, and what it is told first.
-fn beginning(director: &Director, first: &Event, told: &History) -> (Identity, History, Start) {
+fn beginning(director: &Director, first: &Event, told: &Told) -> (Identity, Conversation, Start) {
     let mut identity = Identity {
         agent_id: AgentId::from(""),
         loop_id: first.loop_id.clone(),
@@ -239,13 +266,14 @@ fn beginning(director: &Director, first: &Event, told: &History) -> (Identity, H
         metadata: None,
         settings: None,
     };
-    let mut begun = crate::context::go_back(told, None);
+    let (mut begun, mut cuts) = (crate::context::go_back(told.history(), None), told.cuts());
     if let AgentEvent::AgentStart {
         agent_id,
         parent_loop_id,
         continuation,
         metadata,
         history,
+        cuts: brought,
         settings,
         model: _,
     } = &first.kind
@@ -255,18 +283,21 @@ fn beginning(director: &Director, first: &Event, told: &History) -> (Identity, H
         identity.parent_loop_id = parent_loop_id.clone();
         identity.continuation = continuation.clone();
         identity.metadata = metadata.clone();
-        begun = match history {
-            Some(history) => history.clone(),
-            None => crate::context::go_back(told, continuation.as_ref()),
+        (begun, cuts) = match history {
+            Some(history) => (history.clone(), brought.as_slice()),
+            None => (crate::context::go_back(told.history(), continuation.as_ref()), told.cuts()),
         };
     }
     // A list of its own, so that it does not grow into that of the log.
     let begun: History = begun.iter().cloned().collect();
+    let end = begun.len() as u64;
+    let cuts = cuts.iter().filter(|cut| cut.to <= end).cloned().collect();
     let start = match identity.continuation {
+        None if director.script.is_compaction() => Start::Compact(String::new()),
         None => Start::Prompt(prompts(director)),
         Some(_) => Start::Continue,
     };
-    (identity, begun, start)
+    (identity, Conversation::new(begun, cuts), start)
 }
 
 /// What the run was prompted with: the first messages of its first turn, or of its end if it came to no turn.
@@ -277,7 +308,7 @@ fn prompts(director: &Director) -> Vec<AgentMessage> {
         Some(_) | None => 1,
     };
     let mut said = script.said_from(place);
-    if place == 1 && matches!(script.recorded.end(), Some(RunEnd::Limit { .. })) {
+    if place == 1 && matches!(script.end, RunEnd::Limit { .. }) {
         // The last is what the run says of its limit.
         said.pop();
     }

@@ -3,14 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rheon_types::event::{ApprovalRequest, PermissionDecision, PermissionResponse, Responder, RunSettings};
+use rheon_types::event::{
+    ApprovalRequest, CompactionTrigger, PermissionDecision, PermissionResponse, Responder, RunSettings,
+};
 use rheon_types::{
     AgentEvent, AgentMessage, AssistantMessage, Author, Content, Event, LimitKind, Message, RunEnd,
     RunFailure, ToolCallId, ToolError, ToolResult,
 };
 
 use super::parts::Recorded;
-use crate::close::not_completed;
+use crate::close::{limit_in_note, not_completed};
+use crate::halt::limit_in;
 
 /// One recorded run. Places are indices of its events.
 #[derive(Debug)]
@@ -19,7 +22,7 @@ pub(super) struct Script {
     /// What the calls are answered with that were open when the run stopped.
     not_completed: String,
     /// Why the run ended, as far as that is known.
-    end: RunEnd,
+    pub(super) end: RunEnd,
 }
 
 /// What makes a run stop in the middle.
@@ -46,7 +49,7 @@ pub(super) struct Said {
 impl Script {
     pub(super) fn new(recorded: Recorded) -> Self {
         // A run whose end is not in the log may have been cut off while it was being cancelled.
-        let end = recorded.end().cloned().unwrap_or(RunEnd::Aborted);
+        let end = recorded.end().cloned().or_else(|| announced_end(&recorded)).unwrap_or(RunEnd::Aborted);
         Self { recorded, not_completed: not_completed(&end), end }
     }
 
@@ -70,7 +73,7 @@ impl Script {
     }
 
     /// The events from `place` to the end of the turn.
-    fn turn_from(&self, place: usize) -> impl Iterator<Item = &AgentEvent> {
+    pub(super) fn turn_from(&self, place: usize) -> impl Iterator<Item = &AgentEvent> {
         self.kinds_from(place).take_while(|kind| !matches!(kind, AgentEvent::TurnEnd { .. }))
     }
 
@@ -253,9 +256,18 @@ impl Script {
         entries
     }
 
-    /// The longest the run may take.
+    /// The longest the run may take. Where a budget had less time left than that, only the end of the run tells.
     pub(super) fn duration_max(&self) -> Option<Duration> {
-        self.settings()?.duration_max_ms.map(Duration::from_millis)
+        let obeyed = self.settings()?.duration_max_ms.map(Duration::from_millis);
+        match &self.end {
+            RunEnd::Limit { limit: LimitKind::Duration, message } => limit_in(message).or(obeyed),
+            _ => obeyed,
+        }
+    }
+
+    /// Whether the run was asked for only to make the window shorter.
+    pub(super) fn is_compaction(&self) -> bool {
+        matches!(self.kind(1), Some(AgentEvent::CompactionStart { trigger: CompactionTrigger::Manual, .. }))
     }
 
     /// The first answer of the model that begins.
@@ -265,6 +277,24 @@ impl Script {
             _ => None,
         })
     }
+}
+
+/// How a run would have ended that was cut off after it had said why.
+fn announced_end(recorded: &Recorded) -> Option<RunEnd> {
+    let (event, _) = recorded.own.get(recorded.said.checked_sub(1)?)?;
+    let (AgentEvent::MessageStart { message } | AgentEvent::MessageEnd { message }) = &event.kind else {
+        return None;
+    };
+    let message = limit_in_note(message)?;
+    let limit = if limit_in(&message).is_some() {
+        LimitKind::Duration
+    } else if message.starts_with("the turn limit") || message.starts_with("the token limit") {
+        // Which of them it is, the loop finds out by itself.
+        LimitKind::Turns
+    } else {
+        LimitKind::Budget
+    };
+    Some(RunEnd::Limit { limit, message })
 }
 
 /// Something that was said to the model.

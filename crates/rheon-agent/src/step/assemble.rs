@@ -5,7 +5,6 @@ use std::sync::Arc;
 use rheon_types::{Request, ToolChoice};
 
 use crate::live::Run;
-use crate::step::remind::remind;
 
 /// The request of this turn.
 pub(crate) fn assemble(run: &Run) -> Request {
@@ -14,7 +13,7 @@ pub(crate) fn assemble(run: &Run) -> Request {
         model: Arc::clone(&run.config.settings.model),
         system: settings.system_prompt.clone(),
         messages: run.state.conversation.window().clone(),
-        reminder: remind(run),
+        reminder: run.state.turn.as_ref().and_then(|turn| turn.reminder.clone()),
         tools: run.config.tools.definitions(),
         tool_choice: ToolChoice::Auto,
         thinking: settings.thinking,

@@ -12,6 +12,7 @@ use crate::halt::Halt;
 use crate::hooks::{Hooks, Spoke};
 use crate::live::Run;
 use crate::step::execute::refuse;
+use crate::step::reserve::NOT_RUN;
 
 /// Judges every call of the turn. Those that may not run are answered here; the others wait for the next step.
 ///
@@ -97,7 +98,7 @@ async fn check(run: &mut Run, slot: usize, call: &ToolCall) -> Result<Judged, Ha
         return Ok(Err(ToolError::Denied(text)));
     }
     if run.state.stops.is_wrapping_up {
-        return Ok(Err(ToolError::Denied("not run: the budget is spent".into())));
+        return Ok(Err(ToolError::Denied(NOT_RUN.into())));
     }
     if let Some(problem) = &call.malformed {
         return Ok(Err(ToolError::InvalidArgs(problem.clone())));

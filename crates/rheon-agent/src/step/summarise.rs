@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::StreamExt;
 use rheon_types::{
-    AgentMessage, BoxFuture, Chunk, Draft, History, Message, MicroUsd, ModelInfo, Provider, ProviderError,
-    ProviderErrorKind, Request, StopReason, Usage,
+    AgentMessage, BoxFuture, Chunk, Content, Draft, History, Message, MicroUsd, ModelInfo, Provider,
+    ProviderError, ProviderErrorKind, Request, StopReason, Usage,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::budget::{BudgetPool, Granted, Planned};
-use crate::context::{Summariser, summary_prompt, transcript};
+use crate::context::{ContextTracker, Summariser, TokenCounter, summary_prompt, transcript};
 use crate::live::Run;
 
 /// The longest summary.
@@ -23,6 +23,8 @@ pub(crate) struct RunSummariser {
     info: Option<Arc<ModelInfo>>,
     budget: Option<BudgetPool>,
     window_tokens: u64,
+    counter: TokenCounter,
+    tracker: ContextTracker,
     cancel: CancellationToken,
     spent: Mutex<Spent>,
 }
@@ -30,6 +32,7 @@ pub(crate) struct RunSummariser {
 /// What summaries took.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Spent {
+    /// As reported, or estimated where nothing was.
     pub(crate) usage: Usage,
     /// Absent where a price is not known, or nothing was asked.
     pub(crate) cost: Option<MicroUsd>,
@@ -44,6 +47,8 @@ impl RunSummariser {
             model,
             budget: run.config.budget.clone(),
             window_tokens: run.window_tokens(),
+            counter: run.meter.counter(),
+            tracker: run.meter.tracker().clone(),
             cancel: run.stop.token().child_token(),
             spent: Mutex::default(),
         }
@@ -55,10 +60,10 @@ impl RunSummariser {
     }
 
     async fn ask(&self, request: Request) -> Result<String, ProviderError> {
-        let prompt_tokens =
-            request.messages.iter().map(|message| crate::context::estimate_tokens(message)).sum();
+        let prompt_tokens = self.tracker.tokens_beside(self.counter.request(&request));
         let planned = Planned {
-            prompt_tokens,
+            // What is estimated may be too little.
+            prompt_tokens: prompt_tokens.saturating_add(prompt_tokens / 4),
             answer_tokens_max: SUMMARY_TOKENS_MAX,
             prices: self.info.as_ref().and_then(|info| info.prices),
         };
@@ -74,8 +79,13 @@ impl RunSummariser {
         };
         let mut draft = Draft::default();
         let outcome = self.collect(request, &mut draft).await;
-        let finished = draft.finish(StopReason::Error);
-        let cost = self.info.as_ref().and_then(|info| info.cost(&finished.usage));
+        let mut finished = draft.finish(StopReason::Error);
+        if finished.usage.total() == 0 && !finished.content.is_empty() {
+            // A service that reports nothing is not free.
+            let written = self.written(&finished.content);
+            finished.usage = Usage { input: prompt_tokens, output: written, ..Usage::default() };
+        }
+        let cost = self.provider.cost(&self.model, &finished);
         if let Some(held) = held {
             held.settle(finished.usage.total(), cost);
         }
@@ -86,12 +96,14 @@ impl RunSummariser {
         drop(spent);
         outcome?;
         let texts = finished.content.iter().filter_map(|block| match block {
-            rheon_types::Content::Text { text } => Some(text.as_str()),
-            rheon_types::Content::Image { .. }
-            | rheon_types::Content::Thinking { .. }
-            | rheon_types::Content::ToolCall(_) => None,
+            Content::Text { text } => Some(text.as_str()),
+            Content::Image { .. } | Content::Thinking { .. } | Content::ToolCall(_) => None,
         });
         Ok(texts.collect::<Vec<_>>().join("\n"))
+    }
+
+    fn written(&self, content: &[Content]) -> u64 {
+        self.tracker.tokens_beside(content.iter().map(|block| self.counter.block(block)).sum())
     }
 
     async fn collect(&self, request: Request, draft: &mut Draft) -> Result<(), ProviderError> {

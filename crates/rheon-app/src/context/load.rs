@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rheon_agent::{
-    AgentBuilder, ComplexityScore, Effort, EffortPlan, Recitation, Tiers, base_prompt, plan, score,
+    AgentBuilder, ComplexityScore, Effort, EffortPlan, Recitation, Tiers, base_prompt, plan_effort,
+    score_complexity,
 };
 use rheon_store::sqlite::{DatabaseError, Learning};
 use rheon_tools::memory::{Redact, Watch};
@@ -83,8 +84,8 @@ enum WatchOwner {
 impl Loaded {
     /// Loads everything that is not turned off. What cannot be loaded is a warning.
     pub async fn load(inputs: ContextInputs) -> Self {
-        let complexity = score(&inputs.task);
-        let plan = plan(inputs.effort, complexity.complexity);
+        let complexity = score_complexity(&inputs.task);
+        let plan = plan_effort(inputs.effort, complexity.complexity);
         let files = {
             let inputs = inputs.clone();
             tokio::task::spawn_blocking(move || Files::load(&inputs))

@@ -90,7 +90,9 @@ pub async fn demo(
 async fn open(options: &DemoOptions, project: &Project, tell: &Tell) -> Result<OpenSession, DemoError> {
     match attempt(options, project, tell, Held::Yes).await {
         // What the demo runs is known, so nothing is at stake; and what is missing is said.
-        Err(DemoError::Open(OpenError::Toolkit(ToolkitError::Sandbox(error @ SandboxError::Unavailable { .. })))) => {
+        Err(DemoError::Open(OpenError::Toolkit(ToolkitError::Sandbox(
+            error @ SandboxError::Unavailable { .. },
+        )))) => {
             tell(crate::session::SessionNotice::Sandbox(format!(
                 "{error}; the commands of the demo are harmless and run without one"
             )));

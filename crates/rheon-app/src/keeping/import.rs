@@ -59,6 +59,7 @@ pub(super) fn events(
         metadata: Some(Arc::new(origin.metadata())),
         settings: None,
         history: None,
+        cuts: Vec::new(),
     });
     run.all(messages);
     run.end();

@@ -139,12 +139,27 @@ impl OpenSession {
         let counting = spent.clone();
         let agent = builder.on_event(move |event| counting.observe(event)).build()?;
         let config_folder = surroundings.folders.config().ok();
-        let places =
-            ExtensionPlaces::of(surroundings.home().as_deref(), config_folder.as_deref(), &config.project_root);
+        let places = ExtensionPlaces::of(
+            surroundings.home().as_deref(),
+            config_folder.as_deref(),
+            &config.project_root,
+        );
         let extensions = Extensions::load(&places, config.trust);
         let client = client(agent, &toolkit, &keeper, &kept, asking);
         let working_folder = surroundings.working_folder;
-        Ok(Self { client, kept, keeper, toolkit, loaded, chosen, model, hooks, spent, extensions, working_folder })
+        Ok(Self {
+            client,
+            kept,
+            keeper,
+            toolkit,
+            loaded,
+            chosen,
+            model,
+            hooks,
+            spent,
+            extensions,
+            working_folder,
+        })
     }
 
     /// How the session is reached.
@@ -213,7 +228,8 @@ impl OpenSession {
             counter.text(&definition.to_string())
         });
         let messages = self.client.agent().messages();
-        let messages = messages.iter().filter_map(|message| message.as_llm()).map(|message| counter.message(message));
+        let messages =
+            messages.iter().filter_map(|message| message.as_llm()).map(|message| counter.message(message));
         self.loaded.assembled.report(tools.sum(), messages.sum(), self.model.info.context_tokens)
     }
 
@@ -241,10 +257,7 @@ impl OpenSession {
 }
 
 /// The model that is configured, or else the first that can be asked.
-async fn asked(
-    config: &Config,
-    surroundings: &Surroundings,
-) -> Result<(Chosen, ResolvedModel), OpenError> {
+async fn asked(config: &Config, surroundings: &Surroundings) -> Result<(Chosen, ResolvedModel), OpenError> {
     let settings = &config.settings;
     let registry = registry(&settings.services, surroundings)?;
     let said = settings.model.name.as_deref();

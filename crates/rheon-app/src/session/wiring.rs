@@ -20,7 +20,8 @@ use super::machine::Surroundings;
 use super::notice::{SessionNotice, Tell};
 use crate::config::{Config, LimitSettings};
 use crate::context::{
-    CodeMapOptions, ContextInputs, ContextWarning, LeftOutRule, Loaded, SessionStart, Source};
+    CodeMapOptions, ContextInputs, ContextWarning, LeftOutRule, Loaded, SessionStart, Source,
+};
 use crate::keeping::KeptSession;
 use crate::models::{Because, Chosen, full_name};
 use crate::stream_json::Channel;

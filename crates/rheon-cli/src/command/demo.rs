@@ -1,31 +1,36 @@
-//! `rheon demo`: a scripted model plays a scenario, and the terminal shows it.
+//! `rheon demo`: a scripted model mends a repository, and the terminal shows it.
 
-use anyhow::anyhow;
+use std::sync::Arc;
+
 use rheon_app::config::InterfaceSettings;
-use rheon_app::{DemoOptions, DemoReport, demo};
-use rheon_types::RunEnd;
+use rheon_app::session::Tell;
+use rheon_app::{DemoOptions, DemoReport, Leaves, demo};
 use tokio_util::sync::CancellationToken;
 
+use super::setup::surroundings;
+use crate::ending::Ending;
 use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::output::{Output, Reader, complain, remark};
-use crate::render::{Detail, count};
+use crate::render::Detail;
+use crate::runtime::block_on;
 use crate::show::{Look, Show};
 use crate::signals::Signals;
 use crate::terminal::{self, Audience};
 
 /// Watch an agent at work; needs no network and no key
 ///
-/// A scripted model plays a bundled scenario through the real agent: it thinks, writes and reads notes with two small
-/// tools, gets one name wrong and recovers. The notes are files in a temporary folder, which is removed at the end.
+/// A scripted model finds out why a test fails, mends it and runs the test again, in a fresh repository. Only the model is scripted: the
+/// tools, the rules, the sandbox and the session are the real ones. What it did stays, to be listed, replayed, taken back and exported.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Demo {
     /// Play without pauses
     #[arg(long)]
     fast: bool,
 
-    /// Keep the folder with the notes and say where it is
+    /// Leave nothing behind: no repository, no session
     #[arg(long)]
-    keep: bool,
+    discard: bool,
 
     /// Print every event as one line of JSON instead
     #[arg(long)]
@@ -33,77 +38,74 @@ pub(crate) struct Demo {
 }
 
 impl Demo {
-    pub(crate) fn run(self) -> anyhow::Result<Exit> {
-        // This thread writes to the terminal. The others run the agent and hear signals, also while this one waits for a
-        // terminal that does not read. Starting them takes no time that could be measured.
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-        let runtime = runtime.map_err(|error| anyhow!("cannot start: {error}"))?;
-        runtime.block_on(self.play())
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        block_on(self.play())
     }
 
-    async fn play(self) -> anyhow::Result<Exit> {
+    async fn play(self) -> Result<Exit, Failure> {
         let cancel = CancellationToken::new();
-        let signals =
-            Signals::cancel(&cancel).map_err(|error| anyhow!("cannot listen to signals: {error}"))?;
-        let show = Show::new(self.view(), Output::new(cancel.clone()));
-        let options = DemoOptions { fast: self.fast, keep: self.keep, folder: std::env::temp_dir() };
-        let report = show.while_it_spins(demo(options, &cancel, |event| show.event(event))).await;
-        let report = report.inspect_err(|_| show.still())?;
-        self.close(&report, &show);
-        match show.close() {
-            Ok(Reader::There) => Ok(conclude(&report.output.end, signals.received())),
-            // Whoever stops reading has seen enough.
-            Ok(Reader::Left) => Ok(Exit::Done),
-            Err(error) => Err(anyhow!("cannot write to standard output: {error}")),
+        let signals = Signals::cancel(&cancel)
+            .map_err(|error| Failure::error(format_args!("cannot listen to signals: {error}")))?;
+        let show = Show::new(self.look(), Output::new(cancel.clone()));
+        let options = DemoOptions {
+            fast: self.fast,
+            leaves: if self.discard { Leaves::Nothing } else { Leaves::Everything },
+            folder: std::env::temp_dir(),
+            surroundings: surroundings(None)?,
+        };
+        let tell: Tell = Arc::new(|notice| remark(&format!("note: {notice}")));
+        let mut ending = Ending::default();
+        let played = demo(options, &cancel, tell, |event| {
+            ending.observe(event);
+            show.event(event);
+        });
+        let report = show.while_it_spins(played).await;
+        let report = report.map_err(Failure::error).inspect_err(|_| show.still())?;
+        if self.events {
+            remark(&left(&report));
+        } else {
+            show.remark(&left(&report));
         }
+        match show.close() {
+            Ok(Reader::There) => {}
+            // Whoever stops reading has seen enough.
+            Ok(Reader::Left) => return Ok(Exit::Done),
+            Err(error) => {
+                return Err(Failure::error(format_args!("cannot write to standard output: {error}")));
+            }
+        }
+        if let Some(problem) = ending.problem() {
+            complain(&problem);
+        }
+        Ok(ending.exit(signals.received()))
     }
 
-    fn view(&self) -> Look {
+    fn look(&self) -> Look {
         if self.events {
             return Look::Log;
         }
-        let interface = InterfaceSettings::default();
-        Look::Text(terminal::screen(Audience::Watcher, &interface, Detail::Normal, None))
-    }
-
-    /// Says what became of the workspace. A log holds nothing but events, so there it goes to standard error.
-    fn close(&self, report: &DemoReport, show: &Show) {
-        match (self.events, &report.kept) {
-            (false, _) => show.remark(&workspace_line(report)),
-            (true, Some(_)) => remark(&workspace_line(report)),
-            (true, None) => {}
-        }
+        Look::Text(terminal::screen(Audience::Watcher, &InterfaceSettings::default(), Detail::Normal, None))
     }
 }
 
-fn workspace_line(report: &DemoReport) -> String {
-    let bytes: u64 = report.notes.iter().map(|note| note.bytes).sum();
-    let notes = format!("{} ({})", count(report.notes.len() as u64, "note"), count(bytes, "byte"));
-    match &report.kept {
-        Some(path) => format!("{notes} kept in {}", path.display()),
-        None if report.notes.is_empty() => "no notes were written".into(),
-        None => format!("{notes} were written and removed again; --keep keeps them"),
+/// What stayed, and what can be done with it.
+fn left(report: &DemoReport) -> String {
+    let Some(folder) = &report.folder else {
+        return "nothing was left behind".into();
+    };
+    let folder = folder.display();
+    if !report.is_kept {
+        return format!("The repository is in {folder}; the session could not be kept.");
     }
-}
-
-fn conclude(end: &RunEnd, signal: Option<Exit>) -> Exit {
-    if let Some(problem) = problem(end) {
-        complain(&problem);
-    }
-    match (end, signal) {
-        (RunEnd::Aborted, Some(signal)) => signal,
-        (end, _) => Exit::of_run(end),
-    }
-}
-
-/// What is to be said of a run that did not come to its end by itself.
-fn problem(end: &RunEnd) -> Option<String> {
-    match end {
-        RunEnd::Completed | RunEnd::Aborted => None,
-        RunEnd::Truncated => Some("the last answer was cut off by its token limit".into()),
-        RunEnd::Limit { message, .. } => Some(format!("stopped: {message}")),
-        RunEnd::Rejected { rejection } => Some(format!("the prompt was rejected: {rejection}")),
-        RunEnd::Vetoed { message, .. } => Some(format!("a hook stopped the run: {message}")),
-        RunEnd::Failed { failure } => Some(failure.to_string()),
-    }
+    let DemoReport { session_id, prompt_seq, .. } = report;
+    let lines = [
+        format!("The repository is in {folder}, the session is {session_id}. To go on from here:"),
+        format!("  cd {folder}"),
+        "  rheon sessions list".to_owned(),
+        format!("  rheon sessions show {session_id}"),
+        format!("  rheon sessions replay {session_id}"),
+        format!("  rheon sessions rewind {session_id} --to {prompt_seq}    takes the change back"),
+        format!("  rheon sessions export {session_id} --output demo.html"),
+    ];
+    lines.join("\n")
 }

@@ -29,7 +29,7 @@ impl Command {
             Self::Run(run) => run.headless(),
             Self::Sessions(sessions) => sessions.run(),
             Self::Models(models) => models.run(),
-            Self::Demo(demo) => Ok(demo.run()?),
+            Self::Demo(demo) => demo.run(),
             Self::Completions(completions) => completions.run(),
             Self::Man(man) => man.run(),
         }

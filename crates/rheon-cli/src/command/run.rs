@@ -7,13 +7,13 @@ use rheon_app::session::{Asking, Extras, Opening, Which};
 use rheon_types::SessionId;
 
 use super::setup::surroundings;
+use crate::driven;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::{
     InputFormat, ModelFlags, OutputFlags, OutputFormat, PermissionFlags, SessionFlags, SettingFlags,
     SetupFlags,
 };
-use crate::driven;
 use crate::headless;
 use crate::runtime::block_on;
 use crate::{prompt, repl, schema};

@@ -3,9 +3,7 @@
 use std::collections::VecDeque;
 
 use rheon_app::session::{OpenSession, Opening, SessionEndReason, Watch};
-use rheon_app::stream_json::{
-    Channel, ClientRequest, Heard, Initialize, InputLine, Projector, SessionState,
-};
+use rheon_app::stream_json::{Channel, ClientRequest, Heard, Initialize, InputLine, Projector, SessionState};
 use rheon_types::{AgentEvent, Client as _, Command, Content, Event, OutputSchema};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -84,7 +82,8 @@ fn apply(opening: &mut Opening, channel: &Channel, initialize: Initialize) {
     }
     if let Some(text) = initialize.append_system_prompt {
         let before = context.append_system_prompt.take();
-        context.append_system_prompt = Some(before.map_or(text.clone(), |before| format!("{before}\n\n{text}")));
+        context.append_system_prompt =
+            Some(before.map_or(text.clone(), |before| format!("{before}\n\n{text}")));
     }
     if let Some(schema) = initialize.json_schema {
         opening.extras.output_schema = Some(OutputSchema { name: "answer".into(), schema });

@@ -1,6 +1,8 @@
 //! What a typed line answers to a question.
 
-use rheon_types::event::{ApprovalRequest, PermissionDecision, PermissionResponse, Scope, Selection, Subject, UserQuestion};
+use rheon_types::event::{
+    ApprovalRequest, PermissionDecision, PermissionResponse, Scope, Selection, Subject, UserQuestion,
+};
 
 /// What a typed line answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +16,9 @@ pub(super) enum Answered {
 /// How a question ends: what can be said.
 pub(super) fn choices(request: &ApprovalRequest) -> String {
     match &request.subject {
-        Subject::Questions { .. } => "Type an answer, or the number of a choice; an empty line says nothing. ".into(),
+        Subject::Questions { .. } => {
+            "Type an answer, or the number of a choice; an empty line says nothing. ".into()
+        }
         Subject::Plan { .. } => "[y] go ahead  [n] not yet, or say what should be different: ".into(),
         Subject::Command { .. } | Subject::Diff { .. } | Subject::Arguments { .. } => {
             let always = match &request.suggested_rule {
@@ -73,7 +77,8 @@ fn answers(questions: &[UserQuestion], text: &str) -> PermissionResponse {
 
 /// What was chosen, by its number or in words.
 fn one(question: &UserQuestion, text: &str) -> String {
-    let by_number = text.parse::<usize>().ok().and_then(|number| question.choices.get(number.checked_sub(1)?));
+    let by_number =
+        text.parse::<usize>().ok().and_then(|number| question.choices.get(number.checked_sub(1)?));
     by_number.map_or_else(|| text.to_owned(), |choice| choice.label.clone())
 }
 

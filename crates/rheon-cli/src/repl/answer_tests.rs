@@ -34,7 +34,10 @@ fn allow(scope: Scope) -> Answered {
 #[test]
 fn letters_decide_and_words_are_a_reason_against_it() {
     let call = call(Some("Bash(make *)"));
-    assert_eq!(choices(&call), "[y] once  [s] such calls in this session  [a] always (Bash(make *))  [n] no, or say why not: ");
+    assert_eq!(
+        choices(&call),
+        "[y] once  [s] such calls in this session  [a] always (Bash(make *))  [n] no, or say why not: "
+    );
     assert_eq!(answer(&call, "Y"), allow(Scope::Once));
     assert_eq!(answer(&call, "s"), allow(Scope::Session));
     assert_eq!(answer(&call, "always"), allow(Scope::Always));

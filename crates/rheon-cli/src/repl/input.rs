@@ -41,7 +41,10 @@ pub(super) const HELP: [(&str, &str); 8] = [
     ("/context", "what takes how much of the model's window"),
     ("/cost", "what was spent"),
     ("/compact [WISHES]", "make the window shorter; say what should be kept in mind"),
-    ("/mode [MODE]", "how much may be done without asking: default, acceptEdits, plan, dontAsk, bypassPermissions"),
+    (
+        "/mode [MODE]",
+        "how much may be done without asking: default, acceptEdits, plan, dontAsk, bypassPermissions",
+    ),
     ("/exit", "end the conversation (or Ctrl-D)"),
     ("line \\", "a line that ends with a backslash goes on in the next"),
 ];

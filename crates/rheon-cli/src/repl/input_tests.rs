@@ -16,10 +16,7 @@ fn lines_are_prompts_unless_they_name_a_command() {
     assert_eq!(Input::of("", "/mode"), Input::Mode(None));
     let other = Input::Other { name: "review".into(), arguments: "src main".into() };
     assert_eq!(Input::of("", "/review src main"), other);
-    assert_eq!(
-        Input::of("", "/mode never"),
-        Input::Other { name: "mode".into(), arguments: "never".into() }
-    );
+    assert_eq!(Input::of("", "/mode never"), Input::Other { name: "mode".into(), arguments: "never".into() });
 }
 
 #[test]

@@ -63,7 +63,9 @@ impl Talk<'_> {
     fn greeting(&self) -> String {
         let (model, folder) = (self.session.model_name(), self.session.working_folder().display());
         let mode = self.session.toolkit().gate().mode();
-        format!("{model} in {folder} ({mode:?}). /help lists what can be typed; Ctrl-C stops a run, Ctrl-D ends.")
+        format!(
+            "{model} in {folder} ({mode:?}). /help lists what can be typed; Ctrl-C stops a run, Ctrl-D ends."
+        )
     }
 
     async fn go_on(&mut self, first: Option<String>) -> Result<Exit, Failure> {
@@ -122,12 +124,10 @@ impl Talk<'_> {
                 let mode = self.session.toolkit().gate().mode();
                 self.say(&format!("mode {mode:?}"))
             }
-            Input::Mode(Some(mode)) => {
-                match self.session.client().send(Command::SetMode { mode }).await {
-                    Ok(()) => self.say(&format!("mode {mode:?}")),
-                    Err(error) => self.say(&error.to_string()),
-                }
-            }
+            Input::Mode(Some(mode)) => match self.session.client().send(Command::SetMode { mode }).await {
+                Ok(()) => self.say(&format!("mode {mode:?}")),
+                Err(error) => self.say(&error.to_string()),
+            },
             Input::Other { name, arguments } => self.other(&name, &arguments).await,
         }
     }

@@ -63,6 +63,7 @@ impl<'a> Log<'a> {
             metadata: None,
             settings: None,
             history: None,
+            cuts: Vec::new(),
         });
         for turn in 0..=shape.calls {
             let triggered_by = if turn == 0 { TurnTrigger::User } else { TurnTrigger::Continuation };

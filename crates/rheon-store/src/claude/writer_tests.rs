@@ -203,6 +203,7 @@ fn begun(run: &str, continuation: Option<ContinuationKind>) -> Event {
         metadata: None,
         settings: None,
         history: None,
+        cuts: Vec::new(),
     };
     in_run(run, start)
 }

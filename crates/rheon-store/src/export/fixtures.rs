@@ -90,6 +90,7 @@ pub(super) fn session() -> Vec<Event> {
             metadata: None,
             settings: None,
             history: None,
+            cuts: Vec::new(),
         },
         user(&format!("My key is {} <script>alert(1)</script>", canary())),
         assistant(vec![

@@ -39,7 +39,7 @@ impl Conversation {
     pub(super) fn apply(&mut self, event: &Event) {
         match &event.kind {
             AgentEvent::CompactionEnd { cuts, .. } => self.cuts.clone_from(cuts),
-            AgentEvent::AgentStart { history: Some(history), .. } => {
+            AgentEvent::AgentStart { history: Some(history), cuts, .. } => {
                 let (run, seq) = (&event.loop_id, event.seq);
                 let began = history.iter().map(|message| Said {
                     run: run.clone(),
@@ -47,7 +47,7 @@ impl Conversation {
                     message: Arc::clone(message),
                 });
                 self.messages = began.collect();
-                self.cuts.clear();
+                self.cuts.clone_from(cuts);
             }
             AgentEvent::AgentStart { continuation, .. } => self.go_back(continuation.as_ref()),
             AgentEvent::MessageEnd { message } => {

@@ -80,7 +80,7 @@ impl OpenRun {
                 }
             }
         }
-        if let AgentEvent::LlmEnd { usage, .. } = event {
+        if let AgentEvent::LlmEnd { usage, .. } | AgentEvent::CompactionEnd { usage, .. } = event {
             self.usage += *usage;
         }
     }

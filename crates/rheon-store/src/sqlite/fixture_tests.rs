@@ -42,6 +42,7 @@ pub(super) fn started() -> AgentEvent {
         metadata: None,
         settings: None,
         history: None,
+        cuts: Vec::new(),
     }
 }
 

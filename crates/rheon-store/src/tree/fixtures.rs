@@ -65,6 +65,7 @@ pub(super) fn start(agent: &str, parent: Option<&str>, metadata: Option<Value>) 
         metadata: metadata.map(Arc::new),
         settings: None,
         history: None,
+        cuts: Vec::new(),
     }
 }
 

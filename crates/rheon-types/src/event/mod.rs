@@ -18,7 +18,7 @@ pub use order::{OrderChecker, OrderViolation};
 pub use part::{
     ChildRef, CompactionTrigger, Ledger, Meter, PermissionMode, QueuedChange, Reserved, TaskItem, TaskStatus,
 };
-pub use settings::RunSettings;
+pub use settings::{RunSettings, RunWindow};
 
 use crate::history::History;
 use crate::hook_point::HookPoint;
@@ -79,6 +79,10 @@ pub enum AgentEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::conversation()"))]
         history: Option<History>,
+        /// What lay over that conversation when the run began.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+        cuts: Vec<WindowCut>,
     },
     /// A run is over; always the last event of its run.
     #[serde(rename = "agent.end")]

@@ -27,6 +27,7 @@ fn event(word: &str) -> AgentEvent {
             metadata: None,
             settings: None,
             history: None,
+            cuts: Vec::new(),
         },
         "end" => AgentEvent::AgentEnd { output: Arc::new(AgentOutput::new(RunEnd::Completed)) },
         "turn" => {

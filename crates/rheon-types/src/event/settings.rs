@@ -36,4 +36,36 @@ pub struct RunSettings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::metadata()"))]
     pub output_schema: Option<Arc<Value>>,
+    /// How full the model's window might be; absent in logs of before this was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<RunWindow>,
 }
+
+/// How full the model's window might be in a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct RunWindow {
+    /// How many tokens the window had; absent where nothing was known of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_max: Option<u64>,
+    /// How many tokens the window was thought to have when the run began, where a service had shown that it has fewer than
+    /// was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_learnt: Option<u64>,
+    /// How many tokens one answer might have, where that was known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_tokens_max: Option<u32>,
+    /// From how full on, in percent, the run warned.
+    #[serde(default)]
+    pub warn_percent: u8,
+    /// From how full on, in percent, the window was made shorter before a call.
+    #[serde(default)]
+    pub compact_percent: u8,
+    /// Whether it was made shorter without anybody asking for it.
+    #[serde(default)]
+    pub is_automatic: bool,
+}
+
+#[cfg(test)]
+#[path = "settings_tests.rs"]
+mod tests;

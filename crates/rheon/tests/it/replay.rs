@@ -8,8 +8,8 @@ use rheon::replay::{ReplayError, Until, replay};
 use rheon::store::SessionName;
 use rheon::store::journal::Lease;
 use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, Sessions};
-use rheon::types::{AskFirst, ProviderError, ProviderErrorKind, Store, Timestamp};
-use rheon::{ReplaySessionError, replay_session};
+use rheon::types::{AskFirst, ProviderError, ProviderErrorKind, Store, Timestamp, Usage};
+use rheon::{BudgetPool, Caps, ReplaySessionError, WindowSettings, replay_session};
 use rheon_testkit::{FnTool, Scenario, Scripted, TestClock, Turn, echo, fails, scripted};
 
 fn journals(folder: &Path) -> Arc<JournalStore> {
@@ -131,6 +131,84 @@ async fn from_any_event_on_another_model_may_answer() {
         assert_eq!(replayed.events, events, "from {seq}");
     }
     assert_eq!(read(store.sessions(), &name("s")), recorded, "the first session is as it was");
+}
+
+/// An agent whose window is small and whose budget is shared with one that has taken most of it.
+fn frugal(scenario: Scenario, budget: &BudgetPool) -> Scripted {
+    let budget = budget.clone();
+    let window = WindowSettings { tokens_max: Some(4_000), ..WindowSettings::default() };
+    let text = "All work and no play makes a dull log. ".repeat(70);
+    let read = FnTool::new("read", move |_, _| std::future::ready(Ok(ToolResult::text(text.clone()))));
+    scripted(scenario).tool(read.effect(Effect::Pure)).with(move |builder| {
+        builder.window(window).budget(budget).max_tokens(500).system_prompt("Be frugal.")
+    })
+}
+
+fn reading(calls: usize) -> Scenario {
+    let usage = |input, output| Usage { input, output, ..Usage::default() };
+    let overflow = ProviderError::new(ProviderErrorKind::ContextOverflow, "prompt is too long");
+    let scenario = Scenario::new().respond(move |request| {
+        request.tools.is_empty().then(|| Turn::say("I have read much.").usage(usage(3_800, 60)))
+    });
+    let read = || Turn::new().text("I read.").tool_call("read", json!({}));
+    let scenario = (0..calls).fold(scenario, |scenario, _| scenario.turn(read()));
+    let scenario = scenario.turn(Turn::fail(overflow)).turn(Turn::say("Done.").usage(usage(900, 30)));
+    scenario.turn("Yes.")
+}
+
+fn budget(tokens: u64) -> BudgetPool {
+    let caps = Caps { tokens: Some(tokens), ..Caps::default() };
+    BudgetPool::new(caps, Arc::new(TestClock::default()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_with_a_window_and_a_budget_that_was_cut_off_anywhere_is_replayed() {
+    let whole = tempfile::tempdir().unwrap();
+    let store = journals(whole.path());
+    let (agent, ..) = frugal(reading(6), &budget(25_000)).with(|it| it.journals(&store)).build();
+    agent.run("go").await.unwrap();
+    agent.compact("what was read").unwrap().finish().await.unwrap();
+    agent.run("really?").await.unwrap();
+    let events = read(store.sessions(), &name("s"));
+    let count = |name: &str| events.iter().filter(|event| event.kind.name() == name).count();
+    let shown: Vec<&str> = events.iter().map(|event| event.kind.name()).collect();
+    assert!(count("compaction.end") >= 3 && count("budget.warning") == 1, "{shown:?}");
+    let replayed = replay_session(store.sessions(), &name("s"), Until::End).unwrap();
+    assert_eq!((replayed.events.len(), replayed.taken), (events.len(), 0));
+
+    for length in 1..=events.len() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = journals(folder.path());
+        events.iter().take(length).for_each(|event| store.append(event).unwrap());
+        store.close(&"s".into());
+        let session = store.resume(&name("s")).await.unwrap();
+        let (agent, ..) = frugal(reading(1), &budget(50_000)).with(|it| it.resumed(&store, &session)).build();
+        // Whatever comes of it.
+        drop(agent.run("go on").await);
+        let recorded = read(store.sessions(), &name("s"));
+        let replayed = replay_session(store.sessions(), &name("s"), Until::End);
+        let replayed = replayed.unwrap_or_else(|error| panic!("cut off after {length}: {error}"));
+        assert_eq!(replayed.events, recorded, "cut off after {length}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_begins_with_a_window_that_is_cut_goes_on_and_is_replayed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = journals(folder.path());
+    let (agent, ..) = frugal(reading(6), &budget(90_000)).with(|it| it.journals(&store)).build();
+    agent.run("go").await.unwrap();
+    let next = agent.new_session().unwrap();
+    agent.run("and on").await.unwrap();
+    store.close(&next);
+    drop(agent);
+    let next = name(next.as_str());
+    let session = store.resume(&next).await.unwrap();
+    assert!(!session.state.cuts().is_empty(), "what lies over the conversation is in the new log too");
+    let (agent, ..) = frugal(reading(2), &budget(90_000)).with(|it| it.resumed(&store, &session)).build();
+    agent.run("go on").await.unwrap();
+    let replayed = replay_session(store.sessions(), &next, Until::End).unwrap();
+    assert_eq!((replayed.events, replayed.taken), (read(store.sessions(), &next), 0));
 }
 
 /// The sessions that are kept as tests.

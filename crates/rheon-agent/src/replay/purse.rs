@@ -1,0 +1,86 @@
+//! The recorded purse: warns, pays and refuses as the budget did. What others drew on that budget is not in the log, but what
+//! came of it for this run is.
+
+use std::sync::Arc;
+
+use rheon_types::event::{Ledger, Reserved};
+use rheon_types::{AgentEvent, Clock, LimitKind, RunEnd};
+
+use super::director::{Director, Reached};
+use super::script::Script;
+use crate::budget::{Granted, Planned, Purse, Reservation};
+use crate::step::reserve::NOT_RUN;
+
+/// Pays for calls as the recorded budget did.
+pub(super) struct RecordedPurse {
+    pub(super) director: Arc<Director>,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+impl Script {
+    /// Whether the run had a budget that came into play.
+    pub(super) fn has_budget(&self) -> bool {
+        self.ends_out_of_budget()
+            || self.kinds_from(0).any(|kind| {
+                matches!(
+                    kind,
+                    AgentEvent::LlmStart { reserved: Some(_), .. }
+                        | AgentEvent::BudgetWarning { .. }
+                        | AgentEvent::BudgetExceeded { .. }
+                )
+            })
+    }
+
+    fn ends_out_of_budget(&self) -> bool {
+        matches!(self.end, RunEnd::Limit { limit: LimitKind::Budget, .. })
+    }
+
+    /// Whether the model was told that the call before the event at `place` is the last one: then no tool ran, and the run
+    /// ended with the turn, though nothing was refused. Where neither is in the log, it made no difference.
+    fn is_last_call(&self, place: usize) -> bool {
+        let is_not_run =
+            |kind: &AgentEvent| matches!(kind, AgentEvent::ToolBlocked { reason, .. } if reason == NOT_RUN);
+        let goes_on = |kind: &AgentEvent| {
+            matches!(kind, AgentEvent::TurnStart { .. } | AgentEvent::BudgetExceeded { .. })
+        };
+        self.turn_from(place).any(is_not_run)
+            || self.ends_out_of_budget() && !self.kinds_from(place).any(goes_on)
+    }
+}
+
+impl Purse for RecordedPurse {
+    fn warns(&self) -> bool {
+        let kind = self.director.script.kind(self.director.next());
+        matches!(kind, Some(AgentEvent::BudgetWarning { .. }))
+    }
+
+    fn ledger(&self) -> Ledger {
+        match self.director.script.kind(self.director.next()) {
+            Some(AgentEvent::BudgetWarning { ledger } | AgentEvent::BudgetExceeded { ledger }) => **ledger,
+            Some(_) | None => Ledger::default(),
+        }
+    }
+
+    fn reserve(&self, planned: &Planned) -> Granted {
+        let place = match self.director.reached() {
+            Reached::Place(place) => place,
+            Reached::Nowhere => self.director.script.recorded.said,
+        };
+        let script = &self.director.script;
+        let reserved = match script.kind(place) {
+            Some(AgentEvent::BudgetExceeded { .. }) => return Granted::Nothing,
+            // Nothing was refused and nothing was asked: no price was known.
+            Some(AgentEvent::TurnEnd { message: None, .. }) if script.ends_out_of_budget() => {
+                return Granted::NoPrice;
+            }
+            Some(AgentEvent::LlmStart { reserved, .. }) => reserved.unwrap_or_default(),
+            // What is set aside for another try is not told.
+            Some(_) | None => Reserved::default(),
+        };
+        Granted::Call {
+            answer_tokens_max: planned.answer_tokens_max,
+            reservation: Reservation::told(reserved, Arc::clone(&self.clock)),
+            is_last: script.is_last_call(place),
+        }
+    }
+}

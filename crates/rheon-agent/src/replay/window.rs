@@ -1,0 +1,53 @@
+//! The recorded strategy: lays the cuts over the conversation that lay over it, and takes what their summary took.
+
+use std::future::pending;
+use std::sync::Arc;
+
+use rheon_types::{AgentEvent, Answer, History, Reminder, Situation, WindowCut};
+
+use super::director::{Director, Reached};
+use crate::context::{CompactionStrategy, Summariser, WindowView};
+
+/// Makes the window as short as it was made.
+pub(super) struct RecordedStrategy(pub(super) Arc<Director>);
+
+/// Says nothing, as reminders are not in the log; breaks where one broke.
+pub(super) struct RecordedReminder(pub(super) Arc<Director>);
+
+impl CompactionStrategy for RecordedStrategy {
+    fn name(&self) -> &str {
+        "recorded"
+    }
+
+    fn compact<'a>(&'a self, _view: WindowView<'a>, model: &'a dyn Summariser) -> Answer<'a, Vec<WindowCut>> {
+        let Reached::Place(place) = self.0.reached() else { return Answer::later(pending()) };
+        match self.0.script.kind(place) {
+            Some(AgentEvent::CompactionEnd { cuts, usage, .. }) if usage.total() == 0 => {
+                Answer::Now(cuts.clone())
+            }
+            Some(AgentEvent::CompactionEnd { cuts, .. }) => Answer::later(async move {
+                // Only so that it is counted; what it says is in the cuts.
+                model.summarise(&History::new(), None).await.ok();
+                cuts.clone()
+            }),
+            Some(_) => {
+                if let Some(stopped) = self.0.script.stopped() {
+                    self.0.stop_or_panic(stopped);
+                }
+                Answer::later(pending())
+            }
+            None => Answer::later(pending()),
+        }
+    }
+}
+
+impl Reminder for RecordedReminder {
+    fn name(&self) -> &str {
+        "recorded"
+    }
+
+    fn remind(&self, _situation: &Situation<'_>) -> Option<String> {
+        self.0.reached();
+        None
+    }
+}
