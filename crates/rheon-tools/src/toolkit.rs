@@ -14,7 +14,7 @@ use crate::files::{Reach, Workshop};
 use crate::memory::Watch;
 use crate::policy::{HeldCommands, Policy, PolicyError, PolicyGate, RuleSink};
 use crate::process::{Environment, STANDARD_VARIABLES};
-use crate::sandbox::{Boundary, Level, Network, Requirement, Sandbox, SandboxError};
+use crate::sandbox::{Boundary, Level, Network, Programs, Requirement, Sandbox, SandboxError};
 use crate::skills::SkillSet;
 use crate::workspace::Access;
 
@@ -28,6 +28,9 @@ pub struct ToolkitSettings {
     pub variables: Vec<(String, String)>,
     /// What is required of the sandbox.
     pub sandbox: Requirement,
+    /// The file in which is kept what the sandbox was found to hold, so that the next session need not try again; best in
+    /// the state folder of the user, where commands cannot write. Without it everything is tried anew.
+    pub sandbox_memory: Option<PathBuf>,
     /// Whether commands reach the network.
     pub network: Network,
     /// What becomes of commands that a sandbox holds. Counts only where the sandbox holds all that it can.
@@ -50,6 +53,7 @@ impl ToolkitSettings {
             clock,
             variables: Vec::new(),
             sandbox: Requirement::default(),
+            sandbox_memory: None,
             network: Network::Blocked,
             held_commands: HeldCommands::Ask,
             output_folder: None,
@@ -102,7 +106,9 @@ impl Toolkit {
         let denied = |access| settings.policy.denied_in(&workspace, access).into_iter();
         let boundary = denied(Access::Read).fold(boundary, Boundary::with_hidden);
         let boundary = denied(Access::Write).fold(boundary, Boundary::with_read_only);
-        let sandbox = Sandbox::choose(settings.sandbox, boundary).await?;
+        let memory = settings.sandbox_memory.as_deref();
+        let sandbox =
+            Sandbox::choose_remembered(Programs::find(), settings.sandbox, boundary, memory).await?;
         let (kept, output_folder) = output_folder(settings.output_folder)?;
         // Nobody is spared a question for a sandbox that leaves the network open, or keys in sight.
         let held_commands = match (sandbox.level(), settings.network, &home) {

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Bash, BashKill, BashOutput, BashSession, BashSettings};
 use crate::process::{Environment, OutputLimits, Spill};
-use crate::sandbox::{Boundary, Level, Programs, Requirement, Sandbox};
+use crate::sandbox::{Boundary, Level, OwnNamespaces, Programs, Requirement, Sandbox};
 use crate::workspace::Workspace;
 
 struct Place {
@@ -409,7 +409,8 @@ async fn the_level_is_told_to_the_model_where_it_is_weak() {
     assert!(none.starts_with("\n- There is no sandbox: commands reach everything"), "{none}");
     let strong = said(Programs::find(), Requirement::AtLeast(Level::Namespaces)).await;
     assert!(strong.is_none_or(|said| said.is_empty()));
-    let weak = said(Programs { bwrap: None, ..Programs::find() }, Requirement::default()).await;
+    let without = Programs { bwrap: None, namespaces: OwnNamespaces::ForProcesses, ..Programs::find() };
+    let weak = said(without, Requirement::default()).await;
     assert!(weak.is_none_or(|said| said.starts_with("\n- The sandbox of this machine is weaker than")));
 }
 

@@ -50,7 +50,7 @@ async fn place_of(
     let boundary = change(Boundary::new(&Workspace::new(&root).unwrap()), &outside);
     let (programs, requirement) = match level {
         Level::Namespaces => (programs, Requirement::AtLeast(Level::Namespaces)),
-        Level::Landlock => (Programs { bwrap: None, ..programs }, Requirement::AtLeast(Level::Landlock)),
+        Level::Landlock => (without_views(programs), Requirement::AtLeast(Level::Landlock)),
         Level::None => (programs, Requirement::NoSandbox),
     };
     match Sandbox::choose_with(programs, requirement, boundary).await {
@@ -68,11 +68,26 @@ async fn places() -> Vec<Place> {
     for level in [Level::Namespaces, Level::Landlock, Level::None] {
         places.extend(place(level).await);
     }
+    places.extend(place_of((Level::Namespaces, with_bubblewrap()), |boundary, _| boundary).await);
     for level in [Level::Landlock, Level::None] {
         places.extend(place_of((level, without_namespaces()), |boundary, _| boundary).await);
     }
     println!("tested at {:?}", places.iter().map(Place::described).collect::<Vec<_>>());
     places
+}
+
+/// As on a machine without bubblewrap that lets nobody have a view of files of their own.
+fn without_views(programs: Programs) -> Programs {
+    let namespaces = match programs.namespaces {
+        OwnNamespaces::Tried | OwnNamespaces::ForProcesses => OwnNamespaces::ForProcesses,
+        OwnNamespaces::Avoided => OwnNamespaces::Avoided,
+    };
+    Programs { bwrap: None, namespaces, ..programs }
+}
+
+/// As on a machine where only bubblewrap makes namespaces.
+fn with_bubblewrap() -> Programs {
+    Programs { namespaces: OwnNamespaces::ForProcesses, ..Programs::find() }
 }
 
 /// As on a machine, or in a container, that lets nobody make namespaces.
@@ -82,7 +97,8 @@ fn without_namespaces() -> Programs {
 
 impl Place {
     fn described(&self) -> String {
-        format!("{} with {:?}", self.sandbox.level(), self.sandbox.containment())
+        let wrap = &self.sandbox.wrap;
+        format!("{} with {:?}", wrap.level, wrap.keeper)
     }
 
     async fn run(&self, text: &str) -> (Ended, String) {
@@ -144,7 +160,7 @@ async fn every_level_keeps_what_it_promises_and_says_what_it_does_not() {
 async fn a_level_that_the_machine_does_not_have_is_refused_and_never_replaced_by_none() {
     let folder = tempfile::tempdir().unwrap();
     let boundary = Boundary::new(&Workspace::new(folder.path()).unwrap());
-    let programs = Programs { bwrap: None, ..Programs::find() };
+    let programs = without_views(Programs::find());
     let requirement = Requirement::AtLeast(Level::Namespaces);
     let refused = Sandbox::choose_with(programs, requirement, boundary.clone()).await.unwrap_err();
     assert_eq!(
@@ -157,7 +173,7 @@ async fn a_level_that_the_machine_does_not_have_is_refused_and_never_replaced_by
     let fake = folder.path().join("bwrap");
     fs::write(&fake, "#!/bin/bash\nwhile [ \"$1\" != -- ]; do shift; done; shift; exec \"$@\"\n").unwrap();
     fs::set_permissions(&fake, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let programs = Programs { bwrap: Some(fake), ..Programs::find() };
+    let programs = Programs { bwrap: Some(fake), ..with_bubblewrap() };
     let refused = Sandbox::choose_with(programs, requirement, boundary).await.unwrap_err().to_string();
     assert!(refused.contains("a command could write outside the workspace, "), "{refused}");
 }
