@@ -207,7 +207,9 @@ fn execution(
 /// of a pipe, aside and closed to programs: only the shell itself can tell that it began, and the folder in which it ended.
 fn script(line: &str) -> String {
     let line = line.replace('\'', r"'\''");
-    format!("builtin printf '\\0' >&0\ntrap 'builtin printf \"\\0\" >&0; builtin pwd -P >&0' EXIT\neval '{line}' </dev/null")
+    format!(
+        "builtin printf '\\0' >&0\ntrap 'builtin printf \"\\0\" >&0; builtin pwd -P >&0' EXIT\neval '{line}' </dev/null"
+    )
 }
 
 fn run_to_end(

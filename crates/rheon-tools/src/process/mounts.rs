@@ -62,7 +62,8 @@ impl Mounts {
     pub(super) fn arrange(&self) -> rustix::io::Result<()> {
         rustix::mount::mount_change(c"/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
         let before = rustix::fs::open(c"/", FOLDER, Mode::empty())?;
-        let root = copy_of(before.as_fd(), &[Attribute::NoWriting, Attribute::NoRights, Attribute::NoDevices])?;
+        let root =
+            copy_of(before.as_fd(), &[Attribute::NoWriting, Attribute::NoRights, Attribute::NoDevices])?;
         // Nothing that is shown comes from where the copy is attached.
         let somewhere = rustix::fs::open(c"/proc", FOLDER, Mode::empty())?;
         attach(&root, somewhere.as_fd())?;

@@ -29,6 +29,10 @@ pub(super) fn arguments(view: View, network: Network) -> Vec<OsString> {
         Network::Blocked => {}
         Network::Open => arguments.push("--share-net".into()),
     }
+    if is_root() {
+        // The settings of the kernel belong to root, who needs no rights beyond others to change them.
+        arguments.extend(["--ro-bind", "/proc/sys", "/proc/sys"].map(OsString::from));
+    }
     for (path, shown) in view.places {
         match shown {
             Shown::Empty => arguments.extend(["--tmpfs".into(), path.into()]),
@@ -39,4 +43,14 @@ pub(super) fn arguments(view: View, network: Network) -> Vec<OsString> {
     }
     arguments.push("--".into());
     arguments
+}
+
+#[cfg(unix)]
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+#[cfg(not(unix))]
+fn is_root() -> bool {
+    false
 }

@@ -89,7 +89,8 @@ impl Sandbox {
             keeper: Keeper::Supervisor,
         };
         let recalled = file.as_ref().and_then(|file| file.as_ref().ok()?.read());
-        let recalled = recalled.filter(|it| it.report.level >= requirement.lowest() && holds(&it.report).is_ok());
+        let recalled =
+            recalled.filter(|it| it.report.level >= requirement.lowest() && holds(&it.report).is_ok());
         let (findings, remembered) = match recalled {
             Some(findings) => (findings, Remembered::Recalled),
             None => {

@@ -30,7 +30,7 @@ pub(super) fn view(boundary: &Boundary, temporary: &Path) -> (View, Vec<Placehol
     let covered = SOCKETS.iter().chain(&TEMPORARY).map(Path::new);
     let covered: Vec<&Path> = covered.chain(boundary.roots().iter().map(PathBuf::as_path)).collect();
     places.extend(open_sockets(&covered).into_iter().map(|path| (path, Shown::Absent)));
-    places.extend(boundary.hidden().iter().filter_map(|path| hidden(path)));
+    places.extend(boundary.all_hidden().filter_map(|path| hidden(path)));
     places.extend(boundary.roots().iter().map(|root| (root.clone(), writable(root))));
     places.extend(protected.into_iter().map(|path| (path.canonicalize().unwrap_or(path), Shown::ReadOnly)));
     // What lies deeper is laid over what lies above it. The sort is stable: the later of two at one path wins.

@@ -14,7 +14,8 @@ use super::folders::Folders;
 use super::jobs::{Job, Jobs};
 use super::render;
 use crate::process::{
-    Capture, End, Ended, Environment, Output, OutputLimits, ProcessError, ShellLine, Spill, Spilled, Stop, run,
+    Capture, End, Ended, Environment, Output, OutputLimits, ProcessError, ShellLine, Spill, Spilled, Stop,
+    run,
 };
 use crate::sandbox::{Level, Sandbox};
 use crate::workspace::Workspace;
@@ -194,7 +195,10 @@ impl BashSession {
             ProcessError::NotBegun { .. } => {
                 self.settings.sandbox.forget();
                 let level = self.settings.sandbox.level();
-                format!("{error}: the sandbox ({level}) failed: {}", output.trim())
+                let said = output.trim();
+                format!(
+                    "{error}; the sandbox ({level}) said {said:?}; a new session finds out anew what holds"
+                )
             }
         };
         ToolError::Failed(problem)
