@@ -62,8 +62,7 @@ impl Mounts {
     pub(super) fn arrange(&self) -> rustix::io::Result<()> {
         rustix::mount::mount_change(c"/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
         let before = rustix::fs::open(c"/", FOLDER, Mode::empty())?;
-        let root =
-            copy_of(before.as_fd(), &[Attribute::NoWriting, Attribute::NoRights, Attribute::NoDevices])?;
+        let root = copy_of(before.as_fd(), &TO_LOOK_AT)?;
         // Nothing that is shown comes from where the copy is attached.
         let somewhere = rustix::fs::open(c"/proc", FOLDER, Mode::empty())?;
         attach(&root, somewhere.as_fd())?;
@@ -110,12 +109,15 @@ fn relative(path: &Path) -> io::Result<CString> {
 #[derive(Clone, Copy)]
 enum Attribute {
     /// They cannot be changed.
-    NoWriting,
+    ReadOnly,
     /// Programs give nobody the rights of their owner.
-    NoRights,
+    WithoutRights,
     /// Devices cannot be opened.
-    NoDevices,
+    WithoutDevices,
 }
+
+/// Files that can only be looked at.
+const TO_LOOK_AT: [Attribute; 3] = [Attribute::ReadOnly, Attribute::WithoutRights, Attribute::WithoutDevices];
 
 impl Step {
     fn arrange(&self, before: BorrowedFd<'_>, root: BorrowedFd<'_>) -> rustix::io::Result<()> {
@@ -129,8 +131,7 @@ impl Step {
             What::Absent => match opened(root, &self.place) {
                 Ok(place) => {
                     let nothing = opened(before, c"dev/null")?;
-                    let hiding = [Attribute::NoWriting, Attribute::NoRights, Attribute::NoDevices];
-                    attach(&copy_of(nothing.as_fd(), &hiding)?, place.as_fd())
+                    attach(&copy_of(nothing.as_fd(), &TO_LOOK_AT)?, place.as_fd())
                 }
                 Err(Errno::NOENT) => Ok(()),
                 Err(error) => Err(error),
@@ -138,11 +139,10 @@ impl Step {
             What::Folder(source) | What::File(source) => {
                 let shown = opened(before, &source.path)?;
                 let shown = match source.writing {
-                    Writing::Allowed => copy_of(shown.as_fd(), &[Attribute::NoRights, Attribute::NoDevices])?,
-                    Writing::Forbidden => copy_of(
-                        shown.as_fd(),
-                        &[Attribute::NoWriting, Attribute::NoRights, Attribute::NoDevices],
-                    )?,
+                    Writing::Allowed => {
+                        copy_of(shown.as_fd(), &[Attribute::WithoutRights, Attribute::WithoutDevices])?
+                    }
+                    Writing::Forbidden => copy_of(shown.as_fd(), &TO_LOOK_AT)?,
                 };
                 let place = match opened(root, &self.place) {
                     Err(Errno::NOENT) => {
@@ -227,8 +227,7 @@ fn arrange_processes(root: BorrowedFd<'_>) -> rustix::io::Result<()> {
     for path in OF_THE_MACHINE {
         match opened(root, path) {
             Ok(place) => {
-                let all = [Attribute::NoWriting, Attribute::NoRights, Attribute::NoDevices];
-                attach(&copy_of(place.as_fd(), &all)?, place.as_fd())?;
+                attach(&copy_of(place.as_fd(), &TO_LOOK_AT)?, place.as_fd())?;
             }
             Err(Errno::NOENT) => {}
             Err(error) => return Err(error),
@@ -261,7 +260,7 @@ fn arrange_devices(before: BorrowedFd<'_>, root: BorrowedFd<'_>) -> rustix::io::
     for (path, name) in DEVICES {
         let device = match opened(before, path) {
             Err(Errno::NOENT) => continue,
-            found => copy_of(found?.as_fd(), &[Attribute::NoRights])?,
+            found => copy_of(found?.as_fd(), &[Attribute::WithoutRights])?,
         };
         make_file(devices.as_fd(), name)?;
         attach(&device, opened(devices.as_fd(), name)?.as_fd())?;
@@ -325,9 +324,9 @@ mod kernel {
     /// Sets attributes of a mount and of all in it.
     pub(super) fn set_attributes(mount: BorrowedFd<'_>, attributes: &[Attribute]) -> rustix::io::Result<()> {
         let bits = attributes.iter().map(|attribute| match attribute {
-            Attribute::NoWriting => libc::MOUNT_ATTR_RDONLY,
-            Attribute::NoRights => libc::MOUNT_ATTR_NOSUID,
-            Attribute::NoDevices => libc::MOUNT_ATTR_NODEV,
+            Attribute::ReadOnly => libc::MOUNT_ATTR_RDONLY,
+            Attribute::WithoutRights => libc::MOUNT_ATTR_NOSUID,
+            Attribute::WithoutDevices => libc::MOUNT_ATTR_NODEV,
         });
         change(mount, bits.fold(0, |all, bit| all | bit), 0)
     }
