@@ -101,9 +101,6 @@ impl Toolkit {
         let hidden = boundary.hidden().to_vec();
         // Commands look at whole folders and run programs, so what nobody may read or change has to be out of their reach.
         let boundary = without_denied(boundary, &settings.policy, &workspace);
-        // The first command needs it; until then a model has to answer, so that nobody waits for it.
-        let looked_through = boundary.clone();
-        drop(tokio::task::spawn_blocking(move || looked_through.look()));
         let memory = settings.sandbox_memory.as_deref();
         let sandbox =
             Sandbox::choose_remembered(Programs::find(), settings.sandbox, boundary, memory).await?;
@@ -211,13 +208,17 @@ pub fn file_tools(workshop: &Workshop) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
-/// The same without what nobody may read or change.
+/// The same without what nobody may read or change, which is looked for from now on.
 fn without_denied(boundary: Boundary, policy: &Policy, workspace: &Workspace) -> Boundary {
     let (policy, workspace) = (policy.clone(), workspace.clone());
-    boundary.with_look(move || Sight {
+    let boundary = boundary.with_look(move || Sight {
         hidden: policy.denied_in(&workspace, Access::Read),
         read_only: policy.denied_in(&workspace, Access::Write),
-    })
+    });
+    // The first command needs it; until then a model has to answer, so that nobody waits for it.
+    let looked_through = boundary.clone();
+    drop(tokio::task::spawn_blocking(move || looked_through.look()));
+    boundary
 }
 
 fn output_folder(wanted: Option<PathBuf>) -> Result<(Option<TempDir>, PathBuf), ToolkitError> {

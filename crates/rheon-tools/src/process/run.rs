@@ -138,13 +138,7 @@ pub async fn finish(
     drop(tokio::time::timeout(GRACE, rest).await);
     arrived(capture);
     let folder = match end {
-        End::Finished => {
-            let told = told(&mut folder).await;
-            if told.is_empty() {
-                return Err(ProcessError::NotBegun { program: process.program });
-            }
-            ended_in(&told)
-        }
+        End::Finished => ended_in(&told(&mut folder, process.program).await?),
         End::TimedOut | End::Cancelled => None,
     };
     let (exit_code, signal) = status.map_or((None, None), |status| (status.code(), signal_of(status)));
@@ -168,13 +162,13 @@ fn received(
     status.unwrap_or(Err(ProcessError::Lost))
 }
 
-/// What the shell told.
-async fn told(pipe: &mut Receiver) -> Vec<u8> {
+/// What the shell told. One that began has told at least that, so that silence means that `program` did not start it.
+async fn told(pipe: &mut Receiver, program: String) -> Result<Vec<u8>, ProcessError> {
     let mut told = Vec::new();
     let mut limited = pipe.take(TOLD_BYTES_MAX);
     // What was told before the grace ends is there even if somebody holds the pipe open.
     drop(tokio::time::timeout(GRACE, limited.read_to_end(&mut told)).await);
-    told
+    if told.is_empty() { Err(ProcessError::NotBegun { program }) } else { Ok(told) }
 }
 
 /// The folder, which the shell told as the last thing it did: after the last zero byte, with a line break after it.
