@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rheon_types::{Clock, Hook, Tool, ToolError};
+use rheon_types::{Clock, Hook, Tool};
 use tempfile::TempDir;
 
 use crate::builtin::bash::{BashSession, BashSettings, bash_tools};
@@ -14,9 +14,9 @@ use crate::files::{Reach, Workshop};
 use crate::memory::Watch;
 use crate::policy::{HeldCommands, Policy, PolicyError, PolicyGate, RuleSink};
 use crate::process::{Environment, STANDARD_VARIABLES};
-use crate::sandbox::{Boundary, Level, Network, Requirement, Sandbox, SandboxError};
+use crate::sandbox::{Boundary, Level, Network, Programs, Requirement, Sandbox, SandboxError, Sight};
 use crate::skills::SkillSet;
-use crate::workspace::Access;
+use crate::workspace::{Access, Workspace};
 
 /// What a toolkit is made of.
 pub struct ToolkitSettings {
@@ -28,6 +28,9 @@ pub struct ToolkitSettings {
     pub variables: Vec<(String, String)>,
     /// What is required of the sandbox.
     pub sandbox: Requirement,
+    /// The file in which is kept what the sandbox was found to hold, so that the next session need not try again; best in
+    /// the state folder of the user, where commands cannot write. Without it everything is tried anew.
+    pub sandbox_memory: Option<PathBuf>,
     /// Whether commands reach the network.
     pub network: Network,
     /// What becomes of commands that a sandbox holds. Counts only where the sandbox holds all that it can.
@@ -50,6 +53,7 @@ impl ToolkitSettings {
             clock,
             variables: Vec::new(),
             sandbox: Requirement::default(),
+            sandbox_memory: None,
             network: Network::Blocked,
             held_commands: HeldCommands::Ask,
             output_folder: None,
@@ -72,9 +76,6 @@ pub enum ToolkitError {
     /// Long output has nowhere to go.
     #[error("cannot make a folder for long output: {0}")]
     OutputFolder(#[source] std::io::Error),
-    /// Pages cannot be fetched.
-    #[error(transparent)]
-    Web(ToolError),
 }
 
 /// The standard tools of one session. Background commands end when it and all tools it handed out are gone.
@@ -88,7 +89,7 @@ pub struct Toolkit {
 }
 
 impl Toolkit {
-    /// Puts the tools together. Tries which sandbox the machine keeps, which takes a moment.
+    /// Puts the tools together. Tries which sandbox the machine keeps, which takes a moment unless it is remembered.
     pub async fn new(settings: ToolkitSettings) -> Result<Self, ToolkitError> {
         let workspace = settings.policy.workspace()?;
         let home = settings.policy.places().home.clone();
@@ -99,10 +100,10 @@ impl Toolkit {
         };
         let hidden = boundary.hidden().to_vec();
         // Commands look at whole folders and run programs, so what nobody may read or change has to be out of their reach.
-        let denied = |access| settings.policy.denied_in(&workspace, access).into_iter();
-        let boundary = denied(Access::Read).fold(boundary, Boundary::with_hidden);
-        let boundary = denied(Access::Write).fold(boundary, Boundary::with_read_only);
-        let sandbox = Sandbox::choose(settings.sandbox, boundary).await?;
+        let boundary = without_denied(boundary, &settings.policy, &workspace);
+        let memory = settings.sandbox_memory.as_deref();
+        let sandbox =
+            Sandbox::choose_remembered(Programs::find(), settings.sandbox, boundary, memory).await?;
         let (kept, output_folder) = output_folder(settings.output_folder)?;
         // Nobody is spared a question for a sandbox that leaves the network open, or keys in sight.
         let held_commands = match (sandbox.level(), settings.network, &home) {
@@ -146,7 +147,7 @@ impl Toolkit {
         let mut tools = file_tools(&workshop);
         tools.extend(bash_tools(&shell));
         if let Some(rule) = settings.web {
-            tools.push(Arc::new(WebFetch::new(rule).map_err(ToolkitError::Web)?));
+            tools.push(Arc::new(WebFetch::new(rule)));
         }
         tools.push(Arc::new(Todo::new(tasks.clone())));
         tools.push(Arc::new(AskUser));
@@ -205,6 +206,19 @@ pub fn file_tools(workshop: &Workshop) -> Vec<Arc<dyn Tool>> {
         Arc::new(Glob::new(workshop.clone())),
         Arc::new(Search::new(workshop.clone())),
     ]
+}
+
+/// The same without what nobody may read or change, which is looked for from now on.
+fn without_denied(boundary: Boundary, policy: &Policy, workspace: &Workspace) -> Boundary {
+    let (policy, workspace) = (policy.clone(), workspace.clone());
+    let boundary = boundary.with_look(move || Sight {
+        hidden: policy.denied_in(&workspace, Access::Read),
+        read_only: policy.denied_in(&workspace, Access::Write),
+    });
+    // The first command needs it; until then a model has to answer, so that nobody waits for it.
+    let looked_through = boundary.clone();
+    drop(tokio::task::spawn_blocking(move || looked_through.look()));
+    boundary
 }
 
 fn output_folder(wanted: Option<PathBuf>) -> Result<(Option<TempDir>, PathBuf), ToolkitError> {

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Bash, BashKill, BashOutput, BashSession, BashSettings};
 use crate::process::{Environment, OutputLimits, Spill};
-use crate::sandbox::{Boundary, Level, Programs, Requirement, Sandbox};
+use crate::sandbox::{Boundary, Level, OwnNamespaces, Programs, Remembered, Requirement, Sandbox};
 use crate::workspace::Workspace;
 
 struct Place {
@@ -409,7 +409,8 @@ async fn the_level_is_told_to_the_model_where_it_is_weak() {
     assert!(none.starts_with("\n- There is no sandbox: commands reach everything"), "{none}");
     let strong = said(Programs::find(), Requirement::AtLeast(Level::Namespaces)).await;
     assert!(strong.is_none_or(|said| said.is_empty()));
-    let weak = said(Programs { bwrap: None, ..Programs::find() }, Requirement::default()).await;
+    let without = Programs { bwrap: None, namespaces: OwnNamespaces::ForProcesses, ..Programs::find() };
+    let weak = said(without, Requirement::default()).await;
     assert!(weak.is_none_or(|said| said.starts_with("\n- The sandbox of this machine is weaker than")));
 }
 
@@ -442,4 +443,41 @@ fn left_now(argument: &str) -> usize {
 /// Whoever was ended may need a moment to go.
 fn left(argument: &str) -> usize {
     (0..1_000).map(|_| left_now(argument)).find(|count| *count == 0).unwrap_or_else(|| left_now(argument))
+}
+
+#[tokio::test]
+async fn a_remembered_sandbox_that_starts_nothing_is_told_and_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap();
+    fs::create_dir(path.join("workspace")).unwrap();
+    // A shell that does its work while it is tried, and later does not begin.
+    let bash = path.join("bash");
+    let text = format!(
+        "#!/bin/bash\n[ ! -e {0}/broken ] || {{ echo no longer >&2; exit 1; }}\nexec /bin/bash \"$@\"\n",
+        path.display()
+    );
+    fs::write(&bash, text).unwrap();
+    fs::set_permissions(&bash, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let programs = Programs { bash, bwrap: None, namespaces: OwnNamespaces::Avoided };
+    let workspace = Workspace::new(&path.join("workspace")).unwrap();
+    let memory = path.join("state/sandbox.json");
+    let choose = || {
+        let boundary = Boundary::new(&workspace);
+        Sandbox::choose_remembered(programs.clone(), Requirement::NoSandbox, boundary, Some(&memory))
+    };
+    assert_eq!(choose().await.unwrap().remembered(), &Remembered::Written);
+    let sandbox = choose().await.unwrap();
+    assert_eq!(sandbox.remembered(), &Remembered::Recalled);
+    fs::write(path.join("broken"), "").unwrap();
+    let environment = Environment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin");
+    let output = BashSettings::output_in(&path);
+    let settings = BashSettings { workspace: workspace.clone(), sandbox, environment, output };
+    let tool = Bash(Arc::new(BashSession::new(settings)));
+    let refused = call(&tool, json!({ "command": "echo ran" })).await.unwrap_err();
+    assert_eq!(
+        refused.to_string().replace(&path.display().to_string(), "<folder>"),
+        "<folder>/bash did not start the command, so it was not run; the sandbox (none) said \"no longer\"; a new session \
+         finds out anew what holds"
+    );
+    assert!(!memory.exists());
 }

@@ -4,7 +4,7 @@ mod clean;
 mod decode;
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use reqwest::header::{CONTENT_TYPE, LOCATION};
@@ -30,7 +30,8 @@ const TIME_LIMIT: Duration = Duration::from_secs(30);
 /// Fetches pages from the web.
 #[derive(Debug, Clone)]
 pub struct WebFetch {
-    client: Client,
+    /// Made for the first page: most sessions fetch none, and it takes a while.
+    client: OnceLock<Client>,
     rule: AddressRule,
 }
 
@@ -46,18 +47,25 @@ struct Arguments {
 
 impl WebFetch {
     /// Reaches addresses as `rule` says. Uses no proxy and no credentials.
-    pub fn new(rule: AddressRule) -> Result<Self, ToolError> {
+    pub fn new(rule: AddressRule) -> Self {
+        Self { client: OnceLock::new(), rule }
+    }
+
+    fn client(&self) -> Result<&Client, ToolError> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
         let client = Client::builder()
             .tls_backend_rustls()
             .redirect(Policy::none())
             .no_proxy()
             .referer(false)
             .user_agent(concat!("rheon/", env!("CARGO_PKG_VERSION")))
-            .dns_resolver(Arc::new(CheckedNames(rule)))
+            .dns_resolver(Arc::new(CheckedNames(self.rule)))
             .connect_timeout(Duration::from_secs(10))
             .build()
             .map_err(|problem| ToolError::Failed(format!("cannot set up the HTTP client: {problem}")))?;
-        Ok(Self { client, rule })
+        Ok(self.client.get_or_init(|| client))
     }
 
     /// The page at `url`, after redirects, each of which is checked anew. One to another host is not followed: the gate has
@@ -66,7 +74,7 @@ impl WebFetch {
         let mut url = url;
         for _ in 0..=REDIRECTS_MAX {
             self.check(&url)?;
-            let sent = self.client.get(url.clone()).send().await;
+            let sent = self.client()?.get(url.clone()).send().await;
             let response = sent.map_err(|problem| failed(&url, &problem))?;
             if !response.status().is_redirection() {
                 return Ok(response);

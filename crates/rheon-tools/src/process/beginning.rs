@@ -11,6 +11,10 @@ pub enum Namespaces {
     ProcessesShown,
     /// Processes and their queues, within a user namespace in which the user remains who they are.
     UserProcesses,
+    /// All there are, with a view of files of its own.
+    All,
+    /// The same, with the network of the machine.
+    AllButNetwork,
 }
 
 /// What becomes of the rights that root has beyond others.

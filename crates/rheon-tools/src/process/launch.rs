@@ -19,6 +19,7 @@ use super::environment::Environment;
 use super::execution::Execution;
 use super::spawn::{Supervision, spawn};
 use super::tree::{KillOnDrop, Killer, Tree};
+use super::view::View;
 
 /// A line of bash, and where it runs.
 #[derive(Debug, Clone)]
@@ -54,6 +55,8 @@ pub struct Launcher {
     pub variables: Vec<(String, String)>,
     /// What the process gets before it becomes that program.
     pub beginning: Beginning,
+    /// How files look to the process, if it gets all namespaces.
+    pub view: Option<View>,
     /// What holds the processes together.
     pub containment: Containment,
     /// Gives up rights of the thread that starts the process.
@@ -93,6 +96,12 @@ pub enum ProcessError {
         /// Why not.
         source: io::Error,
     },
+    /// The program that was to start the shell ended without having done so.
+    #[error("{program} did not start the command, so it was not run")]
+    NotBegun {
+        /// What was started.
+        program: String,
+    },
     /// The thread that waited is gone.
     #[error("the end of the command was not seen")]
     Lost,
@@ -109,6 +118,8 @@ pub struct Process {
     pub(super) folder: PipeReader,
     pub(super) exit: oneshot::Receiver<Result<ExitStatus, ProcessError>>,
     pub(super) began: Instant,
+    /// What was started.
+    pub(super) program: String,
 }
 
 impl Process {
@@ -155,7 +166,7 @@ pub fn start(line: &ShellLine, launcher: Launcher) -> Result<Process, ProcessErr
             drop(remains);
         })
         .map_err(failed)?;
-    Ok(Process { killer: KillOnDrop(Killer(tree)), output, folder, exit, began })
+    Ok(Process { killer: KillOnDrop(Killer(tree)), output, folder, exit, began, program })
 }
 
 /// The variable that tells the processes of one command from others.
@@ -186,16 +197,19 @@ fn execution(
         arguments: words.chain(script).collect(),
         variables: variables.into_iter().collect(),
         folder: line.folder.clone(),
+        view: launcher.view.clone(),
         told,
         output,
     }
 }
 
 /// Runs the line with nothing to read. While `eval` runs, bash keeps its own standard input, which is the writing end
-/// of a pipe, aside and closed to programs: only the shell itself can tell the folder in which it ended.
+/// of a pipe, aside and closed to programs: only the shell itself can tell that it began, and the folder in which it ended.
 fn script(line: &str) -> String {
     let line = line.replace('\'', r"'\''");
-    format!("trap 'builtin printf \"\\0\" >&0; builtin pwd -P >&0' EXIT\neval '{line}' </dev/null")
+    format!(
+        "builtin printf '\\0' >&0\ntrap 'builtin printf \"\\0\" >&0; builtin pwd -P >&0' EXIT\neval '{line}' </dev/null"
+    )
 }
 
 fn run_to_end(

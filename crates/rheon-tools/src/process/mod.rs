@@ -5,6 +5,8 @@ mod capture;
 mod environment;
 mod execution;
 mod launch;
+#[cfg(target_os = "linux")]
+mod mounts;
 mod pipe;
 #[cfg(target_os = "linux")]
 mod plan;
@@ -14,6 +16,7 @@ mod spawn;
 #[cfg_attr(not(target_os = "linux"), path = "supervisor_none.rs")]
 mod supervisor;
 mod tree;
+mod view;
 
 pub use beginning::{Beginning, Capabilities, Namespaces};
 pub use capture::{Capture, Output, OutputLimits, Spill, Spilled};
@@ -22,6 +25,7 @@ pub use launch::{Containment, Guard, Launcher, Process, ProcessError, ShellLine,
 pub(crate) use launch::{MARKER, next_marker};
 pub use run::{End, Ended, Stop, finish, run};
 pub use tree::Killer;
+pub use view::{Shown, View};
 
 #[cfg(test)]
 pub(crate) mod stubborn;

@@ -23,6 +23,7 @@ use rustix::thread::CapabilitySet;
 
 use super::beginning::{Beginning, Capabilities, Namespaces};
 use super::execution::Execution;
+use super::mounts::{Mounts, begin_loopback};
 
 /// All that a process needs to begin.
 pub(super) struct Plan<'a> {
@@ -36,6 +37,8 @@ pub(super) struct Plan<'a> {
     maps: [String; 2],
     /// The agent, for a process that cannot ask who its parent is because its namespace does not know it.
     agent: Option<OwnedFd>,
+    /// How files look to the process, where it gets all namespaces.
+    mounts: Option<Mounts>,
     stack: Vec<u128>,
 }
 
@@ -53,6 +56,10 @@ impl Texts {
     }
 }
 
+/// The namespaces besides those of processes and of the network.
+const ALL_BUT_NETWORK: c_int =
+    libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWUTS | libc::CLONE_NEWCGROUP;
+
 /// Of the process, before it becomes another program. That takes less than a page.
 const STACK_BYTES: usize = 64 * 1024;
 
@@ -65,7 +72,11 @@ impl<'a> Plan<'a> {
         let [user, group] = [rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw()];
         let agent = match beginning.namespaces {
             Namespaces::Inherited => None,
-            Namespaces::Processes | Namespaces::ProcessesShown | Namespaces::UserProcesses => {
+            Namespaces::Processes
+            | Namespaces::ProcessesShown
+            | Namespaces::UserProcesses
+            | Namespaces::All
+            | Namespaces::AllButNetwork => {
                 Some(rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?)
             }
         };
@@ -77,6 +88,7 @@ impl<'a> Plan<'a> {
             variables: Texts::new(variables)?,
             maps: [format!("{user} {user} 1\n"), format!("{group} {group} 1\n")],
             agent: agent.map(above_standard).transpose()?,
+            mounts: execution.view.as_ref().map(Mounts::new).transpose()?,
             stack: vec![0; STACK_BYTES / size_of::<u128>()],
             execution,
         })
@@ -119,6 +131,8 @@ impl<'a> Plan<'a> {
             Namespaces::Processes => processes,
             Namespaces::ProcessesShown => processes | libc::CLONE_NEWNS,
             Namespaces::UserProcesses => processes | libc::CLONE_NEWUSER,
+            Namespaces::All => processes | ALL_BUT_NETWORK | libc::CLONE_NEWNET,
+            Namespaces::AllButNetwork => processes | ALL_BUT_NETWORK,
         }
     }
 
@@ -132,6 +146,11 @@ impl<'a> Plan<'a> {
             Namespaces::Inherited | Namespaces::Processes => {}
             Namespaces::ProcessesShown => show_processes()?,
             Namespaces::UserProcesses => self.remain_who_they_are()?,
+            Namespaces::All => {
+                begin_loopback()?;
+                self.get_view()?;
+            }
+            Namespaces::AllButNetwork => self.get_view()?,
         }
         rustix::process::chdir(self.folder.as_c_str())?;
         match self.beginning.capabilities {
@@ -152,6 +171,14 @@ impl<'a> Plan<'a> {
                 poll(&mut watched, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) != Ok(0)
             }
         }
+    }
+
+    /// Without a view the process would see all that the agent sees, so it is not started.
+    fn get_view(&self) -> rustix::io::Result<()> {
+        let mounts = self.mounts.as_ref().ok_or(Errno::INVAL)?;
+        self.remain_who_they_are()?;
+        mounts.arrange()?;
+        rustix::thread::set_no_new_privs(true)
     }
 
     fn remain_who_they_are(&self) -> rustix::io::Result<()> {

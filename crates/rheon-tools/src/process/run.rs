@@ -137,7 +137,10 @@ pub async fn finish(
     // What was read so far is kept if the grace ends first.
     drop(tokio::time::timeout(GRACE, rest).await);
     arrived(capture);
-    let folder = if end == End::Finished { told_folder(&mut folder).await } else { None };
+    let folder = match end {
+        End::Finished => ended_in(&told(&mut folder, process.program).await?),
+        End::TimedOut | End::Cancelled => None,
+    };
     let (exit_code, signal) = status.map_or((None, None), |status| (status.code(), signal_of(status)));
     Ok(Ended { end, exit_code, signal, duration, folder })
 }
@@ -159,12 +162,17 @@ fn received(
     status.unwrap_or(Err(ProcessError::Lost))
 }
 
-/// The folder that the shell told as the last thing it did: after the last zero byte, with a line break after it.
-async fn told_folder(pipe: &mut Receiver) -> Option<PathBuf> {
+/// What the shell told. One that began has told at least that, so that silence means that `program` did not start it.
+async fn told(pipe: &mut Receiver, program: String) -> Result<Vec<u8>, ProcessError> {
     let mut told = Vec::new();
     let mut limited = pipe.take(TOLD_BYTES_MAX);
     // What was told before the grace ends is there even if somebody holds the pipe open.
     drop(tokio::time::timeout(GRACE, limited.read_to_end(&mut told)).await);
+    if told.is_empty() { Err(ProcessError::NotBegun { program }) } else { Ok(told) }
+}
+
+/// The folder, which the shell told as the last thing it did: after the last zero byte, with a line break after it.
+fn ended_in(told: &[u8]) -> Option<PathBuf> {
     let zero = told.iter().rposition(|byte| *byte == 0)?;
     let last = told.get(zero + 1..)?.strip_suffix(b"\n")?;
     Some(path(last)).filter(|folder| folder.is_absolute())

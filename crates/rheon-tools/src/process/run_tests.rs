@@ -20,6 +20,7 @@ fn launcher() -> Launcher {
         bash: find("bash"),
         variables: Vec::new(),
         beginning: Beginning::PLAIN,
+        view: None,
         containment: Containment::Supervisor,
         restrict: None,
         guard: None,

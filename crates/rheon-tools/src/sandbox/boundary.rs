@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rheon_types::PROTECTED_NAMES;
 
 use super::keys::KEYS;
+use super::look::{Look, Sight};
 use crate::workspace::{Workspace, pointed_to};
 
 /// Whether a process may talk to others over a network.
@@ -22,8 +24,10 @@ pub enum Network {
 #[derive(Debug, Clone)]
 pub struct Boundary {
     roots: Vec<PathBuf>,
-    nested: Vec<PathBuf>,
+    read_only: Vec<PathBuf>,
     hidden: Vec<PathBuf>,
+    /// Walks for more that is to be out of reach. Clones share what they find.
+    looks: Vec<Arc<Look>>,
     network: Network,
 }
 
@@ -44,11 +48,25 @@ const ENTRIES_MAX: usize = 5_000;
 const SKIPPED: [&str; 3] = ["node_modules", "target", ".venv"];
 
 impl Boundary {
-    /// Writing in the folders of the workspace, without the network. Protected names further down are looked for now.
+    /// Writing in the folders of the workspace, without the network. Protected names further down are looked for before
+    /// the first process is started, or when [`look`](Self::look) is called.
     pub fn new(workspace: &Workspace) -> Self {
         let roots: Vec<PathBuf> = workspace.roots().map(Path::to_path_buf).collect();
-        let nested = roots.iter().flat_map(|root| nested(root)).collect();
-        Self { roots, nested, hidden: Vec::new(), network: Network::Blocked }
+        let looks = roots.iter().map(|root| look_in(root)).collect();
+        Self { roots, read_only: Vec::new(), hidden: Vec::new(), looks, network: Network::Blocked }
+    }
+
+    /// The same without what a walk finds, which is taken as late as that for protected names.
+    pub fn with_look(mut self, walk: impl Fn() -> Sight + Send + Sync + 'static) -> Self {
+        self.looks.push(Arc::new(Look::new(walk)));
+        self
+    }
+
+    /// Looks now for everything that has to be looked for. Large folders take a while.
+    pub fn look(&self) {
+        self.looks.iter().for_each(|look| {
+            look.sight();
+        });
     }
 
     /// The same with this use of the network.
@@ -64,7 +82,7 @@ impl Boundary {
             let problem = format!("{} cannot be made writable: name a folder below /", folder.display());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
         }
-        self.nested.extend(nested(&folder));
+        self.looks.push(look_in(&folder));
         self.roots.push(folder);
         Ok(self)
     }
@@ -85,7 +103,7 @@ impl Boundary {
     /// The same with a file or folder in which nothing can be changed. Only
     /// [`Level::Namespaces`](super::Level::Namespaces) can see to it.
     pub fn with_read_only(mut self, path: impl Into<PathBuf>) -> Self {
-        self.nested.push(path.into());
+        self.read_only.push(path.into());
         self
     }
 
@@ -94,9 +112,14 @@ impl Boundary {
         &self.roots
     }
 
-    /// What cannot be read.
+    /// What cannot be read, besides what is looked for.
     pub fn hidden(&self) -> &[PathBuf] {
         &self.hidden
+    }
+
+    /// What cannot be read, what was looked for included.
+    pub(super) fn all_hidden(&self) -> impl Iterator<Item = &PathBuf> {
+        self.hidden.iter().chain(self.looks.iter().flat_map(|look| &look.sight().hidden))
     }
 
     /// Whether the network can be used.
@@ -127,15 +150,20 @@ impl Boundary {
                 Err(_) => found.push(ProtectedPath::Missing(path)),
             }
         }
-        let nested =
-            self.nested.iter().filter(|path| path.symlink_metadata().is_ok_and(|it| !it.is_symlink()));
-        found.extend(nested.cloned().map(ProtectedPath::Present));
+        let more = self.looks.iter().flat_map(|look| &look.sight().read_only).chain(&self.read_only);
+        let more = more.filter(|path| path.symlink_metadata().is_ok_and(|it| !it.is_symlink()));
+        found.extend(more.cloned().map(ProtectedPath::Present));
         found
     }
 
     fn inside(&self, path: Option<PathBuf>) -> Option<ProtectedPath> {
         path.filter(|path| self.roots.iter().any(|root| path.starts_with(root))).map(ProtectedPath::Present)
     }
+}
+
+fn look_in(root: &Path) -> Arc<Look> {
+    let root = root.to_path_buf();
+    Arc::new(Look::new(move || Sight { read_only: nested(&root).into_iter().collect(), ..Sight::default() }))
 }
 
 /// Protected names below `root`, not those directly in it.

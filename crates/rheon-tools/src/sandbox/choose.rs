@@ -1,33 +1,23 @@
 //! `Sandbox`: the highest level of the ladder that this machine keeps, found by trying to get out.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use tempfile::TempDir;
 
 use super::boundary::Boundary;
+use super::findings::{Findings, FindingsFile, Remembered};
+use super::keeper::Keeper;
 use super::level::Level;
+use super::machine::{Asked, Facts};
 use super::placeholder::Placeholder;
 use super::probe;
 use super::programs::{OwnNamespaces, Programs};
 use super::report::Report;
-use super::wrap::{Keeper, Wrap};
+use super::requirement::Requirement;
+use super::wrap::Wrap;
 use crate::process::{Containment, Launcher};
-
-/// What the caller insists on: Landlock at least, unless somebody said otherwise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Requirement {
-    /// This level, or a higher one.
-    AtLeast(Level),
-    /// None at all, because somebody said so.
-    NoSandbox,
-}
-
-impl Default for Requirement {
-    fn default() -> Self {
-        Self::AtLeast(Level::Landlock)
-    }
-}
 
 /// Why there is no sandbox.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +44,8 @@ pub struct Sandbox {
     wrap: Wrap,
     report: Report,
     shortfall: Option<String>,
+    remembered: Remembered,
+    file: Option<FindingsFile>,
     _temporary: Arc<TempDir>,
 }
 
@@ -70,31 +62,54 @@ impl Sandbox {
         requirement: Requirement,
         boundary: Boundary,
     ) -> Result<Self, SandboxError> {
+        Self::choose_remembered(programs, requirement, boundary, None).await
+    }
+
+    /// The same; what is found is kept in the file `memory`, and taken from there without trying anything again as long as
+    /// the machine, the programs and what is asked for are the same.
+    pub async fn choose_remembered(
+        programs: Programs,
+        requirement: Requirement,
+        boundary: Boundary,
+        memory: Option<&Path>,
+    ) -> Result<Self, SandboxError> {
         // Agents that were killed may have left some behind.
         boundary.guarded().for_each(|path| Placeholder::sweep(&path));
         let temporary = Arc::new(TempDir::with_prefix("rheon-")?);
+        let file = memory.map(|path| {
+            let asked =
+                Asked { requirement, programs: &programs, boundary: &boundary, temporary: temporary.path() };
+            FindingsFile::new(path, &boundary, Facts::gather(&asked))
+        });
         let wrap = Wrap {
             level: Level::None,
             programs,
             boundary,
             temporary: temporary.path().canonicalize()?,
-            keeper: Keeper::PidNamespace,
+            keeper: Keeper::Supervisor,
         };
-        let (lowest, levels): (Level, &[Level]) = match requirement {
-            Requirement::AtLeast(lowest) => (lowest, &[Level::Namespaces, Level::Landlock]),
-            Requirement::NoSandbox => (Level::None, &[Level::None]),
-        };
-        let mut problems = Vec::new();
-        for level in levels.iter().copied().filter(|level| *level >= lowest) {
-            match attempt(Wrap { level, ..wrap.clone() }).await {
-                Ok((wrap, report)) => {
-                    let shortfall = (!problems.is_empty()).then(|| problems.join("; "));
-                    return Ok(Self { wrap, report, shortfall, _temporary: temporary });
-                }
-                Err(problem) => problems.push(format!("{level}: {problem}")),
+        let recalled = file.as_ref().and_then(|file| file.as_ref().ok()?.read());
+        let recalled =
+            recalled.filter(|it| it.report.level >= requirement.lowest() && holds(&it.report).is_ok());
+        let (findings, remembered) = match recalled {
+            Some(findings) => (findings, Remembered::Recalled),
+            None => {
+                let findings = find(&wrap, requirement).await?;
+                let remembered = match &file {
+                    None => Remembered::NotAsked,
+                    Some(Err(problem)) => Remembered::NotWritten(problem.clone()),
+                    Some(Ok(file)) => match file.write(findings.clone()) {
+                        Ok(()) => Remembered::Written,
+                        Err(error) => Remembered::NotWritten(error.to_string()),
+                    },
+                };
+                (findings, remembered)
             }
-        }
-        Err(SandboxError::Unavailable { required: lowest, problems: problems.join("; ") })
+        };
+        let Findings { keeper, report, shortfall } = findings;
+        let wrap = Wrap { level: report.level, keeper, ..wrap };
+        let file = file.and_then(Result::ok);
+        Ok(Self { wrap, report, shortfall, remembered, file, _temporary: temporary })
     }
 
     /// The level reached.
@@ -105,6 +120,18 @@ impl Sandbox {
     /// Why a higher level was not reached, if one was tried.
     pub fn shortfall(&self) -> Option<&str> {
         self.shortfall.as_deref()
+    }
+
+    /// Whether what was found is remembered for the next session.
+    pub fn remembered(&self) -> &Remembered {
+        &self.remembered
+    }
+
+    /// Forgets what is remembered, because a process could not be started: the next session tries again.
+    pub fn forget(&self) {
+        if let Some(file) = &self.file {
+            file.forget();
+        }
     }
 
     /// What was tried when it was chosen, and what is not protected.
@@ -128,40 +155,62 @@ impl Sandbox {
     }
 }
 
-/// A level, if processes can be started there and it keeps what it promises.
-async fn attempt(wrap: Wrap) -> Result<(Wrap, Report), String> {
-    let (wrap, report) = startable(wrap).await?;
-    if wrap.level > Level::None && !report.holds() {
-        let open: Vec<String> = report.open().map(|escape| escape.to_string()).collect();
-        return Err(format!("a command could {}", open.join(", ")));
+/// The highest level that will do and keeps what it promises.
+async fn find(wrap: &Wrap, requirement: Requirement) -> Result<Findings, SandboxError> {
+    let mut problems = Vec::new();
+    for level in requirement.levels() {
+        match attempt(&Wrap { level, ..wrap.clone() }).await {
+            Ok((keeper, report)) => {
+                let shortfall = (!problems.is_empty()).then(|| problems.join("; "));
+                return Ok(Findings { keeper, report, shortfall });
+            }
+            Err(problem) => problems.push(format!("{level}: {problem}")),
+        }
     }
-    Ok((wrap, report))
+    Err(SandboxError::Unavailable { required: requirement.lowest(), problems: problems.join("; ") })
 }
 
-/// The wrap with the best containment that works, and what came of trying to get out of it.
-async fn startable(wrap: Wrap) -> Result<(Wrap, Report), String> {
-    // Without a sandbox nothing is to differ from the user's own shell, so there is no user namespace.
-    let keepers: &[Keeper] = match (wrap.level, wrap.programs.namespaces) {
-        (Level::Namespaces, _) if wrap.programs.bwrap.is_none() => {
-            return Err("bubblewrap is not installed".into());
+/// The best keeper of a level with which processes can be started and that keeps what the level promises.
+async fn attempt(wrap: &Wrap) -> Result<(Keeper, Report), String> {
+    let mut problems: Vec<String> = Vec::new();
+    for keeper in keepers(wrap) {
+        if *keeper == Keeper::Bubblewrap && wrap.programs.bwrap.is_none() {
+            problems.push("bubblewrap is not installed".into());
+            continue;
         }
-        // bubblewrap itself holds the processes together.
-        (Level::Namespaces, _) => &[Keeper::PidNamespace],
-        (Level::Landlock | Level::None, OwnNamespaces::Avoided) => &[Keeper::Supervisor],
-        (Level::None, OwnNamespaces::Tried) => &[Keeper::PidNamespace, Keeper::Supervisor],
-        (Level::Landlock, OwnNamespaces::Tried) => {
-            &[Keeper::PidNamespace, Keeper::UserNamespace, Keeper::Supervisor]
-        }
-    };
-    let mut problem = String::new();
-    for keeper in keepers {
-        let wrap = Wrap { keeper: *keeper, ..wrap.clone() };
-        match probe::probe(&wrap).await {
-            Ok(report) => return Ok((wrap, report)),
-            Err(found) => problem = found,
+        let found = probe::probe(&Wrap { keeper: *keeper, ..wrap.clone() }).await;
+        match found.and_then(|report| holds(&report).map(|()| report)) {
+            Ok(report) => return Ok((*keeper, report)),
+            Err(problem) => problems.push(problem),
         }
     }
-    Err(problem)
+    problems.dedup();
+    Err(problems.join("; "))
+}
+
+/// What can hold the processes of a level together, best first.
+fn keepers(wrap: &Wrap) -> &'static [Keeper] {
+    match (wrap.level, wrap.programs.namespaces) {
+        (Level::Namespaces, OwnNamespaces::Tried) => &[Keeper::AllNamespaces, Keeper::Bubblewrap],
+        (Level::Namespaces, OwnNamespaces::ForProcesses | OwnNamespaces::Avoided) => &[Keeper::Bubblewrap],
+        (Level::Landlock | Level::None, OwnNamespaces::Avoided) => &[Keeper::Supervisor],
+        // Without a sandbox nothing is to differ from the user's own shell, so there is no user namespace.
+        (Level::None, OwnNamespaces::Tried | OwnNamespaces::ForProcesses) => {
+            &[Keeper::PidNamespace, Keeper::Supervisor]
+        }
+        (Level::Landlock, OwnNamespaces::Tried | OwnNamespaces::ForProcesses) => {
+            &[Keeper::PidNamespace, Keeper::UserNamespace, Keeper::Supervisor]
+        }
+    }
+}
+
+/// Whether the level keeps what it promises; what is open if not.
+fn holds(report: &Report) -> Result<(), String> {
+    if report.level == Level::None || report.holds() {
+        return Ok(());
+    }
+    let open: Vec<String> = report.open().map(|escape| escape.to_string()).collect();
+    Err(format!("a command could {}", open.join(", ")))
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ async fn place_of(
     let boundary = change(Boundary::new(&Workspace::new(&root).unwrap()), &outside);
     let (programs, requirement) = match level {
         Level::Namespaces => (programs, Requirement::AtLeast(Level::Namespaces)),
-        Level::Landlock => (Programs { bwrap: None, ..programs }, Requirement::AtLeast(Level::Landlock)),
+        Level::Landlock => (without_views(programs), Requirement::AtLeast(Level::Landlock)),
         Level::None => (programs, Requirement::NoSandbox),
     };
     match Sandbox::choose_with(programs, requirement, boundary).await {
@@ -68,11 +68,26 @@ async fn places() -> Vec<Place> {
     for level in [Level::Namespaces, Level::Landlock, Level::None] {
         places.extend(place(level).await);
     }
+    places.extend(place_of((Level::Namespaces, with_bubblewrap()), |boundary, _| boundary).await);
     for level in [Level::Landlock, Level::None] {
         places.extend(place_of((level, without_namespaces()), |boundary, _| boundary).await);
     }
     println!("tested at {:?}", places.iter().map(Place::described).collect::<Vec<_>>());
     places
+}
+
+/// As on a machine without bubblewrap that lets nobody have a view of files of their own.
+fn without_views(programs: Programs) -> Programs {
+    let namespaces = match programs.namespaces {
+        OwnNamespaces::Tried | OwnNamespaces::ForProcesses => OwnNamespaces::ForProcesses,
+        OwnNamespaces::Avoided => OwnNamespaces::Avoided,
+    };
+    Programs { bwrap: None, namespaces, ..programs }
+}
+
+/// As on a machine where only bubblewrap makes namespaces.
+fn with_bubblewrap() -> Programs {
+    Programs { namespaces: OwnNamespaces::ForProcesses, ..Programs::find() }
 }
 
 /// As on a machine, or in a container, that lets nobody make namespaces.
@@ -82,7 +97,8 @@ fn without_namespaces() -> Programs {
 
 impl Place {
     fn described(&self) -> String {
-        format!("{} with {:?}", self.sandbox.level(), self.sandbox.containment())
+        let wrap = &self.sandbox.wrap;
+        format!("{} with {:?}", wrap.level, wrap.keeper)
     }
 
     async fn run(&self, text: &str) -> (Ended, String) {
@@ -144,7 +160,7 @@ async fn every_level_keeps_what_it_promises_and_says_what_it_does_not() {
 async fn a_level_that_the_machine_does_not_have_is_refused_and_never_replaced_by_none() {
     let folder = tempfile::tempdir().unwrap();
     let boundary = Boundary::new(&Workspace::new(folder.path()).unwrap());
-    let programs = Programs { bwrap: None, ..Programs::find() };
+    let programs = without_views(Programs::find());
     let requirement = Requirement::AtLeast(Level::Namespaces);
     let refused = Sandbox::choose_with(programs, requirement, boundary.clone()).await.unwrap_err();
     assert_eq!(
@@ -157,7 +173,7 @@ async fn a_level_that_the_machine_does_not_have_is_refused_and_never_replaced_by
     let fake = folder.path().join("bwrap");
     fs::write(&fake, "#!/bin/bash\nwhile [ \"$1\" != -- ]; do shift; done; shift; exec \"$@\"\n").unwrap();
     fs::set_permissions(&fake, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let programs = Programs { bwrap: Some(fake), ..Programs::find() };
+    let programs = Programs { bwrap: Some(fake), ..with_bubblewrap() };
     let refused = Sandbox::choose_with(programs, requirement, boundary).await.unwrap_err().to_string();
     assert!(refused.contains("a command could write outside the workspace, "), "{refused}");
 }
@@ -502,4 +518,54 @@ fn commands_die_with_an_agent_that_is_killed() {
             None => println!("level {level} was not tested"),
         }
     }
+}
+
+#[tokio::test]
+async fn namespaces_of_our_own_hold_as_much_as_those_of_bubblewrap() {
+    let text = "
+        grep -E '^(Cap...|NoNewPrivs):' /proc/self/status | tr '\\t' ' '
+        for way in -U -rm -n -p -i -u; do unshare $way true 2>/dev/null && echo \"unshare $way\"; done
+        # Opened for appending and nothing is written: should one of them be open, the machine stays as it is.
+        for it in sys/kernel/core_pattern sys/user/max_user_namespaces sysrq-trigger irq bus; do
+            (: >>/proc/$it) 2>/dev/null && echo \"opened $it\"
+        done
+        mount -o remount,rw / 2>/dev/null && echo remounted; umount -l /tmp 2>/dev/null && echo unmounted
+        mknod device c 1 3 2>/dev/null && echo made; chroot . true 2>/dev/null && echo chroot
+        (echo x >/dev/shm/x && echo x >/tmp/x && echo x >inside && echo x >/dev/null) || echo not written
+        for it in /dev/*; do echo -n \"${it#/dev/} \"; done; echo
+        head -c 2 /dev/zero | wc -c; ls -d /dev/pts/ptmx; readlink /dev/fd; ls -A /run | wc -l; hostname x; id -u
+        exec 3<>/dev/tcp/127.0.0.1/9 || echo \"refused: $?\"
+    ";
+    let all = [Programs::find(), with_bubblewrap()];
+    let mut said = Vec::new();
+    for programs in all {
+        let Some(place) = place_of((Level::Namespaces, programs), |boundary, _| boundary).await else {
+            return;
+        };
+        let (_, output) = place.run(text).await;
+        let writable = "while read -r _ _ _ _ place options _; do case $options in rw*) echo $place;; esac; done \
+            </proc/self/mountinfo | sort -u";
+        let (_, mounts) = place.run(writable).await;
+        let mounts = mounts.replace(&place.root.canonicalize().unwrap().display().to_string(), "<workspace>");
+        said.push(format!("{output}{mounts}"));
+    }
+    let [ours, theirs] = said.try_into().unwrap();
+    // In bubblewrap this folder is a file system of its own, and there is a link to memory that nobody may read.
+    assert_eq!(ours, theirs.replace("/dev/shm\n", "").replace("core ", ""));
+    assert!(
+        !["unshare", "opened", "remounted", "unmounted", "made", "chroot"].iter().any(|it| ours.contains(it))
+    );
+    assert!(ours.contains("CapBnd: 0000000000000000\n") && ours.contains("NoNewPrivs: 1\n"), "{ours}");
+}
+
+#[tokio::test]
+async fn a_command_with_a_view_of_its_own_cannot_be_led_elsewhere_by_links() {
+    let Some(place) = place(Level::Namespaces).await else { return };
+    // What is looked for before the first command: a folder that is a link by the time of the second.
+    fs::create_dir_all(place.root.join("module/.git")).unwrap();
+    let (_, output) =
+        place.run("touch module/.git/x; mv module other; ln -s /etc module; ls -d module").await;
+    assert!(output.contains("Read-only file system"), "{output}");
+    let (ended, output) = place.run("echo still works").await;
+    assert_eq!((ended.exit_code, output.as_str()), (Some(0), "still works\n"));
 }

@@ -2,14 +2,17 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// How far a process is held, weakest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Level {
     /// Not at all.
     None,
     /// Landlock: writes only in the workspace; seccomp: no network.
     Landlock,
-    /// Namespaces through bubblewrap: its own view of files, processes and the network; seccomp besides.
+    /// Namespaces, made by ourselves or by bubblewrap: its own view of files, processes and the network; seccomp besides.
     Namespaces,
 }
 

@@ -3,18 +3,27 @@
 mod boundary;
 mod bubblewrap;
 mod choose;
+mod findings;
+mod keeper;
 mod keys;
 mod level;
+mod look;
+mod machine;
 mod placeholder;
 mod probe;
 mod programs;
 mod report;
+mod requirement;
 mod restrict;
 mod sockets;
+mod view;
 mod wrap;
 
 pub use boundary::{Boundary, Network};
-pub use choose::{Requirement, Sandbox, SandboxError};
+pub use choose::{Sandbox, SandboxError};
+pub use findings::Remembered;
 pub use level::Level;
+pub use look::Sight;
 pub use programs::{OwnNamespaces, Programs};
 pub use report::{Escape, Report, Verdict};
+pub use requirement::Requirement;

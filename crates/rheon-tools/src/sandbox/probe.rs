@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::boundary::{Boundary, Network};
 use super::report::{Escape, Report, Verdict};
 use super::wrap::Wrap;
-use crate::process::{Capture, Ended, Environment, OutputLimits, ShellLine, Stop, run};
+use crate::process::{Capture, Ended, Environment, OutputLimits, ProcessError, ShellLine, Stop, run};
 use crate::workspace::Workspace;
 
 /// A place of its own to try in, so that a way that is open harms nothing.
@@ -175,10 +175,16 @@ impl Ground {
         let limits = OutputLimits { head_bytes: 64 * 1024, tail_bytes: 0, spill: None };
         let capture = Mutex::new(Capture::new(limits));
         let stop = Stop { timeout: Some(TIMEOUT), cancel: CancellationToken::new() };
-        let ended =
-            run(&line, self.wrap.launcher(), stop, &capture, |_| {}).await.map_err(io::Error::other)?;
-        let output = capture.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).finish();
-        Ok((ended, output.head))
+        let ended = run(&line, self.wrap.launcher(), stop, &capture, |_| {}).await;
+        let output = capture.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).finish().head;
+        match ended {
+            Ok(ended) => Ok((ended, output)),
+            // The program that was to start the shell says why it did not.
+            Err(ProcessError::NotBegun { .. }) if !output.trim().is_empty() => {
+                Err(io::Error::other(output.trim().to_owned()))
+            }
+            Err(error) => Err(io::Error::other(error)),
+        }
     }
 }
 

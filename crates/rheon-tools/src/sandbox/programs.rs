@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 /// Whether namespaces are made without a program that makes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnNamespaces {
-    /// If the kernel lets them be made.
+    /// If the kernel lets them be made: all of them, so that bubblewrap is needed only where that fails.
     Tried,
+    /// Those of processes, if the kernel lets them be made; the others are left to bubblewrap.
+    ForProcesses,
     /// Never.
     Avoided,
 }

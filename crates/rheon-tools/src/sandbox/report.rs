@@ -2,10 +2,13 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::level::Level;
 
 /// A way out of the sandbox.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Escape {
     /// Writing a file outside the workspace.
     WriteOutside,
@@ -30,7 +33,8 @@ pub enum Escape {
 }
 
 /// What came of trying.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// It did not work.
     Blocked,
@@ -41,7 +45,7 @@ pub enum Verdict {
 }
 
 /// Which ways out were tried, and which were open.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// The level at which they were tried.
     pub level: Level,

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use super::boundary::{Boundary, Network};
 use super::bubblewrap;
+use super::keeper::Keeper;
 use super::level::Level;
 use super::placeholder::Placeholders;
 use super::programs::Programs;
 use super::restrict::{Files, Restrictions, Sockets, restrict};
+use super::view::view;
 use crate::process::{Beginning, Capabilities, Containment, Launcher, Namespaces};
 
 /// How a process is started.
@@ -19,29 +21,18 @@ pub(super) struct Wrap {
     pub(super) boundary: Boundary,
     /// The folder for temporary files of the processes.
     pub(super) temporary: PathBuf,
-    /// What holds the processes together where bubblewrap does not.
+    /// What holds the processes together.
     pub(super) keeper: Keeper,
-}
-
-/// What holds processes together without bubblewrap.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Keeper {
-    /// A PID namespace; needs to be root.
-    PidNamespace,
-    /// A PID namespace within a user namespace.
-    UserNamespace,
-    /// A process that adopts those that lose their parents.
-    Supervisor,
 }
 
 impl Wrap {
     /// What holds the processes of one command together.
     pub(super) fn containment(&self) -> Containment {
-        match (self.level, self.keeper) {
-            (Level::Namespaces, _) | (_, Keeper::PidNamespace | Keeper::UserNamespace) => {
+        match self.keeper {
+            Keeper::AllNamespaces | Keeper::Bubblewrap | Keeper::PidNamespace | Keeper::UserNamespace => {
                 Containment::Namespace
             }
-            (Level::Landlock | Level::None, Keeper::Supervisor) => Containment::Supervisor,
+            Keeper::Supervisor => Containment::Supervisor,
         }
     }
 
@@ -55,18 +46,41 @@ impl Wrap {
     }
 
     fn namespaces(&self) -> Launcher {
-        let (arguments, placeholders) = bubblewrap::arguments(&self.boundary, &self.temporary);
-        let bwrap = self.programs.bwrap.clone().unwrap_or_else(|| "bwrap".into());
+        let (view, placeholders) = view(&self.boundary, &self.temporary);
         let restrictions =
             Restrictions { files: Files::AsMounted, sockets: self.sockets(Sockets::Namespaced) };
-        Launcher {
-            prefix: std::iter::once(bwrap.into()).chain(arguments).collect(),
+        let launcher = Launcher {
+            prefix: Vec::new(),
             bash: self.programs.bash.clone(),
             variables: vec![("TMPDIR".into(), "/tmp".into())],
             beginning: Beginning::PLAIN,
+            view: None,
             containment: Containment::Namespace,
             restrict: Some(Arc::new(move || restrict(&restrictions))),
             guard: Some(Box::new(Placeholders(placeholders))),
+        };
+        let network = self.boundary.network();
+        match (self.keeper, &self.programs.bwrap) {
+            (Keeper::Bubblewrap, Some(bwrap)) => {
+                let arguments = bubblewrap::arguments(view, network);
+                Launcher { prefix: std::iter::once(bwrap.into()).chain(arguments).collect(), ..launcher }
+            }
+            // Whatever else is said to keep them, at this level all namespaces are made or nothing is started.
+            (
+                Keeper::AllNamespaces
+                | Keeper::Bubblewrap
+                | Keeper::PidNamespace
+                | Keeper::UserNamespace
+                | Keeper::Supervisor,
+                _,
+            ) => {
+                let namespaces = match network {
+                    Network::Blocked => Namespaces::All,
+                    Network::Open => Namespaces::AllButNetwork,
+                };
+                let beginning = Beginning { namespaces, capabilities: Capabilities::Dropped };
+                Launcher { beginning, view: Some(view), ..launcher }
+            }
         }
     }
 
@@ -85,6 +99,7 @@ impl Wrap {
             variables: vec![("TMPDIR".into(), self.temporary.display().to_string())],
             // Landlock forbids mounts, so `/proc` shows the processes of the machine.
             beginning: self.beginning(Namespaces::Processes, Capabilities::Dropped),
+            view: None,
             containment: self.containment(),
             restrict: Some(Arc::new(move || restrict(&restrictions))),
             guard: None,
@@ -97,6 +112,7 @@ impl Wrap {
             bash: self.programs.bash.clone(),
             variables: Vec::new(),
             beginning: self.beginning(Namespaces::ProcessesShown, Capabilities::Kept),
+            view: None,
             containment: self.containment(),
             restrict: None,
             guard: None,
@@ -116,7 +132,7 @@ impl Wrap {
         let namespaces = match self.keeper {
             Keeper::PidNamespace => namespaces,
             Keeper::UserNamespace => Namespaces::UserProcesses,
-            Keeper::Supervisor => Namespaces::Inherited,
+            Keeper::Supervisor | Keeper::AllNamespaces | Keeper::Bubblewrap => Namespaces::Inherited,
         };
         Beginning { namespaces, capabilities }
     }

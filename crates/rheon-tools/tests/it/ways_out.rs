@@ -263,11 +263,13 @@ fn is_running(argument: &str) -> bool {
 #[tokio::test]
 async fn no_way_leads_out_of_the_workspace() {
     let all = Programs::find();
-    let without_bubblewrap = Programs { bwrap: None, ..all.clone() };
+    let with_bubblewrap = Programs { namespaces: OwnNamespaces::ForProcesses, ..all.clone() };
+    let without_views = Programs { bwrap: None, ..with_bubblewrap.clone() };
     let without_namespaces = Programs { bwrap: None, namespaces: OwnNamespaces::Avoided, ..all.clone() };
     for (programs, level) in [
         (all, Level::Namespaces),
-        (without_bubblewrap, Level::Landlock),
+        (with_bubblewrap, Level::Namespaces),
+        (without_views, Level::Landlock),
         (without_namespaces, Level::Landlock),
     ] {
         let Some(place) = place(programs, level).await else {

@@ -1,15 +1,18 @@
-//! `bash`: what a command costs beyond a bare spawn, by the level of the sandbox, and what a gigabyte of output keeps in
-//! memory.
+//! `bash`: what a command costs beyond a bare spawn, by the level of the sandbox and in its parts, what a toolkit costs at
+//! the start, and what a gigabyte of output keeps in memory.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use rheon::tools::Workspace;
+use rheon::tools::builtin::AddressRule;
 use rheon::tools::builtin::bash::{Bash, BashSession, BashSettings};
-use rheon::tools::process::Environment;
-use rheon::tools::sandbox::{Boundary, Level, Programs, Requirement, Sandbox};
+use rheon::tools::policy::{Places, Policy};
+use rheon::tools::process::{Beginning, Capture, Containment, Environment, Launcher, ShellLine, Stop, run};
+use rheon::tools::sandbox::{Boundary, Level, OwnNamespaces, Programs, Remembered, Requirement, Sandbox};
+use rheon::tools::{Toolkit, ToolkitSettings, Workspace};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use crate::calls::bare;
 use crate::race::{race, whole};
@@ -20,8 +23,30 @@ const ROUNDS: usize = 60;
 const CHILD: &str = "RHEON_BENCH_OUTPUT";
 const OUTPUT_BYTES: u64 = 1 << 30;
 
-/// How many commands of each kind take turns, one level after the other.
-const LEVELS: [Level; 3] = [Level::None, Level::Landlock, Level::Namespaces];
+/// What holds commands, weakest first.
+const WAYS: [Held; 4] = [Held::None, Held::Landlock, Held::Bubblewrap, Held::Namespaces];
+
+/// What holds commands.
+#[derive(Clone, Copy)]
+enum Held {
+    None,
+    Landlock,
+    /// Namespaces that bubblewrap makes.
+    Bubblewrap,
+    /// Namespaces that are made without it.
+    Namespaces,
+}
+
+impl Held {
+    fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Landlock => "landlock",
+            Self::Bubblewrap => "bubblewrap",
+            Self::Namespaces => "namespaces",
+        }
+    }
+}
 
 pub(crate) fn measure() {
     let runtime = runtime();
@@ -31,50 +56,113 @@ pub(crate) fn measure() {
             assert!(status.success());
         }),
         whole("bash", || {
-            let output = Command::new("bash").args(["-c", "true"]).stdin(Stdio::null()).output();
-            assert!(output.expect("bash can be started").status.success());
+            let output = Command::new("bash").args(["-c", "echo x"]).stdin(Stdio::null()).output();
+            assert_eq!(output.expect("bash can be started").stdout, b"x\n");
         }),
+        whole("process", || runtime.block_on(alone(plain()))),
     ];
-    let mut names = vec!["spawn".to_owned(), "bash".to_owned()];
-    for level in LEVELS {
-        match runtime.block_on(session(level)) {
-            Some(session) => {
-                names.push(level.to_string());
-                let (tool, runtime) = (Bash(session), &runtime);
-                ways.push(whole(level.to_string(), move || {
-                    let result = runtime.block_on(bare(&tool, json!({ "command": "true" })));
-                    assert_eq!(result.as_text(), "exit code 0");
-                }));
-            }
-            None => eprintln!("== bash at level {level}: skipped, this machine does not have it"),
-        }
+    let mut names = vec!["spawn".to_owned(), "bash".to_owned(), "process".to_owned()];
+    for held in WAYS {
+        let Some(session) = runtime.block_on(session(held)) else {
+            eprintln!("== bash held by {}: skipped, this machine does not have it", held.name());
+            continue;
+        };
+        let runtime = &runtime;
+        let (process, name) = (format!("{}/process", held.name()), held.name().to_owned());
+        names.extend([process.clone(), name.clone()]);
+        let tool = Bash(Arc::clone(&session));
+        ways.push(whole(process, move || runtime.block_on(alone(session.sandbox().launcher()))));
+        ways.push(whole(name, move || {
+            let result = runtime.block_on(bare(&tool, json!({ "command": "echo x" })));
+            assert_eq!(result.as_text(), "x\nexit code 0");
+        }));
     }
     let times = race(ROUNDS, ways);
     for name in names {
         report(&format!("bash/{name}"), times.best(&name));
         report(&format!("bash/{name}/median"), times.median(&name));
     }
+    measure_toolkit(&runtime);
     report("output/mib", child());
 }
 
-/// A session of just this level.
-async fn session(level: Level) -> Option<Arc<BashSession>> {
+/// What starts a process that nothing holds.
+fn plain() -> Launcher {
+    Launcher {
+        prefix: Vec::new(),
+        bash: Programs::find().bash,
+        variables: Vec::new(),
+        beginning: Beginning::PLAIN,
+        view: None,
+        containment: Containment::Namespace,
+        restrict: None,
+        guard: None,
+    }
+}
+
+/// A command without the tool around it.
+async fn alone(launcher: Launcher) {
+    let folder = folder();
+    let line =
+        ShellLine { text: "echo x".into(), folder: folder.join("workspace"), environment: environment() };
+    let capture = Mutex::new(Capture::new(BashSettings::output_in(folder.join("saved"))));
+    let stop = Stop { timeout: None, cancel: CancellationToken::new() };
+    let ended = run(&line, launcher, stop, &capture, |_| {}).await.expect("bash can be started");
+    assert_eq!(ended.exit_code, Some(0));
+}
+
+/// What it costs to put all tools together, with a sandbox that has to be tried and with one that is remembered.
+fn measure_toolkit(runtime: &tokio::runtime::Runtime) {
+    let memory = folder().join("sandbox.json");
+    let toolkit = |memory: Option<PathBuf>| {
+        let places = Places { working_folder: folder().join("workspace"), home: Some(folder()) };
+        let clock = Arc::new(rheon::SystemClock::default());
+        let settings = ToolkitSettings {
+            sandbox_memory: memory,
+            web: Some(AddressRule::Public),
+            ..ToolkitSettings::new(Policy::empty(places), clock)
+        };
+        runtime.block_on(Toolkit::new(settings)).ok()
+    };
+    if toolkit(Some(memory.clone())).is_none() {
+        return eprintln!("== toolkit: skipped, this machine has no sandbox");
+    }
+    let tried = whole("tried", || drop(toolkit(None)));
+    let recalled = whole("recalled", || {
+        let toolkit = toolkit(Some(memory.clone())).expect("there was one before");
+        assert_eq!(toolkit.sandbox().remembered(), &Remembered::Recalled);
+    });
+    let times = race(ROUNDS, [tried, recalled]);
+    for name in ["tried", "recalled"] {
+        report(&format!("toolkit/{name}"), times.best(name));
+        report(&format!("toolkit/{name}/median"), times.median(name));
+    }
+}
+
+fn environment() -> Environment {
+    Environment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin")
+}
+
+/// A session that is held in just this way.
+async fn session(held: Held) -> Option<Arc<BashSession>> {
     let folder = folder();
     let workspace = Workspace::new(&folder.join("workspace")).expect("the folder is there");
-    let boundary = Boundary::new(&workspace);
-    let mut programs = Programs::find();
-    let requirement = match level {
-        Level::None => Requirement::NoSandbox,
-        Level::Landlock => {
-            programs.bwrap = None;
-            Requirement::AtLeast(Level::Landlock)
+    let all = Programs::find();
+    let for_processes = OwnNamespaces::ForProcesses;
+    let (programs, requirement) = match held {
+        Held::None => (all, Requirement::NoSandbox),
+        Held::Landlock => (
+            Programs { bwrap: None, namespaces: for_processes, ..all },
+            Requirement::AtLeast(Level::Landlock),
+        ),
+        Held::Bubblewrap => {
+            (Programs { namespaces: for_processes, ..all }, Requirement::AtLeast(Level::Namespaces))
         }
-        Level::Namespaces => Requirement::AtLeast(Level::Namespaces),
+        Held::Namespaces => (Programs { bwrap: None, ..all }, Requirement::AtLeast(Level::Namespaces)),
     };
-    let sandbox = Sandbox::choose_with(programs, requirement, boundary).await.ok()?;
-    let environment = Environment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin");
+    let sandbox = Sandbox::choose_with(programs, requirement, Boundary::new(&workspace)).await.ok()?;
     let output = BashSettings::output_in(folder.join("saved"));
-    let settings = BashSettings { workspace, sandbox, environment, output };
+    let settings = BashSettings { workspace, sandbox, environment: environment(), output };
     Some(Arc::new(BashSession::new(settings)))
 }
 
@@ -104,8 +192,8 @@ pub(crate) fn run_child() {
     let runtime = runtime();
     let growth = runtime.block_on(async {
         let mut found = None;
-        for level in LEVELS.into_iter().rev() {
-            found = session(level).await;
+        for held in WAYS.into_iter().rev() {
+            found = session(held).await;
             if found.is_some() {
                 break;
             }

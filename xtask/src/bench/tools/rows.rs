@@ -7,6 +7,7 @@ const MICROSECOND: f64 = 1e3;
 const READ_NANOS_MAX: f64 = 90.0 * MICROSECOND;
 const LINE_NANOS_MAX: f64 = 200.0 * MICROSECOND;
 const MAP_NANOS_MAX: f64 = 1e6 * MICROSECOND;
+const TOOLKIT_NANOS_MAX: f64 = 1_500.0 * MICROSECOND;
 const OUTPUT_MEBIBYTES_MAX: f64 = 32.0;
 /// How many times the time of `rg` ours may be.
 const RIPGREP_TIMES_MAX: f64 = 1.1;
@@ -63,16 +64,7 @@ pub(super) fn rows() -> Vec<Row> {
         title: "shell analysis of 64 KiB meant to take long, the slowest of 14".into(),
         ..row(case("shell/hostile"), Unit::Time)
     });
-    rows.extend([("without a sandbox", "none"), ("landlock", "landlock"), ("namespaces", "namespaces")].map(
-        |(title, name)| Row {
-            title: format!("bash -c true, {title}"),
-            references: vec![
-                ("a bare bash -c true", case("bash/bash")),
-                ("a bare spawn", case("bash/spawn")),
-            ],
-            ..row(case(format!("bash/{name}")), Unit::Time)
-        },
-    ));
+    rows.extend(bash());
     rows.push(Row {
         title: "growth of memory, 1 GiB of output".into(),
         aim: Some(Aim::AtMost(OUTPUT_MEBIBYTES_MAX)),
@@ -89,6 +81,50 @@ pub(super) fn rows() -> Vec<Row> {
         ..row(case("map/hostile"), Unit::Time)
     });
     rows
+}
+
+/// What holds a command: a title and the case.
+const HELD: [(&str, &str); 4] = [
+    ("without a sandbox", "none"),
+    ("landlock", "landlock"),
+    ("namespaces of bubblewrap", "bubblewrap"),
+    ("namespaces of our own", "namespaces"),
+];
+
+/// A command as a whole and in its parts, and what it takes to be ready for one.
+fn bash() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (title, name) in HELD {
+        rows.push(Row {
+            title: format!("bash tool, echo, {title}"),
+            references: vec![
+                ("a bare bash -c echo", case("bash/bash")),
+                ("a bare spawn", case("bash/spawn")),
+            ],
+            ..row(case(format!("bash/{name}")), Unit::Time)
+        });
+        let process = format!("bash/{name}/process");
+        rows.extend(
+            [
+                ("... of which a bare bash -c echo", case("bash/bash")),
+                ("... of which our handling of a process", growth("bash/process", "bash/bash")),
+                ("... of which the sandbox", growth(&process, "bash/process")),
+                ("... of which the tool", growth(&format!("bash/{name}"), &process)),
+            ]
+            .map(|(title, figure)| Row { title: title.into(), ..row(figure, Unit::Time) }),
+        );
+    }
+    rows.push(Row { title: "toolkit, sandbox tried".into(), ..row(case("toolkit/tried"), Unit::Time) });
+    rows.push(Row {
+        title: "toolkit, sandbox remembered".into(),
+        aim: Some(Aim::AtMost(TOOLKIT_NANOS_MAX)),
+        ..row(case("toolkit/recalled"), Unit::Time)
+    });
+    rows
+}
+
+fn growth(whole: &str, part: &str) -> Figure {
+    Figure::Growth(whole.into(), part.into())
 }
 
 fn read() -> Vec<Row> {

@@ -14,7 +14,8 @@ use super::folders::Folders;
 use super::jobs::{Job, Jobs};
 use super::render;
 use crate::process::{
-    Capture, End, Ended, Environment, Output, OutputLimits, ShellLine, Spill, Spilled, Stop, run,
+    Capture, End, Ended, Environment, Output, OutputLimits, ProcessError, ShellLine, Spill, Spilled, Stop,
+    run,
 };
 use crate::sandbox::{Level, Sandbox};
 use crate::workspace::Workspace;
@@ -105,10 +106,9 @@ impl BashSession {
                 context.update(ToolResult::text(capture.latest(SHOWN_BYTES_MAX)));
             }
         };
-        let ended = run(&line, self.settings.sandbox.launcher(), stop, &capture, show)
-            .await
-            .map_err(|error| ToolError::Failed(error.to_string()))?;
+        let ended = run(&line, self.settings.sandbox.launcher(), stop, &capture, show).await;
         let output = capture.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
+        let ended = ended.map_err(|error| self.not_run(&error, &output.head))?;
         let mut text = render::output(&output);
         for note in note.into_iter().chain(self.folders.carry(ended.folder.as_deref())) {
             text.push_str(&format!("[{note}]\n"));
@@ -133,7 +133,7 @@ impl BashSession {
             return Err(ToolError::Failed(problem.into()));
         }
         let job = Job::start(&line, self.settings.sandbox.launcher(), capture)
-            .map_err(|error| ToolError::Failed(error.to_string()))?;
+            .map_err(|error| self.not_run(&error, ""))?;
         let id = jobs.add(job);
         drop(jobs);
         let note = note.map_or(String::new(), |note| format!("[{note}]\n"));
@@ -155,7 +155,7 @@ impl BashSession {
                 Ok(ToolResult::text(text).with_details(details))
             }
             Some(Ok(ended)) => Ok(self.job_result(id, &ended, output)),
-            Some(Err(error)) => Err(ToolError::Failed(error.to_string())),
+            Some(Err(error)) => Err(self.not_run(&error, &output.head)),
         }
     }
 
@@ -181,6 +181,27 @@ impl BashSession {
         }
         self.save(output);
         ToolResult::text(text).with_details(details)
+    }
+
+    /// What to say of a command that was not run. If the sandbox may be why, what is remembered of it counts no longer: the
+    /// next session tries anew what holds. Nothing is ever run without it instead.
+    fn not_run(&self, error: &ProcessError, output: &str) -> ToolError {
+        let problem = match error {
+            ProcessError::TooLong { .. } | ProcessError::ZeroByte | ProcessError::Lost => error.to_string(),
+            ProcessError::Restrict(_) | ProcessError::Start { .. } => {
+                self.settings.sandbox.forget();
+                error.to_string()
+            }
+            ProcessError::NotBegun { .. } => {
+                self.settings.sandbox.forget();
+                let level = self.settings.sandbox.level();
+                let said = output.trim();
+                format!(
+                    "{error}; the sandbox ({level}) said {said:?}; a new session finds out anew what holds"
+                )
+            }
+        };
+        ToolError::Failed(problem)
     }
 
     /// Waits until the commands that were called before have ended.

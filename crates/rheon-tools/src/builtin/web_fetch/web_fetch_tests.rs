@@ -31,7 +31,7 @@ async fn server(head: &str, body: Vec<u8>) -> String {
 }
 
 async fn run(rule: AddressRule, arguments: Value) -> String {
-    let tool = WebFetch::new(rule).unwrap();
+    let tool = WebFetch::new(rule);
     match tool.execute(Arc::new(arguments), context("web_fetch")).await {
         Ok(result) => result.as_text(),
         Err(error) => format!("{}: {error}", error.kind()),

@@ -1,0 +1,353 @@
+//! `Mounts`: how a process that has just been born into namespaces of its own gets its view of files. The whole machine is
+//! copied as mounts that can only be read, places are laid over it, and the copy becomes the root; what was the root before
+//! is gone then.
+//!
+//! Everything is prepared beforehand, for it is arranged in a process that borrows the agent's memory (see `Plan`). Every
+//! place is reached without following links, so that nobody can lead a mount elsewhere.
+
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
+    UnmountFlags,
+};
+
+use super::view::{Shown, View};
+
+/// A view that can be arranged without memory that grows.
+pub(super) struct Mounts {
+    steps: Vec<Step>,
+}
+
+/// One place of the view. Paths are relative to the root.
+struct Step {
+    place: CString,
+    what: What,
+    /// The folders that lead to the place, for the case that what was laid over them has none.
+    above: Vec<CString>,
+}
+
+enum What {
+    Empty,
+    Absent,
+    Folder(Source),
+    File(Source),
+}
+
+struct Source {
+    path: CString,
+    writing: Writing,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writing {
+    Allowed,
+    Forbidden,
+}
+
+impl Mounts {
+    /// Prepares a view.
+    pub(super) fn new(view: &View) -> io::Result<Self> {
+        let steps = view.places.iter().map(|(place, shown)| step(place, shown)).collect::<io::Result<_>>()?;
+        Ok(Self { steps })
+    }
+
+    /// Arranges everything, in a process that has all namespaces and all rights in them.
+    pub(super) fn arrange(&self) -> rustix::io::Result<()> {
+        rustix::mount::mount_change(c"/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+        let before = rustix::fs::open(c"/", FOLDER, Mode::empty())?;
+        let root = copy_of(before.as_fd(), &TO_LOOK_AT)?;
+        // Nothing that is shown comes from where the copy is attached.
+        let somewhere = rustix::fs::open(c"/proc", FOLDER, Mode::empty())?;
+        attach(&root, somewhere.as_fd())?;
+        arrange_processes(root.as_fd())?;
+        arrange_devices(before.as_fd(), root.as_fd())?;
+        for step in &self.steps {
+            step.arrange(before.as_fd(), root.as_fd())?;
+        }
+        rustix::process::fchdir(&root)?;
+        rustix::process::pivot_root(c".", c".")?;
+        // The one before is on top of the new one now.
+        rustix::mount::unmount(c".", UnmountFlags::DETACH)?;
+        rustix::process::chdir(c"/")
+    }
+}
+
+fn step(place: &Path, shown: &Shown) -> io::Result<Step> {
+    let source = |path: &Path, writing| -> io::Result<What> {
+        let source = Source { path: relative(path)?, writing };
+        Ok(if path.is_dir() { What::Folder(source) } else { What::File(source) })
+    };
+    let what = match shown {
+        Shown::Empty => What::Empty,
+        Shown::Absent => What::Absent,
+        Shown::ReadOnly => source(place, Writing::Forbidden)?,
+        Shown::Writable(path) => source(path, Writing::Allowed)?,
+    };
+    let mut above: Vec<CString> = place
+        .ancestors()
+        .skip(1)
+        .filter(|path| path.parent().is_some())
+        .map(relative)
+        .collect::<io::Result<_>>()?;
+    above.reverse();
+    Ok(Step { place: relative(place)?, what, above })
+}
+
+fn relative(path: &Path) -> io::Result<CString> {
+    let path = path.strip_prefix("/").map_err(|_| io::Error::other("a place has no absolute path"))?;
+    Ok(CString::new(path.as_os_str().as_bytes())?)
+}
+
+/// What becomes of the files in a mount.
+#[derive(Clone, Copy)]
+enum Attribute {
+    /// They cannot be changed.
+    ReadOnly,
+    /// Programs give nobody the rights of their owner.
+    WithoutRights,
+    /// Devices cannot be opened.
+    WithoutDevices,
+}
+
+/// Files that can only be looked at.
+const TO_LOOK_AT: [Attribute; 3] = [Attribute::ReadOnly, Attribute::WithoutRights, Attribute::WithoutDevices];
+
+impl Step {
+    fn arrange(&self, before: BorrowedFd<'_>, root: BorrowedFd<'_>) -> rustix::io::Result<()> {
+        match &self.what {
+            // What is not there need not be hidden.
+            What::Empty => match opened(root, &self.place) {
+                Ok(place) => attach(&fresh(c"tmpfs", Some((c"mode", c"0755")))?, place.as_fd()),
+                Err(Errno::NOENT) => Ok(()),
+                Err(error) => Err(error),
+            },
+            What::Absent => match opened(root, &self.place) {
+                Ok(place) => {
+                    let nothing = opened(before, c"dev/null")?;
+                    attach(&copy_of(nothing.as_fd(), &TO_LOOK_AT)?, place.as_fd())
+                }
+                Err(Errno::NOENT) => Ok(()),
+                Err(error) => Err(error),
+            },
+            What::Folder(source) | What::File(source) => {
+                let shown = opened(before, &source.path)?;
+                let shown = match source.writing {
+                    Writing::Allowed => {
+                        copy_of(shown.as_fd(), &[Attribute::WithoutRights, Attribute::WithoutDevices])?
+                    }
+                    Writing::Forbidden => copy_of(shown.as_fd(), &TO_LOOK_AT)?,
+                };
+                let place = match opened(root, &self.place) {
+                    Err(Errno::NOENT) => {
+                        self.make_place(root)?;
+                        opened(root, &self.place)?
+                    }
+                    found => found?,
+                };
+                attach(&shown, place.as_fd())
+            }
+        }
+    }
+
+    /// Makes something to lay the place over, with the folders that lead there.
+    fn make_place(&self, root: BorrowedFd<'_>) -> rustix::io::Result<()> {
+        let make_folder = |path: &CStr| match rustix::fs::mkdirat(root, path, Mode::from_raw_mode(0o755)) {
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(error) => Err(error),
+        };
+        for folder in &self.above {
+            // One that is there may lie where nothing can be made.
+            if matches!(opened(root, folder), Err(Errno::NOENT)) {
+                make_folder(folder)?;
+            }
+        }
+        match self.what {
+            What::File(_) => make_file(root, &self.place),
+            What::Folder(_) | What::Empty | What::Absent => make_folder(&self.place),
+        }
+    }
+}
+
+const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// A place below `root`, reached without following links.
+fn opened(root: BorrowedFd<'_>, path: &CStr) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat2(root, path, flags, Mode::empty(), ResolveFlags::IN_ROOT | ResolveFlags::NO_SYMLINKS)
+}
+
+fn make_file(root: BorrowedFd<'_>, path: &CStr) -> rustix::io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    rustix::fs::openat(root, path, flags, Mode::from_raw_mode(0o644)).map(drop)
+}
+
+/// A copy of what is at a place, with all that is mounted in it, that is nowhere yet.
+fn copy_of(place: BorrowedFd<'_>, attributes: &[Attribute]) -> rustix::io::Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_EMPTY_PATH
+        | OpenTreeFlags::AT_RECURSIVE;
+    let copy = rustix::mount::open_tree(place, c"", flags)?;
+    kernel::set_attributes(copy.as_fd(), attributes)?;
+    Ok(copy)
+}
+
+/// A file system of its own that is nowhere yet.
+fn fresh(kind: &CStr, option: Option<(&CStr, &CStr)>) -> rustix::io::Result<OwnedFd> {
+    let system = rustix::mount::fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
+    if let Some((name, value)) = option {
+        rustix::mount::fsconfig_set_string(&system, name, value)?;
+    }
+    rustix::mount::fsconfig_create(&system)?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    rustix::mount::fsmount(&system, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+}
+
+fn attach(mount: &OwnedFd, place: BorrowedFd<'_>) -> rustix::io::Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    rustix::mount::move_mount(mount, c"", place, c"", flags)
+}
+
+/// What of `/proc` tells or changes something of the machine itself.
+const OF_THE_MACHINE: [&CStr; 4] = [c"proc/sys", c"proc/sysrq-trigger", c"proc/irq", c"proc/bus"];
+
+/// Shows the processes of the namespace, and lets nobody make another user namespace, in which it would have rights again.
+fn arrange_processes(root: BorrowedFd<'_>) -> rustix::io::Result<()> {
+    attach(&fresh(c"proc", None)?, opened(root, c"proc")?.as_fd())?;
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+    let limit = rustix::fs::openat(root, c"proc/sys/user/max_user_namespaces", flags, Mode::empty())?;
+    rustix::io::write(&limit, b"0")?;
+    for path in OF_THE_MACHINE {
+        match opened(root, path) {
+            Ok(place) => {
+                attach(&copy_of(place.as_fd(), &TO_LOOK_AT)?, place.as_fd())?;
+            }
+            Err(Errno::NOENT) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Devices that every program may use: in the machine, and in the folder of devices.
+const DEVICES: [(&CStr, &CStr); 6] = [
+    (c"dev/null", c"null"),
+    (c"dev/zero", c"zero"),
+    (c"dev/full", c"full"),
+    (c"dev/random", c"random"),
+    (c"dev/urandom", c"urandom"),
+    (c"dev/tty", c"tty"),
+];
+
+const LINKS: [(&CStr, &CStr); 5] = [
+    (c"/proc/self/fd/0", c"stdin"),
+    (c"/proc/self/fd/1", c"stdout"),
+    (c"/proc/self/fd/2", c"stderr"),
+    (c"/proc/self/fd", c"fd"),
+    (c"pts/ptmx", c"ptmx"),
+];
+
+fn arrange_devices(before: BorrowedFd<'_>, root: BorrowedFd<'_>) -> rustix::io::Result<()> {
+    let devices = fresh(c"tmpfs", Some((c"mode", c"0755")))?;
+    attach(&devices, opened(root, c"dev")?.as_fd())?;
+    for (path, name) in DEVICES {
+        let device = match opened(before, path) {
+            Err(Errno::NOENT) => continue,
+            found => copy_of(found?.as_fd(), &[Attribute::WithoutRights])?,
+        };
+        make_file(devices.as_fd(), name)?;
+        attach(&device, opened(devices.as_fd(), name)?.as_fd())?;
+    }
+    for (target, name) in LINKS {
+        rustix::fs::symlinkat(target, &devices, name)?;
+    }
+    for (name, mode) in [(c"shm", 0o1777), (c"pts", 0o755)] {
+        rustix::fs::mkdirat(&devices, name, Mode::from_raw_mode(mode))?;
+    }
+    // A terminal of this file system is a device.
+    let terminals = fresh(c"devpts", Some((c"ptmxmode", c"0666")))?;
+    kernel::allow_devices(terminals.as_fd())?;
+    attach(&terminals, opened(devices.as_fd(), c"pts")?.as_fd())
+}
+
+/// Lets the processes of a new network talk to each other.
+pub(super) fn begin_loopback() -> rustix::io::Result<()> {
+    let socket = rustix::net::socket_with(
+        rustix::net::AddressFamily::INET,
+        rustix::net::SocketType::DGRAM,
+        rustix::net::SocketFlags::CLOEXEC,
+        None,
+    )?;
+    kernel::raise_loopback(socket.as_fd())
+}
+
+#[allow(unsafe_code, reason = "the system's library has no safe name for these calls of the kernel")]
+mod kernel {
+    use std::os::fd::{AsRawFd as _, BorrowedFd};
+    use std::{io, mem};
+
+    use libc::c_long;
+    use rustix::io::Errno;
+
+    use super::Attribute;
+
+    fn checked(done: c_long) -> rustix::io::Result<()> {
+        if done == -1 {
+            return Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO));
+        }
+        Ok(())
+    }
+
+    fn change(mount: BorrowedFd<'_>, attr_set: u64, attr_clr: u64) -> rustix::io::Result<()> {
+        let wanted = libc::mount_attr { attr_set, attr_clr, propagation: 0, userns_fd: 0 };
+        let flags = libc::AT_EMPTY_PATH | libc::AT_RECURSIVE;
+        // SAFETY: the path ends with a zero byte, and the attributes are as long as is said.
+        checked(unsafe {
+            libc::syscall(
+                libc::SYS_mount_setattr,
+                mount.as_raw_fd(),
+                c"".as_ptr(),
+                flags,
+                &raw const wanted,
+                mem::size_of::<libc::mount_attr>(),
+            )
+        })
+    }
+
+    /// Sets attributes of a mount and of all in it.
+    pub(super) fn set_attributes(mount: BorrowedFd<'_>, attributes: &[Attribute]) -> rustix::io::Result<()> {
+        let bits = attributes.iter().map(|attribute| match attribute {
+            Attribute::ReadOnly => libc::MOUNT_ATTR_RDONLY,
+            Attribute::WithoutRights => libc::MOUNT_ATTR_NOSUID,
+            Attribute::WithoutDevices => libc::MOUNT_ATTR_NODEV,
+        });
+        change(mount, bits.fold(0, |all, bit| all | bit), 0)
+    }
+
+    pub(super) fn allow_devices(mount: BorrowedFd<'_>) -> rustix::io::Result<()> {
+        change(mount, 0, libc::MOUNT_ATTR_NODEV)
+    }
+
+    /// Sets the device by which a machine talks to itself going.
+    pub(super) fn raise_loopback(socket: BorrowedFd<'_>) -> rustix::io::Result<()> {
+        // SAFETY: a request of zeros is a valid one; the name fits and the rest of it stays zero.
+        let mut request: libc::ifreq = unsafe { mem::zeroed() };
+        for (place, byte) in request.ifr_name.iter_mut().zip(*b"lo") {
+            *place = libc::c_char::from_ne_bytes([byte]);
+        }
+        request.ifr_ifru.ifru_flags = LOOPBACK_FLAGS;
+        // SAFETY: the request lives and is of the kind that this call reads.
+        let done = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS as _, &raw const request) };
+        checked(done.into())
+    }
+
+    /// Up and running.
+    const LOOPBACK_FLAGS: libc::c_short = 0x41;
+}

@@ -1,0 +1,140 @@
+//! `Findings`: what came of trying to get out, kept in a file, so that the next session on the same machine need not try
+//! again. The file counts only while everything that could change the outcome is as it was, and only if nobody but the user
+//! could have written it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::boundary::Boundary;
+use super::keeper::Keeper;
+use super::machine::Facts;
+use super::report::Report;
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Findings {
+    pub(super) keeper: Keeper,
+    pub(super) report: Report,
+    pub(super) shortfall: Option<String>,
+}
+
+/// Whether what was found is remembered for the next session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remembered {
+    /// It was not asked for.
+    NotAsked,
+    /// It was found by an earlier session and taken from the file.
+    Recalled,
+    /// It was found now and is in the file.
+    Written,
+    /// It was found now and could not be put into the file; the text says why.
+    NotWritten(String),
+}
+
+/// The file in which findings are kept.
+#[derive(Debug, Clone)]
+pub(super) struct FindingsFile {
+    path: PathBuf,
+    facts: Facts,
+}
+
+/// What the file holds.
+#[derive(Debug, Serialize, Deserialize)]
+struct Content {
+    version: u32,
+    facts: Facts,
+    findings: Findings,
+}
+
+const VERSION: u32 = 1;
+
+/// The longest file that is read.
+const BYTES_MAX: u64 = 64 * 1024;
+
+impl FindingsFile {
+    /// The file at `path` for a machine of which these are the facts. The text says why there cannot be one.
+    pub(super) fn new(path: &Path, boundary: &Boundary, facts: Option<Facts>) -> Result<Self, String> {
+        let facts = facts.ok_or("this system does not tell when it was started")?;
+        let problem = |error: io::Error| format!("cannot use {}: {error}", path.display());
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(format!("{} names no file", path.display()));
+        };
+        system::make_folder(folder).map_err(problem)?;
+        let folder = folder.canonicalize().map_err(problem)?;
+        // A command could write there what the next session would believe.
+        if boundary.roots().iter().any(|root| folder.starts_with(root)) {
+            return Err(format!("{} is where commands may write", folder.display()));
+        }
+        Ok(Self { path: folder.join(name), facts })
+    }
+
+    /// What was found before, if it still counts.
+    pub(super) fn read(&self) -> Option<Findings> {
+        let text = system::read_own(&self.path, BYTES_MAX).ok()?;
+        let content: Content = serde_json::from_slice(&text).ok()?;
+        (content.version == VERSION && content.facts == self.facts).then_some(content.findings)
+    }
+
+    /// Keeps what was found.
+    pub(super) fn write(&self, findings: Findings) -> io::Result<()> {
+        let content = Content { version: VERSION, facts: self.facts.clone(), findings };
+        let folder = self.path.parent().unwrap_or(Path::new("/"));
+        // Only the user may read and write it from the beginning. It is not forced to the disk: one that is cut does not count.
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        serde_json::to_writer_pretty(&mut file, &content)?;
+        file.persist(&self.path).map(drop).map_err(|error| error.error)
+    }
+
+    /// Removes it. There may be none.
+    pub(super) fn forget(&self) {
+        drop(std::fs::remove_file(&self.path));
+    }
+}
+
+#[cfg(unix)]
+mod system {
+    use std::io::{self, Read as _};
+    use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+    use std::path::Path;
+
+    use rustix::fs::{Mode, OFlags};
+
+    pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+    }
+
+    /// The content of a file that this user owns and nobody else can write.
+    pub(super) fn read_own(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+        // A pipe in its place must not make us wait.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = std::fs::File::from(rustix::fs::open(path, flags, Mode::empty())?);
+        let found = file.metadata()?;
+        let is_own = found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0;
+        if !found.is_file() || !is_own || found.len() > bytes_max {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        let mut text = Vec::new();
+        file.take(bytes_max).read_to_end(&mut text)?;
+        Ok(text)
+    }
+}
+
+#[cfg(not(unix))]
+mod system {
+    use std::io;
+    use std::path::Path;
+
+    pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
+        std::fs::create_dir_all(folder)
+    }
+
+    pub(super) fn read_own(_path: &Path, _bytes_max: u64) -> io::Result<Vec<u8>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+#[cfg(test)]
+#[path = "findings_tests.rs"]
+mod tests;

@@ -1,0 +1,138 @@
+//! `Facts`: everything about a machine, this process and what is asked of the sandbox that can change what holds.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::boundary::Boundary;
+use super::programs::Programs;
+use super::requirement::Requirement;
+
+/// Facts by name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Facts(BTreeMap<String, String>);
+
+/// What is asked of the sandbox.
+pub(super) struct Asked<'a> {
+    pub(super) requirement: Requirement,
+    pub(super) programs: &'a Programs,
+    pub(super) boundary: &'a Boundary,
+    /// The folder for temporary files, which lies where things were tried.
+    pub(super) temporary: &'a Path,
+}
+
+impl Facts {
+    /// As they are now; nothing if the system does not tell whether it was started anew meanwhile.
+    pub(super) fn gather(asked: &Asked<'_>) -> Option<Self> {
+        let mut facts = system::facts()?;
+        let Programs { bash, bwrap, namespaces } = asked.programs;
+        facts.extend([
+            ("version".into(), env!("CARGO_PKG_VERSION").into()),
+            ("requirement".into(), format!("{:?}", asked.requirement)),
+            ("network".into(), format!("{:?}", asked.boundary.network())),
+            ("hides".into(), (!asked.boundary.hidden().is_empty()).to_string()),
+            ("own_namespaces".into(), format!("{namespaces:?}")),
+            ("bash".into(), system::identity(bash)),
+            ("bwrap".into(), bwrap.as_deref().map_or("none".into(), system::identity)),
+            ("temporary_device".into(), system::device(asked.temporary)),
+        ]);
+        Some(Self(facts))
+    }
+
+    #[cfg(test)]
+    pub(super) fn of(facts: &[(&str, &str)]) -> Self {
+        Self(facts.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect())
+    }
+
+    #[cfg(test)]
+    pub(super) fn names(&self) -> Vec<&str> {
+        self.0.keys().map(String::as_str).collect()
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::collections::BTreeMap;
+    use std::fs::read_to_string;
+    use std::os::unix::fs::MetadataExt as _;
+    use std::path::Path;
+
+    /// Settings of the kernel that may forbid namespaces, and can be changed while it runs.
+    const SETTINGS: [&str; 3] = [
+        "/proc/sys/user/max_user_namespaces",
+        "/proc/sys/kernel/unprivileged_userns_clone",
+        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+    ];
+
+    /// The namespaces that tell a container from another, or from the machine.
+    const NAMESPACES: [&str; 3] = ["/proc/self/ns/user", "/proc/self/ns/mnt", "/proc/self/ns/pid"];
+
+    /// What the kernel tells of the rights of a process.
+    const RIGHTS: [&str; 6] = ["Uid:", "Gid:", "Groups:", "Cap", "NoNewPrivs:", "Seccomp"];
+
+    pub(super) fn facts() -> Option<BTreeMap<String, String>> {
+        let boot = read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        let status = read_to_string("/proc/self/status").ok()?;
+        let rights = status.lines().filter(|line| RIGHTS.iter().any(|name| line.starts_with(name)));
+        let rights: Vec<String> = rights.map(|line| line.replace('\t', " ")).collect();
+        let kernel = rustix::system::uname();
+        let text = |part: &std::ffi::CStr| part.to_string_lossy().into_owned();
+        let mut facts = BTreeMap::from([
+            ("boot".into(), boot.trim().into()),
+            ("kernel".into(), format!("{} {}", text(kernel.release()), text(kernel.version()))),
+            ("rights".into(), rights.join("; ")),
+            ("profile".into(), read_to_string("/proc/self/attr/current").unwrap_or_default().trim().into()),
+            ("program".into(), identity(Path::new("/proc/self/exe"))),
+        ]);
+        for path in SETTINGS {
+            facts.insert(path.into(), read_to_string(path).unwrap_or_default().trim().into());
+        }
+        for path in NAMESPACES {
+            let namespace = std::fs::read_link(path).unwrap_or_default();
+            facts.insert(path.into(), namespace.display().to_string());
+        }
+        Some(facts)
+    }
+
+    /// What tells a program from another that was put in its place.
+    pub(super) fn identity(path: &Path) -> String {
+        match path.metadata() {
+            Ok(found) => format!(
+                "{} of {} bytes, inode {} of device {}, mode {:o}, user {}, changed at {}.{:09}",
+                path.display(),
+                found.len(),
+                found.ino(),
+                found.dev(),
+                found.mode(),
+                found.uid(),
+                found.mtime(),
+                found.mtime_nsec(),
+            ),
+            Err(error) => format!("{}: {error}", path.display()),
+        }
+    }
+
+    pub(super) fn device(path: &Path) -> String {
+        path.metadata().map_or_else(|error| error.to_string(), |found| found.dev().to_string())
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
+    pub(super) fn facts() -> Option<BTreeMap<String, String>> {
+        None
+    }
+
+    pub(super) fn identity(path: &Path) -> String {
+        path.display().to_string()
+    }
+
+    pub(super) fn device(_path: &Path) -> String {
+        String::new()
+    }
+}
