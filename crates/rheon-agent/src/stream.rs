@@ -86,6 +86,12 @@ impl RunStream {
         polled
     }
 
+    /// The same for a reader that answers nothing: others do, or nobody.
+    pub fn without_answers(mut self) -> Self {
+        self.answerer = None;
+        self
+    }
+
     /// Answers an approval request. The first answer counts; any later one is an error.
     pub fn respond_permission(
         &self,

@@ -18,7 +18,7 @@ use rheon_types::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{Config, ConfigInputs};
+use crate::config::{Config, ConfigInputs, TrustChoice};
 use crate::keeping::Environment;
 use crate::session::{
     Asking, Extras, GivenModel, OpenError, OpenSession, Opening, Surroundings, Tell, Which,
@@ -117,8 +117,12 @@ async fn attempt(
 ) -> Result<OpenSession, DemoError> {
     let working_folder = project.path().to_owned();
     // What the user has configured must not change what is shown.
-    let inputs = ConfigInputs::new(Environment::default(), &working_folder)
-        .with_flag("demo", "permissions.allow", vec!["Bash(sh test.sh)".to_owned()])
+    let inputs = ConfigInputs {
+        trust: TrustChoice::Nothing,
+        ..ConfigInputs::new(Environment::default(), &working_folder)
+    };
+    let inputs = inputs
+        .with_flag("demo", "permissions.allow", vec!["Bash(./test.sh)".to_owned()])
         .with_flag("demo", "permissions.default_mode", "acceptEdits")
         .with_flag("demo", "sessions.on_trouble", "in_memory");
     let inputs = match options.leaves {

@@ -30,6 +30,7 @@ impl Project {
         for (name, text) in FILES {
             std::fs::write(folder.path().join(name), text).map_err(failed)?;
         }
+        executable(&folder.path().join("test.sh")).map_err(failed)?;
         let project = Self { folder };
         // Nothing of the demo depends on it.
         project.commit().await.ok();
@@ -72,4 +73,15 @@ impl Project {
         let path = self.path().to_owned();
         self.folder.close().map_err(|source| DemoError::Cleanup { path, source })
     }
+}
+
+#[cfg(unix)]
+fn executable(file: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755))
+}
+
+#[cfg(not(unix))]
+fn executable(_file: &Path) -> io::Result<()> {
+    Ok(())
 }

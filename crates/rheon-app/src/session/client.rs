@@ -110,7 +110,8 @@ impl LocalClient {
 
     /// Passes the events of a run on, as fast as its watchers read.
     fn show(&self, run: Result<RunStream, AgentError>) -> Result<(), ClientError> {
-        let mut run = run.map_err(refused)?;
+        // Whoever holds the client answers, or nobody.
+        let mut run = run.map_err(refused)?.without_answers();
         let shared = Arc::clone(&self.shared);
         tokio::spawn(async move {
             while let Some(event) = run.next().await {

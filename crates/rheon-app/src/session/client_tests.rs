@@ -47,6 +47,26 @@ async fn two_watchers_see_the_same_run_and_one_of_them_answers() {
 }
 
 #[tokio::test]
+async fn where_nobody_can_be_asked_what_would_ask_is_refused_at_once() {
+    let scenario = Scenario::new().turn(Turn::call("deploy", serde_json::json!({}))).turn("I may not.");
+    let client = client(scenario, Asking::Nobody);
+    let mut watch = client.watch();
+    client.send(prompt("Deploy.")).await.unwrap();
+    let mut refusals = 0;
+    loop {
+        let event = watch.next().await.unwrap();
+        match &event.kind {
+            AgentEvent::ToolBlocked { .. } => refusals += 1,
+            AgentEvent::AgentEnd { output } => {
+                assert_eq!((output.text.as_str(), refusals), ("I may not.", 1));
+                return;
+            }
+            _ => {}
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_watcher_that_left_holds_up_nothing() {
     let client = client(Scenario::new().turn("x".repeat(20_000)), Asking::Nobody);
     drop(client.watch());

@@ -113,6 +113,7 @@ pub(super) async fn toolkit(
         variables: surroundings.environment.texts().collect(),
         sandbox: settings.sandbox.require,
         network: settings.sandbox.network,
+        sandbox_memory: surroundings.folders.state().ok().map(|folder| folder.join("sandbox.json")),
         held_commands: settings.sandbox.held,
         web: settings.web.fetch.then_some(AddressRule::Public),
         skills: Arc::new(loaded.skills.clone()),

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests of slug.sh: sh test.sh
+# Tests of slug.sh: ./test.sh
 . ./slug.sh
 
 failed=0
