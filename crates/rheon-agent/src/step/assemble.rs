@@ -9,12 +9,17 @@ use crate::step::remind::remind;
 
 /// The request of this turn.
 pub(crate) fn assemble(run: &Run) -> Request {
+    Request { reminder: remind(run), ..without_reminder(run) }
+}
+
+/// The same, without what is said in this turn only.
+pub(crate) fn without_reminder(run: &Run) -> Request {
     let settings = &run.config.settings.request;
     Request {
         model: Arc::clone(&run.config.settings.model),
         system: settings.system_prompt.clone(),
         messages: run.state.conversation.window().clone(),
-        reminder: remind(run),
+        reminder: None,
         tools: run.config.tools.definitions(),
         tool_choice: ToolChoice::Auto,
         thinking: settings.thinking,

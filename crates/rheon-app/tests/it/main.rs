@@ -1,10 +1,13 @@
 //! Tests of the crate through its public doors.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+mod cache_meter;
 mod context;
 mod context_wire;
 mod demo;
 mod ground;
 mod home;
 mod keeping;
+mod long_session;
+mod prompt_bytes;
 mod trouble;
