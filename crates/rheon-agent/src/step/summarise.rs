@@ -130,10 +130,12 @@ impl RunSummariser {
     /// Asks behind the conversation itself, if `messages` are what it begins with.
     fn behind(&self, messages: &History, asked: &str) -> Option<Request> {
         let seen = &self.turn.messages;
-        let is_same = |(one, other): (&Arc<AgentMessage>, &Arc<AgentMessage>)| {
-            Arc::ptr_eq(one, other) || one == other
-        };
-        if messages.is_empty() || messages.len() > seen.len() || !messages.iter().zip(seen.iter()).all(is_same) {
+        let is_same =
+            |(one, other): (&Arc<AgentMessage>, &Arc<AgentMessage>)| Arc::ptr_eq(one, other) || one == other;
+        if messages.is_empty()
+            || messages.len() > seen.len()
+            || !messages.iter().zip(seen.iter()).all(is_same)
+        {
             return None;
         }
         let longest = match self.turn.thinking {

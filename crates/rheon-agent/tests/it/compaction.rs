@@ -110,7 +110,10 @@ async fn a_summary_is_asked_for_behind_what_the_service_has_in_its_cache() {
     let requests = ran.provider.requests();
     let place = requests.iter().position(|request| request.reminder.is_some()).unwrap();
     let (before, asked) = (&requests[place - 1], &requests[place]);
-    assert_eq!((&asked.system, &asked.tools, asked.thinking), (&before.system, &before.tools, before.thinking));
+    assert_eq!(
+        (&asked.system, &asked.tools, asked.thinking),
+        (&before.system, &before.tools, before.thinking)
+    );
     assert_eq!(asked.messages, before.messages.prefix(asked.messages.len()));
     assert_eq!(unanswered_calls(&asked.messages), []);
     assert_eq!(asked.tokens_max, Some(2_000));

@@ -17,8 +17,8 @@ use rheon_providers::{
 use rheon_testkit::FnTool;
 use rheon_testkit::server::{FakeServer, Reply, Script, Times, When};
 use rheon_types::{
-    AgentEvent, AgentMessage, Chunk, ChunkStream, ModelInfo, Provider, Request, RunEnd, StopReason, ToolError,
-    ToolResult, Usage,
+    AgentEvent, AgentMessage, Chunk, ChunkStream, ModelInfo, Provider, Request, RunEnd, StopReason,
+    ToolError, ToolResult, Usage,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -153,8 +153,11 @@ impl Seen {
         let reminder = request.reminder.as_ref().map_or(0, |text| counter.text(text));
         let of = |message: &Arc<AgentMessage>| (Arc::clone(message), counter.entry(message));
         let key = |message: &Arc<AgentMessage>| Arc::as_ptr(message).addr();
-        let messages: u64 =
-            request.messages.iter().map(|one| self.counted.entry(key(one)).or_insert_with(|| of(one)).1).sum();
+        let messages: u64 = request
+            .messages
+            .iter()
+            .map(|one| self.counted.entry(key(one)).or_insert_with(|| of(one)).1)
+            .sum();
         frame + reminder + messages
     }
 

@@ -49,7 +49,12 @@ const ANTHROPIC_MARK: &str = r#","cache_control":{"type":"ephemeral"}"#;
 
 impl Cutter {
     pub(crate) fn new(wire: WireKind, wanted: &[&str]) -> Self {
-        Self { wire, wanted: wanted.iter().map(|text| (*text).to_owned()).collect(), before: String::new(), known: HashMap::new() }
+        Self {
+            wire,
+            wanted: wanted.iter().map(|text| (*text).to_owned()).collect(),
+            before: String::new(),
+            known: HashMap::new(),
+        }
     }
 
     /// The pieces of a body.
@@ -179,11 +184,9 @@ fn results(wire: WireKind, block: &Value) -> Vec<String> {
         WireKind::Bedrock if block["toolResult"].is_object() => id(&block["toolResult"]["toolUseId"]),
         WireKind::Gemini if block["functionResponse"].is_object() => named(&block["functionResponse"]),
         WireKind::Chat if block["role"] == "tool" => id(&block["tool_call_id"]),
-        WireKind::Anthropic
-        | WireKind::Responses
-        | WireKind::Bedrock
-        | WireKind::Gemini
-        | WireKind::Chat => Vec::new(),
+        WireKind::Anthropic | WireKind::Responses | WireKind::Bedrock | WireKind::Gemini | WireKind::Chat => {
+            Vec::new()
+        }
     }
 }
 
