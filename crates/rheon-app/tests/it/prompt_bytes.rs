@@ -1,5 +1,6 @@
 //! The bytes of a request, cut into the pieces that a service caches, in the order in which it does: tools, system prompt,
 //! conversation. Reads only as much JSON as it must: a session of thousands of requests goes through it.
+#![allow(clippy::string_slice, reason = "every cut is beside a sign of JSON, which is ASCII")]
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
