@@ -292,6 +292,7 @@ impl Agent {
             let conversation = inner.conversation(identity.continuation.as_ref());
             let mut run = Run::new(Arc::clone(&inner.config), identity, log, conversation, &cancel);
             run.state.call_ids = std::mem::take(&mut lock(&inner.shared).call_ids);
+            run.meter = std::mem::take(&mut lock(&inner.shared).meter);
             run.mirror = Some(Arc::clone(&inner.shared));
             run.ending = ending;
             let output = match AssertUnwindSafe(drive(&mut run, start)).catch_unwind().await {

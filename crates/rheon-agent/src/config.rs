@@ -10,7 +10,7 @@ use rheon_types::{
     SystemPrompt, ThinkingLevel, TurnTrigger,
 };
 
-use crate::budget::BudgetPool;
+use crate::budget::{BudgetPool, Caps};
 use crate::clock::millis;
 use crate::context::{CheckSettings, CompactionStrategy, Tiers, WindowSettings};
 use crate::control::Control;
@@ -179,11 +179,15 @@ pub struct RequestSettings {
 }
 
 /// Hard caps on one run.
+///
+/// They and a [`BudgetPool`] look at the same figures: tokens of prompts and answers, failed tries and summaries included, as
+/// reported, or estimated where nothing is. The limits of a run are looked at between its turns, so the last turn may pass
+/// them; a budget is a wall. [`Caps::from`] makes a budget of limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExecutionLimits {
     /// The most turns.
     pub turns_max: Option<u32>,
-    /// The most tokens of all turns together.
+    /// The most tokens of all turns together, of prompts and answers.
     pub tokens_max: Option<u64>,
     /// The longest a run may take.
     pub duration_max: Option<Duration>,
@@ -203,6 +207,13 @@ impl ExecutionLimits {
     /// No caps at all.
     pub fn unlimited() -> Self {
         Self { turns_max: None, tokens_max: None, duration_max: None }
+    }
+}
+
+impl From<ExecutionLimits> for Caps {
+    /// The same caps on tokens and time, for a whole tree of agents. Turns are no part of a budget.
+    fn from(limits: ExecutionLimits) -> Self {
+        Self { tokens: limits.tokens_max, cost: None, wall: limits.duration_max }
     }
 }
 

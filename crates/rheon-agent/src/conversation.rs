@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rheon_types::{AgentMessage, History, Timestamp, WindowCut, window};
 use serde::{Deserialize, Serialize};
 
-use crate::context::{estimate_tokens, mend_calls};
+use crate::context::mend_calls;
 
 /// The messages so far, whole, and what of them the model sees.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -16,8 +16,6 @@ pub(crate) struct Conversation {
     cuts: Vec<WindowCut>,
     /// What the model sees; the messages themselves where nothing lies over them.
     window: History,
-    /// The tokens of the window, counted as they came.
-    tokens_estimate: u64,
 }
 
 impl Conversation {
@@ -32,8 +30,7 @@ impl Conversation {
     /// A conversation over which cuts lie.
     pub(crate) fn new(history: History, cuts: Vec<WindowCut>) -> Self {
         let window = window(&history, &cuts);
-        let tokens_estimate = window.iter().map(|message| estimate_tokens(message)).sum();
-        Self { history, cuts, window, tokens_estimate }
+        Self { history, cuts, window }
     }
 
     /// The messages, whole.
@@ -51,14 +48,8 @@ impl Conversation {
         &self.cuts
     }
 
-    /// How many tokens the window is thought to have.
-    pub(crate) fn tokens_estimate(&self) -> u64 {
-        self.tokens_estimate
-    }
-
     /// Adds a message.
     pub(crate) fn push(&mut self, message: Arc<AgentMessage>) {
-        self.tokens_estimate = self.tokens_estimate.saturating_add(estimate_tokens(&message));
         if self.cuts.is_empty() {
             self.history.push(message);
             self.window = self.history.clone();

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use rheon_types::event::RunSettings;
 use rheon_types::{
-    AgentEvent, AgentId, AgentMessage, ContinuationKind, History, LlmMessage, LoopId, Message, ModelInfo,
-    Request, RunFailure, StoreError, Timestamp, TurnId,
+    AgentEvent, AgentId, AgentMessage, ContinuationKind, History, LlmMessage, LoopId, Message, RunFailure,
+    StoreError, Timestamp, TurnId,
 };
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -18,6 +18,7 @@ use crate::config::LoopConfig;
 use crate::conversation::Conversation;
 use crate::halt::{Halt, Stop};
 use crate::log::{EventLog, EventQueue};
+use crate::meter::PromptMeter;
 use crate::set_aside::SetAside;
 use crate::state::{OpenTurn, RunState, Shared};
 use crate::step::decide::Progress;
@@ -94,6 +95,8 @@ pub(crate) struct Run {
     pub(crate) ending: Arc<Ending>,
     /// What is set aside of the budget for the call under way.
     pub(crate) set_aside: Option<SetAside>,
+    /// How long the prompt is.
+    pub(crate) meter: PromptMeter,
 }
 
 impl Run {
@@ -122,7 +125,8 @@ impl Run {
         let started_ms = millis(config.clock.elapsed());
         let state = RunState::new(conversation, started_ms);
         let ending = Arc::default();
-        Self { config, identity, log, state, stop, mirror: None, syncing: None, ending, set_aside: None }
+        let (mirror, syncing, set_aside, meter) = (None, None, None, PromptMeter::default());
+        Self { config, identity, log, state, stop, mirror, syncing, ending, set_aside, meter }
     }
 
     pub(crate) fn history(&self) -> &History {
@@ -214,44 +218,6 @@ impl Run {
         }
     }
 
-    /// How many tokens the model's window has.
-    pub(crate) fn window_tokens(&self) -> u64 {
-        let settings = &self.config.settings;
-        let known = || self.config.provider.describe(&settings.model).map(|info| info.context_tokens);
-        settings.window.tokens_max.or_else(known).unwrap_or(ModelInfo::CONTEXT_TOKENS_UNKNOWN)
-    }
-
-    /// Whether anything is known of the model's window.
-    pub(crate) fn knows_window(&self) -> bool {
-        let settings = &self.config.settings;
-        settings.window.tokens_max.is_some() || self.config.provider.describe(&settings.model).is_some()
-    }
-
-    /// How many tokens a prompt may have, so that an answer still fits behind it.
-    pub(crate) fn room_tokens(&self) -> u64 {
-        let window = self.window_tokens();
-        let settings = &self.config.settings;
-        let known = || self.config.provider.describe(&settings.model).map(|info| info.output_tokens_max);
-        let answer = settings.request.tokens_max.or_else(known).map_or(0, u64::from);
-        // An answer rarely takes all it may; a fifth of the window is always enough.
-        window.saturating_sub(answer.min(window / 5))
-    }
-
-    /// How many tokens the prompt has, as far as is known.
-    pub(crate) fn tokens_used(&self) -> u64 {
-        let system = self.config.settings.request.system_prompt.sections();
-        let beside: usize = system.map(|section| section.text.len()).sum();
-        self.state.conversation.tokens_estimate().saturating_add(beside as u64 / 4)
-    }
-
-    /// How many tokens the prompt of `request` may have at most. What is estimated may be too little, so there is a margin.
-    pub(crate) fn prompt_tokens_max(&self, request: &Request) -> u64 {
-        let beside = request.system.sections().map(|section| section.text.len()).sum::<usize>()
-            + request.reminder.as_ref().map_or(0, |reminder| reminder.len());
-        let estimate = self.state.conversation.tokens_estimate().saturating_add(beside as u64 / 4);
-        estimate.saturating_add(estimate / 4)
-    }
-
     /// A message of the turn that is under way.
     pub(crate) fn tag(&self, message: Message) -> Arc<AgentMessage> {
         let turn_id = self
@@ -296,8 +262,9 @@ impl Run {
     /// Hands what only one run can hold to the next.
     pub(crate) fn hand_over(&mut self) {
         if let Some(mirror) = &self.mirror {
-            let call_ids = std::mem::take(&mut self.state.call_ids);
-            mirror.lock().unwrap_or_else(PoisonError::into_inner).call_ids = call_ids;
+            let mut shared = mirror.lock().unwrap_or_else(PoisonError::into_inner);
+            shared.call_ids = std::mem::take(&mut self.state.call_ids);
+            shared.meter = std::mem::take(&mut self.meter);
         }
     }
 

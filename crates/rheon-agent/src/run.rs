@@ -12,7 +12,7 @@ use crate::halt::Halt;
 use crate::hooks::Hooks;
 use crate::live::Run;
 use crate::state::{OpenTurn, first_trigger};
-use crate::step::{assemble, call, decide, execute, finish, fit, gate, intake, reserve, settle};
+use crate::step::{assemble, call, decide, execute, finish, fit, gate, intake, remind, reserve, settle};
 
 /// How a run begins.
 pub(crate) enum Start {
@@ -26,6 +26,8 @@ pub(crate) enum Start {
 
 /// Runs until the model is done, a limit is reached, or something stops it. `agent.end` is emitted on every path.
 pub(crate) async fn drive(run: &mut Run, start: Start) -> Arc<AgentOutput> {
+    let frame = run.frame();
+    run.meter.begin(&frame, &run.state.conversation);
     let end = match begin(run, start).await {
         Ok(()) => turns(run).await,
         Err(end) => end,
@@ -120,6 +122,7 @@ async fn turn(run: &mut Run) -> Result<(), Halt> {
         intake::Entered::Nothing => run.commit_meanwhile(),
     }
     if run.state.expects_answer {
+        remind::remind(run);
         fit::fit(run).await?;
         let request = reserve::reserve(run, assemble::assemble(run))?;
         call::call(run, request).await?;

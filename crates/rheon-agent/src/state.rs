@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::call_ids::CallIds;
 use crate::conversation::Conversation;
+use crate::meter::PromptMeter;
 
 /// All that changes during a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -110,16 +111,18 @@ impl Bill {
     }
 }
 
-/// What the runs of one agent hand on to each other. The ids move along with the run that uses them.
+/// What the runs of one agent hand on to each other. The ids and the meter move along with the run that uses them.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     pub(crate) conversation: Conversation,
     pub(crate) call_ids: CallIds,
+    pub(crate) meter: PromptMeter,
 }
 
 impl From<Conversation> for Shared {
     fn from(conversation: Conversation) -> Self {
-        Self { call_ids: CallIds::from(conversation.history()), conversation }
+        let call_ids = CallIds::from(conversation.history());
+        Self { call_ids, conversation, meter: PromptMeter::default() }
     }
 }
 
@@ -134,6 +137,8 @@ impl From<History> for Shared {
 pub(crate) struct OpenTurn {
     /// Its index in the run.
     pub(crate) index: u32,
+    /// What the model is reminded of at the end of its request.
+    pub(crate) reminder: Option<Arc<str>>,
     /// The model call, while it is under way.
     pub(crate) model_call: Option<OpenModelCall>,
     /// The answer, once it is there.

@@ -1,5 +1,6 @@
 //! `BudgetPool`: what may be spent, what is, and what is set aside for calls in flight.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -18,21 +19,37 @@ use super::room::{Room, left};
 /// more than its calls in flight.
 #[derive(Clone)]
 pub struct BudgetPool {
+    seat: Arc<Seat>,
+}
+
+/// A place in a tree, held by all clones of a budget. When the last of them is gone, so is its account; what it spent stays
+/// counted in those above it.
+struct Seat {
     tree: Arc<Tree>,
-    /// Which ledger of the tree.
-    place: usize,
+    /// Which account of the tree.
+    place: u64,
+    /// Keeps the account above, whose caps hold for this one too.
+    above: Option<Arc<Seat>>,
 }
 
 /// All ledgers of a tree of agents, under one lock, so that setting aside is one step for all of them.
 struct Tree {
     clock: Arc<dyn Clock>,
     started: Duration,
-    accounts: Mutex<Vec<Account>>,
+    accounts: Mutex<Accounts>,
+}
+
+/// The accounts that are in use.
+#[derive(Debug, Default)]
+struct Accounts {
+    open: BTreeMap<u64, Account>,
+    /// The place of the next one; places are never used twice.
+    next: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Account {
-    parent: Option<usize>,
+    parent: Option<u64>,
     ledger: Ledger,
     /// How much time was gone when it was opened.
     opened_ms: u64,
@@ -51,23 +68,26 @@ impl BudgetPool {
     /// A budget that goes on: `spent` is what earlier runs of the session took. What they had set aside counts as spent.
     pub fn resumed(caps: Caps, spent: Ledger, clock: Arc<dyn Clock>) -> Self {
         let started = clock.elapsed();
-        let tree = Tree { clock, started, accounts: Mutex::new(vec![Account::new(caps, spent, None, 0)]) };
-        Self { tree: Arc::new(tree), place: 0 }
+        let mut accounts = Accounts::default();
+        let place = accounts.add(Account::new(caps, spent, None, 0));
+        let tree = Arc::new(Tree { clock, started, accounts: Mutex::new(accounts) });
+        Self { seat: Arc::new(Seat { tree, place, above: None }) }
     }
 
     /// A part of this budget for a child, with caps of its own.
     pub fn child(&self, caps: Caps) -> Self {
-        let opened_ms = self.tree.gone_ms();
-        let mut accounts = self.tree.accounts();
-        accounts.push(Account::new(caps, Ledger::default(), Some(self.place), opened_ms));
-        Self { tree: Arc::clone(&self.tree), place: accounts.len() - 1 }
+        let Seat { tree, place, .. } = &*self.seat;
+        let account = Account::new(caps, Ledger::default(), Some(*place), tree.gone_ms());
+        let place = tree.accounts().add(account);
+        let above = Some(Arc::clone(&self.seat));
+        Self { seat: Arc::new(Seat { tree: Arc::clone(tree), place, above }) }
     }
 
     /// What is spent, and what is set aside.
     pub fn ledger(&self) -> Ledger {
-        let gone_ms = self.tree.gone_ms();
-        let accounts = self.tree.accounts();
-        accounts.get(self.place).map_or_else(Ledger::default, |account| account.ledger_at(gone_ms))
+        let gone_ms = self.seat.tree.gone_ms();
+        let accounts = self.seat.tree.accounts();
+        accounts.open.get(&self.seat.place).map_or_else(Ledger::default, |account| account.ledger_at(gone_ms))
     }
 
     /// How much time is left; absent if there is no cap.
@@ -77,10 +97,10 @@ impl BudgetPool {
 
     /// Sets aside what `planned` can take at most, or what of it can be paid for.
     pub(crate) fn reserve(&self, planned: &Planned) -> Granted {
-        let gone_ms = self.tree.gone_ms();
-        let mut accounts = self.tree.accounts();
-        let line = line(&accounts, self.place);
-        let room = room(&accounts, &line, gone_ms);
+        let gone_ms = self.seat.tree.gone_ms();
+        let mut accounts = self.seat.tree.accounts();
+        let line = accounts.line(self.seat.place);
+        let room = accounts.room(&line, gone_ms);
         if planned.prices.is_none() && room.micro_usd.is_some() && room.tokens.is_none() {
             return Granted::NoPrice;
         }
@@ -94,7 +114,7 @@ impl BudgetPool {
             Plan::Nothing => return Granted::Nothing,
         };
         for place in line {
-            if let Some(account) = accounts.get_mut(place) {
+            if let Some(account) = accounts.open.get_mut(&place) {
                 account.set_aside(reserved);
             }
         }
@@ -104,24 +124,24 @@ impl BudgetPool {
 
     /// Whether it is time to say that the budget is nearly spent; true once.
     pub(crate) fn warns(&self) -> bool {
-        let gone_ms = self.tree.gone_ms();
-        let mut accounts = self.tree.accounts();
-        let Some(account) = accounts.get_mut(self.place) else { return false };
+        let gone_ms = self.seat.tree.gone_ms();
+        let mut accounts = self.seat.tree.accounts();
+        let Some(account) = accounts.open.get_mut(&self.seat.place) else { return false };
         let is_due = !account.is_warned && account.ledger_at(gone_ms).is_nearly_spent();
         account.is_warned |= is_due;
         is_due
     }
 
     fn room(&self) -> Room {
-        let gone_ms = self.tree.gone_ms();
-        let accounts = self.tree.accounts();
-        room(&accounts, &line(&accounts, self.place), gone_ms)
+        let gone_ms = self.seat.tree.gone_ms();
+        let accounts = self.seat.tree.accounts();
+        accounts.room(&accounts.line(self.seat.place), gone_ms)
     }
 
     fn settle(&self, reserved: Reserved, spent: Reserved) {
-        let mut accounts = self.tree.accounts();
-        for place in line(&accounts, self.place) {
-            if let Some(account) = accounts.get_mut(place) {
+        let mut accounts = self.seat.tree.accounts();
+        for place in accounts.line(self.seat.place) {
+            if let Some(account) = accounts.open.get_mut(&place) {
                 account.settle(reserved, spent);
             }
         }
@@ -186,18 +206,29 @@ impl std::fmt::Debug for BudgetPool {
     }
 }
 
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.tree.accounts().open.remove(&self.place);
+        // A long line of children is let go of one by one: each would otherwise drop the next from inside its own drop.
+        let mut above = self.above.take();
+        while let Some(mut seat) = above.and_then(Arc::into_inner) {
+            above = seat.above.take();
+        }
+    }
+}
+
 impl Tree {
     fn gone_ms(&self) -> u64 {
         crate::clock::millis(self.clock.elapsed().saturating_sub(self.started))
     }
 
-    fn accounts(&self) -> MutexGuard<'_, Vec<Account>> {
+    fn accounts(&self) -> MutexGuard<'_, Accounts> {
         self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Account {
-    fn new(caps: Caps, before: Ledger, parent: Option<usize>, opened_ms: u64) -> Self {
+    fn new(caps: Caps, before: Ledger, parent: Option<u64>, opened_ms: u64) -> Self {
         let meter = |before: Meter, cap| Meter {
             spent: before.spent.saturating_add(before.reserved),
             reserved: 0,
@@ -233,19 +264,28 @@ impl Account {
     }
 }
 
-/// The account at `place` and all above it.
-fn line(accounts: &[Account], place: usize) -> Vec<usize> {
-    let above = |place: &usize| accounts.get(*place).and_then(|account| account.parent);
-    std::iter::successors(Some(place), above).collect()
-}
+impl Accounts {
+    fn add(&mut self, account: Account) -> u64 {
+        let place = self.next;
+        self.next += 1;
+        self.open.insert(place, account);
+        place
+    }
 
-/// What is left in all of these accounts.
-fn room(accounts: &[Account], line: &[usize], gone_ms: u64) -> Room {
-    let rooms = line.iter().filter_map(|place| accounts.get(*place)).map(|account| {
-        let Ledger { tokens, micro_usd, wall_ms } = account.ledger_at(gone_ms);
-        Room { tokens: left(&tokens), micro_usd: left(&micro_usd), wall_ms: left(&wall_ms) }
-    });
-    rooms.fold(Room::default(), Room::and)
+    /// The account at `place` and all above it.
+    fn line(&self, place: u64) -> Vec<u64> {
+        let above = |place: &u64| self.open.get(place).and_then(|account| account.parent);
+        std::iter::successors(Some(place), above).collect()
+    }
+
+    /// What is left in all accounts of `line`.
+    fn room(&self, line: &[u64], gone_ms: u64) -> Room {
+        let rooms = line.iter().filter_map(|place| self.open.get(place)).map(|account| {
+            let Ledger { tokens, micro_usd, wall_ms } = account.ledger_at(gone_ms);
+            Room { tokens: left(&tokens), micro_usd: left(&micro_usd), wall_ms: left(&wall_ms) }
+        });
+        rooms.fold(Room::default(), Room::and)
+    }
 }
 
 /// Whether a ledger is nearly spent.

@@ -109,6 +109,34 @@ fn it_warns_once_at_four_fifths() {
     assert_eq!((pool.warns(), pool.warns()), (true, false));
 }
 
+#[test]
+fn the_account_of_a_child_goes_with_its_last_handle_and_what_it_spent_stays_counted_above() {
+    let parent = BudgetPool::new(tokens(10_000), Arc::new(Hand::default()));
+    let accounts = || parent.seat.tree.accounts().open.len();
+    let child = parent.child(tokens(5_000));
+    let grandchild = child.child(Caps::default());
+    let (_, held, _) = granted(&grandchild, planned(1_000, 1_000)).unwrap();
+    drop((child, grandchild));
+    assert_eq!(accounts(), 3, "the call in flight is still counted in all of them");
+    held.settle(1_200, None);
+    assert_eq!((accounts(), parent.ledger().tokens.spent), (1, 1_200));
+}
+
+#[test]
+fn a_parent_that_is_gone_still_bounds_its_children() {
+    let root = BudgetPool::new(Caps::default(), Arc::new(Hand::default()));
+    let grandchild = root.child(tokens(3_000)).child(tokens(100_000));
+    assert!(matches!(grandchild.reserve(&planned(4_000, 1_000)), Granted::Nothing));
+}
+
+#[test]
+fn a_very_long_line_of_children_is_let_go_of() {
+    let root = BudgetPool::new(Caps::default(), Arc::new(Hand::default()));
+    let last = (0..20_000).fold(root.clone(), |pool, _| pool.child(Caps::default()));
+    drop(last);
+    assert_eq!(root.seat.tree.accounts().open.len(), 1);
+}
+
 /// Something that happens in a tree of agents.
 #[derive(Debug, Clone)]
 enum Step {
@@ -131,6 +159,10 @@ enum Step {
     Lose {
         which: usize,
     },
+    /// An agent is gone, though its children or calls may go on.
+    Leave {
+        which: usize,
+    },
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -144,6 +176,7 @@ fn step() -> impl Strategy<Value = Step> {
         }),
         (any::<usize>(), 0_u64..=100).prop_map(|(which, percent)| Step::Settle { which, percent }),
         any::<usize>().prop_map(|which| Step::Lose { which }),
+        any::<usize>().prop_map(|which| Step::Leave { which }),
     ]
 }
 
@@ -165,6 +198,7 @@ proptest! {
         let caps = |tokens, cost: Option<u64>| Caps { tokens, cost: cost.map(MicroUsd), wall: None };
         let mut pools = vec![BudgetPool::new(caps(root_tokens, root_cost), Arc::new(Hand::default()))];
         let mut flying = Vec::new();
+        let mut spent = 0;
         for step in steps {
             match step {
                 Step::Child { of, tokens, cost } => {
@@ -179,12 +213,17 @@ proptest! {
                     let (_, reservation, _) = flying.swap_remove(which % flying.len());
                     let Reserved { tokens, cost } = reservation.reserved();
                     let share = |most: u64| most * percent / 100;
+                    spent += share(tokens);
                     reservation.settle(share(tokens), cost.map(|cost| MicroUsd(share(cost.0))));
                 }
                 Step::Lose { which } if !flying.is_empty() => {
-                    drop(flying.swap_remove(which % flying.len()));
+                    let (_, reservation, _) = flying.swap_remove(which % flying.len());
+                    spent += reservation.reserved().tokens;
                 }
-                Step::Settle { .. } | Step::Lose { .. } => {}
+                Step::Leave { which } if pools.len() > 1 => {
+                    drop(pools.remove(1 + which % (pools.len() - 1)));
+                }
+                Step::Settle { .. } | Step::Lose { .. } | Step::Leave { .. } => {}
             }
             for pool in &pools {
                 let ledger = pool.ledger();
@@ -192,6 +231,11 @@ proptest! {
             }
         }
         let reserved: u64 = flying.iter().map(|(_, held, _)| held.reserved().tokens).sum();
-        prop_assert_eq!(pools[0].ledger().tokens.reserved, reserved);
+        let Meter { spent: counted, reserved: held, .. } = pools[0].ledger().tokens;
+        // Whoever left has left nothing out of what the root counts.
+        prop_assert_eq!((counted, held), (spent, reserved));
+        flying.clear();
+        pools.truncate(1);
+        prop_assert_eq!(pools[0].seat.tree.accounts().open.len(), 1);
     }
 }

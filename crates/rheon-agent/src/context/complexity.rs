@@ -145,7 +145,7 @@ const QUESTION: i32 = -1;
 const CHANGES: [&str; 3] = ["broad change", "new behaviour", "repair"];
 
 /// How complex `task` looks, and why.
-pub fn score(task: &str) -> ComplexityScore {
+pub fn score_complexity(task: &str) -> ComplexityScore {
     let task = Task::read(task);
     let mut reasons = Vec::new();
     let mut give = |feature: &'static str, points: i32, found: String| {

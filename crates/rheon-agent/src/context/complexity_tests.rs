@@ -2,10 +2,10 @@
 
 use expect_test::expect;
 
-use super::{Complexity, score};
+use super::{Complexity, score_complexity};
 
 fn verdict(task: &str) -> String {
-    let score = score(task);
+    let score = score_complexity(task);
     let reasons: Vec<String> = score
         .reasons
         .iter()
@@ -48,12 +48,13 @@ fn the_same_task_in_other_languages_is_at_most_one_step_away() {
         "Refaktorera lagringsmodulen och lägg till tester för varje felfall",
         "Depolama modülünü yeniden düzenle ve her hata durumu için testler ekle",
     ];
-    let english = score(tasks[0]).complexity as i32;
+    let english = score_complexity(tasks[0]).complexity as i32;
     for task in tasks {
-        let complexity = score(task).complexity;
+        let complexity = score_complexity(task).complexity;
         assert!(complexity > Complexity::Trivial, "{task}: {}", verdict(task));
     }
-    let listed: Vec<Complexity> = tasks.iter().take(7).map(|task| score(task).complexity).collect();
+    let listed: Vec<Complexity> =
+        tasks.iter().take(7).map(|task| score_complexity(task).complexity).collect();
     assert!(listed.iter().all(|complexity| (*complexity as i32 - english).abs() <= 1), "{listed:?}");
 }
 
@@ -65,11 +66,11 @@ fn short_stems_are_whole_words() {
 #[test]
 fn pasted_output_does_not_make_a_task_complex() {
     let log = "error: migrate refactor all\n".repeat(500);
-    assert_eq!(score(&format!("fix this\n```\n{log}```")).complexity, Complexity::Simple);
+    assert_eq!(score_complexity(&format!("fix this\n```\n{log}```")).complexity, Complexity::Simple);
 }
 
 #[test]
 fn a_huge_task_is_looked_at_in_part() {
-    assert_eq!(score(&"word ".repeat(3_000_000)).points, 6);
-    assert_eq!(score(&"漢".repeat(3_000_000)).points, 6);
+    assert_eq!(score_complexity(&"word ".repeat(3_000_000)).points, 6);
+    assert_eq!(score_complexity(&"漢".repeat(3_000_000)).points, 6);
 }

@@ -129,7 +129,7 @@ pub struct EffortPlan {
 }
 
 /// The plan for a task: by what the user asked for, whatever the task looks like, else by its complexity.
-pub fn plan(asked: Option<Effort>, complexity: Complexity) -> EffortPlan {
+pub fn plan_effort(asked: Option<Effort>, complexity: Complexity) -> EffortPlan {
     let effort = asked.unwrap_or_else(|| complexity.into());
     EffortPlan { effort, thinking: effort.thinking(), limits: effort.limits(), guidance: effort.guidance() }
 }

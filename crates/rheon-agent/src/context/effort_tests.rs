@@ -2,14 +2,14 @@
 
 use rheon_types::ThinkingLevel;
 
-use super::{Complexity, Effort, plan};
+use super::{Complexity, Effort, plan_effort};
 
 #[test]
 fn what_the_user_asks_for_always_wins() {
     for effort in Effort::ALL {
         for complexity in [Complexity::Trivial, Complexity::Simple, Complexity::Moderate, Complexity::Complex]
         {
-            let plan = plan(Some(effort), complexity);
+            let plan = plan_effort(Some(effort), complexity);
             assert_eq!((plan.effort, plan.thinking), (effort, effort.thinking()));
             assert_eq!((plan.limits, plan.guidance), (effort.limits(), effort.guidance()));
         }
@@ -19,7 +19,7 @@ fn what_the_user_asks_for_always_wins() {
 #[test]
 fn without_a_wish_complexity_decides() {
     let efforts = [Complexity::Trivial, Complexity::Simple, Complexity::Moderate, Complexity::Complex]
-        .map(|complexity| plan(None, complexity).effort);
+        .map(|complexity| plan_effort(None, complexity).effort);
     assert_eq!(efforts, [Effort::Low, Effort::Medium, Effort::Medium, Effort::High]);
 }
 

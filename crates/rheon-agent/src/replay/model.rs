@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::StreamExt;
 use futures::stream::{iter, once, pending};
 use rheon_types::{
-    AgentEvent, AssistantMessage, Chunk, ChunkStream, Finished, MicroUsd, Provider, ProviderError,
+    AgentEvent, Answer, AssistantMessage, Chunk, ChunkStream, Finished, MicroUsd, Provider, ProviderError,
     ProviderErrorKind, Request, RunEnd, RunFailure, StopReason, Usage,
 };
 use tokio_util::sync::CancellationToken;
@@ -68,9 +68,14 @@ impl RecordedModel {
     fn last_error(&self, answer: &AssistantMessage) -> ProviderError {
         match self.director.script.recorded.end() {
             Some(RunEnd::Failed { failure: RunFailure::Provider { error } }) => error.clone(),
-            _ => {
-                let text = answer.error_message.clone().unwrap_or_default();
-                ProviderError::new(ProviderErrorKind::Api, text)
+            end => {
+                let kind = match end {
+                    Some(RunEnd::Failed { failure: RunFailure::Window { .. } }) => {
+                        ProviderErrorKind::ContextOverflow
+                    }
+                    Some(_) | None => ProviderErrorKind::Api,
+                };
+                ProviderError::new(kind, answer.error_message.clone().unwrap_or_default())
             }
         }
     }
@@ -180,6 +185,18 @@ impl Provider for RecordedModel {
             Some(attempt) => self.chunks(attempt, place, &request.model),
             None => Box::pin(pending()),
         }
+    }
+
+    /// How long the prompt is, as the next event says that says so.
+    fn count_tokens<'a>(&'a self, _request: &'a Request) -> Answer<'a, Option<u64>> {
+        let Reached::Place(place) = self.director.reached() else { return Answer::Now(None) };
+        Answer::Now(self.director.script.kinds_from(place).find_map(|kind| match kind {
+            AgentEvent::ContextUsage { tokens_used, .. } => Some(*tokens_used),
+            AgentEvent::LlmStart { tokens_estimate, .. } => Some(*tokens_estimate),
+            AgentEvent::CompactionStart { tokens_before, .. } => Some(*tokens_before),
+            AgentEvent::CompactionEnd { tokens_after, .. } => Some(*tokens_after),
+            _ => None,
+        }))
     }
 
     fn cost(&self, _asked: &str, _answered: &Finished) -> Option<MicroUsd> {

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use rheon_types::{
-    AgentEvent, AgentId, AgentMessage, Effect, Event, History, Hook, OutputSchema, RunEnd, Store, Tool,
-    ToolName, TurnTrigger,
+    AgentEvent, AgentId, AgentMessage, Effect, Event, History, Hook, OutputSchema, RunEnd, RunFailure, Store,
+    Tool, ToolName, TurnTrigger,
 };
 
 use super::difference::Difference;
@@ -29,6 +29,7 @@ use crate::conversation::Conversation;
 use crate::halt::Stop;
 use crate::live::{Identity, Run, RunLog};
 use crate::log::{EventLog, LogPosition, Observers};
+use crate::meter::CountBy;
 use crate::panics::panic_text;
 use crate::retry::RetryConfig;
 use crate::run::{Start, drive};
@@ -79,6 +80,7 @@ pub(super) async fn play(
     let conversation = Conversation::new(history, cuts);
     let mut run = Run::with_stop(Arc::new(config), identity, log, conversation, stop);
     run.state.call_ids = call_ids;
+    run.meter.count_by(CountBy::Provider);
     let broken = perform(&director, &mut run, start).await;
     director.finish();
     drop(run);
@@ -220,11 +222,19 @@ fn settings(script: &Script) -> Settings {
         }),
         cancel_grace: Duration::ZERO,
         first_turn_trigger: first_turn_trigger.unwrap_or(TurnTrigger::User),
-        window: WindowSettings { compaction: Compaction::Manual, ..WindowSettings::default() },
+        window: WindowSettings { compaction: compaction(script), ..WindowSettings::default() },
         checks: obeyed.map_or(defaults.checks, |obeyed| CheckSettings {
             nudges_max: obeyed.nudges_max,
             repairs_max: obeyed.repairs_max,
         }),
+    }
+}
+
+/// Whether the window was made shorter by itself. A run in which it was is not played, but one that found it hopeless is.
+fn compaction(script: &Script) -> Compaction {
+    match script.recorded.end() {
+        Some(RunEnd::Failed { failure: RunFailure::Window { .. } }) => Compaction::Auto,
+        Some(_) | None => Compaction::Manual,
     }
 }
 

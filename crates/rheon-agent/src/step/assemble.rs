@@ -5,21 +5,15 @@ use std::sync::Arc;
 use rheon_types::{Request, ToolChoice};
 
 use crate::live::Run;
-use crate::step::remind::remind;
 
 /// The request of this turn.
 pub(crate) fn assemble(run: &Run) -> Request {
-    Request { reminder: remind(run), ..without_reminder(run) }
-}
-
-/// The same, without what is said in this turn only.
-pub(crate) fn without_reminder(run: &Run) -> Request {
     let settings = &run.config.settings.request;
     Request {
         model: Arc::clone(&run.config.settings.model),
         system: settings.system_prompt.clone(),
         messages: run.state.conversation.window().clone(),
-        reminder: None,
+        reminder: run.state.turn.as_ref().and_then(|turn| turn.reminder.clone()),
         tools: run.config.tools.definitions(),
         tool_choice: ToolChoice::Auto,
         thinking: settings.thinking,

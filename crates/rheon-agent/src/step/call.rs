@@ -4,6 +4,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 
+use rheon_types::event::CompactionTrigger;
 use rheon_types::{
     AgentEvent, AssistantMessage, Chunk, ChunkStream, Content, DraftError, Finished, Message, ProviderError,
     ProviderErrorKind, Request, RunFailure, StopReason, Timestamp, ToolCall, ToolCallId, Usage,
@@ -11,29 +12,31 @@ use rheon_types::{
 use tokio::task::coop::consume_budget;
 
 use crate::clock::{self, millis};
-use crate::context::estimate_block;
 use crate::halt::Halt;
 use crate::live::Run;
 use crate::state::{OpenCall, OpenModelCall};
-use crate::step::fit::{Refit, refit};
+use crate::step::fit::{self, Remedy};
 use crate::step::reserve;
 
 /// Asks the model until it has answered. Its answer is then part of the conversation.
 pub(crate) async fn call(run: &mut Run, mut request: Request) -> Result<(), Halt> {
     run.emit(AgentEvent::LlmStart {
         model: Arc::clone(&request.model),
-        tokens_estimate: run.state.conversation.tokens_estimate(),
+        tokens_estimate: run.meter.tokens(),
         reserved: reserve::reserved(run),
     });
     run.turn().model_call = Some(OpenModelCall { started_ms: run.clock_ms(), ..OpenModelCall::default() });
     let mut attempt = 1;
     while let Err(error) = attempt_once(run, request.clone()).await? {
-        match refit(run, &error).await? {
-            Refit::Shorter => request.messages = run.state.conversation.window().clone(),
-            Refit::NoShorter => pause(run, error, attempt).await?,
+        match fit::remedy(run, &error) {
+            Remedy::Shorten => {
+                give_up_try(run, &error);
+                fit::compact(run, CompactionTrigger::Overflow, None).await?;
+                request.messages = run.state.conversation.window().clone();
+            }
+            Remedy::Wait => pause(run, error, attempt).await?,
+            Remedy::Nothing(failure) => return Err(fail(run, &error, failure)),
         }
-        // What the failed try took is spent; the next one has to be paid for anew.
-        reserve::settle(run);
         request = reserve::reserve(run, request)?;
         attempt += 1;
     }
@@ -206,10 +209,28 @@ fn empty_answer(run: &Run, timestamp: Timestamp) -> AssistantMessage {
 async fn pause(run: &mut Run, error: ProviderError, attempt: u32) -> Result<(), Halt> {
     let retry = run.config.settings.retry;
     let Some(delay) = retry.pause_after(&error, attempt, run.config.random.next_u64()) else {
-        end_message(run, StopReason::Error, Some(error.to_string()));
-        end_call(run);
-        return Err(Halt::Failed(RunFailure::Provider { error }));
+        let failure = RunFailure::Provider { error: error.clone() };
+        return Err(fail(run, &error, failure));
     };
+    give_up_try(run, &error);
+    run.emit(AgentEvent::Retry {
+        attempt,
+        attempts_max: retry.retries_max,
+        delay_ms: millis(delay),
+        cause: error.to_string(),
+    });
+    run.stop.or(clock::pause(&*run.config.clock, delay)).await
+}
+
+/// Ends a call of which nothing comes.
+fn fail(run: &mut Run, error: &ProviderError, failure: RunFailure) -> Halt {
+    end_message(run, StopReason::Error, Some(error.to_string()));
+    end_call(run);
+    Halt::Failed(failure)
+}
+
+/// Ends a try that failed: what was shown of it is kept, marked as failed, and what it took is spent.
+fn give_up_try(run: &mut Run, error: &ProviderError) {
     match &mut run.turn().model_call {
         Some(OpenModelCall { announced: Some(_), .. }) => {
             end_message(run, StopReason::Error, Some(error.to_string()));
@@ -224,13 +245,8 @@ async fn pause(run: &mut Run, error: ProviderError, attempt: u32) -> Result<(), 
         None => {}
     }
     release_ids(run);
-    run.emit(AgentEvent::Retry {
-        attempt,
-        attempts_max: retry.retries_max,
-        delay_ms: millis(delay),
-        cause: error.to_string(),
-    });
-    run.stop.or(clock::pause(&*run.config.clock, delay)).await
+    // The next one, and what may come in between, has to be paid for anew.
+    reserve::settle(run);
 }
 
 /// The calls of a failed answer are never made; its next try may use their ids again.
@@ -268,14 +284,15 @@ pub(crate) fn end_message(run: &mut Run, cut: StopReason, problem: Option<String
     answer.usage = finished.usage;
     answer.error_message = problem;
     answer.model = finished.model.unwrap_or(answer.model);
+    let is_own = finished.provider.is_none();
     if let Some(provider) = finished.provider {
         answer.provider = provider.to_string();
     }
     run.state.stops.last = Some(stop_reason);
+    learn(run, &answer, is_own);
     if finished.usage.total() == 0 {
         // A service that reports nothing is not free.
-        let read = run.state.conversation.tokens_estimate();
-        let written = answer.content.iter().map(estimate_block).sum::<u64>();
+        let (read, written) = (run.meter.tokens(), run.meter.written(&answer.content));
         run.state.tokens_spent = run.state.tokens_spent.saturating_add(read).saturating_add(written);
     }
     if stop_reason != StopReason::Error {
@@ -284,6 +301,17 @@ pub(crate) fn end_message(run: &mut Run, cut: StopReason, problem: Option<String
     let message = run.tag(Message::Assistant(answer));
     run.turn().answer = Some(Arc::clone(&message));
     run.enter_announced(message);
+}
+
+/// Takes in what the service said of the prompt that it answered. One that another service answered says nothing of this one.
+fn learn(run: &mut Run, answer: &AssistantMessage, is_own: bool) {
+    let is_whole = match answer.stop_reason {
+        StopReason::Stop | StopReason::ToolUse | StopReason::Length => true,
+        StopReason::Error | StopReason::Aborted => false,
+    };
+    if is_whole && is_own && answer.usage.total() > 0 {
+        run.meter.reported(&answer.usage);
+    }
 }
 
 /// Emits `llm.end`.

@@ -4,9 +4,10 @@
 use rheon_types::event::CompactionTrigger;
 use rheon_types::{AgentEvent, ProviderError, ProviderErrorKind, RunFailure};
 
-use crate::context::{Compaction, WindowView, estimate_tokens};
+use crate::context::{Compaction, Overflow, WindowView};
 use crate::halt::Halt;
 use crate::live::Run;
+use crate::step::measure::{measure, measure_now};
 use crate::step::summarise::RunSummariser;
 
 /// How full the window is after it was made shorter, in percent of what it may hold.
@@ -18,10 +19,11 @@ const POOR_COMPACTIONS_MAX: u32 = 2;
 
 /// Makes the window fit the model, if it does not.
 pub(crate) async fn fit(run: &mut Run) -> Result<(), Halt> {
+    let used = measure(run).await?;
     if !run.knows_window() {
         return Ok(());
     }
-    let (used, room) = (run.tokens_used(), run.room_tokens());
+    let room = run.room_tokens();
     let settings = run.config.settings.window;
     run.emit(AgentEvent::ContextUsage { tokens_used: used, tokens_window: run.window_tokens() });
     let is_past = |percent: u8| used.saturating_mul(100) >= room.saturating_mul(u64::from(percent));
@@ -35,21 +37,34 @@ pub(crate) async fn fit(run: &mut Run) -> Result<(), Halt> {
     Ok(())
 }
 
-/// Whether the window became shorter after a service said that it is too long.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refit {
-    Shorter,
-    NoShorter,
+/// What helps a call that failed.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Remedy {
+    /// A shorter window, at once.
+    Shorten,
+    /// Another try later, if anything.
+    Wait,
+    /// Nothing.
+    Nothing(RunFailure),
 }
 
-/// Makes the window shorter at once, if `error` says that it is too long.
-pub(crate) async fn refit(run: &mut Run, error: &ProviderError) -> Result<Refit, Halt> {
-    let is_auto = run.config.settings.window.compaction == Compaction::Auto;
-    if error.kind != ProviderErrorKind::ContextOverflow || !is_auto {
-        return Ok(Refit::NoShorter);
+/// What helps after `error`. Where the service says that the prompt is too long, its window is no longer taken to have more.
+pub(crate) fn remedy(run: &mut Run, error: &ProviderError) -> Remedy {
+    if error.kind != ProviderErrorKind::ContextOverflow {
+        return Remedy::Wait;
     }
-    compact(run, CompactionTrigger::Overflow, None).await?;
-    Ok(Refit::Shorter)
+    let (tokens, said) = (run.meter.tokens(), run.window_tokens_said());
+    match (run.meter.overflowed(said), run.config.settings.window.compaction) {
+        (Overflow::Shorten { .. } | Overflow::Hopeless, Compaction::Manual) => Remedy::Wait,
+        (Overflow::Shorten { .. }, Compaction::Auto) => Remedy::Shorten,
+        (Overflow::Hopeless, Compaction::Auto) => {
+            let message = format!(
+                "the service refuses a prompt of about {tokens} tokens as too long, and a shorter one would not help: \
+                 {error}; look at the window that the service was set up with, or take another model"
+            );
+            Remedy::Nothing(RunFailure::Window { message })
+        }
+    }
 }
 
 /// Makes the window shorter. Fails where that has gained too little twice in a row.
@@ -58,23 +73,28 @@ pub(crate) async fn compact(
     trigger: CompactionTrigger,
     instructions: Option<&str>,
 ) -> Result<(), Halt> {
-    let before = run.tokens_used();
-    run.emit(AgentEvent::CompactionStart { trigger, tokens_before: before });
-    // A service that says no knows better than we how long the window is, and a user who asks wants less than there is.
-    let room = match trigger {
-        CompactionTrigger::Overflow | CompactionTrigger::Manual => run.room_tokens().min(before),
-        CompactionTrigger::Auto => run.room_tokens(),
+    let before = match trigger {
+        CompactionTrigger::Auto | CompactionTrigger::Overflow => run.meter.tokens(),
+        CompactionTrigger::Manual => measure(run).await?,
     };
+    run.emit(AgentEvent::CompactionStart { trigger, tokens_before: before });
+    // A user who asks wants less than there is.
+    let room = match trigger {
+        CompactionTrigger::Manual => run.room_tokens().min(before),
+        CompactionTrigger::Auto | CompactionTrigger::Overflow => run.room_tokens(),
+    };
+    // What of a refused answer was shown has come to it since it was measured.
+    run.meter.follow(&run.state.conversation);
     let model = RunSummariser::new(run);
     let conversation = &run.state.conversation;
     let tasks = run.log.log.tasks();
-    let messages = conversation.tokens_estimate();
-    let beside = before.saturating_sub(messages);
+    let sizes = run.meter.sizes(conversation.history());
+    let size_target = run.meter.tracker().size(room / 100 * TARGET_PERCENT);
     let view = WindowView {
         history: conversation.history(),
         cuts: conversation.cuts(),
-        tokens_target: (room / 100 * TARGET_PERCENT).saturating_sub(beside),
-        count: &estimate_tokens,
+        tokens_target: size_target.saturating_sub(run.meter.beside()),
+        count: &|message| sizes.of(message),
         tasks: &tasks,
         instructions,
     };
@@ -83,8 +103,9 @@ pub(crate) async fn compact(
     let spent = model.spent();
     run.state.count_beside(spent.usage, spent.cost);
     run.state.conversation.cut(cuts.clone());
+    run.meter.rewritten(&run.state.conversation);
     run.publish();
-    let after = run.tokens_used();
+    let after = measure_now(run);
     run.emit(AgentEvent::CompactionEnd {
         messages_dropped: dropped(&cuts),
         tokens_before: before,
@@ -113,8 +134,8 @@ fn judge(run: &mut Run, trigger: CompactionTrigger, before: u64, after: u64) -> 
         return Ok(());
     }
     let message = format!(
-        "the conversation still has about {after} tokens after it was made shorter {POOR_COMPACTIONS_MAX} times \
-         (the window has {}); begin a new session, or take a model with a larger window",
+        "the prompt still has about {after} tokens after it was made shorter {POOR_COMPACTIONS_MAX} times \
+         (the window has {}); begin a new session, take a model with a larger window, or give it fewer tools",
         run.window_tokens()
     );
     Err(Halt::Failed(RunFailure::Window { message }))

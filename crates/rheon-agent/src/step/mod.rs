@@ -2,13 +2,15 @@
 
 pub(crate) mod intake;
 
-pub(crate) mod summarise;
-
-pub(crate) mod fit;
-
 pub(crate) mod remind;
 
 pub(crate) mod assemble;
+
+pub(crate) mod measure;
+
+pub(crate) mod summarise;
+
+pub(crate) mod fit;
 
 pub(crate) mod reserve;
 

@@ -9,8 +9,17 @@ use crate::live::Run;
 /// The most bytes that all reminders say together.
 const BYTES_MAX: usize = 8 * 1024;
 
+/// Asks the reminders, once in a turn. What they say counts as part of the prompt.
+pub(crate) fn remind(run: &mut Run) {
+    run.meter.follow(&run.state.conversation);
+    run.meter.remind(None);
+    let said = reminders(run);
+    run.meter.remind(said.as_deref());
+    run.turn().reminder = said;
+}
+
 /// What the reminders say now, as one text.
-pub(crate) fn remind(run: &Run) -> Option<Arc<str>> {
+fn reminders(run: &Run) -> Option<Arc<str>> {
     let reminders = &run.config.context.reminders;
     if reminders.is_empty() {
         return None;
@@ -20,7 +29,7 @@ pub(crate) fn remind(run: &Run) -> Option<Arc<str>> {
         history: run.history(),
         tasks: &tasks,
         turn_index: run.state.turn.as_ref().map_or(0, |turn| turn.index),
-        tokens_used: run.state.conversation.tokens_estimate(),
+        tokens_used: run.meter.estimate(),
         tokens_window: run.window_tokens(),
     };
     let mut text = String::new();

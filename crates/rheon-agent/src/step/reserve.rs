@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rheon_types::event::Reserved;
-use rheon_types::{AgentEvent, ModelInfo, Request, ToolChoice};
+use rheon_types::{AgentEvent, Content, ModelInfo, Request, ToolChoice};
 
 use crate::budget::{Granted, Planned};
 use crate::halt::Halt;
@@ -23,7 +23,7 @@ pub(crate) fn reserve(run: &mut Run, mut request: Request) -> Result<Request, Ha
     match pool.reserve(&planned) {
         Granted::Call { answer_tokens_max, reservation, is_last } => {
             request.tokens_max = Some(answer_tokens_max);
-            if is_last {
+            if is_last && !run.state.stops.is_wrapping_up {
                 request.tool_choice = ToolChoice::None;
                 request.reminder = Some(match request.reminder.take() {
                     Some(earlier) => format!("{earlier}\n\n{}", WRAP_UP.trim_end()).into(),
@@ -62,12 +62,20 @@ pub(crate) fn settle(run: &mut Run) {
     reservation.settle(tokens, run.state.bill.since(bill_before));
 }
 
+/// How many tokens the prompt may have at most: as many as were measured, and a quarter more, because what is estimated may be
+/// too little. What the last call is told besides is part of it.
+fn prompt_tokens_max(run: &Run) -> u64 {
+    let last_words = run.meter.written(&[Content::text(WRAP_UP)]);
+    let tokens = run.meter.tokens().saturating_add(last_words);
+    tokens.saturating_add(tokens / 4)
+}
+
 fn planned(run: &Run, request: &Request) -> Planned {
     let model = &run.config.settings.model;
     let info = run.config.provider.describe(model);
     let answer = info.as_ref().map_or(ModelInfo::OUTPUT_TOKENS_UNKNOWN, |info| info.output_tokens_max);
     Planned {
-        prompt_tokens: run.prompt_tokens_max(request),
+        prompt_tokens: prompt_tokens_max(run),
         answer_tokens_max: request.tokens_max.map_or(answer, |asked| asked.min(answer)),
         prices: info.and_then(|info| info.prices),
     }

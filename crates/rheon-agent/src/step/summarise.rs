@@ -4,15 +4,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::StreamExt;
 use rheon_types::{
-    AgentMessage, BoxFuture, Chunk, Draft, History, Message, MicroUsd, ModelInfo, Provider, ProviderError,
-    ProviderErrorKind, Request, StopReason, ThinkingLevel, Usage,
+    AgentMessage, BoxFuture, Chunk, Content, Draft, History, Message, MicroUsd, ModelInfo, Provider,
+    ProviderError, ProviderErrorKind, Request, StopReason, ThinkingLevel, Usage,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::budget::{BudgetPool, Granted, Planned};
-use crate::context::{Summariser, TokenCounter, summary_prompt, transcript};
+use crate::context::{ContextTracker, Summariser, TokenCounter, summary_prompt, transcript};
 use crate::live::Run;
-use crate::step::assemble::without_reminder;
+use crate::step::assemble::assemble;
 
 /// The longest summary.
 const SUMMARY_TOKENS_MAX: u32 = 4_096;
@@ -31,6 +31,8 @@ pub(crate) struct RunSummariser {
     /// What the run would ask now. A summary of its beginning is asked for behind the same words: services have them in their
     /// cache, so that they need not read, and nobody pay for, most of a full window once more.
     turn: Request,
+    counter: TokenCounter,
+    tracker: ContextTracker,
     cancel: CancellationToken,
     spent: Mutex<Spent>,
 }
@@ -38,6 +40,7 @@ pub(crate) struct RunSummariser {
 /// What summaries took.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Spent {
+    /// As reported, or estimated where nothing was.
     pub(crate) usage: Usage,
     /// Absent where a price is not known, or nothing was asked.
     pub(crate) cost: Option<MicroUsd>,
@@ -52,7 +55,9 @@ impl RunSummariser {
             model,
             budget: run.config.budget.clone(),
             window_tokens: run.window_tokens(),
-            turn: without_reminder(run),
+            turn: Request { reminder: None, ..assemble(run) },
+            counter: run.meter.counter(),
+            tracker: run.meter.tracker().clone(),
             cancel: run.stop.token().child_token(),
             spent: Mutex::default(),
         }
@@ -64,10 +69,12 @@ impl RunSummariser {
     }
 
     async fn ask(&self, request: Request) -> Result<String, ProviderError> {
-        let counter = TokenCounter::default();
-        let reminder = request.reminder.as_ref().map_or(0, |text| counter.text(text));
+        let reminder = request.reminder.as_ref().map_or(0, |text| self.counter.text(text));
+        let size = self.counter.request(&request).saturating_add(reminder);
+        let prompt_tokens = self.tracker.tokens_beside(size);
         let planned = Planned {
-            prompt_tokens: counter.request(&request).saturating_add(reminder),
+            // What is estimated may be too little.
+            prompt_tokens: prompt_tokens.saturating_add(prompt_tokens / 4),
             answer_tokens_max: request.tokens_max.unwrap_or(SUMMARY_TOKENS_MAX),
             prices: self.info.as_ref().and_then(|info| info.prices),
         };
@@ -83,7 +90,12 @@ impl RunSummariser {
         };
         let mut draft = Draft::default();
         let outcome = self.collect(request, &mut draft).await;
-        let finished = draft.finish(StopReason::Error);
+        let mut finished = draft.finish(StopReason::Error);
+        if finished.usage.total() == 0 && !finished.content.is_empty() {
+            // A service that reports nothing is not free.
+            let written = self.written(&finished.content);
+            finished.usage = Usage { input: prompt_tokens, output: written, ..Usage::default() };
+        }
         let cost = self.info.as_ref().and_then(|info| info.cost(&finished.usage));
         if let Some(held) = held {
             held.settle(finished.usage.total(), cost);
@@ -95,12 +107,14 @@ impl RunSummariser {
         drop(spent);
         outcome?;
         let texts = finished.content.iter().filter_map(|block| match block {
-            rheon_types::Content::Text { text } => Some(text.as_str()),
-            rheon_types::Content::Image { .. }
-            | rheon_types::Content::Thinking { .. }
-            | rheon_types::Content::ToolCall(_) => None,
+            Content::Text { text } => Some(text.as_str()),
+            Content::Image { .. } | Content::Thinking { .. } | Content::ToolCall(_) => None,
         });
         Ok(texts.collect::<Vec<_>>().join("\n"))
+    }
+
+    fn written(&self, content: &[Content]) -> u64 {
+        self.tracker.tokens_beside(content.iter().map(|block| self.counter.block(block)).sum())
     }
 
     async fn collect(&self, request: Request, draft: &mut Draft) -> Result<(), ProviderError> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon_agent::{BudgetPool, Caps};
+use rheon_agent::{BudgetPool, Caps, TokenCounter};
 use rheon_testkit::{Ran, Scenario, TestClock, Turn, echo, scripted};
 use rheon_types::event::Meter;
 use rheon_types::{AgentEvent, LimitKind, RunEnd, ToolChoice, Usage};
@@ -78,5 +78,7 @@ async fn tries_that_fail_are_counted_and_each_is_paid_for_anew() {
     let budget = pool(50_000);
     let ran = run(Scenario::new().turn(cut).turn(Turn::say("whole").usage(usage)), &budget).await;
     assert_eq!(ran.output().end, RunEnd::Completed);
-    assert_eq!(budget.ledger().tokens, Meter { spent: 608, reserved: 0, cap: Some(50_000) });
+    // The tool, the prompt and half an answer.
+    let tools = TokenCounter::default().tools(&ran.provider.requests()[0].tools);
+    assert_eq!(budget.ledger().tokens, Meter { spent: 608 + tools, reserved: 0, cap: Some(50_000) });
 }

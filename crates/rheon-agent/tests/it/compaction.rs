@@ -53,15 +53,28 @@ async fn what_a_service_says_is_too_long_is_made_shorter_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_that_is_refused_halfway_does_not_pass_for_the_newest_message() {
+    let overflow = ProviderError::new(ProviderErrorKind::ContextOverflow, "prompt is too long");
+    let half = Turn::say("half").error(overflow);
+    let ran = scripted(calls(4).turn(half).turn("Summary.").turn("done")).tool(big(4_000)).run("go").await;
+    assert_eq!(
+        (ran.output().text.as_str(), names(&ran)),
+        ("done", vec!["compaction.start", "compaction.end"])
+    );
+    let last = ran.provider.requests().last().map(|request| request.messages.clone()).unwrap();
+    assert!(last.for_model().next_back().is_some_and(|message| message.text().len() > 1_500));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_service_that_says_no_to_everything_is_not_asked_for_ever() {
     let overflow = ProviderError::new(ProviderErrorKind::ContextOverflow, "prompt is too long");
     let ran = scripted(Scenario::new().turn(Turn::fail(overflow).repeat())).run("hi").await;
     let RunEnd::Failed { failure: RunFailure::Window { message } } = &ran.output().end else {
         panic!("{:?}", ran.output().end)
     };
-    expect!["the conversation still has about 6 tokens after it was made shorter 2 times (the window has 128000); begin a new session, or take a model with a larger window"]
+    expect!["the service refuses a prompt of about 6 tokens as too long, and a shorter one would not help: prompt is too long; look at the window that the service was set up with, or take another model"]
     .assert_eq(message);
-    assert!(ran.provider.requests().len() <= 4);
+    assert_eq!(ran.provider.requests().len(), 1);
 }
 
 /// Cuts nothing.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use expect_test::expect;
-use rheon_agent::ExecutionLimits;
+use rheon_agent::{Caps, ExecutionLimits};
 use rheon_testkit::{Scenario, Turn, echo, hangs, scripted};
 use rheon_types::{LimitKind, RunEnd, StopReason, Usage};
 use serde_json::json;
@@ -27,6 +27,14 @@ fn limit_of(end: &RunEnd) -> Option<LimitKind> {
         | RunEnd::Aborted
         | RunEnd::Failed { .. } => None,
     }
+}
+
+#[test]
+fn the_limits_of_a_run_are_one_view_of_a_budget() {
+    let minute = Duration::from_secs(60);
+    let limits = ExecutionLimits { turns_max: Some(3), tokens_max: Some(5_000), duration_max: Some(minute) };
+    assert_eq!(Caps::from(limits), Caps { tokens: Some(5_000), cost: None, wall: Some(minute) });
+    assert_eq!(Caps::from(ExecutionLimits::unlimited()), Caps::default());
 }
 
 #[tokio::test(start_paused = true)]

@@ -14,6 +14,7 @@ mod cancel;
 mod compaction;
 mod continuation;
 mod cost;
+mod counting;
 mod decisions;
 mod drop_anywhere;
 mod finish;

@@ -1,6 +1,7 @@
 //! What happens in a turn, event by event.
 
 use expect_test::expect;
+use rheon_agent::TokenCounter;
 use rheon_testkit::{Scenario, Turn, echo, scripted};
 use rheon_types::{AgentEvent, Usage};
 use serde_json::json;
@@ -90,6 +91,8 @@ async fn the_estimate_counts_tool_calls_and_results() {
             _ => None,
         })
         .collect();
-    // The prompt; the call and its result; the answer and the second prompt.
-    assert_eq!(estimates, [6, 6 + 99, 6 + 99 + 13]);
+    // The definition of the tool and the prompt; the call and its result; the answer and the second prompt.
+    let tool = ran.provider.requests()[0].tools.clone();
+    let first = TokenCounter::default().tools(&tool) + 6;
+    assert_eq!(estimates, [first, first + 99, first + 99 + 13]);
 }

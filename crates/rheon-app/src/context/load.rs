@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rheon_agent::{
-    AgentBuilder, ComplexityScore, Effort, EffortPlan, Recitation, Tiers, TokenCounter, base_prompt, plan,
-    score,
+    AgentBuilder, ComplexityScore, Effort, EffortPlan, Recitation, Tiers, TokenCounter, base_prompt,
+    plan_effort, score_complexity,
 };
 use rheon_store::sqlite::Learning;
 use rheon_tools::memory::Watch;
@@ -116,8 +116,8 @@ pub struct Loaded {
 impl Loaded {
     /// Loads everything that is not turned off. What cannot be loaded is a warning.
     pub async fn load(inputs: ContextInputs) -> Self {
-        let complexity = score(&inputs.task);
-        let plan = plan(inputs.effort, complexity.complexity);
+        let complexity = score_complexity(&inputs.task);
+        let plan = plan_effort(inputs.effort, complexity.complexity);
         let files = {
             let inputs = inputs.clone();
             tokio::task::spawn_blocking(move || Files::load(&inputs))

@@ -10,9 +10,9 @@ pub struct WindowView<'a> {
     pub history: &'a History,
     /// What lies over it already.
     pub cuts: &'a [WindowCut],
-    /// How many tokens the messages of the window may have afterwards.
+    /// How many tokens the messages of the window may have afterwards, as `count` counts them.
     pub tokens_target: u64,
-    /// How many tokens a message has.
+    /// How many tokens a message has. Costs next to nothing for messages of the conversation.
     pub count: &'a (dyn Fn(&AgentMessage) -> u64 + Sync),
     /// The task list.
     pub tasks: &'a [TaskItem],

@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
-use rheon_types::{AgentMessage, Author, History, Message};
+use rheon_types::{AgentMessage, Author, History, Message, StopReason};
 
-/// Whether a stretch may begin or end before the message at `place`: a result of a tool is never parted from its call.
+/// Whether a stretch may begin or end before the message at `place`: a result of a tool is never parted from its call. An
+/// answer that failed belongs to what it failed to answer; it must not pass for the newest message that a model sees.
 fn is_border(history: &History, place: usize) -> bool {
     match history.get(place).and_then(|message| message.as_llm()) {
         Some(Message::ToolResult(_)) => false,
-        Some(Message::User(_) | Message::Assistant(_)) | None => true,
+        Some(Message::Assistant(answer)) => answer.stop_reason != StopReason::Error,
+        Some(Message::User(_)) | None => true,
     }
 }
 

@@ -102,6 +102,27 @@ impl ContextTracker {
         }
     }
 
+    /// How many tokens a text of this size has that the service has not seen yet.
+    pub fn tokens_beside(&self, size: u64) -> u64 {
+        self.scaled(size)
+    }
+
+    /// The size that a new prompt of so many tokens has.
+    pub fn size(&self, tokens: u64) -> u64 {
+        let size = u128::from(tokens) * u128::from(ONE) / u128::from(self.factor.max(1));
+        u64::try_from(size).unwrap_or(u64::MAX)
+    }
+
+    /// Whether a service can have counted so many tokens in a prompt of this size.
+    pub fn is_plausible(size: u64, tokens: u64) -> bool {
+        (size / RATIO_MAX..=size.saturating_mul(RATIO_MAX)).contains(&tokens)
+    }
+
+    /// Whether refusals have shown how small the window is.
+    pub fn has_learnt_window(&self) -> bool {
+        self.window_learnt.is_some()
+    }
+
     /// How many tokens the window holds: what the model's data say, or less where refusals showed it.
     pub fn window(&self, tokens_said: u64) -> u64 {
         self.window_learnt.map_or(tokens_said, |learnt| learnt.min(tokens_said))
@@ -121,7 +142,7 @@ impl ContextTracker {
 
     /// Takes in a count of a prompt of this size, the service's own.
     pub fn counted(&mut self, size: u64, tokens: u64) {
-        if size < SIZE_MIN || tokens < size / RATIO_MAX || tokens > size.saturating_mul(RATIO_MAX) {
+        if size < SIZE_MIN || !Self::is_plausible(size, tokens) {
             return;
         }
         let seen = ratio(tokens, size);
@@ -166,14 +187,15 @@ impl ContextTracker {
         if near { Counting::Ask } else { Counting::Estimate }
     }
 
-    /// Takes in that the service refused a prompt of this size as too long, and says what that means.
+    /// Takes in that the service refused a prompt that was thought to have so many tokens as too long, and says what that
+    /// means.
     ///
     /// Nothing is learnt of how the service counts, as it named no figure. The window is taken to be smaller than this prompt,
     /// which is right for local servers with a small window that nobody declared, and ends after a few refusals for a service
     /// that says so of everything.
-    pub fn overflowed(&mut self, size: u64, tokens_said: u64) -> Overflow {
+    pub fn overflowed(&mut self, tokens: u64, tokens_said: u64) -> Overflow {
         self.overflows = self.overflows.saturating_add(1);
-        let tokens = self.tokens(size).min(self.window(tokens_said));
+        let tokens = tokens.min(self.window(tokens_said));
         if tokens < OVERFLOW_TOKENS_MIN || self.overflows > OVERFLOWS_MAX {
             return Overflow::Hopeless;
         }

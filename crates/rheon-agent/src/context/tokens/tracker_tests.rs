@@ -33,6 +33,18 @@ fn after_a_rewrite_only_the_factor_is_left() {
 }
 
 #[test]
+fn a_size_for_so_many_tokens_has_no_more_of_them() {
+    let mut tracker = ContextTracker::default();
+    assert_eq!(tracker.size(5_000), 5_000);
+    tracker.reported(10_000, &usage(12_340, 0, 0));
+    tracker.rewritten();
+    for tokens in [0, 1, 999, 5_000, 123_456] {
+        assert!(tracker.tokens(tracker.size(tokens)) <= tokens, "{tokens}");
+    }
+    assert_eq!((tracker.tokens_beside(1_000), tracker.size(u64::MAX) > 1 << 62), (1_234, true));
+}
+
+#[test]
 fn reports_that_cannot_be_true_change_nothing() {
     let mut tracker = ContextTracker::default();
     tracker.reported(10_000, &usage(11_000, 0, 0));
