@@ -24,8 +24,8 @@ impl Stage {
 
     fn options(&self, leaves: Leaves) -> DemoOptions {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let variables = [("HOME".into(), self.home.path().as_os_str().to_owned()), ("PATH".into(), path)];
-        let environment: Environment = <[(std::ffi::OsString, _); 2]>::from(variables).into_iter().collect();
+        let variables = [("HOME", self.home.path().as_os_str().to_owned()), ("PATH", path)];
+        let environment: Environment = variables.into_iter().collect();
         DemoOptions {
             fast: true,
             leaves,
