@@ -12,6 +12,7 @@ use crate::builtin::{
 };
 use crate::files::{Reach, Workshop};
 use crate::memory::Watch;
+use crate::policy::names::known;
 use crate::policy::{HeldCommands, Policy, PolicyError, PolicyGate, RuleSink};
 use crate::process::{Environment, STANDARD_VARIABLES};
 use crate::sandbox::{Boundary, Level, Network, Programs, Requirement, Sandbox, SandboxError, Sight};
@@ -158,6 +159,21 @@ impl Toolkit {
         // What is forbidden altogether, the model need not hear of.
         tools.retain(|tool| !gate.policy().removes(tool.name()));
         Ok(Self { tools, gate, watch: Arc::default(), shell, workshop, tasks })
+    }
+
+    /// Keeps only the tools with these names, which are the model's or those of rules, and gives back the names that no tool has.
+    pub fn offer_only(&mut self, names: &[String]) -> Vec<String> {
+        let wanted: Vec<&str> =
+            names.iter().map(|name| known(name).map_or(name.as_str(), |tool| tool.name)).collect();
+        let is_wanted = |tool: &str| {
+            // Commands in the background are of no use without what looks after them.
+            wanted.contains(&tool) || (wanted.contains(&"bash") && tool.starts_with("bash_"))
+        };
+        let is_there = |name: &str| self.tools.iter().any(|tool| tool.name() == name);
+        let is_unknown = |name: &&String| known(name).is_none() && !is_there(name);
+        let unknown = names.iter().filter(is_unknown).cloned().collect();
+        self.tools.retain(|tool| is_wanted(tool.name()));
+        unknown
     }
 
     /// The tools.
