@@ -123,11 +123,17 @@ impl Run {
         for passed_over in caller.passed_over() {
             remark(&format!("note: {passed_over}"));
         }
+        if !setup.mcp_config.is_empty() && !config.settings.mcp_servers.is_empty() {
+            remark("note: --mcp-config is passed over: MCP servers are not supported yet");
+        }
         if setup.strict_mcp_config {
             config.settings.mcp_servers.retain(|_, server| server.origin.layer == Layer::CommandLine);
         }
         if let Some(file) = &setup.system_prompt_file {
             config.settings.context.system_prompt = Some(prompt_file(file)?);
+        } else if setup.system_prompt.as_deref() == Some("") {
+            // Whoever says nothing wants nothing said instead of the usual instructions.
+            config.settings.context.system_prompt = Some(String::new());
         }
         let output_schema = self.output.json_schema.as_deref().map(schema::read).transpose()?;
         let extras = Extras {

@@ -91,6 +91,9 @@ fn apply(opening: &mut Opening, channel: &Channel, initialize: Initialize) {
     for warning in &initialize.hooks.warnings {
         remark(&format!("note: {warning}"));
     }
+    if initialize.skills.is_some() {
+        remark("note: skills cannot be chosen by the program yet: all that are there are offered");
+    }
     if !initialize.agents.is_empty() {
         remark("note: sub-agents that the program defines are not supported yet");
     }

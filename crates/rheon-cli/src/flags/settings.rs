@@ -22,13 +22,9 @@ impl SettingFlags<'_> {
         let inputs = self.setting_sources(inputs)?;
         let inputs = self.model_flags(inputs);
         let inputs = self.permission_flags(inputs);
-        let inputs = set(inputs, "--system-prompt", "system_prompt", self.setup.system_prompt.clone());
-        let inputs = set(
-            inputs,
-            "--append-system-prompt",
-            "append_system_prompt",
-            self.setup.append_system_prompt.clone(),
-        );
+        let inputs = set(inputs, "--system-prompt", "system_prompt", said(&self.setup.system_prompt));
+        let appended = said(&self.setup.append_system_prompt);
+        let inputs = set(inputs, "--append-system-prompt", "append_system_prompt", appended);
         let unkept = self.session.no_session_persistence.then_some(false);
         Ok(set(inputs, "--no-session-persistence", "sessions.keep", unkept))
     }
@@ -89,6 +85,11 @@ impl SettingFlags<'_> {
         let inputs = set(inputs, "--no-sandbox", "sandbox.require", flags.no_sandbox.then_some("none"));
         set(inputs, "--network", "sandbox.network", flags.network.then_some("open"))
     }
+}
+
+/// A text, unless it is empty: no file can set a key to that.
+fn said(text: &Option<String>) -> Option<String> {
+    text.clone().filter(|text| !text.is_empty())
 }
 
 fn set(inputs: ConfigInputs, flag: &str, key: &str, value: Option<impl Into<FlagValue>>) -> ConfigInputs {

@@ -1,0 +1,167 @@
+//! What was typed, piped or configured and cannot be used: one clear line, the next step, and the exit code.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use expect_test::expect;
+use rheon_testkit::server::Reply;
+
+use crate::stage::{MODEL, Stage, write};
+use crate::support::Ran;
+
+fn stage() -> Stage {
+    Stage::new(Reply::text("Hello."))
+}
+
+/// What is said of a run that cannot begin, in which nobody is asked anything.
+fn refused(stage: &Stage, ran: &Ran) -> String {
+    assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(2)), "{}", ran.stderr);
+    assert_eq!(stage.server.requests().len(), 0);
+    ran.stderr.clone()
+}
+
+/// A run whose standard input is these bytes.
+fn piped(stage: &Stage, arguments: &[&str], bytes: &[u8]) -> Ran {
+    let mut command = stage.rheon(&[&["-p", "--model", MODEL], arguments].concat());
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::thread::scope(|scope| {
+        // Whoever has read enough does not read the rest.
+        scope.spawn(move || stdin.write_all(bytes).ok());
+        stage.plain(Ran::from(child.wait_with_output().unwrap()))
+    })
+}
+
+#[test]
+fn piped_text_belongs_to_the_prompt() {
+    let stage = stage();
+    let ran = piped(&stage, &["review this"], b"+ a line\n");
+    assert_eq!((ran.stdout.as_str(), ran.code), ("Hello.\n", Some(0)), "{}", ran.stderr);
+    let body = stage.server.requests()[0].json.to_string();
+    assert!(body.contains(r#""review this\n\n+ a line\n""#), "{body}");
+}
+
+#[test]
+fn ten_megabytes_of_standard_input_are_read_and_one_byte_more_is_not() {
+    let (stage, most) = (stage(), 10 << 20);
+    let ran = piped(&stage, &[], &vec![b'x'; most + 1]);
+    expect![[""]].assert_eq(&refused(&stage, &ran));
+    // What is read still has to fit into the model's window, which this does not.
+    let ran = piped(&stage, &[], &vec![b'x'; most]);
+    assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(1)));
+    expect![[""]].assert_eq(&ran.stderr);
+}
+
+#[test]
+fn standard_input_that_is_no_text() {
+    let stage = stage();
+    let ran = piped(&stage, &[], b"caf\xe9");
+    expect![[""]].assert_eq(&refused(&stage, &ran));
+}
+
+#[test]
+fn no_prompt() {
+    let stage = stage();
+    expect![[""]].assert_eq(&refused(&stage, &stage.run(&[])));
+}
+
+#[test]
+fn a_session_id_that_is_a_path() {
+    let stage = stage();
+    let ran = stage.run(&["hi", "--session-id", "../../etc/passwd"]);
+    expect![[""]].assert_eq(&refused(&stage, &ran));
+    for wanted in ["../../etc/passwd", "/etc/passwd", "..", "", "*"] {
+        let ran = stage.run(&["hi", "--resume", wanted]);
+        assert_eq!(ran.stdout, "", "{wanted}");
+        assert!(matches!(ran.code, Some(1 | 2)), "{wanted}: {}", ran.stderr);
+        assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+    }
+    assert_eq!(stage.server.requests().len(), 0);
+}
+
+#[test]
+fn a_model_that_is_unknown() {
+    let stage = stage();
+    let mut said = String::new();
+    for model in ["nobody/x", "claude-sonet-4-5", "", "/", "openai/"] {
+        let mut command = stage.rheon(&["-p", "hi", "--model", model]);
+        command.env_remove("ANTHROPIC_API_KEY");
+        said += &refused(&stage, &stage.ran(command));
+    }
+    expect![[""]].assert_eq(&said);
+}
+
+#[test]
+fn a_config_file_that_is_malformed() {
+    let stage = stage();
+    write(&stage.path("home/.config/rheon/config.toml"), "model = \"a/b\"\n[limits\n");
+    expect![[""]].assert_eq(&refused(&stage, &stage.run(&["hi"])));
+    write(&stage.path("home/.config/rheon/config.toml"), "modle = \"a/b\"\n[limits]\nturns_max = \"many\"\n");
+    expect![[""]].assert_eq(&refused(&stage, &stage.run(&["hi"])));
+}
+
+#[test]
+fn a_system_prompt_file_that_cannot_be_read() {
+    let stage = stage();
+    let mut said = String::new();
+    std::fs::write(stage.path("workspace/latin.txt"), b"caf\xe9").unwrap();
+    for file in ["missing.md", ".", "latin.txt"] {
+        said += &refused(&stage, &stage.run(&["hi", "--system-prompt-file", file]));
+    }
+    expect![[""]].assert_eq(&said);
+}
+
+#[test]
+fn settings_and_schemas_that_cannot_be_read() {
+    let stage = stage();
+    let mut said = String::new();
+    for arguments in [
+        ["--settings", "missing.json"],
+        ["--settings", "{"],
+        ["--json-schema", "missing.json"],
+        ["--json-schema", "{]"],
+        ["--mcp-config", "missing.json"],
+        ["--setting-sources", "users"],
+        ["--max-budget-usd", "much"],
+        ["--cd", "missing"],
+    ] {
+        said += &refused(&stage, &stage.run(&[&["hi"][..], &arguments].concat()));
+    }
+    expect![[""]].assert_eq(&said);
+}
+
+#[test]
+fn flags_that_make_no_sense_together() {
+    let stage = stage();
+    let mut said = String::new();
+    for arguments in [&["--fork-session"][..], &["--input-format", "stream-json"], &["-c", "-r", "x"]] {
+        said += &refused(&stage, &stage.run(&[&["hi"], arguments].concat()));
+    }
+    expect![[""]].assert_eq(&said);
+}
+
+#[test]
+fn no_home() {
+    let stage = stage();
+    let without = |arguments: &[&str]| {
+        let mut command = stage.rheon(&[&["-p", "--model", MODEL, "hi"], arguments].concat());
+        command.env_remove("HOME");
+        stage.ran(command)
+    };
+    let ran = without(&[]);
+    assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(1)));
+    expect![[""]].assert_eq(&ran.stderr);
+    let ran = without(&["--no-session-persistence"]);
+    assert_eq!((ran.stdout.as_str(), ran.code), ("Hello.\n", Some(0)));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_home_that_cannot_be_written() {
+    let stage = stage();
+    // A file where a folder is needed stops everybody, the superuser too.
+    std::fs::write(stage.path("home/.local"), "").unwrap();
+    let ran = stage.run(&["hi"]);
+    assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(1)));
+    expect![[""]].assert_eq(&ran.stderr);
+}
