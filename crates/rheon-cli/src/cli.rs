@@ -25,12 +25,12 @@ struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
 
+    /// Print version
+    #[arg(short = 'V', short_alias = 'v', long, action = clap::ArgAction::Version, display_order = 1_000)]
+    version: Option<bool>,
+
     #[command(flatten)]
     run: Run,
-
-    /// Print version
-    #[arg(short = 'V', short_alias = 'v', long, action = clap::ArgAction::Version)]
-    version: Option<bool>,
 }
 
 /// Does what `arguments` say and tells how it ended.

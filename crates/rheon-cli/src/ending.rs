@@ -56,7 +56,23 @@ impl Ending {
             RunEnd::Limit { message, .. } => Some(format!("stopped: {message}")),
             RunEnd::Rejected { rejection } => Some(format!("the prompt was rejected: {rejection}")),
             RunEnd::Vetoed { message, .. } => Some(format!("a hook stopped the run: {message}")),
-            RunEnd::Failed { failure } => Some(failure.to_string()),
+            RunEnd::Failed { failure } => Some(format!("{failure}{}", next_step(failure))),
         }
+    }
+}
+
+/// What can be done where the words of the service do not say it.
+fn next_step(failure: &RunFailure) -> &'static str {
+    let RunFailure::Provider { error } = failure else { return "" };
+    // Only what a service answered begins with its status.
+    let is_answer = error.message.starts_with(|c: char| c.is_ascii_digit());
+    match error.kind {
+        ProviderErrorKind::Auth if is_answer => {
+            "; check the key, and what its account may do (`rheon models` names the variable of each vendor)"
+        }
+        ProviderErrorKind::RateLimited | ProviderErrorKind::Overloaded => {
+            "; try again later, or name another model with --fallback-model"
+        }
+        _ => "",
     }
 }

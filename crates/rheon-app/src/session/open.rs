@@ -115,7 +115,7 @@ impl OpenSession {
         let about = (kept.session_id(), &policy);
         let (inputs, odd) =
             wiring::context_inputs(&surroundings, &config, task.as_deref(), about, counter).await;
-        let loaded = Loaded::load(inputs).await;
+        let mut loaded = Loaded::load(inputs).await;
         for doubt in kept.doubts() {
             tell(SessionNotice::Doubt(doubt.clone()));
         }
@@ -128,6 +128,7 @@ impl OpenSession {
                 tell(SessionNotice::Policy(format!("there is no tool {name:?}, as in --tools; it is left out")));
             }
         }
+        loaded.withhold_tools(|name| toolkit.offers(name));
         let about = (kept.session_id(), source(&which));
         let context = wiring::hook_context(&surroundings, &config, &toolkit, about);
         let hooks = wiring::hooks(&config, &context, extras.driver.as_ref(), &tell);

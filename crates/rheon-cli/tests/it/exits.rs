@@ -24,14 +24,25 @@ fn stderr(ran: &Ran, code: i32) -> String {
 fn a_budget_that_is_spent() {
     let stage = Stage::new(Script::always(Reply::call("read", &json!({ "path": "a.txt" }))));
     let ran = stage.run(&["hi", "--max-budget-usd", "0.001"]);
-    expect![[""]].assert_eq(&stderr(&ran, 3));
+    expect![[r#"
+        the budget is spent: $0.0000 of $0.0010
+
+        stopped at a limit · 1 turn · 0 tools · 0 in / 0 out tokens · cost unknown · N ms · unknown how much of $0.0010 is left
+        error: stopped: the budget is spent
+    "#]].assert_eq(&stderr(&ran, 3));
 }
 
 #[test]
 fn too_many_turns() {
     let stage = Stage::new(Script::always(Reply::call("read", &json!({ "path": "a.txt" }))));
     let ran = stage.run(&["hi", "--max-turns", "1"]);
-    expect![[""]].assert_eq(&stderr(&ran, 4));
+    expect![[r#"
+        ● read a.txt
+          └ 1 the content · N ms
+
+        stopped at a limit · 1 turn · 1 tool · 100 in / 20 out tokens · $0.0006 · N ms
+        error: stopped: the turn limit of 1 was reached
+    "#]].assert_eq(&stderr(&ran, 4));
     let ran = stage.run(&["hi", "--max-turns", "1", "--output-format", "json"]);
     let result: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!((result["subtype"].as_str(), ran.code), (Some("error_max_turns"), Some(4)));
@@ -42,7 +53,20 @@ fn a_call_that_nobody_could_be_asked_about() {
     let stage = Stage::new([writes(), Reply::text("I may not write.")]);
     let ran = stage.run(&["Write new.txt."]);
     assert_eq!((ran.stdout.as_str(), ran.code), ("I may not write.\n", Some(5)));
-    expect![[""]].assert_eq(&ran.stderr);
+    expect![[r#"
+        write asks for permission · changes the workspace
+          change new.txt: no rule allows it; edits are asked about
+          new.txt
+            1 +x
+              \ No newline at end of file
+          “always” would save the rule Edit(/STAGE/workspace/new.txt)
+
+        ● write new.txt
+          └ not run: permission denied: write needs approval (change new.txt: no rule allows it; edits are …
+
+        2 turns · 0 tools · 200 in / 40 out tokens · $0.0012 · N ms
+        error: the last thing the model wanted to do was refused, as nobody could be asked; allow it with --allowed-tools, --permission-mode or a rule (`rheon policy explain` says what would)
+    "#]].assert_eq(&ran.stderr);
     assert!(!stage.path("workspace/new.txt").exists());
 }
 
@@ -60,7 +84,14 @@ fn a_call_that_is_allowed_is_made() {
 fn a_service_that_asks_to_come_back_later() {
     let stage = Stage::new(Script::always(come_back_at_once(429)));
     let ran = stage.run(&["hi"]);
-    expect![[""]].assert_eq(&stderr(&ran, 75));
+    expect![[r#"
+        429 rate_limit_error: Rate limit reached: too many requests.; retry 1 of 3 in N ms
+        429 rate_limit_error: Rate limit reached: too many requests.; retry 2 of 3 in N ms
+        429 rate_limit_error: Rate limit reached: too many requests.; retry 3 of 3 in N ms
+
+        failed · 1 turn · 0 tools · 0 in / 0 out tokens · cost unknown · N ms
+        error: the model call failed: 429 rate_limit_error: Rate limit reached: too many requests.; try again later, or name another model with --fallback-model
+    "#]].assert_eq(&stderr(&ran, 75));
     assert_eq!(stage.server.requests().len(), 4);
 }
 
@@ -75,7 +106,10 @@ fn a_service_that_is_overloaded_for_a_moment_is_asked_again() {
 fn a_key_that_is_refused() {
     let stage = Stage::new(Script::always(Reply::status(401)));
     let ran = stage.run(&["hi"]);
-    expect![[""]].assert_eq(&stderr(&ran, 1));
+    expect![[r#"
+        failed · 1 turn · 0 tools · 0 in / 0 out tokens · cost unknown · N ms
+        error: the model call failed: 401 authentication_error: invalid x-api-key; check the key, and what its account may do (`rheon models` names the variable of each vendor)
+    "#]].assert_eq(&stderr(&ran, 1));
     assert_eq!(stage.server.requests().len(), 1);
 }
 
@@ -84,7 +118,10 @@ fn no_key() {
     let stage = Stage::new(reads());
     let mut command = stage.rheon(&["-p", "hi", "--model", MODEL]);
     command.env_remove("ANTHROPIC_API_KEY");
-    expect![[""]].assert_eq(&stderr(&stage.ran(command), 1));
+    expect![[r#"
+        failed · 1 turn · 0 tools · 0 in / 0 out tokens · cost unknown · N ms
+        error: the model call failed: no key for anthropic: set ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN or ANTHROPIC_OAUTH_TOKEN, or api_key_command in the config
+    "#]].assert_eq(&stderr(&stage.ran(command), 1));
 }
 
 #[cfg(unix)]
@@ -126,5 +163,7 @@ fn output_that_cannot_be_written_is_an_error() {
     let mut command = stage.rheon(&["-p", "hi", "--model", MODEL, "--output-format", "json"]);
     command.stdout(File::options().write(true).open("/dev/full").unwrap());
     let ran = stage.ran(command);
-    expect![[""]].assert_eq(&stderr(&ran, 1));
+    expect![[r#"
+        error: cannot write to standard output: No space left on device (os error 28)
+    "#]].assert_eq(&stderr(&ran, 1));
 }

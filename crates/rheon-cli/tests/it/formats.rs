@@ -14,7 +14,14 @@ const QUESTION: &str = "What does a.txt say?";
 fn text_is_the_answer_and_what_happens_goes_to_standard_error() {
     let ran = Stage::new(reads()).run(&[QUESTION]);
     assert_eq!((ran.stdout.as_str(), ran.code), ("It says: the content.\n", Some(0)));
-    expect![[""]].assert_eq(&ran.stderr);
+    expect![[r#"
+        Let me look.
+
+        ● read a.txt
+          └ 1 the content · N ms
+
+        2 turns · 1 tool · 200 in / 40 out tokens · $0.0012 · N ms
+    "#]].assert_eq(&ran.stderr);
 }
 
 #[test]
@@ -100,7 +107,18 @@ fn every_wire_gives_the_same() {
         assert_eq!(requests.len(), 2, "{model}");
         paths += &format!("{model}: {}\n", requests[0].path);
     }
-    expect![[""]].assert_eq(&paths);
+    expect![[r#"
+        anthropic/claude-sonnet-4-5: /v1/messages
+        openai/gpt-5: /v1/responses
+        openai-chat/gpt-5: /v1/chat/completions
+        google/gemini-2.5-pro: /v1beta/models/gemini-2.5-pro:streamGenerateContent
+        bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0: /model/anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream
+        azure/gpt-5: /openai/v1/responses
+        azure-chat/gpt-5: /openai/v1/chat/completions
+        vertex/gemini-2.5-pro: /v1/projects/project/locations/global/publishers/google/models/gemini-2.5-pro:streamGenerateContent
+        vertex-express/gemini-2.5-pro: /v1/publishers/google/models/gemini-2.5-pro:streamGenerateContent
+        custom/some-model: /v1/chat/completions
+    "#]].assert_eq(&paths);
 }
 
 /// The lines as words.

@@ -62,7 +62,12 @@ fn nothing_to_go_on_with() {
         assert_eq!(ran.stdout, "");
         said += &format!("{:?} {}", ran.code, ran.stderr);
     }
-    expect![[""]].assert_eq(&said);
+    expect![[r#"
+        Some(1) error: there is no session in STAGE/workspace to go on with; begin one
+        Some(1) error: there is no session in STAGE/workspace to go on with; begin one
+        Some(1) error: there is no session "01890a5d-ac96-774b-bcce-b302099a8057"; list the sessions to see their ids
+        Some(1) error: there is no session "0"; list the sessions to see their ids
+    "#]].assert_eq(&said);
     assert_eq!(stage.server.requests().len(), 0);
 }
 
@@ -72,7 +77,9 @@ fn a_session_id_that_is_taken() {
     json(&stage, &["Remember: elephant.", "--session-id", ID]);
     let ran = json(&stage, &["Remember: elephant.", "--session-id", ID]);
     assert_eq!(ran.stdout, "");
-    expect![[""]].assert_eq(&format!("{:?} {}", ran.code, ran.stderr));
+    expect![[r#"
+        Some(1) error: there is a session 01890a5d-ac96-774b-bcce-b302099a8057 already; go on with it, or choose another id
+    "#]].assert_eq(&format!("{:?} {}", ran.code, ran.stderr));
 }
 
 #[test]

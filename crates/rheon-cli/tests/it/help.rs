@@ -18,7 +18,9 @@ fn stderr_of(arguments: &[&str]) -> String {
 
 #[test]
 fn version() {
-    assert_eq!(stdout_of(&["--version"]), concat!("rheon ", env!("CARGO_PKG_VERSION"), "\n"));
+    for flag in ["--version", "-V", "-v"] {
+        assert_eq!(stdout_of(&[flag]), concat!("rheon ", env!("CARGO_PKG_VERSION"), "\n"));
+    }
 }
 
 #[test]
@@ -88,6 +90,8 @@ fn short_help() {
                                               --allowedTools]
               --disallowed-tools <RULES>...   What may not run, or not even be known to the model [alias:
                                               --disallowedTools]
+              --tools <TOOLS>...              The only tools to offer, by name; "default" for all, "" for
+                                              none
               --permission-mode <MODE>        How much may be done without asking [possible values: default,
                                               acceptEdits, plan, dontAsk, bypassPermissions]
               --dangerously-skip-permissions  Ask nothing: the same as --permission-mode bypassPermissions
@@ -102,6 +106,8 @@ fn short_help() {
               --system-prompt-file <FILE>    The same, from a file
               --append-system-prompt <TEXT>  Say this to the model besides the usual instructions
               --settings <FILE|TEXT>         More settings: a file, or JSON or TOML as it stands
+              --setting-sources <SOURCES>    The only settings to read, of user, project and local; none if
+                                             empty
               --mcp-config <FILE|JSON>...    MCP servers: a file, or JSON as it stands
               --strict-mcp-config            Only the MCP servers of --mcp-config
           -C, --cd <FOLDER>                  Work in this folder
@@ -124,9 +130,9 @@ fn help_of_demo() {
     expect![[r#"
         Watch an agent at work; needs no network and no key
 
-        A scripted model plays a bundled scenario through the real agent: it thinks, writes and reads notes
-        with two small tools, gets one name wrong and recovers. The notes are files in a temporary folder,
-        which is removed at the end.
+        A scripted model finds out why a test fails, mends it and runs the test again, in a fresh
+        repository. Only the model is scripted: the tools, the rules, the sandbox and the session are the
+        real ones. What it did stays, to be listed, replayed, taken back and exported.
 
         Usage: rheon demo [OPTIONS]
 
@@ -134,8 +140,8 @@ fn help_of_demo() {
               --fast
                   Play without pauses
 
-              --keep
-                  Keep the folder with the notes and say where it is
+              --discard
+                  Leave nothing behind: no repository, no session
 
               --events
                   Print every event as one line of JSON instead

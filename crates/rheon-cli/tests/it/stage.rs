@@ -87,9 +87,9 @@ pub(crate) fn masked_lines(text: &str) -> String {
 }
 
 /// What is a time, a duration or an id.
-const MASKED: [&str; 19] = [
+const MASKED: [&str; 20] = [
     "at", "timestamp", "duration_ms", "duration_api_ms", "ttft_ms", "first_token_ms", "session_id", "agent_id", "loop_id",
-    "uuid", "id", "call_id", "tool_call_id", "tool_use_id", "claude_code_version", "tokens_used", "tokens_estimate",
+    "uuid", "id", "api_message_id", "call_id", "tool_call_id", "tool_use_id", "claude_code_version", "tokens_used", "tokens_estimate",
     "settings", "total_cost_usd",
 ];
 
