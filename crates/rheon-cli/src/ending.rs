@@ -68,11 +68,19 @@ fn next_step(failure: &RunFailure) -> &'static str {
     let is_answer = error.message.starts_with(|c: char| c.is_ascii_digit());
     match error.kind {
         ProviderErrorKind::Auth if is_answer => {
-            "; check the key, and what its account may do (`rheon models` names the variable of each vendor)"
+            "; check the key that is set for this service, and what its account may do"
         }
         ProviderErrorKind::RateLimited | ProviderErrorKind::Overloaded => {
             "; try again later, or name another model with --fallback-model"
         }
-        _ => "",
+        ProviderErrorKind::Auth
+        | ProviderErrorKind::InvalidRequest
+        | ProviderErrorKind::ContextOverflow
+        | ProviderErrorKind::ContentFilter
+        | ProviderErrorKind::Api
+        | ProviderErrorKind::Network
+        | ProviderErrorKind::Timeout
+        | ProviderErrorKind::Malformed
+        | ProviderErrorKind::Cancelled => "",
     }
 }

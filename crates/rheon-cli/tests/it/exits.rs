@@ -108,7 +108,7 @@ fn a_key_that_is_refused() {
     let ran = stage.run(&["hi"]);
     expect![[r#"
         failed · 1 turn · 0 tools · 0 in / 0 out tokens · cost unknown · N ms
-        error: the model call failed: 401 authentication_error: invalid x-api-key; check the key, and what its account may do (`rheon models` names the variable of each vendor)
+        error: the model call failed: 401 authentication_error: invalid x-api-key; check the key that is set for this service, and what its account may do
     "#]].assert_eq(&stderr(&ran, 1));
     assert_eq!(stage.server.requests().len(), 1);
 }
