@@ -23,6 +23,11 @@ impl Ending {
         }
     }
 
+    /// How the last run ended, if one did.
+    pub(crate) fn end(&self) -> Option<&RunEnd> {
+        self.end.as_ref()
+    }
+
     /// The exit code. `signal` is the one that stopped the run, if one did.
     pub(crate) fn exit(&self, signal: Option<Exit>) -> Exit {
         match (&self.end, signal) {
