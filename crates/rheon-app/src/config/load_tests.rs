@@ -204,5 +204,8 @@ fn files_of_layers_that_are_left_out_are_not_read() {
         .managed("web.fetch = false");
     let mut inputs = place.inputs();
     inputs.left_out = vec![Layer::User, Layer::ProjectLocal];
-    expect![[r#""#]].assert_eq(&place.shown(&place.load_with(inputs)));
+    expect![[r#"
+        interface.title = false [/project/.rheon/config.toml:1]
+        interface.spinner = false [RHEON_CONFIG_CONTENT:1]
+        web.fetch = false [/etc/config.toml:1]"#]].assert_eq(&place.shown(&place.load_with(inputs)));
 }

@@ -128,7 +128,9 @@ impl OpenSession {
         let mut toolkit = wiring::toolkit(&surroundings, &config, policy, &loaded, &tell).await?;
         if let Some(names) = &extras.tools {
             for name in toolkit.offer_only(names) {
-                tell(SessionNotice::Policy(format!("there is no tool {name:?}, as in --tools; it is left out")));
+                tell(SessionNotice::Policy(format!(
+                    "there is no tool {name:?}, as in --tools; it is left out"
+                )));
             }
         }
         loaded.withhold_tools(|name| toolkit.offers(name));

@@ -11,8 +11,8 @@ use crate::driven;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::{
-    CallerFlags, InputFormat, ModelFlags, OutputFlags, OutputFormat, PermissionFlags, SessionFlags, SettingFlags,
-    SetupFlags, rules,
+    CallerFlags, InputFormat, ModelFlags, OutputFlags, OutputFormat, PermissionFlags, SessionFlags,
+    SettingFlags, SetupFlags, rules,
 };
 use crate::headless;
 use crate::output::remark;
@@ -84,7 +84,9 @@ impl Run {
                 let asking = match self.output.permission_prompt_tool.as_deref() {
                     Some("stdio") => Asking::Somebody,
                     Some(tool) => {
-                        remark(&format!("note: nobody is asked: --permission-prompt-tool knows stdio, not {tool:?}"));
+                        remark(&format!(
+                            "note: nobody is asked: --permission-prompt-tool knows stdio, not {tool:?}"
+                        ));
                         Asking::Nobody
                     }
                     None => Asking::Nobody,

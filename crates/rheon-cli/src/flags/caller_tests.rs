@@ -21,11 +21,8 @@ fn tokens_of_thinking_become_the_nearest_level() {
 fn only_what_misleads_is_told() {
     let harmless = CallerFlags { thinking_display: Some("omitted".into()), ..CallerFlags::default() };
     assert_eq!(harmless.passed_over(), Vec::<String>::new());
-    let flags = CallerFlags {
-        betas: vec!["context-1m".into()],
-        agents: Some("{}".into()),
-        ..CallerFlags::default()
-    };
+    let flags =
+        CallerFlags { betas: vec!["context-1m".into()], agents: Some("{}".into()), ..CallerFlags::default() };
     assert_eq!(
         flags.passed_over(),
         [

@@ -49,14 +49,20 @@ impl Driven {
 
     fn prompt(&mut self, text: &str) {
         let message = json!({ "role": "user", "content": text });
-        self.say(&json!({ "type": "user", "session_id": "", "message": message, "parent_tool_use_id": null }));
+        self.say(
+            &json!({ "type": "user", "session_id": "", "message": message, "parent_tool_use_id": null }),
+        );
     }
 
     /// The next line of this type.
     fn next(&mut self, kind: &str) -> Value {
         loop {
             let mut line = String::new();
-            assert_ne!(self.stdout.read_line(&mut line).unwrap(), 0, "the program ended before a line of type {kind}");
+            assert_ne!(
+                self.stdout.read_line(&mut line).unwrap(),
+                0,
+                "the program ended before a line of type {kind}"
+            );
             let line: Value = serde_json::from_str(&line).unwrap();
             if line["type"] == kind {
                 return line;
@@ -81,7 +87,10 @@ fn a_prompt_and_the_end_of_the_input_at_once() {
     let ran = driven.finish();
     let kinds: Vec<Value> =
         ran.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["type"].clone()).collect();
-    assert_eq!(kinds, ["control_response", "system", "assistant", "assistant", "user", "assistant", "result"]);
+    assert_eq!(
+        kinds,
+        ["control_response", "system", "assistant", "assistant", "user", "assistant", "result"]
+    );
     assert_eq!((stage.plain(ran).stderr.as_str(), 0), ("", 0));
 }
 
@@ -112,7 +121,8 @@ fn a_program_that_is_asked_allows_and_denies() {
             true => json!({ "behavior": "allow", "updatedInput": asked["request"]["input"] }),
             false => json!({ "behavior": "deny", "message": "not that" }),
         };
-        let response = json!({ "subtype": "success", "request_id": asked["request_id"], "response": response });
+        let response =
+            json!({ "subtype": "success", "request_id": asked["request_id"], "response": response });
         driven.say(&json!({ "type": "control_response", "response": response }));
     }
     let result = driven.next("result");
@@ -124,7 +134,8 @@ fn a_program_that_is_asked_allows_and_denies() {
 
 #[test]
 fn an_interrupt_and_another_prompt() {
-    let stage = Stage::new([Reply::text("This takes long.").with(Fault::StallAfterEvent(3)), Reply::text("Here.")]);
+    let stage =
+        Stage::new([Reply::text("This takes long.").with(Fault::StallAfterEvent(3)), Reply::text("Here.")]);
     let mut driven = Driven::new(&stage, &[]);
     driven.prompt("hi");
     stage.runtime.block_on(stage.server.stalled(1));

@@ -42,7 +42,8 @@ fn too_many_turns() {
 
         stopped at a limit · 1 turn · 1 tool · 100 in / 20 out tokens · $0.0006 · N ms
         error: stopped: the turn limit of 1 was reached
-    "#]].assert_eq(&stderr(&ran, 4));
+    "#]]
+    .assert_eq(&stderr(&ran, 4));
     let ran = stage.run(&["hi", "--max-turns", "1", "--output-format", "json"]);
     let result: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!((result["subtype"].as_str(), ran.code), (Some("error_max_turns"), Some(4)));
@@ -165,5 +166,6 @@ fn output_that_cannot_be_written_is_an_error() {
     let ran = stage.ran(command);
     expect![[r#"
         error: cannot write to standard output: No space left on device (os error 28)
-    "#]].assert_eq(&stderr(&ran, 1));
+    "#]]
+    .assert_eq(&stderr(&ran, 1));
 }

@@ -21,7 +21,8 @@ fn text_is_the_answer_and_what_happens_goes_to_standard_error() {
           └ 1 the content · N ms
 
         2 turns · 1 tool · 200 in / 40 out tokens · $0.0012 · N ms
-    "#]].assert_eq(&ran.stderr);
+    "#]]
+    .assert_eq(&ran.stderr);
 }
 
 #[test]
@@ -102,7 +103,11 @@ fn every_wire_gives_the_same() {
         command.envs(variables(&stage.server));
         let ran = stage.ran(command);
         assert_eq!((ran.stderr.as_str(), ran.code), ("", Some(0)), "{model}");
-        assert_eq!(outline(&ran), "init text tool_use(Read) tool_result text result(It says: the content.)", "{model}");
+        assert_eq!(
+            outline(&ran),
+            "init text tool_use(Read) tool_result text result(It says: the content.)",
+            "{model}"
+        );
         let requests = stage.server.requests();
         assert_eq!(requests.len(), 2, "{model}");
         paths += &format!("{model}: {}\n", requests[0].path);

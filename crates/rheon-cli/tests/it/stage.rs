@@ -29,7 +29,8 @@ impl Stage {
             std::fs::create_dir(folder.path().join(name)).unwrap();
         }
         std::fs::write(folder.path().join("workspace/a.txt"), "the content\n").unwrap();
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let server = runtime.block_on(FakeServer::start(script)).unwrap();
         Self { folder, server, runtime }
     }
@@ -88,14 +89,33 @@ pub(crate) fn masked_lines(text: &str) -> String {
 
 /// What is a time, a duration or an id.
 const MASKED: [&str; 20] = [
-    "at", "timestamp", "duration_ms", "duration_api_ms", "ttft_ms", "first_token_ms", "session_id", "agent_id", "loop_id",
-    "uuid", "id", "api_message_id", "call_id", "tool_call_id", "tool_use_id", "claude_code_version", "tokens_used", "tokens_estimate",
-    "settings", "total_cost_usd",
+    "at",
+    "timestamp",
+    "duration_ms",
+    "duration_api_ms",
+    "ttft_ms",
+    "first_token_ms",
+    "session_id",
+    "agent_id",
+    "loop_id",
+    "uuid",
+    "id",
+    "api_message_id",
+    "call_id",
+    "tool_call_id",
+    "tool_use_id",
+    "claude_code_version",
+    "tokens_used",
+    "tokens_estimate",
+    "settings",
+    "total_cost_usd",
 ];
 
 fn mask_value(key: &str, value: &mut Value) {
     match value {
-        Value::String(_) | Value::Number(_) | Value::Object(_) if MASKED.contains(&key) => *value = "…".into(),
+        Value::String(_) | Value::Number(_) | Value::Object(_) if MASKED.contains(&key) => {
+            *value = "…".into()
+        }
         Value::Object(fields) => fields.iter_mut().for_each(|(key, value)| mask_value(key, value)),
         Value::Array(values) => values.iter_mut().for_each(|value| mask_value(key, value)),
         Value::Null | Value::Bool(_) | Value::String(_) | Value::Number(_) => {}

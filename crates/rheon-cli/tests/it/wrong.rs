@@ -47,7 +47,8 @@ fn ten_megabytes_of_standard_input_are_read_and_one_byte_more_is_not() {
     let ran = piped(&stage, &[], &vec![b'x'; most + 1]);
     expect![[r#"
         error: standard input has more than 10 MiB; write it to a file and name that in the prompt
-    "#]].assert_eq(&refused(&stage, &ran));
+    "#]]
+    .assert_eq(&refused(&stage, &ran));
     let ran = piped(&stage, &["--no-session-persistence"], &vec![b'x'; most]);
     assert_eq!((ran.stdout.as_str(), ran.code), ("Hello.\n", Some(0)), "{}", ran.stderr);
 }
@@ -58,7 +59,8 @@ fn standard_input_that_is_no_text() {
     let ran = piped(&stage, &[], b"caf\xe9");
     expect![[r#"
         error: standard input is no UTF-8 text (at byte 3); write it to a file and name that in the prompt
-    "#]].assert_eq(&refused(&stage, &ran));
+    "#]]
+    .assert_eq(&refused(&stage, &ran));
 }
 
 #[test]
@@ -66,7 +68,8 @@ fn no_prompt() {
     let stage = stage();
     expect![[r#"
         error: there is no prompt: write one, as in rheon -p "explain this", or pipe one in
-    "#]].assert_eq(&refused(&stage, &stage.run(&[])));
+    "#]]
+    .assert_eq(&refused(&stage, &stage.run(&[])));
 }
 
 #[test]
@@ -109,7 +112,8 @@ fn a_config_file_that_is_malformed() {
     write(&stage.path("home/.config/rheon/config.toml"), "model = \"a/b\"\n[limits\n");
     expect![[r#"
         error: cannot read STAGE/home/.config/rheon/config.toml: line 2: unclosed table, expected `]`
-    "#]].assert_eq(&refused(&stage, &stage.run(&["hi"])));
+    "#]]
+    .assert_eq(&refused(&stage, &stage.run(&["hi"])));
     write(&stage.path("home/.config/rheon/config.toml"), "modle = \"a/b\"\n[limits]\nturns_max = \"many\"\n");
     expect![[r#"
         error: cannot read STAGE/home/.config/rheon/config.toml: line 1: unknown key "modle", did you mean "model"?
@@ -129,7 +133,8 @@ fn a_system_prompt_file_that_cannot_be_read() {
         error: cannot read the system prompt in missing.md: No such file or directory (os error 2)
         error: cannot read the system prompt in .: Is a directory (os error 21)
         error: cannot read the system prompt in latin.txt: stream did not contain valid UTF-8
-    "#]].assert_eq(&said);
+    "#]]
+    .assert_eq(&said);
 }
 
 #[test]
@@ -175,7 +180,8 @@ fn flags_that_make_no_sense_together() {
         Usage: rheon --print --model <MODEL> --continue <PROMPT>
 
         For more information, try '--help'.
-    "#]].assert_eq(&said);
+    "#]]
+    .assert_eq(&said);
 }
 
 #[test]
@@ -184,7 +190,8 @@ fn no_variable_names_a_home() {
     let mut command = stage.rheon(&["-p", "--model", MODEL, "hi"]);
     command.env_remove("HOME");
     // The home that the system knows is that of whoever runs this test: nothing is to be kept there.
-    for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "CLAUDE_CONFIG_DIR"] {
+    for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "CLAUDE_CONFIG_DIR"]
+    {
         command.env(name, stage.path(name));
     }
     let ran = stage.ran(command);
