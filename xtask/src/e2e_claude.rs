@@ -3,13 +3,13 @@
 //! Opt-in: the first run installs 350 MB into a cache folder. The model is our fake server; nothing leaves the machine.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::command::Invocation;
+use crate::fake_model::{FakeModel, target_folder};
 
 /// The program, in the version whose format we write.
 const PACKAGE: &str = "@anthropic-ai/claude-code@2.1.325";
@@ -53,11 +53,6 @@ pub(crate) fn run() -> Result<()> {
     }
     println!("== e2e-claude: all is well");
     Ok(())
-}
-
-fn target_folder() -> PathBuf {
-    let root = xtask::walk::root();
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |named| root.join(named))
 }
 
 /// `RHEON_E2E_CACHE`, or a folder in cargo's target folder.
@@ -148,7 +143,8 @@ impl Stage {
 
     /// Runs the real program against the fake model, which first asks for tools so many times.
     fn real(&self, arguments: &[&str], tool_turns: usize) -> Result<()> {
-        let model = Model::start(&self.log(), tool_turns)?;
+        let (log, turns) = (self.log(), tool_turns.to_string());
+        let model = FakeModel::start(&["--log", &log, "--tool-turns", &turns])?;
         let output = Command::new(&self.program)
             .args(["-p", "--model", "claude-sonnet-4-5", "--dangerously-skip-permissions"])
             .args(arguments)
@@ -158,7 +154,7 @@ impl Stage {
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.path("home"))
             .env("CLAUDE_CONFIG_DIR", self.path("config"))
-            .env("ANTHROPIC_BASE_URL", &model.url)
+            .env("ANTHROPIC_BASE_URL", model.url())
             .env("ANTHROPIC_API_KEY", "any")
             .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
             // The workspace is empty and the model is a script; without this the program refuses to run as root.
@@ -171,44 +167,5 @@ impl Stage {
             bail!("the real program ended with {} and said: {said}\n{errors}", output.status);
         }
         Ok(())
-    }
-}
-
-/// A running fake model server; stopped when dropped.
-struct Model {
-    process: Child,
-    url: String,
-}
-
-impl Model {
-    fn start(log: &str, tool_turns: usize) -> Result<Self> {
-        let program = target_folder().join("debug/rheon-fake-model");
-        let mut process = Command::new(&program)
-            .args(["--until-stdin-closes", "--log", log, "--tool-turns", &tool_turns.to_string()])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .with_context(|| format!("cannot start {}", program.display()))?;
-        let mut line = String::new();
-        if let Some(output) = process.stdout.take() {
-            // Kept open: the server says a line for every request.
-            let mut output = BufReader::new(output);
-            output.read_line(&mut line).context("cannot read the address of the fake model")?;
-            std::thread::spawn(move || output.lines().map_while(Result::ok).count());
-        }
-        let url = line.split_whitespace().find_map(|word| word.strip_prefix("ANTHROPIC_BASE_URL="));
-        let url = url.unwrap_or_default().to_owned();
-        let model = Self { process, url };
-        ensure!(!model.url.is_empty(), "the fake model did not say its address, but: {line:?}");
-        Ok(model)
-    }
-}
-
-impl Drop for Model {
-    fn drop(&mut self) {
-        drop(self.process.stdin.take());
-        if let Err(error) = self.process.wait() {
-            eprintln!("cannot stop the fake model (process {}): {error}", self.process.id());
-        }
     }
 }

@@ -6,6 +6,8 @@ mod command;
 mod crash;
 mod e2e_claude;
 mod e2e_llm;
+mod e2e_sdk;
+mod fake_model;
 
 use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -30,6 +32,11 @@ enum Task {
     E2eLlm,
     /// The real Claude Code resumes sessions of ours, and we its own. Installs 350 MB once.
     E2eClaude,
+    /// The official Python SDK of Claude Code drives our program. Installs the SDK (350 MB) once.
+    E2eSdk {
+        /// Only these cases, by the names of their functions.
+        cases: Vec<String>,
+    },
 }
 
 fn main() -> Result<()> {
@@ -39,6 +46,7 @@ fn main() -> Result<()> {
         Some(Task::Crash(arguments)) => crash::run(&arguments),
         Some(Task::E2eLlm) => e2e_llm::run(),
         Some(Task::E2eClaude) => e2e_claude::run(),
+        Some(Task::E2eSdk { cases }) => e2e_sdk::run(&cases),
         None => Ok(Arguments::command().print_help()?),
     }
 }

@@ -16,6 +16,7 @@ use crate::output;
 #[command(
     name = "rheon",
     version,
+    disable_version_flag = true,
     args_conflicts_with_subcommands = true,
     after_help = include_str!("examples.txt").trim_end(),
     after_long_help = format!("{}\n{}", include_str!("examples.txt"), exit::table()),
@@ -23,6 +24,10 @@ use crate::output;
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
+
+    /// Print version
+    #[arg(short = 'V', short_alias = 'v', long, action = clap::ArgAction::Version, display_order = 1_000)]
+    version: Option<bool>,
 
     #[command(flatten)]
     run: Run,
@@ -32,7 +37,7 @@ struct Cli {
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let done = match Cli::try_parse_from(arguments) {
         Ok(Cli { command: Some(command), .. }) => command.run(),
-        Ok(Cli { command: None, run }) => run.interactive_or_headless(),
+        Ok(Cli { command: None, run, version: _ }) => run.interactive_or_headless(),
         Err(error) => {
             // Help and version arrive as errors too. If they cannot be printed, nobody is there to be told.
             error.print().ok();

@@ -23,6 +23,11 @@ impl Ending {
         }
     }
 
+    /// How the last run ended, if one did.
+    pub(crate) fn end(&self) -> Option<&RunEnd> {
+        self.end.as_ref()
+    }
+
     /// The exit code. `signal` is the one that stopped the run, if one did.
     pub(crate) fn exit(&self, signal: Option<Exit>) -> Exit {
         match (&self.end, signal) {
@@ -51,7 +56,31 @@ impl Ending {
             RunEnd::Limit { message, .. } => Some(format!("stopped: {message}")),
             RunEnd::Rejected { rejection } => Some(format!("the prompt was rejected: {rejection}")),
             RunEnd::Vetoed { message, .. } => Some(format!("a hook stopped the run: {message}")),
-            RunEnd::Failed { failure } => Some(failure.to_string()),
+            RunEnd::Failed { failure } => Some(format!("{failure}{}", next_step(failure))),
         }
+    }
+}
+
+/// What can be done where the words of the service do not say it.
+fn next_step(failure: &RunFailure) -> &'static str {
+    let RunFailure::Provider { error } = failure else { return "" };
+    // Only what a service answered begins with its status.
+    let is_answer = error.message.starts_with(|c: char| c.is_ascii_digit());
+    match error.kind {
+        ProviderErrorKind::Auth if is_answer => {
+            "; check the key that is set for this service, and what its account may do"
+        }
+        ProviderErrorKind::RateLimited | ProviderErrorKind::Overloaded => {
+            "; try again later, or name another model with --fallback-model"
+        }
+        ProviderErrorKind::Auth
+        | ProviderErrorKind::InvalidRequest
+        | ProviderErrorKind::ContextOverflow
+        | ProviderErrorKind::ContentFilter
+        | ProviderErrorKind::Api
+        | ProviderErrorKind::Network
+        | ProviderErrorKind::Timeout
+        | ProviderErrorKind::Malformed
+        | ProviderErrorKind::Cancelled => "",
     }
 }

@@ -12,6 +12,7 @@ use crate::builtin::{
 };
 use crate::files::{Reach, Workshop};
 use crate::memory::Watch;
+use crate::policy::names::known;
 use crate::policy::{HeldCommands, Policy, PolicyError, PolicyGate, RuleSink};
 use crate::process::{Environment, STANDARD_VARIABLES};
 use crate::sandbox::{Boundary, Level, Network, Programs, Requirement, Sandbox, SandboxError, Sight};
@@ -86,6 +87,8 @@ pub struct Toolkit {
     shell: Arc<BashSession>,
     workshop: Workshop,
     tasks: TodoList,
+    /// The only tools to offer, by the names that the model knows.
+    only: Option<Vec<String>>,
 }
 
 impl Toolkit {
@@ -157,7 +160,30 @@ impl Toolkit {
         }
         // What is forbidden altogether, the model need not hear of.
         tools.retain(|tool| !gate.policy().removes(tool.name()));
-        Ok(Self { tools, gate, watch: Arc::default(), shell, workshop, tasks })
+        Ok(Self { tools, gate, watch: Arc::default(), shell, workshop, tasks, only: None })
+    }
+
+    /// Keeps only the tools with these names, which are the model's or those of rules, and gives back the names that no tool has.
+    pub fn offer_only(&mut self, names: &[String]) -> Vec<String> {
+        let named = |name: &String| known(name).map_or_else(|| name.clone(), |tool| tool.name.to_owned());
+        self.only = Some(names.iter().map(named).collect());
+        let is_there = |name: &str| self.tools.iter().any(|tool| tool.name() == name);
+        let is_unknown = |name: &&String| known(name).is_none() && !is_there(name);
+        let unknown = names.iter().filter(is_unknown).cloned().collect();
+        let mut tools = std::mem::take(&mut self.tools);
+        tools.retain(|tool| self.offers(tool.name()));
+        self.tools = tools;
+        unknown
+    }
+
+    /// Whether the model may hear of a tool of this name, be it one of these or of another part of the session.
+    pub fn offers(&self, name: &str) -> bool {
+        let is_named = |wanted: &Vec<String>| {
+            let has = |name: &str| wanted.iter().any(|wanted| wanted == name);
+            // Commands in the background are of no use without what looks after them.
+            has(name) || (has("bash") && name.starts_with("bash_"))
+        };
+        self.only.as_ref().is_none_or(is_named) && !self.gate.policy().removes(name)
     }
 
     /// The tools.

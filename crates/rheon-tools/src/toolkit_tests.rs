@@ -38,3 +38,29 @@ async fn the_words_of_all_standard_tools_are_few() {
     assert!(total <= BYTES_MAX, "{total} bytes\n{table}");
     assert_eq!(toolkit.tools().len(), 14);
 }
+
+#[tokio::test]
+async fn only_the_tools_that_are_named_are_offered() {
+    let folder = tempfile::tempdir().unwrap();
+    let toolkit = async || {
+        let places = Places { working_folder: folder.path().to_owned(), home: None };
+        let settings = ToolkitSettings {
+            sandbox: Requirement::NoSandbox,
+            ..ToolkitSettings::new(Policy::empty(places), Arc::new(TestClock::default()))
+        };
+        Toolkit::new(settings).await.unwrap()
+    };
+    let offered = async |names: &[&str]| {
+        let mut toolkit = toolkit().await;
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let unknown = toolkit.offer_only(&names);
+        (toolkit.tools().iter().map(|tool| tool.name().to_owned()).collect::<Vec<_>>().join(" "), unknown)
+    };
+    assert_eq!(offered(&[]).await, (String::new(), vec![]));
+    // A tool that rules know and this session has not is no mistake.
+    assert_eq!(offered(&["Read", "search", "WebSearch"]).await, ("read search".to_owned(), vec![]));
+    assert_eq!(
+        offered(&["Bash", "Bsh"]).await,
+        ("bash bash_output bash_kill".to_owned(), vec!["Bsh".to_owned()])
+    );
+}

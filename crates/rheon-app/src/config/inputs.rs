@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::place::Layer;
 use crate::keeping::{Environment, Folders};
 
 /// All that a configuration is made from.
@@ -23,6 +24,8 @@ pub struct ConfigInputs {
     pub mcp_configs: Vec<String>,
     /// What of a project's own content counts.
     pub trust: TrustChoice,
+    /// Layers whose files are not read.
+    pub left_out: Vec<Layer>,
 }
 
 impl ConfigInputs {
@@ -37,6 +40,7 @@ impl ConfigInputs {
             settings: None,
             mcp_configs: Vec::new(),
             trust: TrustChoice::AsGiven,
+            left_out: Vec::new(),
         }
     }
 

@@ -79,9 +79,13 @@ impl LayerTexts {
     /// Reads every source except flags, weakest first.
     pub(super) fn read(inputs: &ConfigInputs, project: Option<&Path>) -> Self {
         let mut found = Self::default();
-        found.user(inputs);
+        if !inputs.left_out.contains(&Layer::User) {
+            found.user(inputs);
+        }
+        found.variable(inputs, "RHEON_CONFIG_CONTENT", Form::Toml);
+        found.variable(inputs, "RHEON_PERMISSION", Form::Permissions);
         if let Some(root) = project {
-            found.project(root);
+            found.project(root, &inputs.left_out);
         }
         if let Some(argument) = &inputs.settings {
             found.argument(argument, &inputs.working_folder);
@@ -127,8 +131,6 @@ impl LayerTexts {
             }
             (None, None) => {}
         }
-        self.variable(inputs, "RHEON_CONFIG_CONTENT", Form::Toml);
-        self.variable(inputs, "RHEON_PERMISSION", Form::Permissions);
     }
 
     fn variable(&mut self, inputs: &ConfigInputs, name: &str, form: Form) {
@@ -141,8 +143,8 @@ impl LayerTexts {
         }
     }
 
-    fn project(&mut self, root: &Path) {
-        for (layer, name, form) in PROJECT_FILES {
+    fn project(&mut self, root: &Path, left_out: &[Layer]) {
+        for (layer, name, form) in PROJECT_FILES.into_iter().filter(|(layer, ..)| !left_out.contains(layer)) {
             self.file(layer, &root.join(name), form, Reach::Within(root), IfMissing::Nothing);
             if let Some(last) = self.texts.last_mut()
                 && last.origin.source == SourceName::File(root.join(name))

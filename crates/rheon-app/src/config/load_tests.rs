@@ -4,6 +4,7 @@ use expect_test::{expect, expect_file};
 
 use super::fixtures::Place;
 use super::inputs::FlagValue;
+use super::place::Layer;
 use super::settings::Settings;
 
 #[test]
@@ -190,4 +191,21 @@ fn a_program_without_a_home_has_settings_all_the_same() {
     let config = place.load_with(inputs);
     assert!(!config.settings.interface.title);
     assert_eq!(config.user_rules, None);
+}
+
+#[test]
+fn files_of_layers_that_are_left_out_are_not_read() {
+    let place = Place::new()
+        .user("this is not read")
+        .file("home/.claude/settings.json", "nor this")
+        .file("project/.rheon/config.local.toml", "nor this")
+        .project("interface.title = false")
+        .variable("RHEON_CONFIG_CONTENT", "interface.spinner = false")
+        .managed("web.fetch = false");
+    let mut inputs = place.inputs();
+    inputs.left_out = vec![Layer::User, Layer::ProjectLocal];
+    expect![[r#"
+        interface.title = false [/project/.rheon/config.toml:1]
+        interface.spinner = false [RHEON_CONFIG_CONTENT:1]
+        web.fetch = false [/etc/config.toml:1]"#]].assert_eq(&place.shown(&place.load_with(inputs)));
 }

@@ -60,8 +60,8 @@ pub struct Loaded {
 /// How a session adds to the memory.
 #[derive(Clone)]
 pub struct SessionMemory {
-    /// The tool with which the model keeps notes and asks for them.
-    pub tool: Arc<dyn Tool>,
+    /// The tool with which the model keeps notes and asks for them, unless it is withheld.
+    pub tool: Option<Arc<dyn Tool>>,
     /// What remembers the session.
     pub episodic: Arc<Episodic>,
 }
@@ -135,6 +135,13 @@ impl Loaded {
         lessons.chain(episodes.map(ContextWarning::Memory)).collect()
     }
 
+    /// Keeps the tool for notes from the model unless it is `offered`.
+    pub fn withhold_tools(&mut self, offered: impl Fn(&str) -> bool) {
+        if let Some(memory) = &mut self.memory {
+            memory.tool = memory.tool.take().filter(|tool| offered(tool.name()));
+        }
+    }
+
     /// Gives all of it to an agent: the system prompt, reminders, how its window is made shorter, how much it thinks, its limits,
     /// the tool for notes, and what it learns and remembers. What the user set is to be set after this.
     pub fn wire(&self, builder: AgentBuilder) -> AgentBuilder {
@@ -159,7 +166,7 @@ impl Loaded {
             builder = builder.shared_hook(Arc::clone(lessons) as Arc<dyn Hook>);
         }
         if let Some(SessionMemory { tool, episodic }) = &self.memory {
-            builder = builder.tools([Arc::clone(tool)]).shared_hook(Arc::clone(episodic) as Arc<dyn Hook>);
+            builder = builder.tools(tool.clone()).shared_hook(Arc::clone(episodic) as Arc<dyn Hook>);
         }
         match map {
             Some(map) => builder.hook(HoldsMap(Arc::clone(map))),
@@ -184,7 +191,7 @@ fn session_memory(inputs: &ContextInputs) -> Option<SessionMemory> {
     let clock = || Arc::clone(&inputs.machine.clock);
     let root = inputs.places.working_folder.clone();
     Some(SessionMemory {
-        tool: Arc::new(memory_tool(inputs.notes.clone(), store, clock())),
+        tool: Some(Arc::new(memory_tool(inputs.notes.clone(), store, clock()))),
         episodic: Arc::new(Episodic::new(store.clone(), root, clock())),
     })
 }

@@ -8,7 +8,7 @@ use rheon_providers::ResolvedModel;
 use rheon_tools::Toolkit;
 use rheon_tools::commands::Part;
 use rheon_tools::hooks::{CommandHooks, HookSettings, SessionEndReason, SessionSource};
-use rheon_types::{Event, Hook, InputFilter, OutputSchema, SessionId};
+use rheon_types::{Event, Hook, InputFilter, OutputSchema, SessionId, ThinkingLevel};
 use serde_json::json;
 
 use super::client::{Asking, ClientParts, LocalClient};
@@ -67,6 +67,10 @@ pub struct Extras {
     pub observers: Vec<Observer>,
     /// The form that answers must have.
     pub output_schema: Option<OutputSchema>,
+    /// The only tools to offer, by the names that rules have for them.
+    pub tools: Option<Vec<String>>,
+    /// How much the model is to think, whatever the effort.
+    pub thinking: Option<ThinkingLevel>,
     /// A model to be asked instead of any that is configured.
     pub model: Option<GivenModel>,
     /// The program that drives the session, with the functions that it registered as hooks.
@@ -114,14 +118,22 @@ impl OpenSession {
         let about = (kept.session_id(), &policy);
         let (inputs, odd) =
             wiring::context_inputs(&surroundings, &config, task.as_deref(), about, counter).await;
-        let loaded = Loaded::load(inputs).await;
+        let mut loaded = Loaded::load(inputs).await;
         for doubt in kept.doubts() {
             tell(SessionNotice::Doubt(doubt.clone()));
         }
         for warning in odd.iter().chain(&loaded.warnings) {
             tell(SessionNotice::Context(warning.clone()));
         }
-        let toolkit = wiring::toolkit(&surroundings, &config, policy, &loaded, &tell).await?;
+        let mut toolkit = wiring::toolkit(&surroundings, &config, policy, &loaded, &tell).await?;
+        if let Some(names) = &extras.tools {
+            for name in toolkit.offer_only(names) {
+                tell(SessionNotice::Policy(format!(
+                    "there is no tool {name:?}, as in --tools; it is left out"
+                )));
+            }
+        }
+        loaded.withhold_tools(|name| toolkit.offers(name));
         let about = (kept.session_id(), source(&which));
         let context = wiring::hook_context(&surroundings, &config, &toolkit, about);
         let hooks = wiring::hooks(&config, &context, extras.driver.as_ref(), &tell);
@@ -134,6 +146,9 @@ impl OpenSession {
         }
         builder = extras.hooks.into_iter().fold(builder, |builder, hook| builder.shared_hook(hook));
         builder = extras.observers.into_iter().fold(builder, |builder, observer| builder.on_event(observer));
+        if let Some(level) = extras.thinking {
+            builder = builder.thinking(level);
+        }
         if let Some(schema) = extras.output_schema {
             builder = builder.json_schema(schema);
         }

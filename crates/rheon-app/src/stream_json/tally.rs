@@ -49,7 +49,9 @@ impl Tally {
     /// Model by model.
     pub(super) fn by_model(&self, facts: &ModelFacts) -> Value {
         let row = |(model, used): (&String, &Used)| {
-            let is_own = *model == facts.id;
+            // What is used is counted by the vendor's own name of the model.
+            let is_own =
+                facts.id.strip_suffix(model).is_some_and(|vendor| vendor.is_empty() || vendor.ends_with('/'));
             let limit = |limit: u64| if is_own { limit } else { 0 };
             let row = json!({
                 "inputTokens": used.usage.input,

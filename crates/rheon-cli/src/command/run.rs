@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal as _, stdin, stdout};
 
-use rheon_app::config::{Config, ConfigInputs};
+use rheon_app::config::{Config, ConfigInputs, Layer};
 use rheon_app::session::{Asking, Extras, Opening, Which};
 use rheon_types::SessionId;
 
@@ -11,10 +11,11 @@ use crate::driven;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::{
-    InputFormat, ModelFlags, OutputFlags, OutputFormat, PermissionFlags, SessionFlags, SettingFlags,
-    SetupFlags,
+    CallerFlags, InputFormat, ModelFlags, OutputFlags, OutputFormat, PermissionFlags, SessionFlags,
+    SettingFlags, SetupFlags, rules,
 };
 use crate::headless;
+use crate::output::remark;
 use crate::runtime::block_on;
 use crate::{prompt, repl, schema};
 
@@ -45,6 +46,9 @@ pub(crate) struct Run {
 
     #[command(flatten)]
     setup: SetupFlags,
+
+    #[command(flatten)]
+    caller: CallerFlags,
 }
 
 impl Run {
@@ -79,7 +83,13 @@ impl Run {
             InputFormat::StreamJson => block_on(async move {
                 let asking = match self.output.permission_prompt_tool.as_deref() {
                     Some("stdio") => Asking::Somebody,
-                    Some(_) | None => Asking::Nobody,
+                    Some(tool) => {
+                        remark(&format!(
+                            "note: nobody is asked: --permission-prompt-tool knows stdio, not {tool:?}"
+                        ));
+                        Asking::Nobody
+                    }
+                    None => Asking::Nobody,
                 };
                 let opening = self.opening(None, asking)?;
                 driven::converse(opening, self.prompt, &self.output).await
@@ -109,14 +119,31 @@ impl Run {
     fn opening(&self, task: Option<String>, asking: Asking) -> Result<Opening, Failure> {
         let surroundings = surroundings(self.setup.cd.clone())?;
         let inputs = ConfigInputs::new(surroundings.environment.clone(), &surroundings.working_folder);
-        let Self { session, model, permission, setup, .. } = self;
-        let inputs = SettingFlags { session, model, permission, setup }.apply(inputs);
+        let Self { session, model, permission, setup, caller, .. } = self;
+        let inputs = SettingFlags { session, model, permission, setup }.apply(inputs)?;
         let mut config = Config::load(inputs).map_err(Failure::usage)?;
+        for passed_over in caller.passed_over() {
+            remark(&format!("note: {passed_over}"));
+        }
+        if !setup.mcp_config.is_empty() && !config.settings.mcp_servers.is_empty() {
+            remark("note: --mcp-config is passed over: MCP servers are not supported yet");
+        }
+        if setup.strict_mcp_config {
+            config.settings.mcp_servers.retain(|_, server| server.origin.layer == Layer::CommandLine);
+        }
         if let Some(file) = &setup.system_prompt_file {
             config.settings.context.system_prompt = Some(prompt_file(file)?);
+        } else if setup.system_prompt.as_deref() == Some("") {
+            // Whoever says nothing wants nothing said instead of the usual instructions.
+            config.settings.context.system_prompt = Some(String::new());
         }
         let output_schema = self.output.json_schema.as_deref().map(schema::read).transpose()?;
-        let extras = Extras { output_schema, ..Extras::default() };
+        let extras = Extras {
+            output_schema,
+            tools: permission.tools.as_deref().and_then(offered),
+            thinking: caller.thinking_level(),
+            ..Extras::default()
+        };
         Ok(Opening { surroundings, config, task, which: self.which()?, asking, extras })
     }
 
@@ -130,6 +157,11 @@ impl Run {
             (None, false, _) => Which::New(session_id.as_deref().map(uuid).transpose()?),
         })
     }
+}
+
+/// The tools that are named; none where all are.
+fn offered(typed: &[String]) -> Option<Vec<String>> {
+    Some(rules(typed)).filter(|names| !names.iter().any(|name| name == "default"))
 }
 
 fn prompt_file(file: &std::path::Path) -> Result<String, Failure> {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rheon_app::session::{OpenSession, Opening, SessionEndReason, Watch};
 use rheon_app::stream_json::{Channel, ClientRequest, Heard, Initialize, InputLine, Projector, SessionState};
-use rheon_types::{AgentEvent, Client as _, Command, Content, Event, OutputSchema};
+use rheon_types::{AgentEvent, Client as _, Command, Content, Event, OutputSchema, RunEnd};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -65,7 +65,7 @@ pub(crate) async fn converse(
         driven.channel.answer(&request_id, Ok(facts));
     }
     driven.go_on(waiting, input, &cancel).await?;
-    let exit = driven.ending.exit(signals.received());
+    let exit = driven.exit(signals.received());
     driven.session.close(SessionEndReason::Other).await;
     match driven.output.close() {
         Ok(Reader::There) => Ok(exit),
@@ -90,6 +90,9 @@ fn apply(opening: &mut Opening, channel: &Channel, initialize: Initialize) {
     }
     for warning in &initialize.hooks.warnings {
         remark(&format!("note: {warning}"));
+    }
+    if initialize.skills.is_some() {
+        remark("note: skills cannot be chosen by the program yet: all that are there are offered");
     }
     if !initialize.agents.is_empty() {
         remark("note: sub-agents that the program defines are not supported yet");
@@ -117,6 +120,14 @@ struct Driven {
 }
 
 impl Driven {
+    /// The exit code. What was refused stands in the result; a program that got its result, or wanted none, is told of no failure.
+    fn exit(&self, signal: Option<Exit>) -> Exit {
+        match (self.ending.end(), signal) {
+            (None, None) | (Some(RunEnd::Completed), _) => Exit::Done,
+            (Some(_), _) | (None, Some(_)) => self.ending.exit(signal),
+        }
+    }
+
     async fn go_on(
         &mut self,
         mut waiting: VecDeque<Line>,

@@ -1,5 +1,6 @@
 //! Groups of flags that commands share.
 
+mod caller;
 mod model;
 mod output;
 mod permission;
@@ -7,6 +8,7 @@ mod session;
 mod settings;
 mod setup;
 
+pub(crate) use caller::CallerFlags;
 pub(crate) use model::ModelFlags;
 pub(crate) use output::{InputFormat, OutputFlags, OutputFormat};
 pub(crate) use permission::{PermissionFlags, rules};

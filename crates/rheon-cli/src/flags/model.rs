@@ -33,10 +33,6 @@ pub(crate) struct ModelFlags {
     /// Stop after this many minutes
     #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_minutes: Option<u64>,
-
-    /// The most tokens the model may think with in one answer; 0 turns thinking off
-    #[arg(long, value_name = "N", hide = true)]
-    pub(crate) max_thinking_tokens: Option<u32>,
 }
 
 /// How hard to try.

@@ -16,6 +16,10 @@ pub(crate) struct PermissionFlags {
     #[arg(long, visible_alias = "disallowedTools", value_name = "RULES", num_args = 1.., action = clap::ArgAction::Append)]
     pub(crate) disallowed_tools: Vec<String>,
 
+    /// The only tools to offer, by name; "default" for all, "" for none
+    #[arg(long, value_name = "TOOLS", num_args = 1.., action = clap::ArgAction::Append)]
+    pub(crate) tools: Option<Vec<String>>,
+
     /// How much may be done without asking
     #[arg(long, value_name = "MODE")]
     pub(crate) permission_mode: Option<ModeFlag>,

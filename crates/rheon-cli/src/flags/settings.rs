@@ -1,8 +1,9 @@
 //! Flags become settings: each sets a key as a line of a file would.
 
-use rheon_app::config::{ConfigInputs, FlagValue};
+use rheon_app::config::{ConfigInputs, FlagValue, Layer};
 
 use super::{ModelFlags, PermissionFlags, SessionFlags, SetupFlags, rules};
+use crate::failure::Failure;
 
 /// The flags of one run that set keys.
 pub(crate) struct SettingFlags<'a> {
@@ -14,20 +15,42 @@ pub(crate) struct SettingFlags<'a> {
 
 impl SettingFlags<'_> {
     /// The inputs with all that the flags set.
-    pub(crate) fn apply(&self, inputs: ConfigInputs) -> ConfigInputs {
+    pub(crate) fn apply(&self, inputs: ConfigInputs) -> Result<ConfigInputs, Failure> {
         let mut inputs = inputs;
         inputs.settings.clone_from(&self.setup.settings);
+        inputs.mcp_configs.clone_from(&self.setup.mcp_config);
+        let inputs = self.setting_sources(inputs)?;
         let inputs = self.model_flags(inputs);
         let inputs = self.permission_flags(inputs);
-        let inputs = set(inputs, "--system-prompt", "system_prompt", self.setup.system_prompt.clone());
-        let inputs = set(
-            inputs,
-            "--append-system-prompt",
-            "append_system_prompt",
-            self.setup.append_system_prompt.clone(),
-        );
+        let inputs = set(inputs, "--system-prompt", "system_prompt", said(&self.setup.system_prompt));
+        let appended = said(&self.setup.append_system_prompt);
+        let inputs = set(inputs, "--append-system-prompt", "append_system_prompt", appended);
         let unkept = self.session.no_session_persistence.then_some(false);
-        set(inputs, "--no-session-persistence", "sessions.keep", unkept)
+        Ok(set(inputs, "--no-session-persistence", "sessions.keep", unkept))
+    }
+
+    /// Leaves out the settings that are not asked for. Without those of the user and of the project, nothing of what they say to models
+    /// counts either.
+    fn setting_sources(&self, mut inputs: ConfigInputs) -> Result<ConfigInputs, Failure> {
+        const FLAG: &str = "--setting-sources";
+        let Some(sources) = &self.setup.setting_sources else { return Ok(inputs) };
+        let mut left_out = vec![Layer::User, Layer::Project, Layer::ProjectLocal];
+        for source in sources.split(',').map(str::trim).filter(|source| !source.is_empty()) {
+            let layer = match source {
+                "user" => Layer::User,
+                "project" => Layer::Project,
+                "local" => Layer::ProjectLocal,
+                other => {
+                    let problem = format!("{FLAG} knows user, project and local; this is none: {other:?}");
+                    return Err(Failure::usage(problem));
+                }
+            };
+            left_out.retain(|left| *left != layer);
+        }
+        let is_silent = left_out.contains(&Layer::User) && left_out.contains(&Layer::Project);
+        inputs.left_out = left_out;
+        let silent = is_silent.then(|| ["rules", "skills"].map(str::to_owned).to_vec());
+        Ok(set(inputs, FLAG, "context.off", silent))
     }
 
     fn model_flags(&self, inputs: ConfigInputs) -> ConfigInputs {
@@ -62,6 +85,11 @@ impl SettingFlags<'_> {
         let inputs = set(inputs, "--no-sandbox", "sandbox.require", flags.no_sandbox.then_some("none"));
         set(inputs, "--network", "sandbox.network", flags.network.then_some("open"))
     }
+}
+
+/// A text, unless it is empty: no file can set a key to that.
+fn said(text: &Option<String>) -> Option<String> {
+    text.clone().filter(|text| !text.is_empty())
 }
 
 fn set(inputs: ConfigInputs, flag: &str, key: &str, value: Option<impl Into<FlagValue>>) -> ConfigInputs {

@@ -22,6 +22,10 @@ pub(crate) struct SetupFlags {
     #[arg(long, value_name = "FILE|TEXT")]
     pub(crate) settings: Option<String>,
 
+    /// The only settings to read, of user, project and local; none if empty
+    #[arg(long, value_name = "SOURCES")]
+    pub(crate) setting_sources: Option<String>,
+
     /// MCP servers: a file, or JSON as it stands
     #[arg(long, value_name = "FILE|JSON", num_args = 1.., action = clap::ArgAction::Append)]
     pub(crate) mcp_config: Vec<String>,

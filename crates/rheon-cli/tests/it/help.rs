@@ -18,7 +18,9 @@ fn stderr_of(arguments: &[&str]) -> String {
 
 #[test]
 fn version() {
-    assert_eq!(stdout_of(&["--version"]), concat!("rheon ", env!("CARGO_PKG_VERSION"), "\n"));
+    for flag in ["--version", "-V", "-v"] {
+        assert_eq!(stdout_of(&[flag]), concat!("rheon ", env!("CARGO_PKG_VERSION"), "\n"));
+    }
 }
 
 #[test]

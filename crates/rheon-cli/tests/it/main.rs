@@ -2,6 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 mod demo;
+mod driving;
+mod exits;
+mod formats;
+mod going_on;
 mod help;
+mod stage;
 mod support;
 mod trouble;
+mod wrong;

@@ -1,0 +1,171 @@
+//! How headless runs end: what is said, and the exit code that scripts rely on.
+
+use std::fs::File;
+
+use expect_test::expect;
+use rheon_testkit::server::{Fault, Reply, Script, Times};
+use serde_json::json;
+
+use crate::stage::{MODEL, Stage, come_back_at_once, reads};
+use crate::support::{Begun, Ran, kill};
+
+/// The model wants to write a file.
+fn writes() -> Reply {
+    Reply::call("write", &json!({ "path": "new.txt", "content": "x" }))
+}
+
+/// Only what is said on standard error of a run that says nothing else.
+fn stderr(ran: &Ran, code: i32) -> String {
+    assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(code)), "{}", ran.stderr);
+    ran.stderr.clone()
+}
+
+#[test]
+fn a_budget_that_is_spent() {
+    let stage = Stage::new(Script::always(Reply::call("read", &json!({ "path": "a.txt" }))));
+    let ran = stage.run(&["hi", "--max-budget-usd", "0.001"]);
+    expect![[r#"
+        the budget is spent: $0.0000 of $0.0010
+
+        stopped at a limit · 1 turn · 0 tools · 0 in / 0 out tokens · cost unknown · N ms · unknown how much of $0.0010 is left
+        error: stopped: the budget is spent
+    "#]].assert_eq(&stderr(&ran, 3));
+}
+
+#[test]
+fn too_many_turns() {
+    let stage = Stage::new(Script::always(Reply::call("read", &json!({ "path": "a.txt" }))));
+    let ran = stage.run(&["hi", "--max-turns", "1"]);
+    expect![[r#"
+        ● read a.txt
+          └ 1 the content · N ms
+
+        stopped at a limit · 1 turn · 1 tool · 100 in / 20 out tokens · $0.0006 · N ms
+        error: stopped: the turn limit of 1 was reached
+    "#]]
+    .assert_eq(&stderr(&ran, 4));
+    let ran = stage.run(&["hi", "--max-turns", "1", "--output-format", "json"]);
+    let result: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((result["subtype"].as_str(), ran.code), (Some("error_max_turns"), Some(4)));
+}
+
+#[test]
+fn a_call_that_nobody_could_be_asked_about() {
+    let stage = Stage::new([writes(), Reply::text("I may not write.")]);
+    let ran = stage.run(&["Write new.txt."]);
+    assert_eq!((ran.stdout.as_str(), ran.code), ("I may not write.\n", Some(5)));
+    expect![[r#"
+        write asks for permission · changes the workspace
+          change new.txt: no rule allows it; edits are asked about
+          new.txt
+            1 +x
+              \ No newline at end of file
+          “always” would save the rule Edit(/STAGE/workspace/new.txt)
+
+        ● write new.txt
+          └ not run: permission denied: write needs approval (change new.txt: no rule allows it; edits are …
+
+        2 turns · 0 tools · 200 in / 40 out tokens · $0.0012 · N ms
+        error: the last thing the model wanted to do was refused, as nobody could be asked; allow it with --allowed-tools, --permission-mode or a rule (`rheon policy explain` says what would)
+    "#]].assert_eq(&ran.stderr);
+    assert!(!stage.path("workspace/new.txt").exists());
+}
+
+#[test]
+fn a_call_that_is_allowed_is_made() {
+    for arguments in [["--allowed-tools", "Write"], ["--permission-mode", "acceptEdits"]] {
+        let stage = Stage::new([writes(), Reply::text("It is written.")]);
+        let ran = stage.run(&[&["Write new.txt."][..], &arguments].concat());
+        assert_eq!((ran.stdout.as_str(), ran.code), ("It is written.\n", Some(0)), "{}", ran.stderr);
+        assert_eq!(std::fs::read_to_string(stage.path("workspace/new.txt")).unwrap(), "x");
+    }
+}
+
+#[test]
+fn a_service_that_asks_to_come_back_later() {
+    let stage = Stage::new(Script::always(come_back_at_once(429)));
+    let ran = stage.run(&["hi"]);
+    expect![[r#"
+        429 rate_limit_error: Rate limit reached: too many requests.; retry 1 of 3 in N ms
+        429 rate_limit_error: Rate limit reached: too many requests.; retry 2 of 3 in N ms
+        429 rate_limit_error: Rate limit reached: too many requests.; retry 3 of 3 in N ms
+
+        failed · 1 turn · 0 tools · 0 in / 0 out tokens · cost unknown · N ms
+        error: the model call failed: 429 rate_limit_error: Rate limit reached: too many requests.; try again later, or name another model with --fallback-model
+    "#]].assert_eq(&stderr(&ran, 75));
+    assert_eq!(stage.server.requests().len(), 4);
+}
+
+#[test]
+fn a_service_that_is_overloaded_for_a_moment_is_asked_again() {
+    let stage = Stage::new([come_back_at_once(529).times(Times::Exactly(2)), Reply::text("Here.")]);
+    let ran = stage.run(&["hi"]);
+    assert_eq!((ran.stdout.as_str(), ran.code), ("Here.\n", Some(0)), "{}", ran.stderr);
+}
+
+#[test]
+fn a_key_that_is_refused() {
+    let stage = Stage::new(Script::always(Reply::status(401)));
+    let ran = stage.run(&["hi"]);
+    expect![[r#"
+        failed · 1 turn · 0 tools · 0 in / 0 out tokens · cost unknown · N ms
+        error: the model call failed: 401 authentication_error: invalid x-api-key; check the key that is set for this service, and what its account may do
+    "#]].assert_eq(&stderr(&ran, 1));
+    assert_eq!(stage.server.requests().len(), 1);
+}
+
+#[test]
+fn no_key() {
+    let stage = Stage::new(reads());
+    let mut command = stage.rheon(&["-p", "hi", "--model", MODEL]);
+    command.env_remove("ANTHROPIC_API_KEY");
+    expect![[r#"
+        failed · 1 turn · 0 tools · 0 in / 0 out tokens · cost unknown · N ms
+        error: the model call failed: no key for anthropic: set ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN or ANTHROPIC_OAUTH_TOKEN, or api_key_command in the config
+    "#]].assert_eq(&stderr(&stage.ran(command), 1));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_a_stream_that_hangs() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let stage = Stage::new(Reply::text("This takes long.").with(Fault::StallAfterEvent(3)));
+        let arguments = ["-p", "hi", "--model", MODEL, "--output-format", "stream-json"];
+        // The first line is said when the run has begun.
+        let begun = Begun::new(stage.rheon(&arguments));
+        stage.runtime.block_on(stage.server.stalled(1));
+        kill(signal, &begun.child);
+        let ran = begun.finish();
+        let last: serde_json::Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
+        assert_eq!((last["type"].as_str(), ran.code), (Some("result"), Some(code)));
+        assert_eq!(last["terminal_reason"], "aborted_streaming");
+        assert_eq!(stage.plain(ran).stderr, "");
+    }
+}
+
+#[test]
+fn a_reader_who_leaves_is_no_error() {
+    for format in ["text", "json", "stream-json", "events"] {
+        let stage = Stage::new(reads());
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = stage.rheon(&["-p", "hi", "--model", MODEL, "--output-format", format]);
+        command.stdout(writer);
+        let ran = stage.ran(command);
+        assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(0)), "{format}");
+        assert!(!ran.stderr.contains("error") && !ran.stderr.contains("panic"), "{}", ran.stderr);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let stage = Stage::new(reads());
+    let mut command = stage.rheon(&["-p", "hi", "--model", MODEL, "--output-format", "json"]);
+    command.stdout(File::options().write(true).open("/dev/full").unwrap());
+    let ran = stage.ran(command);
+    expect![[r#"
+        error: cannot write to standard output: No space left on device (os error 28)
+    "#]]
+    .assert_eq(&stderr(&ran, 1));
+}

@@ -1,0 +1,90 @@
+//! Sessions that go on: the last one, one by its id or the beginning of it, and a fork of one.
+
+use expect_test::expect;
+use rheon_testkit::server::{Reply, Script, When};
+use serde_json::Value;
+
+use crate::stage::Stage;
+use crate::support::Ran;
+
+const ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
+
+/// The model knows what was said first only if it is told again.
+fn stage() -> Stage {
+    let knows = Reply::text("You said: elephant.").when(When::contains("Remember: elephant."));
+    Stage::new(Script::new([Reply::text("Noted."), knows.times(rheon_testkit::server::Times::Always)]))
+}
+
+/// The answer and the session of a run.
+fn answer(ran: &Ran) -> (String, String) {
+    assert_eq!((ran.stderr.as_str(), ran.code), ("", Some(0)));
+    let result: Value = serde_json::from_str(&ran.stdout).unwrap();
+    (result["result"].as_str().unwrap().to_owned(), result["session_id"].as_str().unwrap().to_owned())
+}
+
+fn json(stage: &Stage, arguments: &[&str]) -> Ran {
+    stage.run(&[arguments, &["--output-format", "json"]].concat())
+}
+
+#[test]
+fn a_session_goes_on() {
+    let stage = stage();
+    let first = json(&stage, &["Remember: elephant.", "--session-id", ID]);
+    assert_eq!(answer(&first), ("Noted.".to_owned(), ID.to_owned()));
+    for arguments in [&["-c"][..], &["-r", ID], &["-r", "01890a5d"], &["--resume=01890a5d-ac96"]] {
+        let ran = json(&stage, &[&["What did I say?"], arguments].concat());
+        assert_eq!(answer(&ran), ("You said: elephant.".to_owned(), ID.to_owned()), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_fork_leaves_the_session_as_it_is() {
+    let stage = stage();
+    json(&stage, &["Remember: elephant.", "--session-id", ID]);
+    let (said, forked) = answer(&json(&stage, &["What did I say?", "-r", ID, "--fork-session"]));
+    assert_eq!(said, "You said: elephant.");
+    assert_ne!(forked, ID);
+    let messages = |number: usize| {
+        let request = &stage.server.requests()[number - 1];
+        request.json["messages"].as_array().unwrap().len()
+    };
+    // The fork added nothing to the session itself.
+    answer(&json(&stage, &["And now?", "-r", ID]));
+    assert_eq!((messages(2), messages(3)), (3, 3));
+}
+
+#[test]
+fn nothing_to_go_on_with() {
+    let stage = stage();
+    let mut said = String::new();
+    for arguments in [&["-c"][..], &["-c", "--fork-session"], &["-r", ID], &["-r", "0"]] {
+        let ran = stage.run(&[&["hi"], arguments].concat());
+        assert_eq!(ran.stdout, "");
+        said += &format!("{:?} {}", ran.code, ran.stderr);
+    }
+    expect![[r#"
+        Some(1) error: there is no session in STAGE/workspace to go on with; begin one
+        Some(1) error: there is no session in STAGE/workspace to go on with; begin one
+        Some(1) error: there is no session "01890a5d-ac96-774b-bcce-b302099a8057"; list the sessions to see their ids
+        Some(1) error: there is no session "0"; list the sessions to see their ids
+    "#]].assert_eq(&said);
+    assert_eq!(stage.server.requests().len(), 0);
+}
+
+#[test]
+fn a_session_id_that_is_taken() {
+    let stage = stage();
+    json(&stage, &["Remember: elephant.", "--session-id", ID]);
+    let ran = json(&stage, &["Remember: elephant.", "--session-id", ID]);
+    assert_eq!(ran.stdout, "");
+    expect![[r#"
+        Some(1) error: there is a session 01890a5d-ac96-774b-bcce-b302099a8057 already; go on with it, or choose another id
+    "#]].assert_eq(&format!("{:?} {}", ran.code, ran.stderr));
+}
+
+#[test]
+fn a_session_that_is_not_kept_cannot_go_on() {
+    let stage = stage();
+    answer(&json(&stage, &["Remember: elephant.", "--no-session-persistence"]));
+    assert_ne!(stage.run(&["hi", "-c"]).code, Some(0));
+}

@@ -1,0 +1,227 @@
+//! What was typed, piped or configured and cannot be used: one clear line, the next step, and the exit code.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use expect_test::expect;
+use rheon_testkit::server::{Reply, Script};
+
+use crate::stage::{MODEL, Stage, write};
+use crate::support::Ran;
+
+fn stage() -> Stage {
+    Stage::new(Script::always(Reply::text("Hello.")))
+}
+
+/// What is said of a run that cannot begin, in which nobody is asked anything.
+fn refused(stage: &Stage, ran: &Ran) -> String {
+    assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(2)), "{}", ran.stderr);
+    assert_eq!(stage.server.requests().len(), 0);
+    ran.stderr.clone()
+}
+
+/// A run whose standard input is these bytes.
+fn piped(stage: &Stage, arguments: &[&str], bytes: &[u8]) -> Ran {
+    let mut command = stage.rheon(&[&["-p", "--model", MODEL], arguments].concat());
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::thread::scope(|scope| {
+        // Whoever has read enough does not read the rest.
+        scope.spawn(move || stdin.write_all(bytes).ok());
+        stage.plain(Ran::from(child.wait_with_output().unwrap()))
+    })
+}
+
+#[test]
+fn piped_text_belongs_to_the_prompt() {
+    let stage = stage();
+    let ran = piped(&stage, &["review this"], b"+ a line\n");
+    assert_eq!((ran.stdout.as_str(), ran.code), ("Hello.\n", Some(0)), "{}", ran.stderr);
+    let body = stage.server.requests()[0].json.to_string();
+    assert!(body.contains(r#""review this\n\n+ a line\n""#), "{body}");
+}
+
+#[test]
+fn ten_megabytes_of_standard_input_are_read_and_one_byte_more_is_not() {
+    let (stage, most) = (stage(), 10 << 20);
+    let ran = piped(&stage, &[], &vec![b'x'; most + 1]);
+    expect![[r#"
+        error: standard input has more than 10 MiB; write it to a file and name that in the prompt
+    "#]]
+    .assert_eq(&refused(&stage, &ran));
+    let ran = piped(&stage, &["--no-session-persistence"], &vec![b'x'; most]);
+    assert_eq!((ran.stdout.as_str(), ran.code), ("Hello.\n", Some(0)), "{}", ran.stderr);
+}
+
+#[test]
+fn standard_input_that_is_no_text() {
+    let stage = stage();
+    let ran = piped(&stage, &[], b"caf\xe9");
+    expect![[r#"
+        error: standard input is no UTF-8 text (at byte 3); write it to a file and name that in the prompt
+    "#]]
+    .assert_eq(&refused(&stage, &ran));
+}
+
+#[test]
+fn no_prompt() {
+    let stage = stage();
+    expect![[r#"
+        error: there is no prompt: write one, as in rheon -p "explain this", or pipe one in
+    "#]]
+    .assert_eq(&refused(&stage, &stage.run(&[])));
+}
+
+#[test]
+fn a_session_id_that_is_a_path() {
+    let stage = stage();
+    let ran = stage.run(&["hi", "--session-id", "../../etc/passwd"]);
+    expect![[r#"
+        error: --session-id needs a UUID, such as 01890a5d-ac96-774b-bcce-b302099a8057; this is none: "../../etc/passwd"
+    "#]].assert_eq(&refused(&stage, &ran));
+    for wanted in ["../../etc/passwd", "/etc/passwd", "..", "", "*"] {
+        let ran = stage.run(&["hi", "--resume", wanted]);
+        assert_eq!(ran.stdout, "", "{wanted}");
+        assert!(matches!(ran.code, Some(1 | 2)), "{wanted}: {}", ran.stderr);
+        assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+    }
+    assert_eq!(stage.server.requests().len(), 0);
+}
+
+#[test]
+fn a_model_that_is_unknown() {
+    let stage = stage();
+    let mut said = String::new();
+    for model in ["nobody/x", "sonet", "", "/", "openai/"] {
+        let mut command = stage.rheon(&["-p", "hi", "--model", model]);
+        command.env_remove("ANTHROPIC_API_KEY");
+        said += &refused(&stage, &stage.ran(command));
+    }
+    expect![[r#"
+        error: no vendor is known to have a model "nobody/x"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models` lists what is known
+        error: no vendor is known to have a model "sonet"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models` lists what is known
+        error: cannot read --model: "model": the text is empty; write one or leave the key out
+        error: no vendor is known to have a model "/"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models` lists what is known
+        error: "openai/" names no model of a vendor: write vendor/model
+    "#]].assert_eq(&said);
+}
+
+#[test]
+fn a_config_file_that_is_malformed() {
+    let stage = stage();
+    write(&stage.path("home/.config/rheon/config.toml"), "model = \"a/b\"\n[limits\n");
+    expect![[r#"
+        error: cannot read STAGE/home/.config/rheon/config.toml: line 2: unclosed table, expected `]`
+    "#]]
+    .assert_eq(&refused(&stage, &stage.run(&["hi"])));
+    write(&stage.path("home/.config/rheon/config.toml"), "modle = \"a/b\"\n[limits]\nturns_max = \"many\"\n");
+    expect![[r#"
+        error: cannot read STAGE/home/.config/rheon/config.toml: line 1: unknown key "modle", did you mean "model"?
+        cannot read STAGE/home/.config/rheon/config.toml: line 3: "limits.turns_max" is a text; it must be a whole number from 1 to 4294967295
+    "#]].assert_eq(&refused(&stage, &stage.run(&["hi"])));
+}
+
+#[test]
+fn a_system_prompt_file_that_cannot_be_read() {
+    let stage = stage();
+    let mut said = String::new();
+    std::fs::write(stage.path("workspace/latin.txt"), b"caf\xe9").unwrap();
+    for file in ["missing.md", ".", "latin.txt"] {
+        said += &refused(&stage, &stage.run(&["hi", "--system-prompt-file", file]));
+    }
+    expect![[r#"
+        error: cannot read the system prompt in missing.md: No such file or directory (os error 2)
+        error: cannot read the system prompt in .: Is a directory (os error 21)
+        error: cannot read the system prompt in latin.txt: stream did not contain valid UTF-8
+    "#]]
+    .assert_eq(&said);
+}
+
+#[test]
+fn settings_and_schemas_that_cannot_be_read() {
+    let stage = stage();
+    let mut said = String::new();
+    for arguments in [
+        ["--settings", "missing.json"],
+        ["--settings", "{"],
+        ["--json-schema", "missing.json"],
+        ["--json-schema", "{]"],
+        ["--mcp-config", "missing.json"],
+        ["--setting-sources", "users"],
+        ["--max-budget-usd", "much"],
+        ["--cd", "missing"],
+    ] {
+        said += &refused(&stage, &stage.run(&[&["hi"][..], &arguments].concat()));
+    }
+    expect![[r#"
+        error: cannot read STAGE/workspace/missing.json: there is no such file; correct the name
+        error: cannot read --settings: line 1: EOF while parsing an object
+        error: cannot read the schema in missing.json: No such file or directory (os error 2)
+        error: --json-schema is no JSON schema: key must be a string at line 1 column 2
+        error: cannot read STAGE/workspace/missing.json: there is no such file; correct the name
+        error: --setting-sources knows user, project and local; this is none: "users"
+        error: cannot read --max-budget-usd: "limits.budget_usd": much is no sum of dollars; write one such as 2.50
+        error: cannot work in missing: No such file or directory (os error 2)
+    "#]].assert_eq(&said);
+}
+
+#[test]
+fn flags_that_make_no_sense_together() {
+    let stage = stage();
+    let mut said = String::new();
+    for arguments in [&["--fork-session"][..], &["--input-format", "stream-json"], &["-c", "-r", "x"]] {
+        said += &refused(&stage, &stage.run(&[&["hi"], arguments].concat()));
+    }
+    expect![[r#"
+        error: --fork-session needs a session to go on from: add -c, or -r ID
+        error: --input-format stream-json needs --output-format stream-json
+        error: the argument '--continue' cannot be used with '--resume <ID>'
+
+        Usage: rheon --print --model <MODEL> --continue <PROMPT>
+
+        For more information, try '--help'.
+    "#]]
+    .assert_eq(&said);
+}
+
+#[test]
+fn no_variable_names_a_home() {
+    let stage = stage();
+    let mut command = stage.rheon(&["-p", "--model", MODEL, "hi"]);
+    command.env_remove("HOME");
+    // The home that the system knows is that of whoever runs this test: nothing is to be kept there.
+    for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "CLAUDE_CONFIG_DIR"]
+    {
+        command.env(name, stage.path(name));
+    }
+    let ran = stage.ran(command);
+    assert_eq!((ran.stdout.as_str(), ran.code), ("Hello.\n", Some(0)), "{}", ran.stderr);
+    assert!(stage.path("XDG_DATA_HOME/rheon/sessions").is_dir());
+}
+
+#[test]
+fn a_home_that_is_no_whole_path() {
+    let stage = stage();
+    let mut command = stage.rheon(&["-p", "--model", MODEL, "hi"]);
+    command.env("HOME", "somewhere");
+    let ran = stage.ran(command);
+    assert_eq!(ran.stdout, "");
+    expect![[r#"
+        Some(1) note: STAGE/workspace: what the project brings along is left out: it is not known where what outlives a run belongs: neither XDG_STATE_HOME nor HOME is set to an absolute path; set one of them
+        error: it is not known where a session belongs: neither XDG_DATA_HOME nor HOME is set to an absolute path; set one of them
+    "#]].assert_eq(&format!("{:?} {}", ran.code, ran.stderr));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_home_that_cannot_be_written() {
+    let stage = stage();
+    // A file where a folder is needed stops everybody, the superuser too.
+    std::fs::write(stage.path("home/.local"), "").unwrap();
+    let ran = stage.run(&["hi"]);
+    assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(1)));
+    expect![[r#"
+        note: STAGE/workspace: what the project brings along is left out: cannot read what was trusted from "STAGE/home/.local/state/rheon/trust.json": Not a directory (os error 20); remove the file to trust anew
+        error: sessions cannot be kept: cannot make the folder STAGE/home/.local/share/rheon: Not a directory (os error 20); a file stands where a folder belongs: move it away, or choose another folder
+    "#]].assert_eq(&ran.stderr);
+}
