@@ -23,6 +23,8 @@ pub struct ConfigInputs {
     pub mcp_configs: Vec<String>,
     /// What of a project's own content counts.
     pub trust: TrustChoice,
+    /// Whether more counts than what is asked for.
+    pub extent: Extent,
 }
 
 impl ConfigInputs {
@@ -37,6 +39,7 @@ impl ConfigInputs {
             settings: None,
             mcp_configs: Vec::new(),
             trust: TrustChoice::AsGiven,
+            extent: Extent::Whole,
         }
     }
 
@@ -114,6 +117,17 @@ impl From<Vec<String>> for FlagValue {
 pub enum TrustChoice {
     /// What the user has agreed to, as long as it is still the same.
     AsGiven,
+    /// All of it, in this session: the user says so without it being remembered.
+    ThisSession,
     /// None of it.
     Nothing,
+}
+
+/// Whether more counts than what is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// All files count.
+    Whole,
+    /// No file of the project counts, and of the user's files no hooks and no servers.
+    Bare,
 }
