@@ -46,6 +46,9 @@ impl Show {
         if self.json {
             return print(&as_json(&shown.iter().map(json_of).collect::<Vec<Value>>())?);
         }
+        if let (Some(key), []) = (&self.key, shown.as_slice()) {
+            remark(&format!("{key} is not set"));
+        }
         if self.origin {
             return print(&table(&shown));
         }
