@@ -103,7 +103,44 @@ fn what_counts_is_shown_with_its_origin() {
     let project = Project::new()
         .with_settings("model = \"openai/gpt-5\"\n[limits]\nturns_max = 9\n")
         .with("project/.rheon/config.toml", "[limits]\nturns_max = 5\n");
-    expect![[r#""#]].assert_eq(&project.transcript(&[
+    expect![[r#"
+        $ rheon config show model
+        model = "openai/gpt-5"
+        $ rheon config show limits.turns_max --origin
+        key               value              layer    from
+        limits.turns_max  5                  project  /project/.rheon/config.toml:2
+        limits.turns_max  9      overridden  user     /home/.config/rheon/config.toml:3
+        $ rheon config show effort
+        effort is not set
+        $ rheon config show modle
+        error: there is no key "modle"; did you mean "model"?
+        (exit 2)
+        $ rheon config show model --json
+        [
+          {
+            "effect": "counts",
+            "from": "/home/.config/rheon/config.toml",
+            "key": "model",
+            "layer": "user",
+            "line": 1,
+            "value": "\"openai/gpt-5\"",
+            "why": null
+          }
+        ]
+        $ rheon config path
+        layer                 file
+        user           -      /home/.claude/settings.json
+        user           -      /home/.config/rheon/settings.json
+        user           there  /home/.config/rheon/config.toml
+        project        -      /project/.mcp.json
+        project        -      /project/.claude/settings.json
+        project        -      /project/.rheon/settings.json
+        project        there  /project/.rheon/config.toml
+        project-local  -      /project/.claude/settings.local.json
+        project-local  -      /project/.rheon/settings.local.json
+        project-local  -      /project/.rheon/config.local.toml
+        managed        -      /etc/rheon/config.toml
+    "#]].assert_eq(&project.transcript(&[
         "config show model",
         "config show limits.turns_max --origin",
         "config show effort",
@@ -125,7 +162,11 @@ fn a_key_is_never_shown() {
 #[test]
 fn a_mistake_is_told_with_its_place_and_ends_with_2() {
     let project = Project::new().with("project/.rheon/config.toml", "\neffrt = \"low\"\n");
-    expect![[r#""#]].assert_eq(&project.transcript(&["config validate"]));
+    expect![[r#"
+        $ rheon config validate
+        error: cannot read /project/.rheon/config.toml: line 2: unknown key "effrt", did you mean "effort"?
+        (exit 2)
+    "#]].assert_eq(&project.transcript(&["config validate"]));
     let told = project.run("config validate");
     for arguments in ["config show", "context", "policy test", "trust", "models", "-p hello"] {
         assert_eq!(project.run(arguments), told);
@@ -141,7 +182,23 @@ fn one_file_can_be_validated_wherever_it_is() {
         .with("project/bad.toml", "model = 5\n")
         .with("project/bad.json", "{\"permissions\": {\"allow\": 5}}")
         .with("project/.rheon/config.toml", "model = 7\n");
-    expect![[r#""#]].assert_eq(&project.transcript(&[
+    expect![[r#"
+        $ rheon config validate good.toml
+        nothing is wrong in good.toml
+        note: elsewhere: /project/.rheon/config.toml: line 1: "model" is a number; it must be a text
+        $ rheon config validate bad.toml
+        error: cannot read /project/bad.toml: line 1: "model" is a number; it must be a text
+        (exit 2)
+        $ rheon config validate bad.json
+        error: cannot read /project/bad.json: "permissions.allow" is a number; it must be a list of rules
+        (exit 2)
+        $ rheon config validate missing.toml
+        error: cannot read missing.toml: No such file or directory (os error 2)
+        (exit 2)
+        $ rheon config validate .
+        error: cannot read .: it is no file
+        (exit 2)
+    "#]].assert_eq(&project.transcript(&[
         "config validate good.toml",
         "config validate bad.toml",
         "config validate bad.json",
@@ -162,7 +219,22 @@ fn settings_are_edited_and_checked() {
         edit("false", "config edit --local"),
         edit("", "config edit"),
     ];
-    expect![[r#""#]].assert_eq(&text.concat());
+    expect![[r#"
+        $ rheon config edit
+        nothing is wrong in /home/.config/rheon/config.toml
+        made /home/.config/rheon/config.toml
+        $ rheon config edit --project
+        made /project/.rheon/config.toml
+        error: cannot read /project/.rheon/config.toml: line 1: unknown key "effrt", did you mean "effort"?
+        (exit 2)
+        $ rheon config edit --local
+        made /project/.rheon/config.local.toml
+        error: the editor "false" ended with exit status: 1
+        (exit 1)
+        $ rheon config edit
+        error: it is not known which editor to use: set VISUAL or EDITOR, or open /home/.config/rheon/config.toml yourself
+        (exit 2)
+    "#]].assert_eq(&text.concat());
 }
 
 #[test]
@@ -170,7 +242,14 @@ fn without_a_home_it_is_said_what_is_missing() {
     let project = Project::new();
     let run = |arguments| project.run_with(arguments, &[("HOME", "nowhere"), ("EDITOR", "true")]);
     let said = ["config edit", "memory list"].map(|arguments| project.told(arguments, &run(arguments)));
-    expect![[r#""#]].assert_eq(&said.concat());
+    expect![[r#"
+        $ rheon config edit
+        error: it is not known where what is configured belongs: neither XDG_CONFIG_HOME nor HOME is set to an absolute path; set one of them
+        (exit 1)
+        $ rheon memory list
+        error: it is not known where a session belongs: neither XDG_DATA_HOME nor HOME is set to an absolute path; set one of them
+        (exit 1)
+    "#]].assert_eq(&said.concat());
     let ran = run("doctor");
     let folders = ran.stdout.lines().filter(|line| line.starts_with("BAD   folder "));
     assert_eq!((folders.count(), ran.code), (4, Some(1)));
@@ -181,7 +260,20 @@ fn a_project_begins_and_nothing_is_overwritten() {
     let project = Project::new();
     let first = project.transcript(&["init"]);
     fs::write(project.path("project/AGENTS.md"), "mine").unwrap();
-    expect![[r#""#]].assert_eq(&(first + &project.transcript(&["init", "config validate"])));
+    expect![[r#"
+        $ rheon init
+        made  /project/.rheon/config.toml
+        made  /project/.rheon/.gitignore
+        made  /project/AGENTS.md
+        Now say in AGENTS.md how this project is built and tested; every session reads it.
+        $ rheon init
+        left  /project/.rheon/config.toml (it is there already)
+        left  /project/.rheon/.gitignore (it is there already)
+        left  /project/AGENTS.md (it is there already)
+        $ rheon config validate
+        nothing is wrong in
+          /project/.rheon/config.toml (project)
+    "#]].assert_eq(&(first + &project.transcript(&["init", "config validate"])));
     assert_eq!(fs::read_to_string(project.path("project/AGENTS.md")).unwrap(), "mine");
 }
 
@@ -190,7 +282,11 @@ fn a_home_is_no_project() {
     let project = Project::new();
     let home = project.path("project").display().to_string();
     fs::remove_dir(project.path("project/.git")).unwrap();
-    expect![[r#""#]].assert_eq(&project.told("init", &project.run_with("init", &[("HOME", &home)])));
+    expect![[r#"
+        $ rheon init
+        error: this is your home, which is no project: go to one; `rheon config edit` opens your own settings
+        (exit 2)
+    "#]].assert_eq(&project.told("init", &project.run_with("init", &[("HOME", &home)])));
     assert_eq!(fs::read_dir(project.path("project")).unwrap().count(), 0);
 }
 
@@ -213,8 +309,54 @@ fn rules_are_explained() {
     ];
     // What is odd about the sandbox of a machine is told beside it.
     let said = lines.map(|line| project.told(line, &Ran { stderr: String::new(), ..project.run(line) }));
-    expect![[r#""#]].assert_eq(&said.concat());
-    expect![[r#""#]].assert_eq(&project.transcript(&["policy explain Bsh ls", "policy explain Read a b"]));
+    expect![[r#"
+        $ rheon policy explain Bash cargo test --all && git push
+        ask
+          allow run `cargo test --all`: rule Bash(cargo test *) in allow of user settings
+          ask run `git push`: no rule allows it; reaches the network
+        You are asked; where nobody can be asked, it is refused.
+        $ rheon policy explain Bash cargo test --all
+        allow
+          allow run `cargo test --all`: rule Bash(cargo test *) in allow of user settings
+        It runs without a question.
+        $ rheon policy explain Read .env
+        deny
+          deny read .env: rule Read(./.env) in deny of user settings
+        It is refused.
+        $ rheon policy explain WebFetch https://example.org/x
+        ask
+          ask fetch from example.org: no rule allows it; it reaches the network
+        You are asked; where nobody can be asked, it is refused.
+        To allow it for good: permissions.allow = ["WebFetch(domain:example.org)"] in your settings.
+        $ rheon policy explain --json Edit src/main.rs
+        {
+          "by_rules": "ask",
+          "danger": "moderate",
+          "decision": "ask",
+          "mode": "default",
+          "parts": [
+            {
+              "because": "no rule allows it; edits are asked about",
+              "danger": "moderate",
+              "decision": "ask",
+              "list": null,
+              "rule": null,
+              "source": null,
+              "suggestion": "Edit(//project/src/main.rs)",
+              "what": "change src/main.rs"
+            }
+          ],
+          "reason": "change src/main.rs: no rule allows it; edits are asked about"
+        }
+    "#]].assert_eq(&said.concat());
+    expect![[r#"
+        $ rheon policy explain Bsh ls
+        error: there is no tool "Bsh": did you mean "bash"? Names are those of rules, for instance Bash, Read, Edit, WebFetch or mcp__server__tool
+        (exit 2)
+        $ rheon policy explain Read a b
+        error: read takes its arguments as one JSON object, for instance '{"path": "src"}'
+        (exit 2)
+    "#]].assert_eq(&project.transcript(&["policy explain Bsh ls", "policy explain Read a b"]));
 }
 
 #[test]
@@ -222,7 +364,25 @@ fn rules_are_tried_on_their_examples() {
     let good = Project::new().with_settings(RULES).transcript(&["policy test"]);
     let wrong = Project::new().with_settings(&RULES.replace("cargo publish", "cargo test --doc"));
     let none = Project::new().transcript(&["policy test"]);
-    expect![[r#""#]].assert_eq(&(good + &wrong.transcript(&["policy test", "config validate"]) + &none));
+    expect![[r#"
+        $ rheon policy test
+        list   rule                from           examples
+        deny   Read(./.env)        user settings         0
+        allow  Bash(cargo test *)  user settings         2
+        2 rules, 2 examples
+        $ rheon policy test
+        list   rule                from           examples
+        deny   Read(./.env)        user settings         0
+        allow  Bash(cargo test *)  user settings         2  wrong
+        2 rules, 2 examples
+        error: the rule Bash(cargo test *) in allow of user settings matches its example "cargo test --doc"; correct the rule or the example
+        (exit 1)
+        $ rheon config validate
+        error: the rule Bash(cargo test *) in allow of user settings matches its example "cargo test --doc"; correct the rule or the example
+        (exit 2)
+        $ rheon policy test
+        there are no rules: looking around in the workspace is free, everything else asks
+    "#]].assert_eq(&(good + &wrong.transcript(&["policy test", "config validate"]) + &none));
 }
 
 #[test]
@@ -233,7 +393,21 @@ fn what_a_model_would_be_told() {
     let table = project.run("context").stdout;
     let is_figure = |c: char| c.is_ascii_digit() || " ,.%".contains(c);
     let rows: Vec<&str> = table.lines().skip(1).map(|line| line.trim_end_matches(is_figure)).collect();
-    expect![[r#""#]].assert_eq(&(rows.join("\n") + "\n"));
+    expect![[r#"
+        context                          tokens   window
+        system prompt, static
+          base
+          rules
+        system prompt, dynamic
+          environment
+          effort
+          complexity
+        tools
+        messages
+        used
+        free
+        window
+    "#]].assert_eq(&(rows.join("\n") + "\n"));
     let full = project.run("context --full sing").stdout;
     assert!(full.contains("-------- rules --------") && full.contains("Always sing."), "{full}");
     let report = project.json("context --json");
@@ -242,7 +416,10 @@ fn what_a_model_would_be_told() {
     assert_eq!(names.collect::<Vec<_>>(), ["base", "rules", "environment", "effort", "complexity"]);
     assert_eq!(report["model"], "anthropic/claude-sonnet-5-5");
     // Nothing of it is kept.
-    expect![[r#""#]].assert_eq(&project.transcript(&["sessions list"]));
+    expect![[r#"
+        $ rheon sessions list
+        there are no sessions here yet; --all looks in all folders
+    "#]].assert_eq(&project.transcript(&["sessions list"]));
 }
 
 #[test]
@@ -287,7 +464,35 @@ fn what_a_project_brings_along_is_trusted_as_it_is() {
     let project = project.with("project/.rheon/config.toml", &HOOK.replace("hello", "goodbye"));
     let after =
         project.transcript(&["trust", "trust grant -y", "trust revoke", "config show hooks --origin"]);
-    expect![[r#""#]].assert_eq(&(before + &after));
+    expect![[r#"
+        $ rheon trust
+        Its hooks would run these commands:
+          Stop (.rheon/config.toml): echo hello
+        This project brings along files that would be run or obeyed:
+          55638db7d097 .rheon/config.toml
+        Do you trust them? If so: rheon trust grant
+        $ rheon trust grant
+        error: nothing was agreed to: look at .rheon/config.toml with `rheon trust show`, then say `rheon trust grant --yes`
+        (exit 2)
+        $ rheon trust grant --yes
+        /project is trusted as it is now.
+        $ rheon trust show
+        You trust what this project brings along.
+        $ rheon trust
+        Its hooks would run these commands:
+          Stop (.rheon/config.toml): echo goodbye
+        What this project brings along has changed since you trusted it:
+          changed a981f464e002 .rheon/config.toml
+        Do you trust it as it is now? If so: rheon trust grant
+        $ rheon trust grant -y
+        /project is trusted as it is now.
+        $ rheon trust revoke
+        Nothing of /project is trusted any more.
+        $ rheon config show hooks --origin
+        key         value                                                                                               layer    from
+        hooks.Stop  { hooks = [{ command = "echo goodbye", type = "command" }] }  left out: the project is not trusted  project  /project/.rheon/config.toml:2
+        note: /project: the project is not trusted, so what it brings along is left out: .rheon/config.toml; look at it with `rheon trust show` and agree with `rheon trust grant`
+    "#]].assert_eq(&(before + &after));
 }
 
 #[test]
@@ -326,5 +531,55 @@ fn notes_are_listed_shown_found_changed_and_deleted() {
         "memory approve 7",
         "memory show --learning x",
     ]);
-    expect![[r#""#]].assert_eq(&(before + &edited + &after));
+    expect![[r#"
+        $ rheon memory list
+        note     of    about
+        release  user  how to release
+        $ rheon memory show release
+        note release of the user: how to release
+        keywords: tag
+
+        Tag first, then publish.
+        $ rheon memory search publish
+        what  name     about
+        note  release  how to release
+        $ rheon memory edit release --text Publish.
+        changed
+        $ rheon memory show release --json
+        {
+          "created": "",
+          "description": "how to release",
+          "keywords": [
+            "tag"
+          ],
+          "kind": "semantic",
+          "name": "release",
+          "owner": "user",
+          "text": "Publish.",
+          "what": "note"
+        }
+        $ rheon memory edit release
+        changed
+        $ rheon memory show release
+        note release of the user: how to release
+        keywords: tag
+
+        Sing.
+        $ rheon memory delete release
+        error: nothing was done: say --yes to do it without being asked
+        (exit 2)
+        $ rheon memory delete release --yes
+        forgot note release: how to release
+        $ rheon memory list
+        nothing is remembered here yet
+        $ rheon memory show release
+        error: there is no note "release"; list the notes to see which there are
+        (exit 1)
+        $ rheon memory approve 7
+        error: there is no learning 7; list the learnings to see which there are
+        (exit 1)
+        $ rheon memory show --learning x
+        error: a learning has a number, and "x" is none
+        (exit 2)
+    "#]].assert_eq(&(before + &edited + &after));
 }
