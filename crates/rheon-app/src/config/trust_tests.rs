@@ -40,7 +40,7 @@ fn nothing_of_it_counts_before_and_all_of_it_after() {
         hooks.PreToolUse = { matcher = "Bash", hooks = [{ command = ".rheon/hooks/check.sh", type = "command" }] } [/project/.rheon/config.toml:5] (left out: the project is not trusted)
         hooks.Stop = { hooks = [{ type = "command", command = "true" }] } [/project/.claude/settings.json] (left out: the project is not trusted)
         mcp_servers.x = { command = "x" } [/project/.rheon/config.toml:8] (left out: the project is not trusted)"#]].assert_eq(&place.shown(&config));
-    expect!["/project: the project is not trusted, so what it brings along is left out: .claude/settings.json, .rheon/config.toml, .rheon/hooks/check.sh; start rheon here in a terminal to look at it and agree"].assert_eq(&place.warnings(&config));
+    expect!["/project: the project is not trusted, so what it brings along is left out: .claude/settings.json, .rheon/config.toml, .rheon/hooks/check.sh; look at it with `rheon trust show` and agree with `rheon trust grant`"].assert_eq(&place.warnings(&config));
     assert!(config.settings.hooks.is_empty());
     let review = config.review.unwrap();
     assert!(review.is_open());

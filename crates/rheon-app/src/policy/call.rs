@@ -72,9 +72,14 @@ pub fn typed_call(tool: &str, arguments: &[String]) -> Result<ToolCall, CallErro
 
 fn object(name: &str, typed: &[String]) -> Result<Value, CallError> {
     let text = typed.join(" ");
+    // A line of bash may begin with a brace, too.
+    let is_group = name == "bash" && !text.trim_start().starts_with("{\"");
     if text.trim_start().starts_with('{') {
-        let value: Value = serde_json::from_str(&text).map_err(|error| CallError::Json(error.to_string()))?;
-        return Ok(value);
+        match serde_json::from_str(&text) {
+            Ok(value) => return Ok(value),
+            Err(_) if is_group => {}
+            Err(error) => return Err(CallError::Json(error.to_string())),
+        }
     }
     let main = MAIN_ARGUMENTS.iter().find(|(tool, _)| *tool == name);
     match (main, typed) {

@@ -17,6 +17,7 @@ fn a_call_is_typed_by_its_main_argument_or_as_json() {
     let said = [
         call("Bash", &["git push"]),
         call("bash", &["git", "push", "--force"]),
+        call("Bash", &["{ ls; }"]),
         call("Read", &["src/main.rs"]),
         call("grep", &["src"]),
         call("WebFetch", &["https://example.org/x"]),
@@ -25,7 +26,16 @@ fn a_call_is_typed_by_its_main_argument_or_as_json() {
         call("mcp__github__search", &[]),
     ]
     .concat();
-    expect![[r#""#]].assert_eq(&said);
+    expect![[r#"
+        bash {"command":"git push"}
+        bash {"command":"git push --force"}
+        read {"path":"src/main.rs"}
+        there is no tool "grep": there are bash, bash_output, bash_kill, read, list, glob, search, write, edit, notebook_edit, web_fetch, web_search, agent, skill. Names are those of rules, for instance Bash, Read, Edit, WebFetch or mcp__server__tool
+        web_fetch {"url":"https://example.org/x"}
+        edit {"old":"x","path":"a b"}
+        mcp__github__search {"q":1}
+        mcp__github__search {}
+    "#]].assert_eq(&said);
 }
 
 #[test]
@@ -37,5 +47,10 @@ fn what_is_no_call_says_what_to_type() {
         call("Bash", &["{\"command\": "]),
     ]
     .concat();
-    expect![[r#""#]].assert_eq(&said);
+    expect![[r#"
+        there is no tool "Baash": did you mean "bash"? Names are those of rules, for instance Bash, Read, Edit, WebFetch or mcp__server__tool
+        read takes its arguments as one JSON object, for instance '{"path": "src"}'
+        mcp__github__search takes its arguments as one JSON object, for instance '{"path": "src"}'
+        the arguments are no JSON object: EOF while parsing a value at line 1 column 12
+    "#]].assert_eq(&said);
 }

@@ -140,7 +140,8 @@ fn what_counts_is_shown_with_its_origin() {
         project-local  -      /project/.rheon/settings.local.json
         project-local  -      /project/.rheon/config.local.toml
         managed        -      /etc/rheon/config.toml
-    "#]].assert_eq(&project.transcript(&[
+    "#]]
+    .assert_eq(&project.transcript(&[
         "config show model",
         "config show limits.turns_max --origin",
         "config show effort",
@@ -166,7 +167,8 @@ fn a_mistake_is_told_with_its_place_and_ends_with_2() {
         $ rheon config validate
         error: cannot read /project/.rheon/config.toml: line 2: unknown key "effrt", did you mean "effort"?
         (exit 2)
-    "#]].assert_eq(&project.transcript(&["config validate"]));
+    "#]]
+    .assert_eq(&project.transcript(&["config validate"]));
     let told = project.run("config validate");
     for arguments in ["config show", "context", "policy test", "trust", "models", "-p hello"] {
         assert_eq!(project.run(arguments), told);
@@ -198,7 +200,8 @@ fn one_file_can_be_validated_wherever_it_is() {
         $ rheon config validate .
         error: cannot read .: it is no file
         (exit 2)
-    "#]].assert_eq(&project.transcript(&[
+    "#]]
+    .assert_eq(&project.transcript(&[
         "config validate good.toml",
         "config validate bad.toml",
         "config validate bad.json",
@@ -273,7 +276,8 @@ fn a_project_begins_and_nothing_is_overwritten() {
         $ rheon config validate
         nothing is wrong in
           /project/.rheon/config.toml (project)
-    "#]].assert_eq(&(first + &project.transcript(&["init", "config validate"])));
+    "#]]
+    .assert_eq(&(first + &project.transcript(&["init", "config validate"])));
     assert_eq!(fs::read_to_string(project.path("project/AGENTS.md")).unwrap(), "mine");
 }
 
@@ -286,7 +290,8 @@ fn a_home_is_no_project() {
         $ rheon init
         error: this is your home, which is no project: go to one; `rheon config edit` opens your own settings
         (exit 2)
-    "#]].assert_eq(&project.told("init", &project.run_with("init", &[("HOME", &home)])));
+    "#]]
+    .assert_eq(&project.told("init", &project.run_with("init", &[("HOME", &home)])));
     assert_eq!(fs::read_dir(project.path("project")).unwrap().count(), 0);
 }
 
@@ -348,7 +353,8 @@ fn rules_are_explained() {
           ],
           "reason": "change src/main.rs: no rule allows it; edits are asked about"
         }
-    "#]].assert_eq(&said.concat());
+    "#]]
+    .assert_eq(&said.concat());
     expect![[r#"
         $ rheon policy explain Bsh ls
         error: there is no tool "Bsh": did you mean "bash"? Names are those of rules, for instance Bash, Read, Edit, WebFetch or mcp__server__tool
@@ -407,7 +413,8 @@ fn what_a_model_would_be_told() {
         used
         free
         window
-    "#]].assert_eq(&(rows.join("\n") + "\n"));
+    "#]]
+    .assert_eq(&(rows.join("\n") + "\n"));
     let full = project.run("context --full sing").stdout;
     assert!(full.contains("-------- rules --------") && full.contains("Always sing."), "{full}");
     let report = project.json("context --json");
@@ -419,7 +426,8 @@ fn what_a_model_would_be_told() {
     expect![[r#"
         $ rheon sessions list
         there are no sessions here yet; --all looks in all folders
-    "#]].assert_eq(&project.transcript(&["sessions list"]));
+    "#]]
+    .assert_eq(&project.transcript(&["sessions list"]));
 }
 
 #[test]
@@ -581,5 +589,6 @@ fn notes_are_listed_shown_found_changed_and_deleted() {
         $ rheon memory show --learning x
         error: a learning has a number, and "x" is none
         (exit 2)
-    "#]].assert_eq(&(before + &edited + &after));
+    "#]]
+    .assert_eq(&(before + &edited + &after));
 }
