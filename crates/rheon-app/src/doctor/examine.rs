@@ -1,18 +1,10 @@
 //! Looking at everything, one after the other.
 
 use super::check::Check;
+use super::network::Network;
 use super::{configuration, folders, model, programs, sandbox, sessions};
 use crate::config::{Config, ConfigInputs};
 use crate::session::Surroundings;
-
-/// Whether the network is tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Network {
-    /// It is not.
-    Untouched,
-    /// The service of the chosen model is called up, without asking it anything.
-    Tried,
-}
 
 /// What is looked at.
 pub struct Examination {

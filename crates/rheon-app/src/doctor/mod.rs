@@ -5,9 +5,11 @@ mod configuration;
 mod examine;
 mod folders;
 mod model;
+mod network;
 mod programs;
 mod sandbox;
 mod sessions;
 
 pub use check::{Check, Standing};
-pub use examine::{Examination, Network, examine};
+pub use examine::{Examination, examine};
+pub use network::Network;

@@ -7,7 +7,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::check::Check;
-use super::examine::Network;
+use super::network::Network;
 use crate::config::Config;
 use crate::models::{Because, Chosen, choose};
 use crate::session::{Surroundings, registry, variables};

@@ -29,13 +29,15 @@ fn a_call_is_typed_by_its_main_argument_or_as_json() {
     expect![[r#"
         bash {"command":"git push"}
         bash {"command":"git push --force"}
+        bash {"command":"{ ls; }"}
         read {"path":"src/main.rs"}
-        there is no tool "grep": there are bash, bash_output, bash_kill, read, list, glob, search, write, edit, notebook_edit, web_fetch, web_search, agent, skill. Names are those of rules, for instance Bash, Read, Edit, WebFetch or mcp__server__tool
+        search {"path":"src"}
         web_fetch {"url":"https://example.org/x"}
         edit {"old":"x","path":"a b"}
         mcp__github__search {"q":1}
         mcp__github__search {}
-    "#]].assert_eq(&said);
+    "#]]
+    .assert_eq(&said);
 }
 
 #[test]

@@ -4,6 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use expect_test::{expect, expect_file};
+use rheon_app::keeping::{Environment, Folders};
+use rheon_app::memory::{MemoryPlaces, Proposal};
+use rheon_types::Timestamp;
 use serde_json::Value;
 
 use crate::support::{Place, Ran};
@@ -519,7 +522,7 @@ fn a_headless_run_says_how_to_trust() {
 const NOTE: &str = "---\ndescription: how to release\nkeywords: tag\n---\nTag first, then publish.\n";
 
 #[test]
-fn notes_are_listed_shown_found_changed_and_deleted() {
+fn notes_are_listed_shown_found_and_changed() {
     let project = Project::new().with("home/.local/share/rheon/notes/release.md", NOTE);
     let before = project.transcript(&[
         "memory list",
@@ -530,15 +533,6 @@ fn notes_are_listed_shown_found_changed_and_deleted() {
     ]);
     let edit = "memory edit release";
     let edited = project.told(edit, &project.run_with(edit, &[("VISUAL", "echo Sing. >")]));
-    let after = project.transcript(&[
-        "memory show release",
-        "memory delete release",
-        "memory delete release --yes",
-        "memory list",
-        "memory show release",
-        "memory approve 7",
-        "memory show --learning x",
-    ]);
     expect![[r#"
         $ rheon memory list
         note     of    about
@@ -573,6 +567,14 @@ fn notes_are_listed_shown_found_changed_and_deleted() {
         keywords: tag
 
         Sing.
+    "#]]
+    .assert_eq(&(before + &edited + &project.transcript(&["memory show release"])));
+}
+
+#[test]
+fn notes_are_deleted_if_that_is_meant() {
+    let project = Project::new().with("home/.local/share/rheon/notes/release.md", NOTE);
+    expect![[r#"
         $ rheon memory delete release
         error: nothing was done: say --yes to do it without being asked
         (exit 2)
@@ -583,6 +585,39 @@ fn notes_are_listed_shown_found_changed_and_deleted() {
         $ rheon memory show release
         error: there is no note "release"; list the notes to see which there are
         (exit 1)
+    "#]]
+    .assert_eq(&project.transcript(&[
+        "memory delete release",
+        "memory delete release --yes",
+        "memory list",
+        "memory show release",
+    ]));
+}
+
+#[test]
+fn learnings_are_judged() {
+    let project = Project::new();
+    let environment: Environment = [("HOME", project.path("home"))].into_iter().collect();
+    let places = MemoryPlaces::of(&Folders::of(&environment), &project.path("project")).unwrap();
+    let memory = places.open().unwrap();
+    for text in ["run make first", "never rest"] {
+        let proposal =
+            Proposal { project: Some(places.project.clone()), text: text.to_owned(), session_id: "s".into() };
+        memory.learnings().propose(&proposal, Timestamp::from_millis(0)).unwrap();
+    }
+    expect![[r#"
+        $ rheon memory approve 1
+        learning 1 is validated: run make first
+        $ rheon memory reject 2
+        learning 2 is rejected: never rest
+        $ rheon memory show 1
+        learning 1 (validated; helped 1 times, misled 0 times)
+
+        run make first
+        $ rheon memory edit 2 --text Rest.
+        changed
+        $ rheon memory delete 2 --yes
+        forgot learning 2: Rest.
         $ rheon memory approve 7
         error: there is no learning 7; list the learnings to see which there are
         (exit 1)
@@ -590,5 +625,19 @@ fn notes_are_listed_shown_found_changed_and_deleted() {
         error: a learning has a number, and "x" is none
         (exit 2)
     "#]]
-    .assert_eq(&(before + &edited + &after));
+    .assert_eq(&project.transcript(&[
+        "memory approve 1",
+        "memory reject 2",
+        "memory show 1",
+        "memory edit 2 --text Rest.",
+        "memory delete 2 --yes",
+        "memory approve 7",
+        "memory show --learning x",
+    ]));
+    expect![[r#"
+        $ rheon memory list
+        learning  status     +/-  text
+               1  validated  1/0  run make first
+    "#]]
+    .assert_eq(&project.transcript(&["memory list"]));
 }
