@@ -4,10 +4,13 @@
 pub mod config;
 pub mod context;
 mod demo;
+pub mod doctor;
 pub mod keeping;
 pub mod memory;
 pub mod models;
+pub mod policy;
 pub mod session;
+pub mod starter;
 pub mod stream_json;
 
 pub use demo::{DemoError, DemoOptions, DemoReport, Leaves, demo};

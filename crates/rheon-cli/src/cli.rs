@@ -36,7 +36,7 @@ struct Cli {
 /// Does what `arguments` say and tells how it ended.
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let done = match Cli::try_parse_from(arguments) {
-        Ok(Cli { command: Some(command), .. }) => command.run(),
+        Ok(Cli { command: Some(command), .. }) => command.run(Cli::command),
         Ok(Cli { command: None, run, version: _ }) => run.interactive_or_headless(),
         Err(error) => {
             // Help and version arrive as errors too. If they cannot be printed, nobody is there to be told.
@@ -48,9 +48,4 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         output::complain(&failure.to_string());
         failure.exit()
     })
-}
-
-/// What can be typed, for completions and manuals.
-pub(crate) fn grammar() -> clap::Command {
-    Cli::command()
 }

@@ -5,11 +5,13 @@ mod ask;
 mod cli;
 mod command;
 mod driven;
+mod editor;
 mod ending;
 mod exit;
 mod failure;
 mod flags;
 mod headless;
+mod json;
 mod opening;
 mod output;
 mod prompt;
@@ -22,6 +24,7 @@ mod show;
 mod signals;
 mod table;
 mod terminal;
+mod trusting;
 
 use std::process::ExitCode;
 

@@ -26,6 +26,8 @@ pub struct ConfigInputs {
     pub trust: TrustChoice,
     /// Layers whose files are not read.
     pub left_out: Vec<Layer>,
+    /// Whether more counts than what is asked for.
+    pub extent: Extent,
 }
 
 impl ConfigInputs {
@@ -41,6 +43,7 @@ impl ConfigInputs {
             mcp_configs: Vec::new(),
             trust: TrustChoice::AsGiven,
             left_out: Vec::new(),
+            extent: Extent::Whole,
         }
     }
 
@@ -118,6 +121,17 @@ impl From<Vec<String>> for FlagValue {
 pub enum TrustChoice {
     /// What the user has agreed to, as long as it is still the same.
     AsGiven,
+    /// All of it, in this session: the user says so without it being remembered.
+    ThisSession,
     /// None of it.
     Nothing,
+}
+
+/// Whether more counts than what is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// All files count.
+    Whole,
+    /// No file of the project counts, and of the user's files no hooks and no servers.
+    Bare,
 }

@@ -9,7 +9,7 @@ use super::build::Values;
 use super::entry::{Entry, Value};
 use super::finding::{ConfigError, Finding};
 use super::hooks::hooks;
-use super::inputs::{ConfigInputs, TrustChoice};
+use super::inputs::{ConfigInputs, Extent, TrustChoice};
 use super::layer::{ClaudeModel, ReadLayer};
 use super::layer_text::{ConfigPath, LayerTexts, USER_RULES, is_home, project_root};
 use super::mcp::{ServerProblem, UnknownKeys, server};
@@ -47,8 +47,7 @@ impl Config {
     pub fn load(inputs: ConfigInputs) -> Result<Self, ConfigError> {
         let home = inputs.environment.get("HOME").map(PathBuf::from);
         let root = project_root(&inputs.working_folder, home.as_deref());
-        // The home's own settings are the user's.
-        let project = Some(root.as_path()).filter(|root| !is_home(root, home.as_deref()));
+        let project = project(&root, &inputs);
         let texts = LayerTexts::read(&inputs, project);
         let mut loading = Loading { problems: texts.problems, warnings: Vec::new() };
         let claude_model = claude_model(&inputs);
@@ -61,7 +60,7 @@ impl Config {
         let reviewed = project.and_then(|root| loading.review(root, &layers, &inputs));
         let trust = reviewed
             .as_ref()
-            .map_or(ProjectTrust::Untrusted, |reviewed| project_trust(reviewed.review.trust()));
+            .map_or(ProjectTrust::Untrusted, |reviewed| project_trust(reviewed.review.trust(), inputs.trust));
         let (review, of_project) = match reviewed {
             Some(Reviewed { review, hooks }) => (Some(review), hooks),
             None => (None, HookSettings::default()),
@@ -82,7 +81,7 @@ impl Config {
             sessions: values.sessions(),
             context: values.context(),
             services: services.settings,
-            hooks: loading.hooks(&layers, of_project),
+            hooks: loading.hooks(&layers, of_project, inputs.extent),
             mcp_servers: loading.servers(&layers, &merged, &inputs),
             interface: values.interface(),
             log: values.log(),
@@ -116,6 +115,22 @@ impl Config {
     }
 }
 
+/// Every file that would be looked for, weakest first, whatever is in them. Blocks: it reads files.
+pub fn config_paths(inputs: &ConfigInputs) -> Vec<ConfigPath> {
+    let home = inputs.environment.get("HOME").map(PathBuf::from);
+    let root = project_root(&inputs.working_folder, home.as_deref());
+    LayerTexts::read(inputs, project(&root, inputs)).paths
+}
+
+/// The folder of the project, if its files count. The home's own settings are the user's.
+fn project<'a>(root: &'a Path, inputs: &ConfigInputs) -> Option<&'a Path> {
+    let home = inputs.environment.get("HOME").map(Path::new);
+    match inputs.extent {
+        Extent::Whole => Some(root).filter(|root| !is_home(root, home)),
+        Extent::Bare => None,
+    }
+}
+
 /// A model of Claude Code's settings is of use only to those who can ask Anthropic.
 fn claude_model(inputs: &ConfigInputs) -> ClaudeModel {
     let is_set = |name: &&str| inputs.environment.get(name).is_some();
@@ -134,16 +149,17 @@ struct Loading {
 impl Loading {
     /// Looks at what the project brings along.
     fn review(&mut self, root: &Path, layers: &[ReadLayer], inputs: &ConfigInputs) -> Option<Reviewed> {
-        if inputs.trust == TrustChoice::Nothing {
-            return None;
+        match inputs.trust {
+            TrustChoice::AsGiven | TrustChoice::ThisSession => {}
+            TrustChoice::Nothing => return None,
         }
         let origin = Origin { layer: Layer::Project, source: SourceName::File(root.to_owned()), line: None };
-        match review(root, layers, &inputs.folders) {
+        match review(root, layers, inputs) {
             Ok(reviewed) => {
-                if reviewed.review.is_open() {
+                if reviewed.review.is_open() && inputs.trust == TrustChoice::AsGiven {
                     let what = format!(
-                        "the project is not trusted, so what it brings along is left out: {}; start rheon here in a \
-                         terminal to look at it and agree",
+                        "the project is not trusted, so what it brings along is left out: {}; look at it with \
+                         `rheon trust show` and agree with `rheon trust grant`",
                         reviewed.review.summary()
                     );
                     self.warnings.push(Finding::new(&origin, what));
@@ -159,7 +175,7 @@ impl Loading {
     }
 
     /// The hooks of all layers, weakest first; of the project those that are trusted.
-    fn hooks(&mut self, layers: &[ReadLayer], of_project: HookSettings) -> HookSettings {
+    fn hooks(&mut self, layers: &[ReadLayer], of_project: HookSettings, extent: Extent) -> HookSettings {
         let (mut weaker, mut stronger) = (Vec::new(), Vec::new());
         for layer in layers {
             let (found, problems) = hooks(layer);
@@ -170,7 +186,10 @@ impl Loading {
                 self.problems.extend(problems);
             }
             match of {
-                Layer::BuiltIn | Layer::User => weaker.push(found),
+                Layer::BuiltIn | Layer::User => match extent {
+                    Extent::Whole => weaker.push(found),
+                    Extent::Bare => {}
+                },
                 Layer::CommandLine | Layer::Managed => stronger.push(found),
                 Layer::Project | Layer::ProjectLocal => {}
             }
@@ -189,6 +208,9 @@ impl Loading {
         for (index, layer) in layers.iter().enumerate() {
             let unknown_keys =
                 if layer.is_foreign() { UnknownKeys::PassedOver } else { UnknownKeys::Refused };
+            if inputs.extent == Extent::Bare && layer.source.origin.layer == Layer::User {
+                continue;
+            }
             for entry in merged.of_layer(index).filter(|entry| entry.row.path == "mcp_servers.*") {
                 let (Value::Table(node, _), Some((_, name))) = (&entry.value, entry.key.split_once('.'))
                 else {

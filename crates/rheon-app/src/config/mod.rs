@@ -32,9 +32,9 @@ mod template;
 mod trust;
 
 pub use finding::{ConfigError, Finding};
-pub use inputs::{ConfigInputs, FlagSetting, FlagValue, MANAGED_FILE, TrustChoice};
+pub use inputs::{ConfigInputs, Extent, FlagSetting, FlagValue, MANAGED_FILE, TrustChoice};
 pub use layer_text::ConfigPath;
-pub use load::Config;
+pub use load::{Config, config_paths};
 pub use mcp_server::{McpRemote, McpServer, McpTransport};
 pub use place::{Layer, Origin, SourceName};
 pub use reference::{KeyReference, reference};

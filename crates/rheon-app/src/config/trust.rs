@@ -6,9 +6,11 @@ use std::sync::Arc;
 use rheon_tools::hooks::HookSettings;
 use rheon_tools::trust::{
     ProjectContent, ProjectHooks, ReadFile, Trust, TrustError, TrustStore, load_project_hooks_with,
+    sealed_hooks,
 };
 
 use super::hooks::hooks;
+use super::inputs::{ConfigInputs, TrustChoice};
 use super::layer::ReadLayer;
 use super::layer_text::Form;
 use crate::context::ProjectTrust;
@@ -66,7 +68,7 @@ impl ProjectReview {
     }
 
     /// The names of what is not agreed to, a few of them.
-    pub(super) fn summary(&self) -> String {
+    pub fn summary(&self) -> String {
         const NAMES_MAX: usize = 3;
         let items = match &self.trust {
             Trust::Nothing | Trust::Trusted => Vec::new(),
@@ -98,12 +100,20 @@ pub(super) struct Reviewed {
 }
 
 /// Compares what the project in `root` brings along, the files of `layers` among it, with what the user has agreed to.
-pub(super) fn review(root: &Path, layers: &[ReadLayer], folders: &Folders) -> Result<Reviewed, ReviewError> {
-    let store = TrustStore::open(folders.state()?.join(STORE))?;
+pub(super) fn review(
+    root: &Path,
+    layers: &[ReadLayer],
+    inputs: &ConfigInputs,
+) -> Result<Reviewed, ReviewError> {
+    let store = TrustStore::open(inputs.folders.state()?.join(STORE))?;
     let files: Vec<ReadFile> = layers.iter().filter_map(read_file).collect();
     let ProjectHooks { trust, settings, content } = load_project_hooks_with(root, &files, &store)?;
+    let hooks = match inputs.trust {
+        TrustChoice::ThisSession => sealed_hooks(&content)?,
+        TrustChoice::AsGiven | TrustChoice::Nothing => settings,
+    };
     let review = ProjectReview { trust, content: Arc::new(content), store };
-    Ok(Reviewed { review, hooks: settings })
+    Ok(Reviewed { review, hooks })
 }
 
 /// The file of a layer, if something in it counts only where it is trusted.
@@ -123,6 +133,10 @@ fn read_file(layer: &ReadLayer) -> Option<ReadFile> {
 }
 
 /// Whether what the project brings along counts.
-pub(super) fn project_trust(trust: &Trust) -> ProjectTrust {
-    if trust.is_trusted() { ProjectTrust::Trusted } else { ProjectTrust::Untrusted }
+pub(super) fn project_trust(trust: &Trust, choice: TrustChoice) -> ProjectTrust {
+    match choice {
+        TrustChoice::ThisSession => ProjectTrust::Trusted,
+        TrustChoice::AsGiven if trust.is_trusted() => ProjectTrust::Trusted,
+        TrustChoice::AsGiven | TrustChoice::Nothing => ProjectTrust::Untrusted,
+    }
 }

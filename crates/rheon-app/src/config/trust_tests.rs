@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::fixtures::Place;
-use super::inputs::TrustChoice;
+use super::inputs::{Extent, TrustChoice};
 use super::trust::revoke_trust;
 use crate::context::ProjectTrust;
 
@@ -40,7 +40,7 @@ fn nothing_of_it_counts_before_and_all_of_it_after() {
         hooks.PreToolUse = { matcher = "Bash", hooks = [{ command = ".rheon/hooks/check.sh", type = "command" }] } [/project/.rheon/config.toml:5] (left out: the project is not trusted)
         hooks.Stop = { hooks = [{ type = "command", command = "true" }] } [/project/.claude/settings.json] (left out: the project is not trusted)
         mcp_servers.x = { command = "x" } [/project/.rheon/config.toml:8] (left out: the project is not trusted)"#]].assert_eq(&place.shown(&config));
-    expect!["/project: the project is not trusted, so what it brings along is left out: .claude/settings.json, .rheon/config.toml, .rheon/hooks/check.sh; start rheon here in a terminal to look at it and agree"].assert_eq(&place.warnings(&config));
+    expect!["/project: the project is not trusted, so what it brings along is left out: .claude/settings.json, .rheon/config.toml, .rheon/hooks/check.sh; look at it with `rheon trust show` and agree with `rheon trust grant`"].assert_eq(&place.warnings(&config));
     assert!(config.settings.hooks.is_empty());
     let review = config.review.unwrap();
     assert!(review.is_open());
@@ -123,4 +123,27 @@ fn hooks_of_a_project_are_checked_though_they_do_not_run() {
     expect![[r#"cannot read /project/.rheon/config.toml: line 1: hooks: unknown key "comand"; did you mean "command"?"#]].assert_eq(&place.problems());
     let place = Place::new().user("[[hooks.PreToolUs]]\nhooks = []\n");
     expect![[r#"cannot read /home/.config/rheon/config.toml: line 1: hooks: unknown event "PreToolUs"; did you mean "PreToolUse"?"#]].assert_eq(&place.problems());
+}
+
+#[test]
+fn trust_for_one_session_counts_and_is_not_remembered() {
+    let place = project();
+    let inputs = || crate::config::ConfigInputs { trust: TrustChoice::ThisSession, ..place.inputs() };
+    let config = place.load_with(inputs());
+    assert_eq!((config.trust, config.settings.hooks.hooks().count()), (ProjectTrust::Trusted, 2));
+    assert_eq!(config.settings.model.name.as_deref(), Some("openai/theirs"));
+    assert_eq!(place.warnings(&config), "");
+    assert_eq!(place.load().trust, ProjectTrust::Untrusted);
+}
+
+#[test]
+fn a_bare_session_has_nothing_of_the_project_and_no_hooks_or_servers_of_the_user() {
+    let place = project().user(
+        "model = \"openai/mine\"\n[[hooks.Stop]]\nhooks = [{ type = \"command\", command = \"true\" }]\n[mcp_servers.y]\ncommand = \"y\"\n",
+    );
+    let bare = place.load_with(crate::config::ConfigInputs { extent: Extent::Bare, ..place.inputs() });
+    assert_eq!(bare.settings.model.name.as_deref(), Some("openai/mine"));
+    assert!(bare.settings.hooks.is_empty() && bare.settings.mcp_servers.is_empty() && bare.review.is_none());
+    assert_eq!(place.warnings(&bare), "");
+    assert_eq!(place.load().settings.hooks.hooks().count(), 1);
 }

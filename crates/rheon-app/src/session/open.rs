@@ -9,7 +9,6 @@ use rheon_tools::Toolkit;
 use rheon_tools::commands::Part;
 use rheon_tools::hooks::{CommandHooks, HookSettings, SessionEndReason, SessionSource};
 use rheon_types::{Event, Hook, InputFilter, OutputSchema, SessionId, ThinkingLevel};
-use serde_json::json;
 
 use super::client::{Asking, ClientParts, LocalClient};
 use super::error::OpenError;
@@ -17,6 +16,7 @@ use super::machine::Surroundings;
 use super::notice::{SessionNotice, Tell};
 use super::services::{registry, variables};
 use super::spent::{Counter, Spent};
+use super::tool_tokens::tool_tokens;
 use super::wiring::{self, Wired};
 use crate::config::Config;
 use crate::context::{ExtensionPlaces, Extensions, Loaded};
@@ -125,7 +125,7 @@ impl OpenSession {
         for warning in odd.iter().chain(&loaded.warnings) {
             tell(SessionNotice::Context(warning.clone()));
         }
-        let mut toolkit = wiring::toolkit(&surroundings, &config, policy, &loaded, &tell).await?;
+        let mut toolkit = wiring::toolkit(&surroundings, &config, policy, loaded.skills.clone(), &tell).await?;
         if let Some(names) = &extras.tools {
             for name in toolkit.offer_only(names) {
                 tell(SessionNotice::Policy(format!(
@@ -237,17 +237,11 @@ impl OpenSession {
     /// What takes how much of the model's window.
     pub fn context_report(&self) -> ContextReport {
         let counter = TokenCounter::for_model(&self.model.model);
-        let tools = self.toolkit.tools();
-        let tools = tools.iter().map(|tool| {
-            let definition = json!({
-                "name": tool.name(), "description": tool.description(), "schema": tool.parameters_schema(),
-            });
-            counter.text(&definition.to_string())
-        });
+        let tools = tool_tokens(counter, &self.toolkit.tools());
         let messages = self.client.agent().messages();
         let messages =
             messages.iter().filter_map(|message| message.as_llm()).map(|message| counter.message(message));
-        self.loaded.assembled.report(tools.sum(), messages.sum(), self.model.info.context_tokens)
+        self.loaded.assembled.report(tools, messages.sum(), self.model.info.context_tokens)
     }
 
     /// What was typed, if it is a command of the user's or of the project's own: the prompt that it stands for. Files and commands
@@ -274,7 +268,10 @@ impl OpenSession {
 }
 
 /// The model that is configured, or else the first that can be asked.
-async fn asked(config: &Config, surroundings: &Surroundings) -> Result<(Chosen, ResolvedModel), OpenError> {
+pub(super) async fn asked(
+    config: &Config,
+    surroundings: &Surroundings,
+) -> Result<(Chosen, ResolvedModel), OpenError> {
     let settings = &config.settings;
     let registry = registry(&settings.services, surroundings)?;
     let said = settings.model.name.as_deref();

@@ -12,6 +12,7 @@ use rheon_tools::hooks::{
     CommandHooks, HookContext, HookEnvironment, HookMessage, HookSettings, SessionSource,
 };
 use rheon_tools::policy::{Places, Policy, Shell, UserRules};
+use rheon_tools::skills::SkillSet;
 use rheon_tools::{Toolkit, ToolkitSettings};
 use rheon_types::SessionId;
 
@@ -98,7 +99,7 @@ pub(super) async fn toolkit(
     surroundings: &Surroundings,
     config: &Config,
     policy: Policy,
-    loaded: &Loaded,
+    skills: SkillSet,
     tell: &Tell,
 ) -> Result<Toolkit, OpenError> {
     let settings = &config.settings;
@@ -116,7 +117,7 @@ pub(super) async fn toolkit(
         sandbox_memory: surroundings.folders.state().ok().map(|folder| folder.join("sandbox.json")),
         held_commands: settings.sandbox.held,
         web: settings.web.fetch.then_some(AddressRule::Public),
-        skills: Arc::new(loaded.skills.clone()),
+        skills: Arc::new(skills),
         rule_sink,
         ..ToolkitSettings::new(policy, Arc::clone(&surroundings.clock))
     })

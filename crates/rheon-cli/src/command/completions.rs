@@ -2,7 +2,6 @@
 
 use clap_complete::Shell;
 
-use crate::cli::grammar;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::print;
@@ -20,9 +19,9 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    pub(crate) fn run(self) -> Result<Exit, Failure> {
+    pub(crate) fn run(self, mut grammar: clap::Command) -> Result<Exit, Failure> {
         let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut grammar(), "rheon", &mut text);
+        clap_complete::generate(self.shell, &mut grammar, "rheon", &mut text);
         print(&String::from_utf8_lossy(&text))
     }
 }
@@ -34,9 +33,9 @@ impl Completions {
 pub(crate) struct Man {}
 
 impl Man {
-    pub(crate) fn run(self) -> Result<Exit, Failure> {
+    pub(crate) fn run(self, grammar: clap::Command) -> Result<Exit, Failure> {
         let mut text = Vec::new();
-        clap_mangen::Man::new(grammar()).render(&mut text).map_err(Failure::error)?;
+        clap_mangen::Man::new(grammar).render(&mut text).map_err(Failure::error)?;
         print(&String::from_utf8_lossy(&text))
     }
 }

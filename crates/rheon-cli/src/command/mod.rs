@@ -1,11 +1,18 @@
 //! The commands, one file each.
 
 mod completions;
+mod config;
+mod context;
 mod demo;
+mod doctor;
+mod init;
+mod memory;
 mod models;
+mod policy;
 mod run;
 mod sessions;
 mod setup;
+mod trust;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -18,20 +25,35 @@ pub(crate) enum Command {
     Run(Box<run::Run>),
     Sessions(sessions::Sessions),
     Models(models::Models),
+    Context(context::Context),
+    Policy(policy::Policy),
+    Config(config::Config),
+    Trust(trust::Trust),
+    Memory(memory::Memory),
+    Init(init::Init),
+    Doctor(doctor::Doctor),
     Demo(demo::Demo),
     Completions(completions::Completions),
     Man(completions::Man),
 }
 
 impl Command {
-    pub(crate) fn run(self) -> Result<Exit, Failure> {
+    /// Does it. `grammar` says what can be typed, for completions and manuals.
+    pub(crate) fn run(self, grammar: fn() -> clap::Command) -> Result<Exit, Failure> {
         match self {
             Self::Run(run) => run.headless(),
             Self::Sessions(sessions) => sessions.run(),
             Self::Models(models) => models.run(),
+            Self::Context(context) => context.run(),
+            Self::Policy(policy) => policy.run(),
+            Self::Config(config) => config.run(),
+            Self::Trust(trust) => trust.run(),
+            Self::Memory(memory) => memory.run(),
+            Self::Init(init) => init.run(),
+            Self::Doctor(doctor) => doctor.run(),
             Self::Demo(demo) => demo.run(),
-            Self::Completions(completions) => completions.run(),
-            Self::Man(man) => man.run(),
+            Self::Completions(completions) => completions.run(grammar()),
+            Self::Man(man) => man.run(grammar()),
         }
     }
 }

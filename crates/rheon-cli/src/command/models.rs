@@ -2,11 +2,11 @@
 
 use rheon_app::models::{ModelLine, VendorLine, model_lines, vendor_lines};
 use rheon_app::session::registry;
-use serde::Serialize;
 
 use super::setup::{config, surroundings};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::json::as_json;
 use crate::output::print;
 use crate::table::{Side, Table};
 
@@ -57,10 +57,6 @@ impl Models {
         }
         print(&model_table(&lines))
     }
-}
-
-fn as_json(lines: &impl Serialize) -> Result<String, Failure> {
-    serde_json::to_string_pretty(lines).map(|text| text + "\n").map_err(Failure::error)
 }
 
 fn model_table(lines: &[ModelLine]) -> String {

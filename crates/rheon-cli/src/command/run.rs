@@ -17,7 +17,7 @@ use crate::flags::{
 use crate::headless;
 use crate::output::remark;
 use crate::runtime::block_on;
-use crate::{prompt, repl, schema};
+use crate::{prompt, repl, schema, trusting};
 
 /// Do one thing and print the answer; the same as rheon -p
 ///
@@ -99,7 +99,10 @@ impl Run {
 
     async fn converse(self) -> Result<Exit, Failure> {
         self.check()?;
-        let opening = self.opening(self.prompt.clone(), Asking::Somebody)?;
+        let mut opening = self.opening(self.prompt.clone(), Asking::Somebody)?;
+        if !self.permission.trust && trusting::agreed(&opening.config)? {
+            opening = self.opening(self.prompt.clone(), Asking::Somebody)?;
+        }
         repl::converse(opening, self.prompt, &self.output).await
     }
 

@@ -1,9 +1,12 @@
 //! Flags become settings: each sets a key as a line of a file would.
 
-use rheon_app::config::{ConfigInputs, FlagValue, Layer};
+use rheon_app::config::{ConfigInputs, Extent, FlagValue, Layer, TrustChoice};
 
 use super::{ModelFlags, PermissionFlags, SessionFlags, SetupFlags, rules};
 use crate::failure::Failure;
+
+/// What a bare session is not told.
+const NOT_BARE: [&str; 4] = ["rules", "skills", "memory", "learnings"];
 
 /// The flags of one run that set keys.
 pub(crate) struct SettingFlags<'a> {
@@ -20,6 +23,14 @@ impl SettingFlags<'_> {
         inputs.settings.clone_from(&self.setup.settings);
         inputs.mcp_configs.clone_from(&self.setup.mcp_config);
         let inputs = self.setting_sources(inputs)?;
+        if self.permission.trust {
+            inputs.trust = TrustChoice::ThisSession;
+        }
+        if self.setup.bare {
+            inputs.extent = Extent::Bare;
+        }
+        let left_out = self.setup.bare.then(|| NOT_BARE.map(str::to_owned).to_vec());
+        let inputs = set(inputs, "--bare", "context.off", left_out);
         let inputs = self.model_flags(inputs);
         let inputs = self.permission_flags(inputs);
         let inputs = set(inputs, "--system-prompt", "system_prompt", said(&self.setup.system_prompt));

@@ -1,6 +1,7 @@
 //! Tests of the program as it is used: arguments and signals in, text and exit codes out.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+mod commands;
 mod demo;
 mod driving;
 mod exits;

@@ -33,6 +33,7 @@ pub(crate) use explanation::mode_name;
 pub use explanation::{Because, Decision, Explanation, Part};
 pub use gate::{PolicyGate, RuleSink};
 pub use held::HeldCommands;
+pub use names::tool_name;
 pub use places::Places;
 pub use policy_set::{Policy, PolicyError, PolicySource, Source, Trust};
 pub use read_only::ReadOnly;

@@ -86,6 +86,14 @@ pub(crate) fn known(name: &str) -> Option<&'static KnownTool> {
     KNOWN.iter().find(|tool| tool.name == name || tool.aliases.contains(&name))
 }
 
+/// The name by which the model calls the tool that people and rules call `name`, if it is one that rules know,
+/// in whatever case.
+pub fn tool_name(name: &str) -> Option<&'static str> {
+    let is_alike = |known: &&str| known.eq_ignore_ascii_case(name);
+    let named = KNOWN.iter().find(|tool| is_alike(&tool.name) || tool.aliases.iter().any(is_alike));
+    named.map(|tool| tool.name)
+}
+
 /// All names that rules may use.
 pub(crate) fn all_names() -> impl Iterator<Item = &'static str> {
     KNOWN.iter().flat_map(|tool| tool.aliases.iter().copied().chain([tool.name]))

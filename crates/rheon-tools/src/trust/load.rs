@@ -35,7 +35,12 @@ pub fn load_project_hooks_with(
     if !trust.is_trusted() {
         return Ok(ProjectHooks { trust, settings: HookSettings::default(), content });
     }
-    let files: Vec<HookSettings> = content.settings.iter().cloned().collect::<Result<_, _>>()?;
-    let settings = HookSettings::merged(files).sealed(|hook| content.seal_of(hook));
+    let settings = sealed_hooks(&content)?;
     Ok(ProjectHooks { trust, settings, content })
+}
+
+/// The hooks of `content`, for a user who agrees to it without that being remembered. Each runs only what was read here.
+pub fn sealed_hooks(content: &ProjectContent) -> Result<HookSettings, TrustError> {
+    let files: Vec<HookSettings> = content.settings.iter().cloned().collect::<Result<_, _>>()?;
+    Ok(HookSettings::merged(files).sealed(|hook| content.seal_of(hook)))
 }

@@ -17,7 +17,7 @@ mod verdict;
 
 pub use content::{ProjectContent, ReadFile, TrustItem};
 pub use error::TrustError;
-pub use load::{ProjectHooks, load_project_hooks, load_project_hooks_with};
+pub use load::{ProjectHooks, load_project_hooks, load_project_hooks_with, sealed_hooks};
 pub use store::TrustStore;
 pub use verdict::Trust;
 

@@ -1,6 +1,6 @@
 //! `rheon sessions delete`.
 
-use super::keeper;
+use super::kept::keeper;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::remark;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::ValueEnum;
 use rheon_app::keeping::{ExportFormat, ExportOptions, RedactionReport};
 
-use super::keeper;
+use super::kept::keeper;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{print, remark};

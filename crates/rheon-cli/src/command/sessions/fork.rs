@@ -2,7 +2,7 @@
 
 use rheon_app::keeping::ForkAt;
 
-use super::keeper;
+use super::kept::keeper;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::print;

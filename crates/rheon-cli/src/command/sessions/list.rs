@@ -4,7 +4,8 @@ use rheon_app::keeping::{LIST_LINES_MAX, Maker, SessionLine};
 use rheon_types::Timestamp;
 use serde_json::{Value, json};
 
-use super::{ScopeFlags, keeper};
+use super::kept::keeper;
+use super::scope::ScopeFlags;
 use crate::ago::ago;
 use crate::exit::Exit;
 use crate::failure::Failure;

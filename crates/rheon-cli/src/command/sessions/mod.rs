@@ -3,23 +3,18 @@
 mod delete;
 mod export;
 mod fork;
+mod kept;
 mod list;
 mod replay;
 mod resume;
 mod rewind;
+mod scope;
 mod search;
 mod show;
 mod stats;
 
-use std::sync::Arc;
-
-use rheon_app::keeping::{Keeper, KeeperParts, Scope};
-use rheon_app::session::Surroundings;
-
-use super::setup::{config, surroundings};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::remark;
 
 /// Find, read, go on with, rewind, export and delete sessions
 ///
@@ -60,33 +55,4 @@ impl Sessions {
             SessionsCommand::Stats(command) => command.run(),
         }
     }
-}
-
-/// Of which folder sessions are wanted.
-#[derive(Debug, Clone, clap::Args)]
-struct ScopeFlags {
-    /// Sessions of all folders, not only of this one
-    #[arg(short, long)]
-    all: bool,
-}
-
-impl ScopeFlags {
-    fn scope(&self) -> Scope {
-        if self.all { Scope::Everywhere } else { Scope::Project }
-    }
-}
-
-/// What keeps the sessions of this folder, and the machine it runs on.
-fn keeper() -> Result<(Keeper, Surroundings), Failure> {
-    let surroundings = surroundings(None)?;
-    let config = config(&surroundings)?;
-    let parts = KeeperParts {
-        folders: surroundings.folders.clone(),
-        project: surroundings.working_folder.clone(),
-        settings: config.settings.sessions,
-        clock: Arc::clone(&surroundings.clock),
-        random: Arc::clone(&surroundings.random),
-    };
-    let keeper = Keeper::new(parts, |notice| remark(&format!("note: {notice}"))).map_err(Failure::error)?;
-    Ok((keeper, surroundings))
 }

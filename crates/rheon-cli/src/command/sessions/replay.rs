@@ -1,6 +1,6 @@
 //! `rheon sessions replay`.
 
-use super::keeper;
+use super::kept::keeper;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::print;

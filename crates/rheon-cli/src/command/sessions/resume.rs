@@ -1,6 +1,6 @@
 //! `rheon sessions resume`: the same as `rheon -r`.
 
-use crate::command::Run;
+use crate::command::run::Run;
 use crate::exit::Exit;
 use crate::failure::Failure;
 

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use rheon_app::keeping::{Keeper, Others, Point, PointFiles, RewindPlan, To, What};
 use rheon_types::Timestamp;
 
-use super::keeper;
+use super::kept::keeper;
 use crate::ago::ago;
 use crate::ask::{Answer, ask};
 use crate::exit::Exit;

@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use rheon_app::keeping::{ExportFormat, ExportOptions};
 
 use super::export::Collected;
-use super::keeper;
+use super::kept::keeper;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::print;

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{ScopeFlags, keeper};
+use super::kept::keeper;
+use super::scope::ScopeFlags;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::print;

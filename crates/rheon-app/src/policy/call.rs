@@ -1,0 +1,100 @@
+//! A call as people type it: the name of a tool and what it is to be given.
+
+use std::sync::Arc;
+
+use rheon_tools::policy::{advice, tool_name};
+use rheon_types::ToolCall;
+use serde_json::{Map, Value};
+
+/// What comes before the name of a tool of an MCP server.
+const MCP_PREFIX: &str = "mcp__";
+
+/// The argument that stands for all, by tool: a line of bash needs no JSON.
+const MAIN_ARGUMENTS: [(&str, &str); 14] = [
+    ("bash", "command"),
+    ("bash_output", "id"),
+    ("bash_kill", "id"),
+    ("read", "path"),
+    ("list", "path"),
+    ("glob", "path"),
+    ("search", "path"),
+    ("write", "path"),
+    ("edit", "path"),
+    ("notebook_edit", "path"),
+    ("web_fetch", "url"),
+    ("web_search", "query"),
+    ("agent", "agent"),
+    ("skill", "name"),
+];
+
+/// Why a call cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    /// There is no such tool.
+    #[error(
+        "there is no tool {name:?}: {advice} Names are those of rules, for instance Bash, Read, Edit, WebFetch or mcp__server__tool"
+    )]
+    Unknown {
+        /// What was typed.
+        name: String,
+        /// What may have been meant.
+        advice: String,
+    },
+    /// The arguments are no JSON object.
+    #[error("the arguments are no JSON object: {0}")]
+    Json(String),
+    /// It is not known what the words are.
+    #[error("{tool} takes its arguments as one JSON object, for instance '{{\"path\": \"src\"}}'")]
+    Words {
+        /// The tool.
+        tool: String,
+    },
+}
+
+/// The call that was typed: the tool by the name that rules or models have for it; its arguments as a JSON object, or the one that
+/// matters as it stands, like a command or a path.
+pub fn typed_call(tool: &str, arguments: &[String]) -> Result<ToolCall, CallError> {
+    let name = match tool_name(tool) {
+        Some(name) => name,
+        None if tool.starts_with(MCP_PREFIX) => tool,
+        None => {
+            let known: Vec<&str> = MAIN_ARGUMENTS.iter().map(|(name, _)| *name).collect();
+            let advice = match advice(&tool.to_lowercase(), &known) {
+                question if question.ends_with('?') => question,
+                list => list + ".",
+            };
+            return Err(CallError::Unknown { name: tool.chars().take(100).collect(), advice });
+        }
+    };
+    let arguments = object(name, arguments)?;
+    Ok(ToolCall { id: "typed".into(), name: name.into(), arguments: Arc::new(arguments), malformed: None })
+}
+
+fn object(name: &str, typed: &[String]) -> Result<Value, CallError> {
+    let text = typed.join(" ");
+    // A line of bash may begin with a brace, too.
+    let is_group = name == "bash" && !text.trim_start().starts_with("{\"");
+    if text.trim_start().starts_with('{') {
+        match serde_json::from_str(&text) {
+            Ok(value) => return Ok(value),
+            Err(_) if is_group => {}
+            Err(error) => return Err(CallError::Json(error.to_string())),
+        }
+    }
+    let main = MAIN_ARGUMENTS.iter().find(|(tool, _)| *tool == name);
+    match (main, typed) {
+        (_, []) => Ok(Value::Object(Map::new())),
+        (Some((_, key)), [_]) => {
+            Ok(Value::Object([((*key).to_owned(), Value::String(text))].into_iter().collect()))
+        }
+        // A line of bash may be typed as it would be in a shell.
+        (Some(("bash", key)), _) => {
+            Ok(Value::Object([((*key).to_owned(), Value::String(text))].into_iter().collect()))
+        }
+        (Some(_) | None, _) => Err(CallError::Words { tool: name.to_owned() }),
+    }
+}
+
+#[cfg(test)]
+#[path = "call_tests.rs"]
+mod tests;

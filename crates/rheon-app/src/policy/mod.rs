@@ -1,0 +1,10 @@
+//! What rules decide, for people who want to know before anything runs.
+
+mod call;
+mod explain;
+mod rules;
+
+pub use call::{CallError, typed_call};
+pub use explain::explain;
+pub use rheon_tools::policy::{Because, Decision, Explanation, List, Part, Source, advice, visible};
+pub use rules::{CheckedRule, check_rules};

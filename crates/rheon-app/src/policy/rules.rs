@@ -1,0 +1,58 @@
+//! The rules of all sources, each tried on its own examples.
+
+use rheon_tools::policy::{Document, List, Places, Policy, PolicySource, RuleEntry, Shell, Source, Trust};
+
+use crate::config::Config;
+use crate::session::Surroundings;
+
+/// A rule, tried on its examples.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckedRule {
+    /// Where it comes from.
+    pub source: Source,
+    /// Its list.
+    pub list: List,
+    /// As it is written.
+    pub rule: String,
+    /// How many examples it has.
+    pub examples: usize,
+    /// What its author should know.
+    pub warning: Option<String>,
+    /// What is wrong with it.
+    pub problem: Option<String>,
+}
+
+/// The rules of all sources in the order in which they are asked, each tried on its examples.
+pub fn check_rules(surroundings: &Surroundings, config: &Config) -> Vec<CheckedRule> {
+    let places = Places { working_folder: surroundings.working_folder.clone(), home: surroundings.home() };
+    let mut checked = Vec::new();
+    for source in &config.settings.permissions.sources {
+        let Document { deny, ask, allow, .. } = &source.document;
+        for entry in deny.iter().chain(ask).chain(allow) {
+            checked.push(check(source, entry, &places));
+        }
+    }
+    checked.sort_by_key(|rule| (rule.list, rule.source));
+    checked
+}
+
+fn check(source: &PolicySource, entry: &RuleEntry, places: &Places) -> CheckedRule {
+    let mut alone = Document::default();
+    let list = match entry.rule.list() {
+        List::Deny => &mut alone.deny,
+        List::Ask => &mut alone.ask,
+        List::Allow => &mut alone.allow,
+    };
+    list.push(entry.clone());
+    let alone = PolicySource { document: alone, ..source.clone() };
+    // Whether the project is trusted decides if its rules count, not if they are right.
+    let made = Policy::new(vec![alone], places.clone(), Trust::Trusted, Shell::default());
+    CheckedRule {
+        source: source.source,
+        list: entry.rule.list(),
+        rule: entry.rule.text().to_owned(),
+        examples: entry.matching.len() + entry.not_matching.len(),
+        warning: entry.rule.warning().map(str::to_owned),
+        problem: made.err().map(|error| error.to_string()),
+    }
+}

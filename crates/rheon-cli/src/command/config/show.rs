@@ -1,0 +1,120 @@
+//! `rheon config show`.
+
+use rheon_app::config::{Effect, Shown, reference};
+use rheon_app::policy::advice;
+use serde_json::{Value, json};
+
+use crate::command::setup::{config, surroundings};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::json::as_json;
+use crate::output::{print, remark};
+use crate::render::inert;
+use crate::table::{Side, Table};
+
+/// Show what is configured; keys are never shown
+///
+/// Without --origin: what counts. With --origin: what every file, variable and default says about every key, and what became of it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Show {
+    /// Only this key, such as model or sandbox.require, or this section
+    key: Option<String>,
+
+    /// Where each value comes from, and what was overridden or left out
+    #[arg(long)]
+    origin: bool,
+
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Show {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let config = config(&surroundings(None)?)?;
+        for warning in &config.warnings {
+            remark(&format!("note: {warning}"));
+        }
+        let mut shown = config.show();
+        if let Some(key) = &self.key {
+            check(key)?;
+            shown.retain(|shown| is_within(&shown.key, key));
+        }
+        if !self.origin {
+            shown.retain(|shown| shown.effect == Effect::Counts);
+        }
+        if self.json {
+            return print(&as_json(&shown.iter().map(json_of).collect::<Vec<Value>>())?);
+        }
+        if let (Some(key), []) = (&self.key, shown.as_slice()) {
+            remark(&format!("{key} is not set"));
+        }
+        if self.origin {
+            return print(&table(&shown));
+        }
+        let lines = shown.iter().map(|shown| format!("{} = {}\n", shown.key, shown.value));
+        print(&inert(&lines.collect::<String>()))
+    }
+}
+
+fn is_within(key: &str, wanted: &str) -> bool {
+    key.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// Whether there is such a key.
+fn check(wanted: &str) -> Result<(), Failure> {
+    let keys: Vec<&str> = reference().iter().map(|key| key.key).collect();
+    let is_known = |key: &&str| match key.strip_suffix(".*") {
+        Some(section) => is_within(wanted, section),
+        None => is_within(key, wanted),
+    };
+    if keys.iter().any(is_known) {
+        return Ok(());
+    }
+    let question = Some(advice(wanted, &keys)).filter(|advice| advice.ends_with('?')).unwrap_or_default();
+    let hint =
+        if question.is_empty() { "`rheon config show --origin` lists all that is set" } else { &question };
+    Err(Failure::usage(format_args!("there is no key {wanted:?}; {hint}")))
+}
+
+fn effect(effect: Effect) -> (&'static str, &'static str) {
+    match effect {
+        Effect::Counts => ("counts", ""),
+        Effect::Overridden => ("overridden", ""),
+        Effect::LeftOut(why) => ("left out", why),
+    }
+}
+
+fn table(shown: &[Shown]) -> String {
+    let columns = [
+        ("key", Side::Left),
+        ("value", Side::Left),
+        ("", Side::Left),
+        ("layer", Side::Left),
+        ("from", Side::Left),
+    ];
+    let mut table = Table::new(&columns);
+    for shown in shown {
+        let effect = match effect(shown.effect) {
+            ("counts", _) => String::new(),
+            (effect, "") => effect.to_owned(),
+            (effect, why) => format!("{effect}: {why}"),
+        };
+        let Shown { key, value, origin, .. } = shown;
+        table.row([key.clone(), value.clone(), effect, origin.layer.as_str().into(), origin.to_string()]);
+    }
+    table.text()
+}
+
+fn json_of(shown: &Shown) -> Value {
+    let (effect, why) = effect(shown.effect);
+    json!({
+        "key": shown.key,
+        "value": shown.value,
+        "effect": effect,
+        "why": Some(why).filter(|why| !why.is_empty()),
+        "layer": shown.origin.layer.as_str(),
+        "from": shown.origin.source.to_string(),
+        "line": shown.origin.line,
+    })
+}

@@ -1,0 +1,85 @@
+//! `rheon config validate`.
+
+use std::path::{Path, PathBuf};
+
+use rheon_app::config::{Config, ConfigError, ConfigInputs, Finding, SourceName, config_paths};
+use rheon_app::policy::check_rules;
+use rheon_app::session::Surroundings;
+
+use crate::command::setup::{self, surroundings};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{print, remark};
+
+/// Look for mistakes in what is configured
+///
+/// Without FILE: in all that counts here. With FILE: in this one, which need not be in its place; a file that is not in a project counts as your
+/// own. Ends with 2 where there are mistakes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Validate {
+    /// Which file
+    file: Option<PathBuf>,
+}
+
+impl Validate {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let surroundings = surroundings(None)?;
+        if let Some(file) = self.file {
+            return validate(&file, &surroundings);
+        }
+        let config = setup::config(&surroundings)?;
+        for warning in &config.warnings {
+            remark(&format!("note: {warning}"));
+        }
+        let wrong: Vec<String> =
+            check_rules(&surroundings, &config).into_iter().filter_map(|rule| rule.problem).collect();
+        if !wrong.is_empty() {
+            return Err(Failure::usage(wrong.join("\n")));
+        }
+        let files: Vec<String> = config
+            .paths()
+            .iter()
+            .filter(|path| path.exists)
+            .map(|path| format!("  {} ({})\n", path.path.display(), path.layer.as_str()))
+            .collect();
+        match files.as_slice() {
+            [] => print("nothing is configured, so nothing is wrong\n"),
+            files => print(&format!("nothing is wrong in\n{}", files.concat())),
+        }
+    }
+}
+
+/// Looks for mistakes in one file.
+pub(super) fn validate(file: &Path, surroundings: &Surroundings) -> Result<Exit, Failure> {
+    let unreadable = |error| Failure::usage(format_args!("cannot read {}: {error}", file.display()));
+    let whole = surroundings.working_folder.join(file).canonicalize().map_err(unreadable)?;
+    if !whole.is_file() {
+        return Err(Failure::usage(format_args!("cannot read {}: it is no file", file.display())));
+    }
+    let inputs = ConfigInputs::new(surroundings.environment.clone(), &surroundings.working_folder);
+    let is_it = |path: &Path| path.canonicalize().is_ok_and(|path| path == whole);
+    let in_place = config_paths(&inputs).into_iter().any(|path| is_it(&path.path));
+    let settings = (!in_place).then(|| whole.display().to_string());
+    let loaded = Config::load(ConfigInputs { settings, ..inputs });
+    let is_of_it = |finding: &Finding| match &finding.origin.source {
+        SourceName::File(path) => is_it(path),
+        SourceName::BuiltIn | SourceName::Variable(_) | SourceName::Flag(_) => false,
+    };
+    match loaded {
+        Ok(config) => {
+            for warning in config.warnings.iter().filter(|finding| is_of_it(finding)) {
+                remark(&format!("note: {warning}"));
+            }
+        }
+        Err(ConfigError { problems }) => {
+            let (here, elsewhere): (Vec<Finding>, Vec<Finding>) = problems.into_iter().partition(is_of_it);
+            if !here.is_empty() {
+                return Err(Failure::usage(ConfigError { problems: here }));
+            }
+            for problem in elsewhere {
+                remark(&format!("note: elsewhere: {problem}"));
+            }
+        }
+    }
+    print(&format!("nothing is wrong in {}\n", file.display()))
+}

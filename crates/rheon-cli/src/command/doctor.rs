@@ -1,0 +1,92 @@
+//! `rheon doctor`: what works here and what does not.
+
+use std::io::{IsTerminal as _, stderr, stdin, stdout};
+
+use rheon_app::config::ConfigInputs;
+use rheon_app::doctor::{Check, Examination, Network, Standing, examine};
+use rheon_app::keeping::Environment;
+use serde_json::json;
+
+use super::setup::surroundings;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::json::as_json;
+use crate::output::print;
+use crate::render::inert;
+use crate::runtime::block_on;
+
+/// Find out what works here and what does not, with the next step for each
+///
+/// Looks at folders, settings, the model and its key (which is never shown), the sandbox (by trying to get out of it), programs, sessions and
+/// the disk. Ends with 1 if something is bad.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Doctor {
+    /// Call up the service of the chosen model, too; nothing is asked of it
+    #[arg(long)]
+    online: bool,
+
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Doctor {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let surroundings = surroundings(None)?;
+        let environment = surroundings.environment.clone();
+        let inputs = ConfigInputs::new(environment.clone(), &surroundings.working_folder);
+        let network = if self.online { Network::Tried } else { Network::Untouched };
+        let examination = Examination { surroundings, inputs, network };
+        let found = block_on(async { Ok(examine(examination).await) })?;
+        let version =
+            format!("{} ({}, {})", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH);
+        let mut checks = vec![Check::ok("rheon", version)];
+        checks.extend(found);
+        checks.push(terminal(&environment));
+        if self.json {
+            print(&as_json(&json!({ "checks": checks }))?)?;
+        } else {
+            print(&inert(&text(&checks)))?;
+        }
+        let is_bad = checks.iter().any(|check| check.standing == Standing::Bad);
+        Ok(if is_bad { Exit::Error } else { Exit::Done })
+    }
+}
+
+fn terminal(environment: &Environment) -> Check {
+    const TOPIC: &str = "terminal";
+    if !stdin().is_terminal() || !stdout().is_terminal() || !stderr().is_terminal() {
+        return Check::ok(TOPIC, "none here, so nobody can be asked");
+    }
+    match environment.text("TERM") {
+        Some("dumb") | None => {
+            Check::warn(TOPIC, "it is not known what it can do", "set TERM, for instance to xterm-256color")
+        }
+        Some(term) if environment.get("NO_COLOR").is_some() => {
+            Check::ok(TOPIC, format!("{term}, without colours"))
+        }
+        Some(term) => Check::ok(TOPIC, term),
+    }
+}
+
+fn text(checks: &[Check]) -> String {
+    let mut text = String::new();
+    for check in checks {
+        let standing = match check.standing {
+            Standing::Ok => "ok",
+            Standing::Warn => "warn",
+            Standing::Bad => "BAD",
+        };
+        text.push_str(&format!("{standing:<5} {:<9} {}\n", check.topic, check.what));
+        for line in check.next.iter().flat_map(|next| next.lines()) {
+            text.push_str(&format!("{:<16}→ {}\n", "", line.trim()));
+        }
+    }
+    let count = |standing| checks.iter().filter(|check| check.standing == standing).count();
+    match (count(Standing::Bad), count(Standing::Warn)) {
+        (0, 0) => text.push_str("All is well.\n"),
+        (0, warn) => text.push_str(&format!("It works; {warn} could be better.\n")),
+        (bad, _) => text.push_str(&format!("{bad} must be mended.\n")),
+    }
+    text
+}

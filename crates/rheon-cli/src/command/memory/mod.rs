@@ -1,0 +1,48 @@
+//! `rheon memory`: what outlives sessions, to be read and changed.
+
+mod delete;
+mod desk;
+mod edit;
+mod judge;
+mod list;
+mod search;
+mod show;
+mod thing;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// Read and change what is remembered: notes, earlier sessions, learnings
+///
+/// A note is named by its name, an earlier session by (the beginning of) its id, a learning by its number.
+#[derive(Debug, clap::Args)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub(crate) struct Memory {
+    #[command(subcommand)]
+    command: MemoryCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum MemoryCommand {
+    List(list::List),
+    Show(show::Show),
+    Search(search::Search),
+    Edit(edit::Edit),
+    Delete(delete::Delete),
+    Approve(judge::Approve),
+    Reject(judge::Reject),
+}
+
+impl Memory {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        match self.command {
+            MemoryCommand::List(command) => command.run(),
+            MemoryCommand::Show(command) => command.run(),
+            MemoryCommand::Search(command) => command.run(),
+            MemoryCommand::Edit(command) => command.run(),
+            MemoryCommand::Delete(command) => command.run(),
+            MemoryCommand::Approve(command) => command.run(),
+            MemoryCommand::Reject(command) => command.run(),
+        }
+    }
+}

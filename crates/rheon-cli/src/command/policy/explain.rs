@@ -1,0 +1,105 @@
+//! `rheon policy explain`.
+
+use std::sync::Arc;
+
+use rheon_app::policy::{Because, Decision, Explanation, Part, explain, typed_call, visible};
+use rheon_app::session::Tell;
+use serde_json::{Value, json};
+
+use crate::command::setup::{config, surroundings};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::json::as_json;
+use crate::opening::failure;
+use crate::output::{print, remark};
+use crate::runtime::block_on;
+
+/// Say what would be decided about a call, and why; nothing runs
+///
+/// rheon policy explain Bash "git push"
+/// rheon policy explain Edit src/main.rs
+/// rheon policy explain mcp__github__search '{"query": "x"}'
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Explain {
+    /// As JSON; goes before the tool
+    #[arg(long)]
+    json: bool,
+
+    /// Which tool, by the name that rules use
+    tool: String,
+
+    /// The command, path or address; or all arguments as one JSON object
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<String>,
+}
+
+impl Explain {
+    pub(crate) fn run(self) -> Result<Exit, Failure> {
+        let call = typed_call(&self.tool, &self.arguments).map_err(Failure::usage)?;
+        let surroundings = surroundings(None)?;
+        let config = config(&surroundings)?;
+        for warning in &config.warnings {
+            remark(&format!("note: {warning}"));
+        }
+        let tell: Tell = Arc::new(|notice| remark(&format!("note: {notice}")));
+        let explanation =
+            block_on(async { explain(&surroundings, &config, &call, &tell).await.map_err(failure) })?;
+        if self.json {
+            return print(&as_json(&json_of(&explanation))?);
+        }
+        print(&text(&explanation))
+    }
+}
+
+fn text(explanation: &Explanation) -> String {
+    let mut text = format!("{explanation}\n");
+    let what = match explanation.decision {
+        Decision::Allow => "It runs without a question.",
+        Decision::Queue => "It waits in the plan until that is approved.",
+        Decision::Ask => "You are asked; where nobody can be asked, it is refused.",
+        Decision::Deny => "It is refused.",
+    };
+    text.push_str(what);
+    text.push('\n');
+    let mut rules: Vec<&String> = explanation
+        .parts
+        .iter()
+        .filter(|part| part.decision == Decision::Ask)
+        .filter_map(|part| part.suggestion.as_ref())
+        .collect();
+    rules.dedup();
+    if explanation.decision == Decision::Ask && !rules.is_empty() {
+        let rules: Vec<String> = rules.iter().map(|rule| visible(rule).to_string()).collect();
+        text.push_str(&format!("To allow it for good: permissions.allow = {rules:?} in your settings.\n"));
+    }
+    text
+}
+
+fn json_of(explanation: &Explanation) -> Value {
+    let part = |part: &Part| {
+        let (rule, list, source) = match &part.because {
+            Because::Rule { rule, list, source } => (Some(rule), Some(list.to_string()), Some(source)),
+            Because::NotCovered { rule, source, .. } => (Some(rule), Some("allow".to_owned()), Some(source)),
+            Because::Default(_) => (None, None, None),
+        };
+        json!({
+            "what": part.what,
+            "decision": part.decision.to_string(),
+            "because": part.because.to_string(),
+            "rule": rule,
+            "list": list,
+            "source": source.map(ToString::to_string),
+            "danger": part.danger,
+            "suggestion": part.suggestion,
+        })
+    };
+    json!({
+        "decision": explanation.decision.to_string(),
+        "by_rules": explanation.by_rules.to_string(),
+        "mode": explanation.mode,
+        "danger": explanation.danger(),
+        "reason": explanation.reason(),
+        "parts": explanation.parts.iter().map(part).collect::<Vec<Value>>(),
+    })
+}

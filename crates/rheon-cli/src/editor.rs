@@ -1,0 +1,26 @@
+//! The user's editor.
+
+use std::path::Path;
+use std::process::Command;
+
+use rheon_app::keeping::Environment;
+
+use crate::failure::Failure;
+
+/// Opens `file` in the editor that `VISUAL` or `EDITOR` names, and waits until it is closed.
+pub(crate) fn edit(file: &Path, environment: &Environment) -> Result<(), Failure> {
+    let named = ["VISUAL", "EDITOR"].iter().find_map(|name| environment.text(name));
+    let Some(editor) = named.filter(|editor| !editor.trim().is_empty()) else {
+        return Err(Failure::usage(format_args!(
+            "it is not known which editor to use: set VISUAL or EDITOR, or open {} yourself",
+            file.display()
+        )));
+    };
+    // What is set there may have options, as in `code --wait`, so a shell reads it, as git lets one do.
+    let status = Command::new("sh").args(["-c", &format!("{editor} \"$@\""), editor]).arg(file).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(Failure::error(format_args!("the editor {editor:?} ended with {status}"))),
+        Err(error) => Err(Failure::error(format_args!("cannot run the editor {editor:?}: {error}"))),
+    }
+}
