@@ -7,6 +7,7 @@ mod demo;
 pub mod keeping;
 pub mod memory;
 pub mod models;
+pub mod observe;
 pub mod session;
 pub mod stream_json;
 

@@ -107,5 +107,6 @@ pub(super) fn starts() -> AgentEvent {
         metadata: None,
         settings: None,
         history: None,
+        cuts: Vec::new(),
     }
 }

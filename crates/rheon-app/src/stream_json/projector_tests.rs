@@ -328,6 +328,7 @@ fn sub_agents_shorter_windows_modes_and_hooks_have_lines_of_their_own() {
         metadata: None,
         settings: None,
         history: None,
+        cuts: Vec::new(),
     };
     let agent_call = Content::ToolCall(call("call_9", "agent", json!({ "prompt": "look" })));
     let started = AgentEvent::ToolStart {

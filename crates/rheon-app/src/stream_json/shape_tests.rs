@@ -104,6 +104,7 @@ fn catalogue() -> Vec<AgentEvent> {
             metadata: None,
             settings: None,
             history: None,
+            cuts: Vec::new(),
         },
         other => other,
     };
