@@ -12,7 +12,7 @@ use crate::session::{SessionNotice, Tell};
 /// A key that a service repeats in its refusal. Its shape is nobody's, so only its value gives it away.
 pub(super) const CANARY: &str = "canary.Zx81-quite-secret";
 /// A key of a well-known shape that nobody told us about.
-pub(super) const SHAPED: &str = "sk-ant-REDACTED";
+pub(super) const SHAPED: &str = "ghp_0q1w2e3r4t5z6u7i8o9p0a1s2d3f4g5h6j7k";
 /// What the user says, and what a tool finds.
 pub(super) const SAID: &str = "the prompt that nobody logs";
 

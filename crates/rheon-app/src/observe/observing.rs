@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rheon_types::SessionId;
 
@@ -11,6 +12,9 @@ use super::otel::{Collector, Exporter};
 use super::telling::Once;
 use super::trace_file::TraceFile;
 use crate::session::{OpenSession, Opening, SessionNotice, Tell};
+
+/// How long the end of a session waits for the collector.
+const LAST_WORDS_TIME_MAX: Duration = Duration::from_secs(2);
 
 /// A session that is observed. [`Observing::end`] sees to it that nothing is lost.
 pub struct Observing {
@@ -64,7 +68,7 @@ impl Observing {
             trace.flush();
         }
         if let Some(exporter) = self.exporter {
-            exporter.end().await;
+            exporter.end(LAST_WORDS_TIME_MAX).await;
         }
         if let (Some(log), Some(session_id)) = (&self.log, &self.session_id) {
             log.closed(session_id);

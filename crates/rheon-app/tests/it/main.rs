@@ -10,4 +10,5 @@ mod ground;
 mod home;
 mod keeping;
 mod memory;
+mod observe;
 mod trouble;

@@ -4,4 +4,5 @@
 mod demo;
 mod help;
 mod support;
+mod trace;
 mod trouble;

@@ -47,12 +47,29 @@ async fn check(level: LogLevel, expected: Expect) {
 
 #[tokio::test(start_paused = true)]
 async fn the_usual_log_of_a_run() {
-    check(LogLevel::Info, expect![[""]]).await;
+    check(LogLevel::Info, expect![[r#"
+        2023-11-14T22:13:20Z INFO  session opened session=s model=acme/large folder=/project
+        2023-11-14T22:13:20Z WARN  notice: a rule names [redacted]
+        2023-11-14T22:13:20Z INFO  run began run=s.c.1 model=scripted
+        2023-11-14T22:13:20Z WARN  model call is tried again: too many requests of [redacted] and [redacted: GitHub token]�[2J run=s.c.1 attempt=1 attempts_max=3 delay_ms=800
+        2023-11-14T22:13:20.8Z INFO  model call recovered run=s.c.1 attempts=2
+        2023-11-14T22:13:20.8Z INFO  model answered run=s.c.1 stop=tool_use input=100 cache_read=900 cache_write=5 output=20 cost=unknown first_token_ms=800 ms=800
+        2023-11-14T22:13:20.8Z INFO  tool done run=s.c.1 tool=echo call=call_2_0 outcome=ok ms=0
+        2023-11-14T22:13:20.8Z INFO  tool done run=s.c.1 tool=fails call=call_2_1 outcome=failed ms=0
+        2023-11-14T22:13:20.8Z INFO  turn over run=s.c.1 turn=0 tools=2
+        2023-11-14T22:13:20.8Z INFO  model answered run=s.c.1 stop=stop input=100 cache_read=900 cache_write=5 output=20 cost=unknown first_token_ms=0 ms=0
+        2023-11-14T22:13:20.8Z INFO  turn over run=s.c.1 turn=1 tools=0
+        2023-11-14T22:13:20.8Z INFO  run completed run=s.c.1 turns=2 tokens=2050 cost=unknown
+        2023-11-14T22:13:20.8Z INFO  session closed session=s
+    "#]]).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn only_what_is_odd() {
-    check(LogLevel::Warn, expect![[""]]).await;
+    check(LogLevel::Warn, expect![[r#"
+        2023-11-14T22:13:20Z WARN  notice: a rule names [redacted]
+        2023-11-14T22:13:20Z WARN  model call is tried again: too many requests of [redacted] and [redacted: GitHub token]�[2J run=s.c.1 attempt=1 attempts_max=3 delay_ms=800
+    "#]]).await;
 }
 
 #[tokio::test(start_paused = true)]

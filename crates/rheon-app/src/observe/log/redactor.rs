@@ -30,14 +30,14 @@ enum Shapes {
 }
 
 impl Redactor {
-    /// Knows the keys in variables and those that are configured. `is_redacting` is `log.redact`.
+    /// Knows the keys in variables and those that are configured. `redact` is `log.redact`.
     pub(in crate::observe) fn new<'k>(
         environment: &Environment,
         keys: impl IntoIterator<Item = &'k SecretString>,
         redact: bool,
     ) -> Self {
-        let named = environment.texts().filter(|(name, _)| is_secret(name)).map(|(_, value)| value);
-        let mut own: Vec<String> = named.collect();
+        let named = environment.texts().filter(|(name, _)| is_secret(name));
+        let mut own: Vec<String> = named.flat_map(|(_, value)| secrets_in(value)).collect();
         own.extend(keys.into_iter().map(|key| key.expose_secret().to_owned()));
         own.retain(|value| value.len() >= SECRET_BYTES_MIN);
         own.sort_by_key(|value| std::cmp::Reverse(value.len()));
@@ -58,6 +58,14 @@ impl Redactor {
             Shapes::Kept => shown,
         }
     }
+}
+
+/// A value whole, and the values in it where it is a list of `name=value`, as headers are.
+fn secrets_in(value: String) -> Vec<String> {
+    let parts = value.split(',').filter_map(|pair| Some(pair.split_once('=')?.1.trim().to_owned()));
+    let mut secrets: Vec<String> = parts.collect();
+    secrets.push(value);
+    secrets
 }
 
 fn is_secret(name: &str) -> bool {

@@ -25,8 +25,6 @@ const BATCH_SPANS_MAX: usize = 512;
 /// How often spans are sent, and after how many of these times metrics are.
 const BATCH_INTERVAL: Duration = Duration::from_secs(5);
 const METRICS_TICKS: u32 = 12;
-/// How long the end of a session waits for the collector.
-const LAST_WORDS_TIME_MAX: Duration = Duration::from_secs(2);
 /// How long a collector may take to answer.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(10);
 
@@ -75,12 +73,11 @@ impl Exporter {
         move |event| taking.observe(event)
     }
 
-    /// Sends what is left, as long as that does not take too long.
-    pub(in crate::observe) async fn end(mut self) {
+    /// Sends what is left, as long as that takes no longer than `patience`.
+    pub(in crate::observe) async fn end(mut self, patience: Duration) {
         self.stop.cancel();
-        if timeout(LAST_WORDS_TIME_MAX, &mut self.task).await.is_err() {
-            self.task.abort();
-            let seconds = LAST_WORDS_TIME_MAX.as_secs();
+        if timeout(patience, &mut self.task).await.is_err() {
+            let seconds = patience.as_secs();
             self.trouble.tell(format_args!(
                 "the collector at OTEL_EXPORTER_OTLP_ENDPOINT did not take everything within {seconds} s; the last spans are lost"
             ));
@@ -88,7 +85,7 @@ impl Exporter {
     }
 }
 
-/// A session that is not ended in order leaves nothing behind.
+/// Whatever is not sent by now is lost: nothing goes on after a session.
 impl Drop for Exporter {
     fn drop(&mut self) {
         self.task.abort();
