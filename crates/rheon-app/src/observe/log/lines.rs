@@ -91,8 +91,7 @@ fn say(event: &Event) {
             debug!(%run, tool = %name, call = %call_id, ?effect, "tool began");
         }
         AgentEvent::ToolEnd { call_id, name, is_error, duration_ms, .. } => {
-            let outcome = outcome_word(*is_error);
-            info!(%run, tool = %name, call = %call_id, outcome, ms = duration_ms, "tool done");
+            info!(%run, tool = %name, call = %call_id, outcome = outcome_word(*is_error), ms = duration_ms, "tool done");
         }
         // The reason may quote the command; that a call was refused is enough here.
         AgentEvent::ToolBlocked { call_id, name, .. } => {

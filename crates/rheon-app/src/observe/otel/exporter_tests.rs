@@ -156,54 +156,7 @@ async fn a_collector_gets_the_spans_and_metrics_of_a_run() {
         }
     }
     let request: Value = serde_json::from_slice(&traces.body).unwrap();
-    expect![[r#"
-        chat scripted (span 3 in 2 of trace 1, kind 3, 1700000000000000000 to 1700000000800000000, status null)
-            gen_ai.operation.name = {"stringValue":"chat"}
-            gen_ai.provider.name = {"stringValue":"scripted"}
-            gen_ai.conversation.id = {"stringValue":"s"}
-            gen_ai.request.model = {"stringValue":"scripted"}
-            gen_ai.response.model = {"stringValue":"scripted"}
-            gen_ai.response.finish_reasons = {"arrayValue":{"values":[{"stringValue":"tool_call"}]}}
-            gen_ai.usage.input_tokens = {"intValue":"1005"}
-            gen_ai.usage.output_tokens = {"intValue":"20"}
-            gen_ai.usage.cache_read.input_tokens = {"intValue":"900"}
-            gen_ai.usage.cache_creation.input_tokens = {"intValue":"5"}
-        execute_tool echo (span 4 in 2 of trace 1, kind 1, 1700000000800000000 to 1700000000800000000, status null)
-            gen_ai.operation.name = {"stringValue":"execute_tool"}
-            gen_ai.conversation.id = {"stringValue":"s"}
-            gen_ai.tool.name = {"stringValue":"echo"}
-            gen_ai.tool.call.id = {"stringValue":"call_2_0"}
-            gen_ai.tool.type = {"stringValue":"function"}
-        execute_tool fails (span 5 in 2 of trace 1, kind 1, 1700000000800000000 to 1700000000800000000, status {"code":2})
-            gen_ai.operation.name = {"stringValue":"execute_tool"}
-            gen_ai.conversation.id = {"stringValue":"s"}
-            gen_ai.tool.name = {"stringValue":"fails"}
-            gen_ai.tool.call.id = {"stringValue":"call_2_1"}
-            gen_ai.tool.type = {"stringValue":"function"}
-            error.type = {"stringValue":"tool_error"}
-        chat scripted (span 6 in 2 of trace 1, kind 3, 1700000000800000000 to 1700000000800000000, status null)
-            gen_ai.operation.name = {"stringValue":"chat"}
-            gen_ai.provider.name = {"stringValue":"scripted"}
-            gen_ai.conversation.id = {"stringValue":"s"}
-            gen_ai.request.model = {"stringValue":"scripted"}
-            gen_ai.response.model = {"stringValue":"scripted"}
-            gen_ai.response.finish_reasons = {"arrayValue":{"values":[{"stringValue":"stop"}]}}
-            gen_ai.usage.input_tokens = {"intValue":"1005"}
-            gen_ai.usage.output_tokens = {"intValue":"20"}
-            gen_ai.usage.cache_read.input_tokens = {"intValue":"900"}
-            gen_ai.usage.cache_creation.input_tokens = {"intValue":"5"}
-        invoke_agent rheon (span 2 in - of trace 1, kind 1, 1700000000000000000 to 1700000000800000000, status null)
-            gen_ai.operation.name = {"stringValue":"invoke_agent"}
-            gen_ai.provider.name = {"stringValue":"scripted"}
-            gen_ai.conversation.id = {"stringValue":"s"}
-            gen_ai.agent.name = {"stringValue":"rheon"}
-            gen_ai.agent.id = {"stringValue":"agent"}
-            gen_ai.request.model = {"stringValue":"scripted"}
-            gen_ai.usage.input_tokens = {"intValue":"2010"}
-            gen_ai.usage.output_tokens = {"intValue":"40"}
-            gen_ai.usage.cache_read.input_tokens = {"intValue":"1800"}
-            gen_ai.usage.cache_creation.input_tokens = {"intValue":"10"}
-    "#]].assert_eq(&spans(&request));
+    expect_file!["expected/spans.txt"].assert_eq(&spans(&request));
     let request: Value = serde_json::from_slice(&metrics.body).unwrap();
     expect![[r#"
         {"attributes":[{"key":"service.name","value":{"stringValue":"rheon"}},{"key":"service.version","value":{"stringValue":"0.1.0"}}]}
