@@ -17,7 +17,7 @@ pub(crate) async fn open(
     let tell: Tell = Arc::new(|notice| remark(&format!("note: {notice}")));
     let begun = Observing::begin(&mut opening, flags.trace.as_deref(), &tell);
     let mut observing = begun.map_err(Failure::usage)?;
-    let session = OpenSession::open(opening, observing.tell(tell)).await.map_err(|error| match error {
+    let session = OpenSession::open(opening, observing.tell(&tell)).await.map_err(|error| match error {
         OpenError::Model(_) | OpenError::Registry(_) | OpenError::Policy(_) => Failure::usage(error),
         OpenError::Services(_) | OpenError::Keeping(_) | OpenError::Toolkit(_) | OpenError::Build(_) => {
             Failure::error(error)

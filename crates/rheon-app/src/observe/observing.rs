@@ -28,9 +28,10 @@ impl Observing {
     /// Adds to an opening what observes its session: the trace in a file, the log that is configured, the collector that variables
     /// name. What goes wrong later is told once and ends nothing. Needs a runtime.
     pub fn begin(opening: &mut Opening, trace: Option<&Path>, tell: &Tell) -> Result<Self, ObserveError> {
-        let trace = trace.map(|path| TraceFile::open(path, Once::new(tell))).transpose()?;
         let log = log(opening, tell);
-        let exporter = exporter(opening, tell);
+        let told = logged(log.as_ref(), tell);
+        let trace = trace.map(|path| TraceFile::open(path, Once::new(&told))).transpose()?;
+        let exporter = exporter(opening, &told);
         let observers = &mut opening.extras.observers;
         if let Some(trace) = trace.clone() {
             observers.push(Box::new(move |event| trace.observe(event)));
@@ -45,12 +46,8 @@ impl Observing {
     }
 
     /// The same way to tell, with what is told in the log as well.
-    pub fn tell(&self, tell: Tell) -> Tell {
-        let Some(log) = self.log.clone() else { return tell };
-        Arc::new(move |notice: SessionNotice| {
-            log.notice(&notice);
-            tell(notice);
-        })
+    pub fn tell(&self, tell: &Tell) -> Tell {
+        logged(self.log.as_ref(), tell)
     }
 
     /// The session is open.
@@ -74,6 +71,16 @@ impl Observing {
             log.closed(session_id);
         }
     }
+}
+
+/// The same way to tell, with what is told in the log as well.
+fn logged(log: Option<&Log>, tell: &Tell) -> Tell {
+    let tell = Arc::clone(tell);
+    let Some(log) = log.cloned() else { return tell };
+    Arc::new(move |notice: SessionNotice| {
+        log.notice(&notice);
+        tell(notice);
+    })
 }
 
 /// The log that is configured; none where it is not known where it belongs.

@@ -85,7 +85,7 @@ async fn run(machine: &Machine, trace: Option<&Path>) -> (Vec<Event>, Vec<String
     let tell: Tell = Arc::new(move |notice| heard.lock().unwrap().push(notice.to_string()));
     let mut opening = machine.opening();
     let mut observing = Observing::begin(&mut opening, trace, &tell).unwrap();
-    let session = OpenSession::open(opening, observing.tell(tell)).await.unwrap();
+    let session = OpenSession::open(opening, observing.tell(&tell)).await.unwrap();
     observing.opened(&session);
     let client = session.client();
     let mut watch = client.watch();
