@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: speed and memory as one table, each figure beside a reference measured in the same run.
 
 mod allocations;
+mod context;
 mod costs;
 mod figures;
 mod instructions;
@@ -22,7 +23,7 @@ use table::Measured;
 /// Which benchmarks.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Only this part; without it, all but `providers`, `tools`, `store` and `reference`, in one table.
+    /// Only this part; without it, all but `providers`, `tools`, `store`, `context` and `reference`, in one table.
     part: Option<Part>,
     /// For `reference`, handed on to cargo: `cargo xtask bench reference -- --no-default-features`.
     #[arg(last = true)]
@@ -44,6 +45,8 @@ enum Part {
     Tools,
     /// The store: journals, sessions and their index. A table of its own; makes sessions of 1 GB first.
     Store,
+    /// The context: what a turn pays for the conversation before it, and compaction. A table of its own.
+    Context,
     /// The same work on other systems, in one process. Downloads and compiles them first.
     Reference,
 }
@@ -55,6 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Some(Part::Providers) => return providers::run(),
         Some(Part::Tools) => return tools::run(),
         Some(Part::Store) => return store::run(),
+        Some(Part::Context) => return context::run(),
         Some(Part::Loop) => Measured { times: timing::measure()?, ..Measured::default() },
         Some(Part::Allocations) => Measured { allocations: allocations::measure()?, ..Measured::default() },
         Some(Part::Instructions) => Measured { instructions: counted()?, ..Measured::default() },

@@ -23,11 +23,6 @@ impl Ending {
         }
     }
 
-    /// How the run ended, if it did.
-    pub(crate) fn end(&self) -> Option<&RunEnd> {
-        self.end.as_ref()
-    }
-
     /// The exit code. `signal` is the one that stopped the run, if one did.
     pub(crate) fn exit(&self, signal: Option<Exit>) -> Exit {
         match (&self.end, signal) {

@@ -49,9 +49,8 @@ impl Interrupts {
 
     /// Waits for the next one. A signal to terminate ends the program.
     pub(crate) async fn next(&mut self) {
-        match self.listener.next().await {
-            Exit::Terminated => end_now(Exit::Terminated),
-            _ => {}
+        if self.listener.next().await == Exit::Terminated {
+            end_now(Exit::Terminated);
         }
     }
 }

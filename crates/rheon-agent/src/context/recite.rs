@@ -1,11 +1,26 @@
 //! `Recitation`: the goal and how far the work is, said again near the end of the window, the more often the fuller it is.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use rheon_types::event::{TaskItem, TaskStatus};
-use rheon_types::{Author, History, Message, Reminder, Situation};
+use rheon_types::{AgentMessage, Author, History, Message, Reminder, Situation};
 
 /// Reminds the model of what the user wants and of the task it is at.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Recitation {}
+#[derive(Debug, Default)]
+pub struct Recitation {
+    read: Mutex<Read>,
+}
+
+/// How far a conversation was read, so that what the user said long ago is not looked for again in every turn.
+#[derive(Debug, Default)]
+struct Read {
+    /// How many messages.
+    len: usize,
+    /// The last of them. A conversation that has it in the same place is the same up to it.
+    last: Option<Arc<AgentMessage>>,
+    /// What the user said last among them.
+    goal: Option<Arc<AgentMessage>>,
+}
 
 /// The most characters of the goal that are said again.
 const GOAL_CHARS_MAX: usize = 600;
@@ -22,7 +37,7 @@ impl Reminder for Recitation {
         if situation.turn_index < FIRST_TURN || !situation.turn_index.is_multiple_of(interval(situation)) {
             return None;
         }
-        let goal = goal(situation.history)?;
+        let goal = self.read.lock().unwrap_or_else(PoisonError::into_inner).goal(situation.history)?;
         let mut lines = vec![format!("What the user wants: {goal}")];
         lines.extend(progress(situation.tasks));
         Some(lines.join("\n"))
@@ -39,15 +54,30 @@ fn interval(situation: &Situation<'_>) -> u32 {
     }
 }
 
-/// What the user said last, shortened.
-fn goal(history: &History) -> Option<String> {
-    let said = history.iter().rev().find_map(|message| match message.as_llm() {
-        Some(message @ Message::User(user)) if user.author == Author::User => Some(message.text()),
-        Some(Message::User(_) | Message::Assistant(_) | Message::ToolResult(_)) | None => None,
-    })?;
-    let line = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    let short: String = line.chars().take(GOAL_CHARS_MAX).collect();
-    Some(if short.len() < line.len() { format!("{short} […]") } else { short })
+impl Read {
+    /// What the user said last, shortened.
+    fn goal(&mut self, history: &History) -> Option<String> {
+        let at_end = self.len.checked_sub(1).and_then(|place| history.get(place));
+        let is_same = at_end.zip(self.last.as_ref()).is_some_and(|(one, other)| Arc::ptr_eq(one, other));
+        if !is_same {
+            *self = Self::default();
+        }
+        let new = (self.len..history.len()).rev().filter_map(|place| history.get(place));
+        let found = new.into_iter().find(|message| is_users(message));
+        self.goal = found.or(self.goal.as_ref()).cloned();
+        self.len = history.len();
+        self.last = history.last().cloned();
+        let line = self.goal.as_ref()?.as_llm()?.text().split_whitespace().collect::<Vec<_>>().join(" ");
+        let short: String = line.chars().take(GOAL_CHARS_MAX).collect();
+        Some(if short.len() < line.len() { format!("{short} […]") } else { short })
+    }
+}
+
+fn is_users(message: &AgentMessage) -> bool {
+    match message.as_llm() {
+        Some(Message::User(user)) => user.author == Author::User,
+        Some(Message::Assistant(_) | Message::ToolResult(_)) | None => false,
+    }
 }
 
 /// How far the task list is.

@@ -39,6 +39,26 @@ fn it_says_what_the_user_said_last_and_which_task_is_next() {
 #[test]
 fn a_long_goal_is_shortened_between_characters() {
     let history = history(&["é".repeat(5_000).as_str()]);
-    assert_eq!(goal(&history), Some(format!("{} […]", "é".repeat(600))));
-    assert_eq!(goal(&History::new()), None);
+    let mut read = Read::default();
+    assert_eq!(read.goal(&history), Some(format!("{} […]", "é".repeat(600))));
+    assert_eq!(read.goal(&History::new()), None);
+}
+
+#[test]
+fn what_the_user_says_later_counts_and_so_does_going_back() {
+    let note = || Arc::new(AgentMessage::from(Message::note("a note", Timestamp::default())));
+    let said = |text: &str| Arc::new(AgentMessage::user(text, Timestamp::default()));
+    let mut read = Read::default();
+    let mut history = history(&["first"]);
+    history.push(note());
+    assert_eq!(read.goal(&history).as_deref(), Some("first"));
+    history.push(note());
+    assert_eq!(read.goal(&history).as_deref(), Some("first"));
+    let earlier = history.clone();
+    history.push(said("second"));
+    history.push(note());
+    assert_eq!(read.goal(&history).as_deref(), Some("second"));
+    assert_eq!(read.goal(&earlier).as_deref(), Some("first"));
+    let other: History = [note(), said("third"), note(), note()].into_iter().collect();
+    assert_eq!(read.goal(&other).as_deref(), Some("third"));
 }

@@ -5,16 +5,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures::StreamExt;
 use rheon_types::{
     AgentMessage, BoxFuture, Chunk, Content, Draft, History, Message, MicroUsd, ModelInfo, Provider,
-    ProviderError, ProviderErrorKind, Request, StopReason, Usage,
+    ProviderError, ProviderErrorKind, Request, StopReason, ThinkingLevel, Usage,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::budget::{BudgetPool, Granted, Planned};
 use crate::context::{ContextTracker, Summariser, TokenCounter, summary_prompt, transcript};
 use crate::live::Run;
+use crate::step::assemble::assemble;
 
 /// The longest summary.
 const SUMMARY_TOKENS_MAX: u32 = 4_096;
+/// The longest with the thinking before it.
+const THOUGHT_TOKENS_MAX: u32 = 16_384;
+/// How much of the window an answer may take: one in so many.
+const ANSWER_SHARE: u64 = 5;
 
 /// Asks the run's own model for summaries, and counts what they take.
 pub(crate) struct RunSummariser {
@@ -23,6 +28,9 @@ pub(crate) struct RunSummariser {
     info: Option<Arc<ModelInfo>>,
     budget: Option<BudgetPool>,
     window_tokens: u64,
+    /// What the run would ask now. A summary of its beginning is asked for behind the same words: services have them in their
+    /// cache, so that they need not read, and nobody pay for, most of a full window once more.
+    turn: Request,
     counter: TokenCounter,
     tracker: ContextTracker,
     cancel: CancellationToken,
@@ -47,6 +55,7 @@ impl RunSummariser {
             model,
             budget: run.config.budget.clone(),
             window_tokens: run.window_tokens(),
+            turn: Request { reminder: None, ..assemble(run) },
             counter: run.meter.counter(),
             tracker: run.meter.tracker().clone(),
             cancel: run.stop.token().child_token(),
@@ -60,11 +69,13 @@ impl RunSummariser {
     }
 
     async fn ask(&self, request: Request) -> Result<String, ProviderError> {
-        let prompt_tokens = self.tracker.tokens_beside(self.counter.request(&request));
+        let reminder = request.reminder.as_ref().map_or(0, |text| self.counter.text(text));
+        let size = self.counter.request(&request).saturating_add(reminder);
+        let prompt_tokens = self.tracker.tokens_beside(size);
         let planned = Planned {
             // What is estimated may be too little.
             prompt_tokens: prompt_tokens.saturating_add(prompt_tokens / 4),
-            answer_tokens_max: SUMMARY_TOKENS_MAX,
+            answer_tokens_max: request.tokens_max.unwrap_or(SUMMARY_TOKENS_MAX),
             prices: self.info.as_ref().and_then(|info| info.prices),
         };
         let held = match self.budget.as_ref().map(|budget| budget.reserve(&planned)) {
@@ -129,6 +140,47 @@ impl RunSummariser {
             }
         }
     }
+
+    /// Asks behind the conversation itself, if `messages` are what it begins with.
+    fn behind(&self, messages: &History, asked: &str) -> Option<Request> {
+        let seen = &self.turn.messages;
+        let is_same =
+            |(one, other): (&Arc<AgentMessage>, &Arc<AgentMessage>)| Arc::ptr_eq(one, other) || one == other;
+        if messages.is_empty()
+            || messages.len() > seen.len()
+            || !messages.iter().zip(seen.iter()).all(is_same)
+        {
+            return None;
+        }
+        let longest = match self.turn.thinking {
+            ThinkingLevel::Off => SUMMARY_TOKENS_MAX,
+            ThinkingLevel::Minimal
+            | ThinkingLevel::Low
+            | ThinkingLevel::Medium
+            | ThinkingLevel::High
+            | ThinkingLevel::Max => THOUGHT_TOKENS_MAX,
+        };
+        let room = u32::try_from(self.window_tokens / ANSWER_SHARE).unwrap_or(u32::MAX);
+        Some(Request {
+            messages: seen.prefix(messages.len()),
+            reminder: Some(asked.into()),
+            tokens_max: Some(longest.min(room.max(1))),
+            output_schema: None,
+            ..self.turn.clone()
+        })
+    }
+
+    /// Asks with the conversation told in one message, shortened: fits where the conversation itself does not.
+    fn retold(&self, messages: &History, asked: &str) -> Request {
+        // Two thirds of the window, at three bytes a token, leave room for the answer whatever the script.
+        let bytes_max = usize::try_from(self.window_tokens.saturating_mul(2)).unwrap_or(usize::MAX);
+        let text = format!("The conversation:\n{}\n\n{asked}", transcript(messages, bytes_max));
+        let message = Message::note(text, rheon_types::Timestamp::default());
+        let mut request = Request::new(Arc::clone(&self.model));
+        request.messages = std::iter::once(Arc::new(AgentMessage::from(message))).collect();
+        request.tokens_max = Some(SUMMARY_TOKENS_MAX);
+        request
+    }
 }
 
 impl Summariser for RunSummariser {
@@ -137,14 +189,15 @@ impl Summariser for RunSummariser {
         messages: &'a History,
         instructions: Option<&'a str>,
     ) -> BoxFuture<'a, Result<String, ProviderError>> {
-        // Two thirds of the window, at three bytes a token, leave room for the answer whatever the script.
-        let bytes_max = usize::try_from(self.window_tokens.saturating_mul(2)).unwrap_or(usize::MAX);
         let asked = summary_prompt(instructions.filter(|said| !said.trim().is_empty()));
-        let text = format!("The conversation:\n{}\n\n{asked}", transcript(messages, bytes_max));
-        let message = Message::note(text, rheon_types::Timestamp::default());
-        let mut request = Request::new(Arc::clone(&self.model));
-        request.messages = std::iter::once(Arc::new(AgentMessage::from(message))).collect();
-        request.tokens_max = Some(SUMMARY_TOKENS_MAX);
-        Box::pin(self.ask(request))
+        Box::pin(async move {
+            if let Some(request) = self.behind(messages, &asked) {
+                match self.ask(request).await {
+                    Err(error) if error.kind == ProviderErrorKind::ContextOverflow => {}
+                    answered @ (Ok(_) | Err(_)) => return answered,
+                }
+            }
+            self.ask(self.retold(messages, &asked)).await
+        })
     }
 }

@@ -108,11 +108,42 @@ async fn the_user_can_ask_for_it_and_say_what_to_keep() {
     agent.run("which port?").await.unwrap();
     trace.assert_order();
     let requests = provider.requests();
-    let asked = rheon_testkit::request_text(&requests[4]);
-    assert!(asked.contains("## What the user wants of this summary\\nthe port"), "{asked}");
+    let asked = requests[4].reminder.as_deref().unwrap();
+    assert!(asked.contains("## What the user wants of this summary\nthe port"), "{asked}");
     let sent = rheon_testkit::request_text(&requests[5]);
     assert!(sent.contains("Kept: the port is 8080.") && sent.contains("which port?"), "{sent}");
     assert_eq!(agent.messages().len(), 1 + 6 + 1 + 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_summary_is_asked_for_behind_what_the_service_has_in_its_cache() {
+    let scenario = calls(9).turn("Summary.").turn("done");
+    let with = |builder: AgentBuilder| window(10_000)(builder).system_prompt("Be brief.");
+    let ran = scripted(scenario).tool(big(4_000)).with(with).run("go").await;
+    let requests = ran.provider.requests();
+    let place = requests.iter().position(|request| request.reminder.is_some()).unwrap();
+    let (before, asked) = (&requests[place - 1], &requests[place]);
+    assert_eq!(
+        (&asked.system, &asked.tools, asked.thinking),
+        (&before.system, &before.tools, before.thinking)
+    );
+    assert_eq!(asked.messages, before.messages.prefix(asked.messages.len()));
+    assert_eq!(unanswered_calls(&asked.messages), []);
+    assert_eq!(asked.tokens_max, Some(2_000));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_summary_that_does_not_fit_behind_the_conversation_is_asked_for_with_less_of_it() {
+    let overflow = || ProviderError::new(ProviderErrorKind::ContextOverflow, "prompt is too long");
+    let scenario = calls(4).turn(Turn::fail(overflow())).turn(Turn::fail(overflow()));
+    let ran = scripted(scenario.turn("Summary.").turn("done")).tool(big(4_000)).run("go").await;
+    assert_eq!((ran.output().text.as_str(), &ran.output().end), ("done", &RunEnd::Completed));
+    let requests = ran.provider.requests();
+    assert_eq!(requests[5].messages, requests[4].messages.prefix(requests[5].messages.len()));
+    let retold = rheon_testkit::request_text(&requests[6]);
+    assert!(retold.contains("The conversation:") && requests[6].tools.is_empty(), "{retold}");
+    let sent = rheon_testkit::request_text(&requests[7]);
+    assert!(sent.contains("Summary."), "{sent}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -120,7 +151,7 @@ async fn a_summary_that_calls_tools_or_costs_is_taken_for_what_it_is() {
     // The model answers the request for a summary with a tool call: facts stand in.
     let scenario = Scenario::new()
         .respond(|request| {
-            let is_summary = request.tools.is_empty();
+            let is_summary = request.reminder.is_some();
             Some(Turn::call("big", json!({}))).filter(|_| is_summary || request.messages.len() < 120)
         })
         .turn("done");

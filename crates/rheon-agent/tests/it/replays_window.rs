@@ -89,12 +89,17 @@ impl Provider for Priced {
     }
 }
 
+/// Whether a summary is asked for: behind the conversation, or retold without tools.
+fn is_summary(request: &Request) -> bool {
+    request.reminder.is_some() || request.tools.is_empty()
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_window_that_was_warned_of_and_made_shorter_by_a_paid_summary_is_replayed() {
     let usage = Usage { input: 700, output: 70, ..Usage::default() };
     let scenario = Scenario::new()
         .respond(move |request| {
-            let is_summary = request.tools.is_empty();
+            let is_summary = is_summary(request);
             match request.messages.len() {
                 _ if is_summary => Some(Turn::say("What happened before.").usage(usage)),
                 ..40 => Some(Turn::call("big", json!({})).usage(usage)),
@@ -122,7 +127,7 @@ async fn a_window_that_a_service_refused_is_replayed_whether_anything_was_seen_o
     let half = Turn::say("half").usage(usage).error(overflow());
     for refused in [Turn::fail(overflow()), half] {
         let scenario = calls(4)
-            .respond(|request| request.tools.is_empty().then(|| Turn::say("Summary.")))
+            .respond(|request| is_summary(request).then(|| Turn::say("Summary.")))
             .turn(refused)
             .turn("done")
             .turn("And again.");
@@ -142,7 +147,7 @@ async fn what_refusals_showed_of_the_window_and_what_disproves_it_is_replayed() 
     let refused = || Turn::fail(overflow());
     let broken = Turn::fail(ProviderError::new(ProviderErrorKind::Api, "no"));
     let scenario = calls(6)
-        .respond(|request| request.tools.is_empty().then(|| Turn::say("Summary.")))
+        .respond(|request| is_summary(request).then(|| Turn::say("Summary.")))
         .turn(refused())
         .turn(broken)
         .turn(refused())

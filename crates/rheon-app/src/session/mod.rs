@@ -15,7 +15,7 @@ pub use error::OpenError;
 pub use facts::session_facts;
 pub use machine::Surroundings;
 pub use notice::{SessionNotice, Tell};
-pub use open::{Extras, GivenModel, OpenSession, Opening, Which};
+pub use open::{Extras, GivenModel, Observer, OpenSession, Opening, Which};
 pub use rheon_tools::hooks::SessionEndReason;
 pub use services::registry;
 pub use spent::Spent;

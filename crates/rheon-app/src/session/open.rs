@@ -55,13 +55,16 @@ pub enum Which {
     ForkOf(String),
 }
 
+/// Sees every event of a session, in order.
+pub type Observer = Box<dyn Fn(&Event) + Send + Sync>;
+
 /// What the caller adds to a session.
 #[derive(Default)]
 pub struct Extras {
     /// Asked and told after all other hooks.
     pub hooks: Vec<Arc<dyn Hook>>,
     /// See every event.
-    pub observers: Vec<Box<dyn Fn(&Event) + Send + Sync>>,
+    pub observers: Vec<Observer>,
     /// The form that answers must have.
     pub output_schema: Option<OutputSchema>,
     /// A model to be asked instead of any that is configured.
@@ -97,7 +100,6 @@ impl OpenSession {
     /// Opens a session. What is odd is told and does not keep it from running.
     pub async fn open(opening: Opening, tell: Tell) -> Result<Self, OpenError> {
         let Opening { surroundings, config, task, which, asking, extras } = opening;
-        let settings = &config.settings;
         for warning in &config.warnings {
             tell(SessionNotice::Config(warning.clone()));
         }

@@ -1,6 +1,7 @@
 //! Tests of the crate through its public doors.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+mod cache_meter;
 mod code_map;
 mod context;
 mod context_wire;
@@ -9,6 +10,8 @@ mod extensions;
 mod ground;
 mod home;
 mod keeping;
+mod long_session;
 mod memory;
 mod observe;
+mod prompt_bytes;
 mod trouble;

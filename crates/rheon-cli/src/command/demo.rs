@@ -61,10 +61,11 @@ impl Demo {
         });
         let report = show.while_it_spins(played).await;
         let report = report.map_err(Failure::error).inspect_err(|_| show.still())?;
-        if self.events {
-            remark(&left(&report));
-        } else {
-            show.remark(&left(&report));
+        // A log holds nothing but events, so what stayed is told elsewhere.
+        match (self.events, &report.folder) {
+            (false, _) => show.remark(&left(&report)),
+            (true, Some(_)) => remark(&left(&report)),
+            (true, None) => {}
         }
         match show.close() {
             Ok(Reader::There) => {}

@@ -22,8 +22,8 @@ pub(super) fn choices(request: &ApprovalRequest) -> String {
         Subject::Plan { .. } => "[y] go ahead  [n] not yet, or say what should be different: ".into(),
         Subject::Command { .. } | Subject::Diff { .. } | Subject::Arguments { .. } => {
             let always = match &request.suggested_rule {
-                Some(rule) => format!("  [s] such calls in this session  [a] always ({rule})"),
-                None => String::new(),
+                Some(_) => "  [s] such calls in this session  [a] always",
+                None => "",
             };
             format!("[y] once{always}  [n] no, or say why not: ")
         }

@@ -36,7 +36,7 @@ fn letters_decide_and_words_are_a_reason_against_it() {
     let call = call(Some("Bash(make *)"));
     assert_eq!(
         choices(&call),
-        "[y] once  [s] such calls in this session  [a] always (Bash(make *))  [n] no, or say why not: "
+        "[y] once  [s] such calls in this session  [a] always  [n] no, or say why not: "
     );
     assert_eq!(answer(&call, "Y"), allow(Scope::Once));
     assert_eq!(answer(&call, "s"), allow(Scope::Session));

@@ -3,6 +3,7 @@
 mod answer;
 mod input;
 mod lines;
+mod questions;
 mod talk;
 
 pub(crate) use talk::converse;

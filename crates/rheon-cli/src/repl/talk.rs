@@ -1,14 +1,16 @@
 //! The conversation itself: lines become prompts, answers and commands; events become text.
 
+use std::sync::Arc;
+
 use rheon_app::session::{OpenSession, Opening, SessionEndReason};
 use rheon_types::event::ApprovalRequest;
 use rheon_types::{AgentEvent, Client as _, Command, Content, Event};
-use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::{Answered, answer, choices};
 use super::input::{HELP, Input};
 use super::lines::Lines;
+use super::questions::Questions;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::OutputFlags;
@@ -164,7 +166,7 @@ impl Talk<'_> {
         if let Err(error) = client.send(command).await {
             return self.say(&error.to_string());
         }
-        let mut question: Option<Arc<ApprovalRequest>> = None;
+        let mut questions = Questions::default();
         let mut has_input = true;
         loop {
             let next = async {
@@ -175,7 +177,7 @@ impl Talk<'_> {
                     line = self.lines.next(), if has_input => line.map_or(Happened::InputOver, Happened::Line),
                 }
             };
-            let happened = match &question {
+            let happened = match questions.open() {
                 // Nothing moves while somebody is asked.
                 Some(_) => next.await,
                 None => self.show.while_it_spins(next).await,
@@ -187,8 +189,8 @@ impl Talk<'_> {
                     has_input = false;
                     client.send(Command::Cancel).await.map_err(Failure::error)?;
                 }
-                Happened::Line(line) => match question.take() {
-                    Some(request) => question = self.answer(request, &line).await,
+                Happened::Line(line) => match questions.open() {
+                    Some(request) => self.answer(&request, &line).await,
                     None if line.trim().is_empty() => {}
                     None => {
                         let content = vec![Content::Text { text: line }];
@@ -197,36 +199,30 @@ impl Talk<'_> {
                     }
                 },
                 Happened::Event(event) => {
-                    self.show.event(&event);
-                    match &event.kind {
-                        AgentEvent::ApprovalRequired { request } => {
-                            murmur(&choices(request));
-                            question = Some(Arc::clone(request));
+                    for event in questions.take(event) {
+                        self.show.event(&event);
+                        match &event.kind {
+                            AgentEvent::ApprovalRequired { request } => murmur(&choices(request)),
+                            AgentEvent::AgentEnd { .. } => return Ok(()),
+                            _ => {}
                         }
-                        AgentEvent::ApprovalResolved { .. } => question = None,
-                        AgentEvent::AgentEnd { .. } => return Ok(()),
-                        _ => {}
                     }
                 }
             }
         }
     }
 
-    /// Passes an answer on; the question again if it was none.
-    async fn answer(&self, request: Arc<ApprovalRequest>, line: &str) -> Option<Arc<ApprovalRequest>> {
-        match answer(&request, line) {
+    /// Passes an answer on; says what can be said if it was none.
+    async fn answer(&self, request: &ApprovalRequest, line: &str) {
+        match answer(request, line) {
             Answered::With(response) => {
                 let request_id = request.id.clone();
                 let sent = self.session.client().send(Command::RespondPermission { request_id, response });
                 if let Err(error) = sent.await {
                     self.show.remark(&error.to_string());
                 }
-                None
             }
-            Answered::NotUnderstood(problem) => {
-                murmur(&format!("{problem}\n{}", choices(&request)));
-                Some(request)
-            }
+            Answered::NotUnderstood(problem) => murmur(&format!("{problem}\n{}", choices(request))),
         }
     }
 }

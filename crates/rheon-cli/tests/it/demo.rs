@@ -9,98 +9,122 @@ use rheon_types::{AgentEvent, Event, RunEnd};
 
 use crate::support::{Place, Ran, mask};
 
+/// The one repository that the program left.
+fn repository(place: &Place) -> Option<PathBuf> {
+    let entries = fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().path());
+    entries.into_iter().find(|path| path.file_name().unwrap().to_string_lossy().starts_with("rheon-demo-"))
+}
+
+/// The text with everything made the same that is another each time.
+fn plain(place: &Place, text: &str) -> String {
+    let text = match repository(place) {
+        Some(repository) => text.replace(&repository.display().to_string(), "REPOSITORY"),
+        None => text.to_owned(),
+    };
+    let session = text.split_once("the session is ").and_then(|(_, rest)| rest.get(..36)).map(str::to_owned);
+    let text = session.map_or(text.clone(), |session| text.replace(&session, "SESSION"));
+    mask(&text)
+}
+
 #[test]
 fn the_whole_text() {
     let place = Place::new();
-    let ran = place.run(&["demo", "--fast"]);
+    let ran = place.at_home(&["demo", "--fast"]);
     expect![[r#"
-        › Write a short plan for releasing our library, with its risks, as notes. Then read me the plan.
+        › The tests fail. Find out why, fix it, and show me that they pass.
 
-        thinking: Two notes will do: the plan, and what could go wrong. Neither needs the other, so I can write both at once.
+        thinking: First I see what fails, and what there is.
 
-        I am a scripted model, so no network is needed; the loop, the tools and the files are real. I begin with two notes.
+        I am a scripted model, so no network is needed; the tools, the rules, the sandbox and the session are real. I run the tests and look around.
 
-        ● write_note name=release-plan text="1. Freeze the public interface.\n2. Let two users try it for …"
-          └ kept release-plan (98 bytes) · N ms
-        ● write_note name=risks text="- A breaking change slips in: compare the interface before t…"
-          └ kept risks (68 bytes) · N ms
+        ● bash ./test.sh
+          └ exit code 1 · 3 lines · … ok      README -> readme · N ms
+        ● search slug\(\)
+          └ slug.sh (+1 line) · N ms
 
-        Both are kept. Now I read the plan back.
+        Two of three fail: there is an underscore where a hyphen should be. The function is in `slug.sh`.
 
-        ● read_note name=plan
-          └ failed: there is no note named "plan"; there are: release-plan, risks · N ms
+        ● read slug.sh
+          └ 1 #!/bin/sh (+5 lines) · N ms
 
-        thinking: There is no such note, but the error lists the names. It is called release-plan.
+        thinking: The second tr makes underscores of spaces. One character is wrong.
 
-        I had the name wrong; the error lists the right one.
+        The second `tr` makes underscores of spaces. I change that one character.
 
-        ● read_note name=release-plan
-          └ 1. Freeze the public interface. (+2 lines) · N ms
+        ● edit slug.sh
+          └ changed slug.sh: 1 replaced, +1 -1 lines · N ms
+                2  # Makes a name for a file of a title: slug "Hello World" prints hello-world.
+                3  
+                4  slug() {
+                5 -    printf '%s\n' "$1" | tr 'A-Z' 'a-z' | tr -s ' ' '_'
+                5 +    printf '%s\n' "$1" | tr 'A-Z' 'a-z' | tr -s ' ' '-'
+                6  }
 
-        The plan, as it stands in the file:
+        Now the tests again.
 
-        1. Freeze the public interface.
-        2. Let two users try it for a week.
-        3. Tag, publish, tell people.
+        ● bash ./test.sh
+          └ exit code 0 · 3 lines · … ok      README -> readme · N ms
 
-        The one risk I see is a breaking change; it has a note of its own.
+        All three pass:
 
-        4 turns · 4 tools · 2,290 in (1,586 cached) / 260 out tokens · cost unknown · N ms
-        2 notes (166 bytes) were written and removed again; --keep keeps them
-    "#]].assert_eq(&mask(&ran.stdout));
+        ```sh
+        printf '%s\n' "$1" | tr 'A-Z' 'a-z' | tr -s ' ' '-'
+        ```
+
+        The cause was one character in `slug.sh`: spaces became `_`, and the tests expect `-`. Nothing else changed.
+
+        5 turns · 5 tools · 16,364 in (12,798 cached) / 344 out tokens · cost unknown · N ms
+        The repository is in REPOSITORY, the session is SESSION. To go on from here:
+          cd REPOSITORY
+          rheon sessions list
+          rheon sessions show SESSION
+          rheon sessions replay SESSION
+          rheon sessions rewind SESSION --to 4    takes the change back
+          rheon sessions export SESSION --output demo.html
+    "#]].assert_eq(&plain(&place, &ran.stdout));
     assert_eq!((ran.stderr.as_str(), ran.code), ("", Some(0)));
-    assert!(place.is_empty());
+}
+
+#[test]
+fn what_it_says_at_its_end_can_be_done() {
+    let place = Place::new();
+    let ran = place.at_home(&["demo", "--fast"]);
+    let repository = repository(&place).unwrap();
+    let advice: Vec<&str> = ran.stdout.lines().filter_map(|line| line.strip_prefix("  rheon ")).collect();
+    assert_eq!(advice.len(), 5, "{}", ran.stdout);
+    for line in advice {
+        let words: Vec<&str> = line.split("    ").next().unwrap().split(' ').collect();
+        let more: &[&str] = if words.contains(&"rewind") { &["--yes"] } else { &[] };
+        let output = place.rheon_at_home(&[&words, more].concat()).current_dir(&repository).output().unwrap();
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let back = fs::read_to_string(repository.join("slug.sh")).unwrap();
+    assert!(back.contains("tr -s ' ' '_'"), "the change was not taken back: {back}");
+    assert!(repository.join("demo.html").is_file());
 }
 
 #[test]
 fn the_whole_log() {
     let place = Place::new();
-    let ran = place.run(&["demo", "--fast", "--events"]);
+    let ran = place.at_home(&["demo", "--fast", "--events", "--discard"]);
     assert_eq!((ran.stderr.as_str(), ran.code), ("", Some(0)));
     let events: Vec<Event> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let mut order = OrderChecker::new();
     events.iter().for_each(|event| order.observe(event).unwrap());
     assert_eq!((order.open_runs().len(), events[0].seq), (0, 1));
     let AgentEvent::AgentEnd { output } = &events[events.len() - 1].kind else { panic!("the log goes on") };
-    assert_eq!((&output.end, output.turns), (&RunEnd::Completed, 4));
+    assert_eq!((&output.end, output.turns), (&RunEnd::Completed, 5));
     // The log is written as it is read: nothing is lost on the way.
     let again: String = events.iter().map(|event| serde_json::to_string(event).unwrap() + "\n").collect();
     assert_eq!(again, ran.stdout);
-    assert!(place.is_empty());
-}
-
-/// The one folder that the program left, and the line in which it says so.
-fn kept_in(place: &Place) -> (PathBuf, String) {
-    let kept = fs::read_dir(place.path()).unwrap().next().unwrap().unwrap().path();
-    let line = format!("2 notes (166 bytes) kept in {}\n", kept.display());
-    (kept, line)
-}
-
-#[test]
-fn the_notes_are_kept_if_asked() {
-    let place = Place::new();
-    let ran = place.run(&["demo", "--fast", "--keep"]);
-    let (kept, line) = kept_in(&place);
-    assert!(ran.stdout.ends_with(&line), "{}", ran.stdout);
-    assert_eq!((ran.stderr.as_str(), ran.code), ("", Some(0)));
-    assert_eq!(
-        fs::read_to_string(kept.join("release-plan.md")).unwrap(),
-        "1. Freeze the public interface.\n2. Let two users try it for a week.\n3. Tag, publish, tell people.\n"
-    );
-}
-
-#[test]
-fn beside_a_log_standard_error_says_what_was_kept() {
-    let place = Place::new();
-    let ran = place.run(&["demo", "--fast", "--keep", "--events"]);
-    assert_eq!((ran.stderr, ran.code), (kept_in(&place).1, Some(0)));
+    assert_eq!(repository(&place), None);
 }
 
 #[test]
 fn a_pipe_gets_no_colours() {
     for no_color in [None, Some("1")] {
         let place = Place::new();
-        let mut command = place.rheon(&["demo", "--fast"]);
+        let mut command = place.rheon_at_home(&["demo", "--fast", "--discard"]);
         command.env("TERM", "xterm-256color").envs(no_color.map(|value| ("NO_COLOR", value)));
         let ran = Ran::from(command.output().unwrap());
         assert!(ran.code == Some(0) && !ran.stdout.contains('\x1b'), "{}", ran.stdout);
@@ -110,10 +134,6 @@ fn a_pipe_gets_no_colours() {
 #[test]
 fn no_home_is_needed() {
     let place = Place::new();
-    let with_home = |home: &str| {
-        let output = place.rheon(&["demo", "--fast"]).env("HOME", home).output();
-        mask(&Ran::from(output.unwrap()).stdout)
-    };
-    let without = mask(&place.run(&["demo", "--fast"]).stdout);
-    assert_eq!([with_home("/there/is/no/such/home"), with_home("")], [without.clone(), without]);
+    let ran = place.run(&["demo", "--fast", "--discard"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
 }

@@ -28,95 +28,7 @@ fn help() {
 
 #[test]
 fn short_help() {
-    expect![[r#"
-        Runs coding agents: a model, its tools, and a log of all that happens
-
-        Usage: rheon [OPTIONS] [PROMPT]
-               rheon <COMMAND>
-
-        Commands:
-          run          Do one thing and print the answer; the same as rheon -p
-          sessions     Find, read, go on with, rewind, export and delete sessions
-          models       List the models that are known, with their windows and prices
-          demo         Watch an agent at work; needs no network and no key
-          completions  Print completions for a shell
-          man          Print the manual page
-          help         Print this message or the help of the given subcommand(s)
-
-        Arguments:
-          [PROMPT]  What to do
-
-        Options:
-          -p, --print    Do one thing, print the answer and exit
-          -h, --help     Print help (see more with '--help')
-          -V, --version  Print version
-
-        Input and output:
-              --output-format <FORMAT>    How a headless run is shown [default: text] [possible values:
-                                          text, json, stream-json, events]
-              --input-format <FORMAT>     What standard input is [default: text] [possible values: text,
-                                          stream-json]
-              --json-schema <SCHEMA>      The form the answer must have: a JSON schema, or a file with one
-              --include-partial-messages  With stream-json: what the model says as it says it, too
-              --replay-user-messages      With stream-json in and out: repeat what the user said
-              --verbose                   Say more: notices, retries, what hooks did
-              --trace <FILE>              Write every event as a line of JSON to this file, too
-              --plain                     Speak line by line, without a full-screen interface
-
-        Session:
-          -c, --continue                Go on with the session of this folder that was active last
-          -r, --resume <ID>             Go on with this session: its id, or the beginning of it; one of
-                                        Claude Code's too
-              --fork-session            With -c or -r: leave that session as it is and go on in a new one
-              --session-id <UUID>       Begin a session with this id (a UUID)
-              --no-session-persistence  Keep nothing of this session
-
-        Model and limits:
-          -m, --model <MODEL>           The model to ask, as vendor/model; a name that only one vendor has
-                                        will do
-              --fallback-model <MODEL>  Ask this one where the model is overloaded
-              --effort <EFFORT>         How hard to try; by default it follows the task [possible values:
-                                        low, medium, high, max]
-              --max-turns <N>           Stop after this many turns
-              --max-budget-usd <USD>    Stop before more than this is spent, in US dollars
-              --max-tokens <N>          Stop before more than this many tokens are spent
-              --max-minutes <MINUTES>   Stop after this many minutes
-
-        Permissions:
-              --allowed-tools <RULES>...      What may run without asking: rules such as "Bash(git *)" or
-                                              "Edit"; separate several by commas or spaces [alias:
-                                              --allowedTools]
-              --disallowed-tools <RULES>...   What may not run, or not even be known to the model [alias:
-                                              --disallowedTools]
-              --permission-mode <MODE>        How much may be done without asking [possible values: default,
-                                              acceptEdits, plan, dontAsk, bypassPermissions]
-              --dangerously-skip-permissions  Ask nothing: the same as --permission-mode bypassPermissions
-              --add-dir <FOLDER>...           Another folder that tools may work in
-              --no-sandbox                    Run commands without a sandbox, where the machine has none
-              --network                       Let commands reach the network
-              --trust                         Trust what this project brings along (hooks, skills, commands,
-                                              MCP servers) for this run
-
-        Setup:
-              --system-prompt <TEXT>         Say this to the model instead of the usual instructions
-              --system-prompt-file <FILE>    The same, from a file
-              --append-system-prompt <TEXT>  Say this to the model besides the usual instructions
-              --settings <FILE|TEXT>         More settings: a file, or JSON or TOML as it stands
-              --mcp-config <FILE|JSON>...    MCP servers: a file, or JSON as it stands
-              --strict-mcp-config            Only the MCP servers of --mcp-config
-          -C, --cd <FOLDER>                  Work in this folder
-              --bare                         Only what is asked for: no rules, no skills, no memory, no
-                                             hooks, no project settings
-
-        Examples:
-          rheon demo                          Watch an agent at work; needs no network and no key
-          rheon                               Speak with an agent about this folder
-          rheon -p "explain this project"     One answer, for scripts
-          git diff | rheon -p "review this"   Piped text belongs to the prompt
-          rheon -c                            Go on with the last session of this folder
-          rheon sessions list                 What was said before
-    "#]]
-    .assert_eq(&stdout_of(&["-h"]));
+    expect_file!["help/short.txt"].assert_eq(&stdout_of(&["-h"]));
 }
 
 #[test]
@@ -124,9 +36,9 @@ fn help_of_demo() {
     expect![[r#"
         Watch an agent at work; needs no network and no key
 
-        A scripted model plays a bundled scenario through the real agent: it thinks, writes and reads notes
-        with two small tools, gets one name wrong and recovers. The notes are files in a temporary folder,
-        which is removed at the end.
+        A scripted model finds out why a test fails, mends it and runs the test again, in a fresh
+        repository. Only the model is scripted: the tools, the rules, the sandbox and the session are the
+        real ones. What it did stays, to be listed, replayed, taken back and exported.
 
         Usage: rheon demo [OPTIONS]
 
@@ -134,8 +46,8 @@ fn help_of_demo() {
               --fast
                   Play without pauses
 
-              --keep
-                  Keep the folder with the notes and say where it is
+              --discard
+                  Leave nothing behind: no repository, no session
 
               --events
                   Print every event as one line of JSON instead

@@ -33,6 +33,18 @@ impl Place {
         command
     }
 
+    /// The same with a home there, and the programs of the machine.
+    pub(crate) fn rheon_at_home(&self, arguments: &[&str]) -> Command {
+        let mut command = self.rheon(arguments);
+        command.env("HOME", self.path().join("home")).env("PATH", std::env::var_os("PATH").unwrap());
+        command
+    }
+
+    /// What the program says at home, and its exit code.
+    pub(crate) fn at_home(&self, arguments: &[&str]) -> Ran {
+        Ran::from(self.rheon_at_home(arguments).output().unwrap())
+    }
+
     /// What the program says, and its exit code.
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         Ran::from(self.rheon(arguments).output().unwrap())

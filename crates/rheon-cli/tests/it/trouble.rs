@@ -8,15 +8,14 @@ use expect_test::expect;
 
 use crate::support::{Begun, Place, Ran, kill};
 
-const PROMPT: &str =
-    "› Write a short plan for releasing our library, with its risks, as notes. Then read me the plan.\n";
+const PROMPT: &str = "› The tests fail. Find out why, fix it, and show me that they pass.\n";
 
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_the_run_in_order() {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let place = Place::new();
-        let begun = Begun::new(place.rheon(&["demo"]));
+        let begun = Begun::new(place.rheon(&["demo", "--discard"]));
         assert_eq!(begun.line, PROMPT);
         kill(signal, &begun.child);
         let ran = begun.finish();
@@ -30,7 +29,7 @@ fn a_signal_ends_the_run_in_order() {
 #[test]
 fn a_log_that_is_interrupted_still_ends() {
     let place = Place::new();
-    let begun = Begun::new(place.rheon(&["demo", "--events"]));
+    let begun = Begun::new(place.rheon(&["demo", "--events", "--discard"]));
     kill("INT", &begun.child);
     let ran = begun.finish();
     let last: rheon_types::Event = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
@@ -63,7 +62,7 @@ fn a_second_signal_ends_a_program_whose_output_nobody_reads() {
 
 #[test]
 fn a_reader_who_leaves_is_no_error() {
-    for arguments in [&["demo"][..], &["demo", "--events"]] {
+    for arguments in [&["demo", "--discard"][..], &["demo", "--events", "--discard"]] {
         let place = Place::new();
         let Begun { child, line, stdout } = Begun::new(place.rheon(arguments));
         assert!(line.ends_with('\n'));
@@ -79,7 +78,7 @@ fn a_reader_who_leaves_is_no_error() {
 fn output_that_cannot_be_written_is_an_error() {
     let place = Place::new();
     let full = File::options().write(true).open("/dev/full").unwrap();
-    let ran = Ran::from(place.rheon(&["demo", "--fast"]).stdout(full).output().unwrap());
+    let ran = Ran::from(place.rheon(&["demo", "--fast", "--discard"]).stdout(full).output().unwrap());
     expect![[r#"
         error: cannot write to standard output: No space left on device (os error 28)
     "#]]

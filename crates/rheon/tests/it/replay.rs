@@ -148,7 +148,9 @@ fn reading(calls: usize) -> Scenario {
     let usage = |input, output| Usage { input, output, ..Usage::default() };
     let overflow = ProviderError::new(ProviderErrorKind::ContextOverflow, "prompt is too long");
     let scenario = Scenario::new().respond(move |request| {
-        request.tools.is_empty().then(|| Turn::say("I have read much.").usage(usage(3_800, 60)))
+        // A summary is asked for behind the conversation, or retold without tools.
+        let is_summary = request.reminder.is_some() || request.tools.is_empty();
+        is_summary.then(|| Turn::say("I have read much.").usage(usage(3_800, 60)))
     });
     let read = || Turn::new().text("I read.").tool_call("read", json!({}));
     let scenario = (0..calls).fold(scenario, |scenario, _| scenario.turn(read()));
