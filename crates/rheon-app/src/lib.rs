@@ -8,6 +8,7 @@ pub mod doctor;
 pub mod keeping;
 pub mod memory;
 pub mod models;
+pub mod observe;
 pub mod policy;
 pub mod session;
 pub mod starter;

@@ -23,11 +23,12 @@ pub(crate) async fn answer(opening: Opening, prompt: String, flags: &OutputFlags
     let signals = Signals::cancel(&cancel)
         .map_err(|error| Failure::error(format_args!("cannot listen to signals: {error}")))?;
     let (interface, budget) = (opening.config.settings.interface, opening.config.settings.limits.budget);
-    let session = open(opening).await?;
+    let (session, observing) = open(opening, flags).await?;
     let show = Show::new(look(&session, flags, &interface, budget), Output::new(cancel.clone()));
     let ending = show.while_it_spins(run(&session, prompt, &cancel, &show)).await;
     let ending = ending.inspect_err(|_| show.still())?;
     session.close(SessionEndReason::Other).await;
+    observing.end().await;
     match show.close() {
         Ok(Reader::There) => {}
         // Whoever stops reading has seen enough.

@@ -29,6 +29,8 @@ pub enum SessionNotice {
     Doubt(Doubt),
     /// What a hook said.
     Hook(HookMessage),
+    /// About how the session is observed.
+    Observing(String),
 }
 
 impl std::fmt::Display for SessionNotice {
@@ -37,7 +39,7 @@ impl std::fmt::Display for SessionNotice {
             Self::Config(finding) => write!(f, "{finding}"),
             Self::Context(warning) => write!(f, "{warning}"),
             Self::Keeping(notice) => write!(f, "{notice}"),
-            Self::Policy(warning) => f.write_str(warning),
+            Self::Policy(warning) | Self::Observing(warning) => f.write_str(warning),
             Self::Sandbox(why) => f.write_str(why),
             Self::Doubt(doubt) => write!(
                 f,

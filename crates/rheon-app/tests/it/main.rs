@@ -12,5 +12,6 @@ mod home;
 mod keeping;
 mod long_session;
 mod memory;
+mod observe;
 mod prompt_bytes;
 mod trouble;

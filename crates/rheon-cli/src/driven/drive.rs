@@ -47,7 +47,7 @@ pub(crate) async fn converse(
         }
     }
     let is_told_of_state = opening.surroundings.environment.get(READS_STATE).is_some();
-    let session = open(opening).await?;
+    let (session, observing) = open(opening, flags).await?;
     let mut driven = Driven {
         watch: session.client().watch(),
         projector: projector(&session, flags),
@@ -67,6 +67,7 @@ pub(crate) async fn converse(
     driven.go_on(waiting, input, &cancel).await?;
     let exit = driven.exit(signals.received());
     driven.session.close(SessionEndReason::Other).await;
+    observing.end().await;
     match driven.output.close() {
         Ok(Reader::There) => Ok(exit),
         Ok(Reader::Left) => Ok(Exit::Done),

@@ -22,7 +22,7 @@ impl SettingFlags<'_> {
         let mut inputs = inputs;
         inputs.settings.clone_from(&self.setup.settings);
         inputs.mcp_configs.clone_from(&self.setup.mcp_config);
-        let inputs = self.setting_sources(inputs)?;
+        let mut inputs = self.setting_sources(inputs)?;
         if self.permission.trust {
             inputs.trust = TrustChoice::ThisSession;
         }

@@ -30,7 +30,7 @@ pub(crate) async fn converse(
     let settings = &opening.config.settings;
     let detail = if flags.verbose { Detail::More } else { Detail::Normal };
     let screen = terminal::screen(Audience::Speaker, &settings.interface, detail, settings.limits.budget);
-    let session = open(opening).await?;
+    let (session, observing) = open(opening, flags).await?;
     let show = Show::new(Look::Text(screen), Output::new(CancellationToken::new()));
     let interrupts = Interrupts::listen()
         .map_err(|error| Failure::error(format_args!("cannot listen to signals: {error}")))?;
@@ -41,6 +41,7 @@ pub(crate) async fn converse(
     let id = session.session_id().clone();
     let is_kept = session.kept().is_kept();
     session.close(SessionEndReason::PromptInputExit).await;
+    observing.end().await;
     if is_kept {
         murmur(&format!("To go on with this session: rheon -r {id}\n"));
     }

@@ -10,5 +10,6 @@ mod going_on;
 mod help;
 mod stage;
 mod support;
+mod trace;
 mod trouble;
 mod wrong;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rheon_types::ProviderError;
+use secrecy::SecretString;
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
@@ -13,6 +14,9 @@ use super::config::TransportConfig;
 use super::failure::{self, Stage};
 use super::redirect;
 use super::{HttpRequest, HttpResponse};
+
+/// How much of an answer to a report is read.
+const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
 /// One HTTP client. Cheap to clone; clones share their connections.
 #[derive(Debug, Clone)]
@@ -45,6 +49,21 @@ impl Transport {
     pub fn with_first_byte_timeout(&self, first_byte_timeout: Duration) -> Self {
         let config = TransportConfig { first_byte_timeout, ..TransportConfig::clone(&self.config) };
         Self { config: Arc::new(config), ..self.clone() }
+    }
+
+    /// Posts a report that is no call of a model and waits for what the server says of it, as a status.
+    pub async fn post(
+        &self,
+        url: &str,
+        headers: &[(String, SecretString)],
+        body: Vec<u8>,
+    ) -> Result<u16, ProviderError> {
+        let request = HttpRequest::post(url, headers, body)?;
+        let mut response = self.send(&request).await?;
+        let status = response.status().as_u16();
+        // A connection whose answer is not read to its end cannot be used again.
+        response.read_what_comes(ANSWER_BYTES_MAX).await;
+        Ok(status)
     }
 
     /// Sends `request` and waits for the head of the answer, whatever its status. Redirects are followed

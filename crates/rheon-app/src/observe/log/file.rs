@@ -1,0 +1,110 @@
+//! `DayFiles`: a file for every day, for its owner alone, within bounds; old ones go.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use rheon_types::Timestamp;
+
+/// How large the file of a day may become; the line that reaches this is its last.
+pub(super) const DAY_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
+/// What a file ends with that has become too large.
+const FULL: &str = "the log of this day is full; what follows is not logged\n";
+
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// The files of a log, a day each. Nothing is made before the first line.
+pub(in crate::observe) struct DayFiles {
+    folder: PathBuf,
+    keep_days: u32,
+    open: Option<(String, File)>,
+}
+
+impl DayFiles {
+    pub(in crate::observe) fn new(folder: PathBuf, keep_days: u32) -> Self {
+        Self { folder, keep_days, open: None }
+    }
+
+    /// The folder they are in.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Adds a line to the file of the day of `at`.
+    pub(super) fn write(&mut self, at: Timestamp, line: &str) -> io::Result<()> {
+        let day = day(at);
+        let (_, file) = match self.open.take() {
+            Some(open) if open.0 == day => self.open.insert(open),
+            Some(_) | None => {
+                let file = self.begin(&day, at)?;
+                self.open.insert((day, file))
+            }
+        };
+        // Others write to the same file, so its length is asked for every time.
+        let length = file.metadata()?.len();
+        if length >= DAY_BYTES_MAX {
+            return Ok(());
+        }
+        file.write_all(line.as_bytes())?;
+        let is_full = length.saturating_add(line.len() as u64) >= DAY_BYTES_MAX;
+        if is_full { file.write_all(FULL.as_bytes()) } else { Ok(()) }
+    }
+
+    /// Opens the file of a day. Whoever makes it removes those that are too old.
+    fn begin(&self, day: &str, at: Timestamp) -> io::Result<File> {
+        let path = self.folder.join(name(day));
+        let open = || OpenOptions::new().append(true).open(&path);
+        let make = || OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path);
+        match open() {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            opened => return opened,
+        }
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        match make() {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => open(),
+            made => {
+                self.remove_old(at);
+                made
+            }
+        }
+    }
+
+    /// A file that cannot be removed is tried again tomorrow.
+    fn remove_old(&self, at: Timestamp) {
+        let kept_ms = DAY_MS.saturating_mul(self.keep_days.max(1).saturating_sub(1).into());
+        let oldest = name(&day(Timestamp::from_millis(at.as_millis().saturating_sub(kept_ms))));
+        let Ok(files) = std::fs::read_dir(&self.folder) else { return };
+        for file in files.flatten() {
+            let is_old = file.file_name().to_str().is_some_and(|name| is_ours(name) && *name < *oldest);
+            if is_old {
+                std::fs::remove_file(file.path()).ok();
+            }
+        }
+    }
+}
+
+/// The day of a moment, in UTC: names sort as days do.
+fn day(at: Timestamp) -> String {
+    at.to_string().chars().take(10).collect()
+}
+
+fn name(day: &str) -> String {
+    format!("rheon-{day}.log")
+}
+
+fn is_ours(name: &str) -> bool {
+    let day = name.strip_prefix("rheon-").and_then(|rest| rest.strip_suffix(".log"));
+    day.is_some_and(|day| {
+        let is_digit_or_dash = |(place, byte): (usize, u8)| match place {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        };
+        day.len() == 10 && day.bytes().enumerate().all(is_digit_or_dash)
+    })
+}
+
+#[cfg(test)]
+#[path = "file_tests.rs"]
+mod tests;

@@ -1,0 +1,208 @@
+//! `Log`: what happens in a session, in words and figures.
+
+use std::sync::{Arc, Mutex};
+
+use rheon_types::event::{PermissionDecision, Responder};
+use rheon_types::{AgentEvent, AgentOutput, Clock, Event, MicroUsd, RunEnd, SessionId, StopReason, Usage};
+use tracing::dispatcher::with_default;
+use tracing::level_filters::LevelFilter;
+use tracing::{Dispatch, debug, error, info, trace, warn};
+
+use super::file::DayFiles;
+use super::redactor::Redactor;
+use super::subscriber::LogSubscriber;
+use crate::config::LogLevel;
+use crate::observe::telling::Once;
+use crate::session::SessionNotice;
+
+/// The log of one session. Clones write to the same one.
+///
+/// It speaks through a subscriber of its own, so that sessions of one process do not share a log and libraries have no part in it.
+#[derive(Clone)]
+pub(in crate::observe) struct Log {
+    dispatch: Dispatch,
+}
+
+impl Log {
+    /// A log of these files, unless nothing is to be logged.
+    pub(in crate::observe) fn new(
+        level: LogLevel,
+        files: DayFiles,
+        redactor: Redactor,
+        clock: Arc<dyn Clock>,
+        trouble: Once,
+    ) -> Option<Self> {
+        let level = match level {
+            LogLevel::Off => return None,
+            LogLevel::Error => LevelFilter::ERROR,
+            LogLevel::Warn => LevelFilter::WARN,
+            LogLevel::Info => LevelFilter::INFO,
+            LogLevel::Debug => LevelFilter::DEBUG,
+            LogLevel::Trace => LevelFilter::TRACE,
+        };
+        let files = Mutex::new(files);
+        let dispatch = Dispatch::new(LogSubscriber { level, clock, redactor, files, trouble });
+        Some(Self { dispatch })
+    }
+
+    /// A session is ready for prompts.
+    pub(in crate::observe) fn opened(&self, session_id: &SessionId, model: &str, folder: &str) {
+        with_default(&self.dispatch, || info!(session = %session_id, model, folder, "session opened"));
+    }
+
+    /// A session is over.
+    pub(in crate::observe) fn closed(&self, session_id: &SessionId) {
+        with_default(&self.dispatch, || info!(session = %session_id, "session closed"));
+    }
+
+    /// The user was told something.
+    pub(in crate::observe) fn notice(&self, notice: &SessionNotice) {
+        with_default(&self.dispatch, || warn!("notice: {notice}"));
+    }
+
+    /// Something happened.
+    pub(in crate::observe) fn observe(&self, event: &Event) {
+        // What is only shown comes often and says nothing that is logged.
+        if !event.kind.is_durable() {
+            return;
+        }
+        with_default(&self.dispatch, || say(event));
+    }
+}
+
+fn say(event: &Event) {
+    let run = &event.loop_id;
+    trace!(%run, seq = event.seq, "event {}", event.kind.name());
+    match &event.kind {
+        AgentEvent::AgentStart { model, .. } => info!(%run, %model, "run began"),
+        AgentEvent::AgentEnd { output } => say_end(event, output),
+        AgentEvent::TurnStart { turn_index, .. } => debug!(%run, turn = turn_index, "turn began"),
+        AgentEvent::TurnEnd { turn_index, tool_results, .. } => {
+            info!(%run, turn = turn_index, tools = tool_results.len(), "turn over");
+        }
+        AgentEvent::LlmStart { model, tokens_estimate, .. } => {
+            debug!(%run, %model, tokens = tokens_estimate, "model called");
+        }
+        AgentEvent::LlmEnd { usage, stop_reason, cost, first_token_ms, duration_ms } => {
+            let figures = (*first_token_ms, *duration_ms);
+            say_answer(event, *usage, *stop_reason, *cost, figures);
+        }
+        AgentEvent::ToolStart { call_id, name, effect, .. } => {
+            debug!(%run, tool = %name, call = %call_id, ?effect, "tool began");
+        }
+        AgentEvent::ToolEnd { call_id, name, is_error, duration_ms, .. } => {
+            info!(%run, tool = %name, call = %call_id, outcome = outcome_word(*is_error), ms = duration_ms, "tool done");
+        }
+        // The reason may quote the command; that a call was refused is enough here.
+        AgentEvent::ToolBlocked { call_id, name, .. } => {
+            info!(%run, tool = %name, call = %call_id, "tool blocked");
+        }
+        AgentEvent::ApprovalRequired { request } => {
+            info!(%run, tool = %request.tool_name, call = %request.call_id, danger = ?request.danger, "approval asked for");
+        }
+        AgentEvent::ApprovalResolved { decision, by, .. } => {
+            info!(%run, decision = decision_word(*decision), by = responder_word(*by), "approval answered");
+        }
+        AgentEvent::Retry { attempt, attempts_max, delay_ms, cause } => {
+            warn!(%run, attempt, attempts_max, delay_ms, "model call is tried again: {cause}");
+        }
+        AgentEvent::Recovered { attempts } => info!(%run, attempts, "model call recovered"),
+        AgentEvent::HookRun { hook, point, veto, duration_ms, .. } => {
+            debug!(%run, hook, ?point, vetoed = veto.is_some(), ms = duration_ms, "hook ran");
+        }
+        AgentEvent::Error { message } => error!(%run, "{message}"),
+        AgentEvent::MessageStart { .. }
+        | AgentEvent::MessageEnd { .. }
+        | AgentEvent::TextDelta { .. }
+        | AgentEvent::ThinkingDelta { .. }
+        | AgentEvent::ToolCallDelta { .. }
+        | AgentEvent::ToolUpdate { .. }
+        | AgentEvent::ToolProgress { .. } => {}
+        AgentEvent::ModeChanged { mode } => info!(%run, ?mode, "permission mode changed"),
+        AgentEvent::CompactionEnd { messages_dropped, tokens_before, tokens_after, .. } => {
+            info!(%run, messages_dropped, tokens_before, tokens_after, "window made shorter");
+        }
+        AgentEvent::BudgetWarning { .. } => warn!(%run, "budget nearly spent"),
+        AgentEvent::BudgetExceeded { .. } => warn!(%run, "budget spent"),
+        AgentEvent::InputRejected { .. } => warn!(%run, "input rejected"),
+        AgentEvent::SubagentStart { child, .. } => info!(%run, child = %child.loop_id, "sub-agent began"),
+        AgentEvent::SubagentEnd { child, is_error, .. } => {
+            info!(%run, child = %child.loop_id, outcome = outcome_word(*is_error), "sub-agent done");
+        }
+        AgentEvent::PlanQueued { .. }
+        | AgentEvent::PlanResolved { .. }
+        | AgentEvent::ParallelStart { .. }
+        | AgentEvent::ParallelEnd { .. }
+        | AgentEvent::ContextUsage { .. }
+        | AgentEvent::CompactionWarning { .. }
+        | AgentEvent::CompactionStart { .. }
+        | AgentEvent::TaskUpdate { .. }
+        | AgentEvent::Checkpoint { .. } => debug!(%run, "{}", event.kind.name()),
+    }
+}
+
+fn say_answer(
+    event: &Event,
+    usage: Usage,
+    stop_reason: StopReason,
+    cost: Option<MicroUsd>,
+    (first_token_ms, ms): (Option<u64>, u64),
+) {
+    let run = &event.loop_id;
+    let Usage { input, output, cache_read, cache_write, .. } = usage;
+    let (stop, cost) = (stop_word(stop_reason), price(cost));
+    info!(%run, stop, input, cache_read, cache_write, output, cost, first_token_ms, ms, "model answered");
+}
+
+fn say_end(event: &Event, output: &AgentOutput) {
+    let run = &event.loop_id;
+    let AgentOutput { usage, cost, turns, .. } = output;
+    let (tokens, cost) = (usage.total(), price(*cost));
+    match &output.end {
+        RunEnd::Completed => info!(%run, turns, tokens, cost, "run completed"),
+        RunEnd::Truncated => warn!(%run, turns, tokens, cost, "run ended with an answer that was cut off"),
+        RunEnd::Limit { limit, message } => warn!(%run, turns, tokens, cost, ?limit, "run ended: {message}"),
+        RunEnd::Rejected { .. } => warn!(%run, "run ended: its prompt was rejected"),
+        RunEnd::Vetoed { point, .. } => warn!(%run, turns, ?point, "run ended: a hook vetoed it"),
+        RunEnd::Aborted => info!(%run, turns, tokens, cost, "run cancelled"),
+        RunEnd::Failed { failure } => error!(%run, turns, tokens, cost, "run failed: {failure}"),
+    }
+}
+
+fn price(cost: Option<MicroUsd>) -> String {
+    cost.map_or("unknown".into(), |cost| cost.to_string())
+}
+
+fn outcome_word(is_error: bool) -> &'static str {
+    if is_error { "failed" } else { "ok" }
+}
+
+fn stop_word(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::Stop => "stop",
+        StopReason::Length => "length",
+        StopReason::ToolUse => "tool_use",
+        StopReason::Error => "error",
+        StopReason::Aborted => "aborted",
+    }
+}
+
+fn decision_word(decision: PermissionDecision) -> &'static str {
+    match decision {
+        PermissionDecision::Allow => "allow",
+        PermissionDecision::Deny => "deny",
+    }
+}
+
+fn responder_word(by: Responder) -> &'static str {
+    match by {
+        Responder::User => "user",
+        Responder::Hook => "hook",
+        Responder::Nobody => "nobody",
+        Responder::Cancelled => "cancelled",
+    }
+}
+
+#[cfg(test)]
+#[path = "lines_tests.rs"]
+mod tests;

@@ -1,0 +1,74 @@
+//! `Redactor`: a line of the log without secrets and without anything that a terminal would obey.
+
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::keeping::Environment;
+use crate::memory::redacted;
+
+/// Parts of names that mean a secret.
+const SECRET_PARTS: [&str; 9] =
+    ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "COOKIE", "HEADERS"];
+
+/// The shortest value that counts as a secret: a shorter one stands in too many words.
+const SECRET_BYTES_MIN: usize = 8;
+
+/// What stands where a secret stood.
+const MARK: &str = "[redacted]";
+
+/// Takes secrets out of lines.
+pub(in crate::observe) struct Redactor {
+    /// The user's own keys, longest first, so that none is hidden by a part of itself.
+    own: Vec<SecretString>,
+    shapes: Shapes,
+}
+
+/// Whether what only looks like a secret is taken out, too. The user's own keys always are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shapes {
+    Redacted,
+    Kept,
+}
+
+impl Redactor {
+    /// Knows the keys in variables and those that are configured. `redact` is `log.redact`.
+    pub(in crate::observe) fn new<'k>(
+        environment: &Environment,
+        keys: impl IntoIterator<Item = &'k SecretString>,
+        redact: bool,
+    ) -> Self {
+        let named = environment.texts().filter(|(name, _)| is_secret(name));
+        let mut own: Vec<String> = named.flat_map(|(_, value)| secrets_in(value)).collect();
+        own.extend(keys.into_iter().map(|key| key.expose_secret().to_owned()));
+        own.retain(|value| value.len() >= SECRET_BYTES_MIN);
+        own.sort_by_key(|value| std::cmp::Reverse(value.len()));
+        let shapes = if redact { Shapes::Redacted } else { Shapes::Kept };
+        Self { own: own.into_iter().map(SecretString::from).collect(), shapes }
+    }
+
+    /// The line as it may be kept.
+    pub(super) fn line(&self, line: &str) -> String {
+        let mut shown = line.to_owned();
+        for secret in &self.own {
+            if shown.contains(secret.expose_secret()) {
+                shown = shown.replace(secret.expose_secret(), MARK);
+            }
+        }
+        match self.shapes {
+            Shapes::Redacted => redacted(&shown),
+            Shapes::Kept => shown,
+        }
+    }
+}
+
+/// A value whole, and the values in it where it is a list of `name=value`, as headers are.
+fn secrets_in(value: String) -> Vec<String> {
+    let parts = value.split(',').filter_map(|pair| Some(pair.split_once('=')?.1.trim().to_owned()));
+    let mut secrets: Vec<String> = parts.collect();
+    secrets.push(value);
+    secrets
+}
+
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    SECRET_PARTS.iter().any(|part| name.contains(part))
+}

@@ -1,0 +1,15 @@
+//! What can be seen of a session from outside: a trace of its events, a log for people, spans and metrics for a collector. All three are
+//! views of the same events.
+
+mod error;
+mod log;
+mod observing;
+mod otel;
+mod telling;
+mod trace_file;
+
+#[cfg(test)]
+mod fixtures;
+
+pub use error::ObserveError;
+pub use observing::Observing;

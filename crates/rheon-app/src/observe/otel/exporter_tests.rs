@@ -1,0 +1,244 @@
+//! What a collector receives, over a real connection.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use expect_test::{expect, expect_file};
+use rheon_testkit::Dice;
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::{Exporter, WAITING_SPANS_MAX};
+use crate::keeping::Environment;
+use crate::observe::fixtures::{CANARY, SAID, SHAPED, StoppedClock, events, told};
+use crate::observe::otel::Collector;
+use crate::observe::telling::Once;
+
+/// Longer than a busy machine needs for one message.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A request, as it came.
+#[derive(Debug, Clone)]
+struct Received {
+    head: String,
+    body: Vec<u8>,
+}
+
+type Inbox = Arc<Mutex<Vec<Received>>>;
+
+/// A collector that answers everything with `status`.
+async fn collector(status: &'static str) -> (String, Inbox) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let inbox = Inbox::default();
+    let received = Arc::clone(&inbox);
+    tokio::spawn(async move {
+        loop {
+            let (connection, _) = listener.accept().await.unwrap();
+            tokio::spawn(serve(connection, status, Arc::clone(&received)));
+        }
+    });
+    (address, inbox)
+}
+
+async fn serve(connection: TcpStream, status: &str, inbox: Inbox) {
+    let mut connection = BufReader::new(connection);
+    loop {
+        let (mut head, mut length) = (String::new(), 0);
+        loop {
+            let mut line = String::new();
+            if connection.read_line(&mut line).await.unwrap_or(0) == 0 {
+                return;
+            }
+            if line == "\r\n" {
+                break;
+            }
+            let lower = line.to_ascii_lowercase();
+            if let Some(bytes) = lower.strip_prefix("content-length: ") {
+                length = bytes.trim().parse().unwrap();
+            }
+            head += &lower;
+        }
+        let mut body = vec![0; length];
+        connection.read_exact(&mut body).await.unwrap();
+        inbox.lock().unwrap().push(Received { head, body });
+        let answer = format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n");
+        connection.write_all(answer.as_bytes()).await.unwrap();
+    }
+}
+
+/// Exports a scripted run and gives back what was told meanwhile.
+async fn export(address: &str, protocol: &str) -> Vec<String> {
+    export_within(PATIENCE, address, protocol).await
+}
+
+async fn export_within(patience: Duration, address: &str, protocol: &str) -> Vec<String> {
+    let environment: Environment = [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", address),
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", protocol),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "x-team=core"),
+    ]
+    .into_iter()
+    .collect();
+    let (tell, told) = told();
+    let (collector, _) = Collector::named_by(&environment).unwrap();
+    let clock = Arc::new(StoppedClock(1_700_000_100_000));
+    let exporter = Exporter::begin(collector, clock, Arc::new(Dice::default()), Once::new(&tell));
+    let observer = exporter.observer();
+    let events = std::thread::spawn(events).join().unwrap();
+    for event in &events {
+        observer(event);
+    }
+    exporter.end(patience).await;
+    let told = told.lock().unwrap();
+    told.clone()
+}
+
+/// The spans of a request, a line each: where it stands, its times, and what is known of it.
+fn spans(request: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or("-").trim_start_matches('0').to_owned();
+    let line = |span: &Value| {
+        let known = span["attributes"].as_array().unwrap().iter();
+        let known: String = known
+            .map(|entry| format!("\n    {} = {}", entry["key"].as_str().unwrap(), entry["value"]))
+            .collect();
+        format!(
+            "{} (span {} in {} of trace {}, kind {}, {} to {}, status {}){known}\n",
+            span["name"].as_str().unwrap(),
+            text(&span["spanId"]),
+            text(&span["parentSpanId"]),
+            text(&span["traceId"]),
+            span["kind"],
+            span["startTimeUnixNano"].as_str().unwrap(),
+            span["endTimeUnixNano"].as_str().unwrap(),
+            span["status"],
+        )
+    };
+    let scope = &request["resourceSpans"][0]["scopeSpans"][0];
+    scope["spans"].as_array().unwrap().iter().map(line).collect()
+}
+
+/// The metrics of a request, a line for each kind of call.
+fn points(request: &Value) -> String {
+    let resource = &request["resourceMetrics"][0];
+    let mut text = format!("{}\n", resource["resource"]);
+    for metric in resource["scopeMetrics"][0]["metrics"].as_array().unwrap() {
+        text += &format!("{} in {}\n", metric["name"], metric["unit"]);
+        for point in metric["histogram"]["dataPoints"].as_array().unwrap() {
+            let known = point["attributes"].as_array().unwrap().iter();
+            let known: String = known.map(|entry| format!(" {}", entry["value"]["stringValue"])).collect();
+            let [from, to] = ["startTimeUnixNano", "timeUnixNano"].map(|name| &point[name]);
+            let [count, sum, min, max] = ["count", "sum", "min", "max"].map(|name| &point[name]);
+            let counts = &point["bucketCounts"];
+            text += &format!(
+                "   {known}: {count} from {from} to {to}, sum {sum}, min {min}, max {max}\n        {counts}\n"
+            );
+        }
+    }
+    text
+}
+
+#[tokio::test]
+async fn a_collector_gets_the_spans_and_metrics_of_a_run() {
+    let (address, inbox) = collector("200 OK").await;
+    assert_eq!(export(&address, "http/json").await, Vec::<String>::new());
+    let received = inbox.lock().unwrap().clone();
+    let [traces, metrics] = &received[..] else { panic!("{received:?}") };
+    assert!(traces.head.starts_with("post /v1/traces http/1.1\r\n"), "{}", traces.head);
+    assert!(traces.head.contains("x-team: core\r\n"), "{}", traces.head);
+    assert!(traces.head.contains("content-type: application/json\r\n"), "{}", traces.head);
+    assert!(metrics.head.starts_with("post /v1/metrics http/1.1\r\n"), "{}", metrics.head);
+    for request in &received {
+        let text = String::from_utf8_lossy(&request.body);
+        for secret in [CANARY, SHAPED, SAID] {
+            assert!(!text.contains(secret), "{secret} in {text}");
+        }
+    }
+    let request: Value = serde_json::from_slice(&traces.body).unwrap();
+    expect_file!["expected/spans.txt"].assert_eq(&spans(&request));
+    let request: Value = serde_json::from_slice(&metrics.body).unwrap();
+    expect![[r#"
+        {"attributes":[{"key":"service.name","value":{"stringValue":"rheon"}},{"key":"service.version","value":{"stringValue":"0.1.0"}}]}
+        "gen_ai.client.token.usage" in "{token}"
+            "chat" "scripted" "scripted" "input": "2" from "1700000100000000000" to "1700000100000000000", sum 2010.0, min 1005.0, max 1005.0
+                ["0","0","0","0","0","2","0","0","0","0","0","0","0","0","0"]
+            "chat" "scripted" "scripted" "output": "2" from "1700000100000000000" to "1700000100000000000", sum 40.0, min 20.0, max 20.0
+                ["0","0","0","2","0","0","0","0","0","0","0","0","0","0","0"]
+        "gen_ai.client.operation.duration" in "s"
+            "chat" "scripted" "scripted": "2" from "1700000100000000000" to "1700000100000000000", sum 0.8, min 0.0, max 0.8
+                ["1","0","0","0","0","0","0","1","0","0","0","0","0","0","0"]
+    "#]].assert_eq(&points(&request));
+}
+
+/// The schema's own library reads what is in these files and writes the same bytes again.
+#[tokio::test]
+async fn protobuf_is_the_usual_encoding() {
+    let (address, inbox) = collector("200 OK").await;
+    assert_eq!(export(&address, "http/protobuf").await, Vec::<String>::new());
+    let received = inbox.lock().unwrap().clone();
+    let [traces, metrics] = &received[..] else { panic!("{received:?}") };
+    assert!(traces.head.contains("content-type: application/x-protobuf\r\n"), "{}", traces.head);
+    expect_file!["expected/traces.hex"].assert_eq(&hex(&traces.body));
+    expect_file!["expected/metrics.hex"].assert_eq(&hex(&metrics.body));
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let line = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>() + "\n";
+    bytes.chunks(64).map(line).collect()
+}
+
+#[tokio::test]
+async fn a_collector_that_refuses_is_told_once() {
+    let (address, inbox) = collector("401 Unauthorized").await;
+    assert_eq!(
+        export(&address, "http/json").await,
+        ["cannot send traces to the collector: it answered 401; check OTEL_EXPORTER_OTLP_HEADERS"]
+    );
+    assert_eq!(inbox.lock().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_collector_that_is_not_there_is_told_once() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let told = export(&address, "http/json").await;
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].starts_with("cannot send traces to the collector: cannot connect to http://127.0.0.1"),
+        "{told:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_collector_that_never_answers_does_not_hold_up_the_end() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    assert_eq!(
+        export_within(Duration::from_secs(2), &address, "http/json").await,
+        [
+            "the collector at OTEL_EXPORTER_OTLP_ENDPOINT did not take everything within 2 s; the last spans are lost"
+        ]
+    );
+    drop(listener);
+}
+
+#[tokio::test]
+async fn spans_that_do_not_fit_the_queue_are_told_once() {
+    let (address, inbox) = collector("200 OK").await;
+    let environment: Environment = [("OTEL_EXPORTER_OTLP_ENDPOINT", address.as_str())].into_iter().collect();
+    let (tell, told) = told();
+    let (collector, _) = Collector::named_by(&environment).unwrap();
+    let clock = Arc::new(StoppedClock(0));
+    let exporter = Exporter::begin(collector, clock, Arc::new(Dice::default()), Once::new(&tell));
+    let observer = exporter.observer();
+    let events = std::thread::spawn(events).join().unwrap();
+    // Nothing leaves the queue meanwhile: this thread is the only one.
+    for _ in 0..WAITING_SPANS_MAX {
+        events.iter().for_each(&observer);
+    }
+    exporter.end(PATIENCE).await;
+    assert_eq!(*told.lock().unwrap(), ["spans come faster than the collector takes them; some are lost"]);
+    assert_eq!(inbox.lock().unwrap().len(), WAITING_SPANS_MAX / super::BATCH_SPANS_MAX + 1);
+}

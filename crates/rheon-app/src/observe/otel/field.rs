@@ -1,0 +1,132 @@
+//! `Field`: a message of OTLP as a tree. A field has its number, which protobuf goes by, and its name, which JSON goes by, so that each
+//! message is written down once and both encodings come from it.
+
+use serde_json::{Map, Value};
+
+/// One field of a message.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Field {
+    pub(super) number: u32,
+    pub(super) name: &'static str,
+    pub(super) content: Datum,
+}
+
+/// What a field holds.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Datum {
+    /// An id: hexadecimal in JSON, as OTLP wants it.
+    Id(Vec<u8>),
+    Text(String),
+    /// An enumeration: a plain number in JSON.
+    Choice(u32),
+    /// `int64` that is not negative.
+    Int(u64),
+    /// `fixed64`.
+    Fixed(u64),
+    Double(f64),
+    Fixeds(Vec<u64>),
+    Doubles(Vec<f64>),
+    Message(Vec<Field>),
+    Messages(Vec<Vec<Field>>),
+}
+
+/// A field.
+pub(super) fn field(number: u32, name: &'static str, content: Datum) -> Field {
+    Field { number, name, content }
+}
+
+/// A message as JSON. Numbers of 64 bits are texts there.
+pub(super) fn json(message: &[Field]) -> Value {
+    let entries = message.iter().map(|field| (field.name.to_owned(), json_content(&field.content)));
+    Value::Object(entries.collect::<Map<_, _>>())
+}
+
+fn json_content(content: &Datum) -> Value {
+    match content {
+        Datum::Id(bytes) => Value::String(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
+        Datum::Text(text) => Value::String(text.clone()),
+        Datum::Choice(number) => (*number).into(),
+        Datum::Int(number) | Datum::Fixed(number) => Value::String(number.to_string()),
+        Datum::Double(number) => (*number).into(),
+        Datum::Fixeds(numbers) => numbers.iter().map(u64::to_string).collect(),
+        Datum::Doubles(numbers) => numbers.iter().copied().collect(),
+        Datum::Message(message) => json(message),
+        Datum::Messages(messages) => messages.iter().map(|message| json(message)).collect(),
+    }
+}
+
+/// The kinds of values on the wire of protobuf.
+const VARINT: u32 = 0;
+const EIGHT_BYTES: u32 = 1;
+const LENGTH: u32 = 2;
+
+/// A message as protobuf.
+pub(super) fn protobuf(message: &[Field]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for field in message {
+        write(&mut bytes, field);
+    }
+    bytes
+}
+
+fn write(bytes: &mut Vec<u8>, field: &Field) {
+    match &field.content {
+        Datum::Id(id) => write_bytes(bytes, field.number, id),
+        Datum::Text(text) => write_bytes(bytes, field.number, text.as_bytes()),
+        Datum::Choice(number) => write_varint(bytes, field.number, (*number).into()),
+        Datum::Int(number) => write_varint(bytes, field.number, *number),
+        Datum::Fixed(number) => write_eight(bytes, field.number, number.to_le_bytes()),
+        Datum::Double(number) => write_eight(bytes, field.number, number.to_le_bytes()),
+        Datum::Fixeds(numbers) => {
+            let packed: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+            write_bytes(bytes, field.number, &packed);
+        }
+        Datum::Doubles(numbers) => {
+            let packed: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+            write_bytes(bytes, field.number, &packed);
+        }
+        Datum::Message(message) => write_bytes(bytes, field.number, &protobuf(message)),
+        Datum::Messages(messages) => {
+            for message in messages {
+                write_bytes(bytes, field.number, &protobuf(message));
+            }
+        }
+    }
+}
+
+fn write_varint(bytes: &mut Vec<u8>, number: u32, value: u64) {
+    varint(bytes, tag(number, VARINT));
+    varint(bytes, value);
+}
+
+fn write_eight(bytes: &mut Vec<u8>, number: u32, value: [u8; 8]) {
+    varint(bytes, tag(number, EIGHT_BYTES));
+    bytes.extend_from_slice(&value);
+}
+
+fn write_bytes(bytes: &mut Vec<u8>, number: u32, value: &[u8]) {
+    varint(bytes, tag(number, LENGTH));
+    varint(bytes, value.len() as u64);
+    bytes.extend_from_slice(value);
+}
+
+fn tag(number: u32, kind: u32) -> u64 {
+    u64::from(number << 3 | kind)
+}
+
+/// Seven bits a byte, the lowest first; the eighth says that more follow.
+fn varint(bytes: &mut Vec<u8>, mut value: u64) {
+    loop {
+        let low = (value & 0x7f) as u8;
+        value >>= 7;
+        if value == 0 {
+            bytes.push(low);
+            return;
+        }
+        bytes.push(low | 0x80);
+    }
+}
+
+#[cfg(test)]
+#[path = "field_tests.rs"]
+mod tests;

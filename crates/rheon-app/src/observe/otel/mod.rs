@@ -1,0 +1,14 @@
+//! OpenTelemetry: runs, model calls and tool calls as spans by the GenAI conventions, tokens and durations as metrics, sent by OTLP over
+//! HTTP. There is nothing of it unless a variable names a collector.
+
+mod collector;
+mod exporter;
+mod field;
+mod message;
+mod meters;
+mod provider_name;
+mod span;
+mod spans;
+
+pub(super) use collector::Collector;
+pub(super) use exporter::Exporter;

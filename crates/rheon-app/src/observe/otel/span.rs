@@ -1,0 +1,62 @@
+//! `Span`: something that took time, with what is known of it.
+
+use rheon_types::Timestamp;
+
+/// Something that took time.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Span {
+    pub(super) place: Place,
+    pub(super) name: String,
+    pub(super) kind: SpanKind,
+    pub(super) began: Timestamp,
+    pub(super) ended: Timestamp,
+    pub(super) attributes: Vec<Attribute>,
+    /// What kind of trouble it ended in.
+    pub(super) error: Option<String>,
+}
+
+/// Where in a trace it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) trace_id: [u8; 16],
+    pub(super) span_id: [u8; 8],
+    pub(super) parent_id: Option<[u8; 8]>,
+}
+
+/// What it is to others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SpanKind {
+    /// Happens in this process.
+    Internal,
+    /// A call of a service.
+    Client,
+}
+
+/// A name with a value.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Attribute {
+    pub(super) name: String,
+    pub(super) value: Known,
+}
+
+/// The value of an attribute.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Known {
+    Text(String),
+    Number(u64),
+    Texts(Vec<String>),
+}
+
+/// An attribute that is a text. It is cut where a service or a model made it longer than a name should be.
+pub(super) fn text(name: &str, value: impl Into<String>) -> Attribute {
+    let value: String = value.into();
+    Attribute { name: name.into(), value: Known::Text(value.chars().take(TEXT_CHARS_MAX).collect()) }
+}
+
+/// An attribute that is a number.
+pub(super) fn number(name: &str, value: u64) -> Attribute {
+    Attribute { name: name.into(), value: Known::Number(value) }
+}
+
+/// How long the text of an attribute may be.
+pub(super) const TEXT_CHARS_MAX: usize = 256;

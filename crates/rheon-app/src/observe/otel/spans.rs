@@ -1,0 +1,362 @@
+//! `Spans`: events become spans, by the GenAI conventions. Pure but for the dice that ids come from.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rheon_types::{
+    AgentEvent, AgentMessage, Event, LimitKind, LoopId, ProviderErrorKind, Random, RunEnd, RunFailure,
+    StopReason, Timestamp, ToolCallId, Usage,
+};
+
+use super::provider_name::provider_name;
+use super::span::{Attribute, Known, Place, Span, SpanKind, number, text};
+
+/// What the agent is called.
+const AGENT: &str = "rheon";
+
+/// What is open of a session.
+pub(super) struct Spans {
+    random: Arc<dyn Random>,
+    runs: HashMap<LoopId, OpenRun>,
+}
+
+/// A run that has not ended.
+struct OpenRun {
+    place: Place,
+    began: Timestamp,
+    agent_id: String,
+    model: String,
+    provider: String,
+    /// The model that really answered last.
+    answered_by: Option<String>,
+    call: Option<OpenCall>,
+    tools: HashMap<ToolCallId, OpenTool>,
+}
+
+/// A model call that has not ended.
+struct OpenCall {
+    began: Timestamp,
+    model: String,
+}
+
+/// A tool call that has not ended.
+struct OpenTool {
+    began: Timestamp,
+    name: String,
+}
+
+/// What happened, as far as somebody measures it.
+pub(super) enum Finished {
+    /// A run or a tool call.
+    Span(Span),
+    /// A model call, with what is counted of it.
+    Call(Span, Call),
+}
+
+/// What is counted of a model call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Call {
+    pub(super) provider: String,
+    pub(super) model: String,
+    pub(super) usage: Usage,
+    pub(super) duration_ms: u64,
+    pub(super) error: Option<String>,
+}
+
+impl Spans {
+    pub(super) fn new(random: Arc<dyn Random>) -> Self {
+        Self { random, runs: HashMap::new() }
+    }
+
+    /// Takes in an event and gives back what it ended.
+    pub(super) fn observe(&mut self, event: &Event) -> Vec<Finished> {
+        if let AgentEvent::AgentStart { agent_id, model, .. } = &event.kind {
+            let place = Place { trace_id: self.trace_id(), span_id: self.span_id(), parent_id: None };
+            let run = OpenRun::new(place, event.at, agent_id.as_str(), model);
+            self.runs.insert(event.loop_id.clone(), run);
+            return Vec::new();
+        }
+        let Some(mut run) = self.runs.remove(&event.loop_id) else { return Vec::new() };
+        if let AgentEvent::AgentEnd { output } = &event.kind {
+            return self.end(run, event, &output.end, output.usage);
+        }
+        let finished = self.within(&mut run, event);
+        self.runs.insert(event.loop_id.clone(), run);
+        finished.into_iter().collect()
+    }
+
+    fn within(&self, run: &mut OpenRun, event: &Event) -> Option<Finished> {
+        match &event.kind {
+            AgentEvent::LlmStart { model, .. } => {
+                run.call = Some(OpenCall { began: event.at, model: model.as_ref().into() });
+                None
+            }
+            AgentEvent::MessageEnd { message } => {
+                run.hear(message);
+                None
+            }
+            AgentEvent::LlmEnd { usage, stop_reason, duration_ms, .. } => {
+                let call = run.call.take()?;
+                Some(self.call(run, event, &call, *usage, (*stop_reason, *duration_ms)))
+            }
+            AgentEvent::CompactionStart { .. } => {
+                run.call = Some(OpenCall { began: event.at, model: run.model.clone() });
+                None
+            }
+            // A window that was made shorter without a model is no model call.
+            AgentEvent::CompactionEnd { usage, .. } => {
+                let call = run.call.take().filter(|_| usage.total() > 0)?;
+                let duration_ms = event.at.as_millis().saturating_sub(call.began.as_millis());
+                Some(self.call(run, event, &call, *usage, (StopReason::Stop, duration_ms)))
+            }
+            AgentEvent::ToolStart { call_id, name, .. } => {
+                let tool = OpenTool { began: event.at, name: name.to_string() };
+                run.tools.insert(call_id.clone(), tool);
+                None
+            }
+            AgentEvent::ToolEnd { call_id, is_error, .. } => {
+                let tool = run.tools.remove(call_id)?;
+                let error = is_error.then(|| "tool_error".to_owned());
+                Some(Finished::Span(self.tool(run, event, call_id, tool, error)))
+            }
+            AgentEvent::AgentStart { .. }
+            | AgentEvent::AgentEnd { .. }
+            | AgentEvent::TurnStart { .. }
+            | AgentEvent::TurnEnd { .. }
+            | AgentEvent::MessageStart { .. }
+            | AgentEvent::TextDelta { .. }
+            | AgentEvent::ThinkingDelta { .. }
+            | AgentEvent::ToolCallDelta { .. }
+            | AgentEvent::ToolUpdate { .. }
+            | AgentEvent::ToolProgress { .. }
+            | AgentEvent::ToolBlocked { .. }
+            | AgentEvent::ApprovalRequired { .. }
+            | AgentEvent::ApprovalResolved { .. }
+            | AgentEvent::PlanQueued { .. }
+            | AgentEvent::PlanResolved { .. }
+            | AgentEvent::ModeChanged { .. }
+            | AgentEvent::InputRejected { .. }
+            | AgentEvent::SubagentStart { .. }
+            | AgentEvent::SubagentEnd { .. }
+            | AgentEvent::ParallelStart { .. }
+            | AgentEvent::ParallelEnd { .. }
+            | AgentEvent::ContextUsage { .. }
+            | AgentEvent::CompactionWarning { .. }
+            | AgentEvent::BudgetWarning { .. }
+            | AgentEvent::BudgetExceeded { .. }
+            | AgentEvent::Retry { .. }
+            | AgentEvent::Recovered { .. }
+            | AgentEvent::HookRun { .. }
+            | AgentEvent::TaskUpdate { .. }
+            | AgentEvent::Checkpoint { .. }
+            | AgentEvent::Error { .. } => None,
+        }
+    }
+
+    fn call(
+        &self,
+        run: &OpenRun,
+        event: &Event,
+        call: &OpenCall,
+        usage: Usage,
+        (stop_reason, duration_ms): (StopReason, u64),
+    ) -> Finished {
+        let error = match stop_reason {
+            StopReason::Stop | StopReason::Length | StopReason::ToolUse => None,
+            StopReason::Error => Some("provider_error".to_owned()),
+            StopReason::Aborted => Some("cancelled".to_owned()),
+        };
+        let mut attributes = run.attributes("chat", event);
+        attributes.push(text("gen_ai.request.model", &call.model));
+        attributes.extend(run.answered_by.as_ref().map(|model| text("gen_ai.response.model", model)));
+        attributes.push(Attribute {
+            name: "gen_ai.response.finish_reasons".into(),
+            value: Known::Texts(vec![finish_reason(stop_reason).into()]),
+        });
+        attributes.extend(used(usage));
+        let counted = Call {
+            provider: run.provider.clone(),
+            model: call.model.clone(),
+            usage,
+            duration_ms,
+            error: error.clone(),
+        };
+        let span = Span {
+            place: self.beneath(run),
+            name: format!("chat {}", call.model),
+            kind: SpanKind::Client,
+            began: call.began,
+            ended: event.at,
+            attributes,
+            error,
+        };
+        Finished::Call(span, counted)
+    }
+
+    fn tool(
+        &self,
+        run: &OpenRun,
+        event: &Event,
+        call_id: &ToolCallId,
+        tool: OpenTool,
+        error: Option<String>,
+    ) -> Span {
+        let attributes = vec![
+            text("gen_ai.operation.name", "execute_tool"),
+            text("gen_ai.conversation.id", event.session_id.as_str()),
+            text("gen_ai.tool.name", &tool.name),
+            text("gen_ai.tool.call.id", call_id.as_str()),
+            text("gen_ai.tool.type", "function"),
+        ];
+        Span {
+            place: self.beneath(run),
+            name: format!("execute_tool {}", tool.name),
+            kind: SpanKind::Internal,
+            began: tool.began,
+            ended: event.at,
+            attributes,
+            error,
+        }
+    }
+
+    /// Whatever is still open ends with its run.
+    fn end(&self, mut run: OpenRun, event: &Event, end: &RunEnd, usage: Usage) -> Vec<Finished> {
+        let tools: Vec<(ToolCallId, OpenTool)> = run.tools.drain().collect();
+        let unfinished = |(call_id, tool)| {
+            let span = self.tool(&run, event, &call_id, tool, Some("unfinished".to_owned()));
+            Finished::Span(span)
+        };
+        let mut finished: Vec<Finished> = tools.into_iter().map(unfinished).collect();
+        if let Some(call) = run.call.take() {
+            let duration_ms = event.at.as_millis().saturating_sub(call.began.as_millis());
+            let ending = (StopReason::Aborted, duration_ms);
+            finished.push(self.call(&run, event, &call, Usage::default(), ending));
+        }
+        let mut attributes = run.attributes("invoke_agent", event);
+        attributes.push(text("gen_ai.agent.name", AGENT));
+        attributes.push(text("gen_ai.agent.id", &run.agent_id));
+        attributes.push(text("gen_ai.request.model", &run.model));
+        attributes.extend(used(usage));
+        finished.push(Finished::Span(Span {
+            place: run.place,
+            name: format!("invoke_agent {AGENT}"),
+            kind: SpanKind::Internal,
+            began: run.began,
+            ended: event.at,
+            attributes,
+            error: trouble(end),
+        }));
+        finished
+    }
+
+    fn beneath(&self, run: &OpenRun) -> Place {
+        let parent_id = Some(run.place.span_id);
+        Place { trace_id: run.place.trace_id, span_id: self.span_id(), parent_id }
+    }
+
+    /// Ids of zeros mean that there is none.
+    fn trace_id(&self) -> [u8; 16] {
+        let (high, low) = (self.random.next_u64(), self.random.next_u64().max(1));
+        (u128::from(high) << 64 | u128::from(low)).to_be_bytes()
+    }
+
+    fn span_id(&self) -> [u8; 8] {
+        self.random.next_u64().max(1).to_be_bytes()
+    }
+}
+
+impl OpenRun {
+    fn new(place: Place, began: Timestamp, agent_id: &str, model: &str) -> Self {
+        Self {
+            place,
+            began,
+            agent_id: agent_id.to_owned(),
+            model: model.to_owned(),
+            provider: String::new(),
+            answered_by: None,
+            call: None,
+            tools: HashMap::new(),
+        }
+    }
+
+    /// Who answers is known once somebody has answered.
+    fn hear(&mut self, message: &AgentMessage) {
+        if let Some(answer) = message.as_assistant() {
+            provider_name(&answer.provider).clone_into(&mut self.provider);
+            self.answered_by = Some(answer.model.clone()).filter(|model| !model.is_empty());
+        }
+    }
+
+    fn attributes(&self, operation: &str, event: &Event) -> Vec<Attribute> {
+        vec![
+            text("gen_ai.operation.name", operation),
+            text("gen_ai.provider.name", &self.provider),
+            text("gen_ai.conversation.id", event.session_id.as_str()),
+        ]
+    }
+}
+
+/// The tokens of a prompt include those of the cache, as the conventions want it.
+fn used(usage: Usage) -> Vec<Attribute> {
+    vec![
+        number("gen_ai.usage.input_tokens", input_tokens(usage)),
+        number("gen_ai.usage.output_tokens", usage.output),
+        number("gen_ai.usage.cache_read.input_tokens", usage.cache_read),
+        number("gen_ai.usage.cache_creation.input_tokens", usage.cache_write),
+    ]
+}
+
+/// All tokens of a prompt.
+pub(super) fn input_tokens(usage: Usage) -> u64 {
+    usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write)
+}
+
+fn finish_reason(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::Stop => "stop",
+        StopReason::Length => "length",
+        StopReason::ToolUse => "tool_call",
+        StopReason::Error => "error",
+        StopReason::Aborted => "cancelled",
+    }
+}
+
+/// What kind of trouble a run ended in: one of a few words.
+fn trouble(end: &RunEnd) -> Option<String> {
+    let word = match end {
+        RunEnd::Completed | RunEnd::Truncated => return None,
+        RunEnd::Limit { limit: LimitKind::Turns, .. } => "limit_turns",
+        RunEnd::Limit { limit: LimitKind::Tokens, .. } => "limit_tokens",
+        RunEnd::Limit { limit: LimitKind::Duration, .. } => "limit_duration",
+        RunEnd::Limit { limit: LimitKind::Budget, .. } => "limit_budget",
+        RunEnd::Rejected { .. } => "rejected",
+        RunEnd::Vetoed { .. } => "vetoed",
+        RunEnd::Aborted => "cancelled",
+        RunEnd::Failed { failure } => failure_word(failure),
+    };
+    Some(word.to_owned())
+}
+
+fn failure_word(failure: &RunFailure) -> &'static str {
+    match failure {
+        RunFailure::Provider { error } => match error.kind {
+            ProviderErrorKind::Auth => "auth",
+            ProviderErrorKind::RateLimited => "rate_limited",
+            ProviderErrorKind::Overloaded => "overloaded",
+            ProviderErrorKind::ContextOverflow => "context_overflow",
+            ProviderErrorKind::InvalidRequest => "invalid_request",
+            ProviderErrorKind::Network => "network",
+            ProviderErrorKind::Timeout => "timeout",
+            ProviderErrorKind::ContentFilter => "content_filter",
+            ProviderErrorKind::Malformed => "malformed",
+            ProviderErrorKind::Cancelled => "cancelled",
+            ProviderErrorKind::Api => "api",
+        },
+        RunFailure::Store { .. } => "store",
+        RunFailure::Tool { .. } => "tool",
+        RunFailure::Window { .. } => "window",
+        RunFailure::Output { .. } => "output",
+        RunFailure::NothingToContinue { .. } => "nothing_to_continue",
+        RunFailure::Panic { .. } => "panic",
+    }
+}

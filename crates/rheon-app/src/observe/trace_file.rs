@@ -1,0 +1,85 @@
+//! `TraceFile`: every event, live ones too, as a line of JSON.
+
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{self, BufWriter, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rheon_types::Event;
+
+use super::error::ObserveError;
+use super::telling::Once;
+
+/// Who may read a trace: prompts, answers and what tools found are in it.
+const MODE: u32 = 0o600;
+
+/// The file that a session is traced to. Clones write to the same one.
+#[derive(Clone)]
+pub(super) struct TraceFile {
+    path: PathBuf,
+    /// Gone after the first write that failed: half a line must not be followed by a whole one.
+    writer: Arc<Mutex<Option<BufWriter<File>>>>,
+    trouble: Once,
+}
+
+impl TraceFile {
+    /// Opens the file, which begins empty.
+    pub(super) fn open(path: &Path, trouble: Once) -> Result<Self, ObserveError> {
+        let file = open(path).map_err(|source| ObserveError::Trace { path: path.to_owned(), source })?;
+        let writer = Arc::new(Mutex::new(Some(BufWriter::new(file))));
+        Ok(Self { path: path.to_owned(), writer, trouble })
+    }
+
+    /// Writes an event. A run does not end because its trace cannot be written.
+    pub(super) fn observe(&self, event: &Event) {
+        let mut writer = self.writer();
+        let Some(open) = writer.as_mut() else { return };
+        if let Err(error) = write(open, event) {
+            self.give_up(&mut writer, &error);
+        }
+    }
+
+    /// Writes what waits.
+    pub(super) fn flush(&self) {
+        let mut writer = self.writer();
+        if let Some(Err(error)) = writer.as_mut().map(BufWriter::flush) {
+            self.give_up(&mut writer, &error);
+        }
+    }
+
+    fn give_up(&self, writer: &mut Option<BufWriter<File>>, error: &io::Error) {
+        // What waits would be tried once more when the writer is dropped.
+        if let Some(writer) = writer.take() {
+            drop(writer.into_parts());
+        }
+        let path = self.path.display();
+        self.trouble.tell(format_args!(
+            "the trace in {path} cannot be written: {error}; it is not complete, the session goes on"
+        ));
+    }
+
+    fn writer(&self) -> MutexGuard<'_, Option<BufWriter<File>>> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(MODE).open(path)?;
+    // A device or a pipe is as open as its owner made it.
+    if file.metadata()?.is_file() {
+        file.set_permissions(Permissions::from_mode(MODE))?;
+    }
+    Ok(file)
+}
+
+/// Live events come many at a time and are of no use without what follows, so they wait for the next durable one.
+fn write(writer: &mut BufWriter<File>, event: &Event) -> io::Result<()> {
+    serde_json::to_writer(&mut *writer, event)?;
+    writer.write_all(b"\n")?;
+    if event.kind.is_durable() { writer.flush() } else { Ok(()) }
+}
+
+#[cfg(test)]
+#[path = "trace_file_tests.rs"]
+mod tests;

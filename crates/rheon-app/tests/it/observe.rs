@@ -1,0 +1,170 @@
+//! A real session that is observed in all ways at once: what is left in files, and what of it is told.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use rheon_app::config::{Config, ConfigInputs};
+use rheon_app::keeping::Environment;
+use rheon_app::observe::Observing;
+use rheon_app::session::{
+    Asking, Extras, GivenModel, OpenSession, Opening, SessionEndReason, Surroundings, Tell, Which,
+};
+use rheon_providers::ResolvedModel;
+use rheon_providers::scripted::{Scenario, ScriptedProvider, Turn};
+use rheon_types::{
+    AgentEvent, Client as _, Command, Content, Event, ModelInfo, ProviderError, ProviderErrorKind,
+};
+use serde_json::json;
+use tempfile::TempDir;
+
+/// Keys of the user, which a service repeats in its refusal.
+const KEYS: [(&str, &str); 3] = [
+    ("ANTHROPIC_API_KEY", "canary-one-2f8a90c1"),
+    ("ACME_TOKEN", "canary-two-77d1e5b3"),
+    ("OTEL_EXPORTER_OTLP_HEADERS", "canary-three-90aa12ef"),
+];
+
+/// The value of a variable: headers are a list.
+fn listed(name: &str, key: &str) -> String {
+    if name.ends_with("HEADERS") { format!("x-team=core,authorization={key}") } else { key.to_owned() }
+}
+
+struct Machine {
+    folder: TempDir,
+    variables: Vec<(String, String)>,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("home")).unwrap();
+        std::fs::create_dir(folder.path().join("project")).unwrap();
+        let home = folder.path().join("home").to_str().unwrap().to_owned();
+        let keys = KEYS.map(|(name, value)| (name.to_owned(), listed(name, value)));
+        let variables = keys
+            .into_iter()
+            .chain([("HOME".to_owned(), home), ("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
+        Self { variables: variables.collect(), folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn opening(&self) -> Opening {
+        let environment: Environment = self.variables.iter().cloned().collect();
+        let folder = self.path("project").canonicalize().unwrap();
+        let inputs = ConfigInputs::new(environment.clone(), &folder)
+            .with_flag("test", "sandbox.require", "none")
+            .with_flag("test", "permissions.allow", vec!["Bash(env)".to_owned()]);
+        Opening {
+            surroundings: Surroundings::of_process(environment, folder),
+            config: Config::load(inputs).unwrap(),
+            task: None,
+            which: Which::New(None),
+            asking: Asking::Nobody,
+            extras: Extras { model: Some(model()), ..Extras::default() },
+        }
+    }
+}
+
+/// Looks at the environment that commands have, and is refused then.
+fn model() -> GivenModel {
+    let refusal = ProviderError::new(ProviderErrorKind::Auth, KEYS.map(|(_, value)| value).join(" "));
+    let look = Turn::call("bash", json!({ "command": "env", "description": "Show the environment" }));
+    let provider = Arc::new(ScriptedProvider::new(Scenario::new().turn(look).turn(Turn::fail(refusal))));
+    let info = Arc::new(ModelInfo::unknown("scripted"));
+    let model = ResolvedModel { provider, model: "scripted".into(), info };
+    GivenModel { name: "acme/scripted".into(), model }
+}
+
+/// Opens, asks, closes; gives back the events that a client saw, and what was told.
+async fn run(machine: &Machine, trace: Option<&Path>) -> (Vec<Event>, Vec<String>) {
+    let told = Arc::<Mutex<Vec<String>>>::default();
+    let heard = Arc::clone(&told);
+    let tell: Tell = Arc::new(move |notice| heard.lock().unwrap().push(notice.to_string()));
+    let mut opening = machine.opening();
+    let mut observing = Observing::begin(&mut opening, trace, &tell).unwrap();
+    let session = OpenSession::open(opening, observing.tell(&tell)).await.unwrap();
+    observing.opened(&session);
+    let client = session.client();
+    let mut watch = client.watch();
+    client.send(Command::Prompt { content: vec![Content::text("What do commands see?")] }).await.unwrap();
+    let mut events = Vec::new();
+    while let Some(event) = watch.next().await {
+        events.push(Event::clone(&event));
+        if let AgentEvent::AgentEnd { .. } = &event.kind {
+            break;
+        }
+    }
+    session.close(SessionEndReason::Other).await;
+    observing.end().await;
+    let told = told.lock().unwrap().clone();
+    (events, told)
+}
+
+/// All files beneath a folder, with their bytes as text.
+fn files(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else if path.is_file() {
+            let bytes = std::fs::read(&path).unwrap();
+            found.push((path, String::from_utf8_lossy(&bytes).into_owned()));
+        }
+    }
+    found
+}
+
+#[tokio::test]
+async fn the_trace_is_what_happened_and_no_log_has_a_key() {
+    let machine = Machine::new();
+    let trace = machine.path("trace.jsonl");
+    let (events, _) = run(&machine, Some(&trace)).await;
+    let text = std::fs::read_to_string(&trace).unwrap();
+    let written: Vec<Event> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(written, events);
+    let logs = files(&machine.path("home/.local/state/rheon/logs"));
+    let [(path, log)] = &logs[..] else { panic!("{logs:?}") };
+    let name = path.file_name().unwrap().to_str().unwrap();
+    assert!(name.starts_with("rheon-2") && name.ends_with(".log"), "{name}");
+    let said = |words: &str| assert!(log.contains(words), "no {words:?} in {log}");
+    said("INFO  session opened session=");
+    said(" model=acme/scripted ");
+    said("ERROR run failed: the model call failed: [redacted] [redacted] [redacted] ");
+    said(" tool=bash ");
+    said("INFO  session closed session=");
+    for (_, key) in KEYS {
+        assert!(!log.contains(key), "{key} in {log}");
+    }
+}
+
+#[tokio::test]
+async fn variables_of_the_exporter_do_not_reach_commands() {
+    let mut machine = Machine::new();
+    machine.variables.push(("OTEL_EXPORTER_OTLP_PROTOCOL".into(), "http/json".into()));
+    machine.variables.push(("OTEL_SERVICE_NAME".into(), "mine".into()));
+    let (events, _) = run(&machine, None).await;
+    let found = events.iter().find_map(|event| match &event.kind {
+        AgentEvent::ToolEnd { result, .. } => Some(format!("{result:?}")),
+        _ => None,
+    });
+    let found = found.unwrap();
+    assert!(found.contains("RHEON=1") && !found.contains("OTEL_"), "{found}");
+}
+
+#[tokio::test]
+async fn without_a_home_there_is_no_log_and_no_complaint() {
+    let mut machine = Machine::new();
+    machine.variables.retain(|(name, _)| name != "HOME");
+    let mut opening = machine.opening();
+    let told = Arc::<Mutex<Vec<String>>>::default();
+    let heard = Arc::clone(&told);
+    let tell: Tell = Arc::new(move |notice| heard.lock().unwrap().push(notice.to_string()));
+    let observing = Observing::begin(&mut opening, None, &tell).unwrap();
+    assert!(opening.extras.observers.is_empty());
+    observing.end().await;
+    assert_eq!(*told.lock().unwrap(), Vec::<String>::new());
+}

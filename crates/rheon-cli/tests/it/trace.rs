@@ -1,0 +1,17 @@
+//! `--trace` where it cannot be obeyed.
+
+use crate::support::Place;
+
+#[test]
+fn a_trace_that_cannot_be_written_is_a_wrong_use() {
+    let place = Place::new();
+    let ran = place.run(&["run", "--trace", "none/trace.jsonl", "Say hello."]);
+    assert_eq!(
+        (ran.stderr.as_str(), ran.code),
+        (
+            "error: cannot write the trace to none/trace.jsonl: No such file or directory (os error 2); name a file in a folder that \
+             exists and can be written\n",
+            Some(2)
+        )
+    );
+}
