@@ -207,5 +207,6 @@ fn files_of_layers_that_are_left_out_are_not_read() {
     expect![[r#"
         interface.title = false [/project/.rheon/config.toml:1]
         interface.spinner = false [RHEON_CONFIG_CONTENT:1]
-        web.fetch = false [/etc/config.toml:1]"#]].assert_eq(&place.shown(&place.load_with(inputs)));
+        web.fetch = false [/etc/config.toml:1]"#]]
+    .assert_eq(&place.shown(&place.load_with(inputs)));
 }

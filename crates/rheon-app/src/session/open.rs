@@ -125,15 +125,9 @@ impl OpenSession {
         for warning in odd.iter().chain(&loaded.warnings) {
             tell(SessionNotice::Context(warning.clone()));
         }
-        let mut toolkit = wiring::toolkit(&surroundings, &config, policy, loaded.skills.clone(), &tell).await?;
-        if let Some(names) = &extras.tools {
-            for name in toolkit.offer_only(names) {
-                tell(SessionNotice::Policy(format!(
-                    "there is no tool {name:?}, as in --tools; it is left out"
-                )));
-            }
-        }
-        loaded.withhold_tools(|name| toolkit.offers(name));
+        let skills = loaded.skills.clone();
+        let mut toolkit = wiring::toolkit(&surroundings, &config, policy, skills, &tell).await?;
+        wiring::offer(&mut toolkit, &mut loaded, extras.tools.as_deref(), &tell);
         let about = (kept.session_id(), source(&which));
         let context = wiring::hook_context(&surroundings, &config, &toolkit, about);
         let hooks = wiring::hooks(&config, &context, extras.driver.as_ref(), &tell);

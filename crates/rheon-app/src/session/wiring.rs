@@ -129,6 +129,15 @@ pub(super) async fn toolkit(
     Ok(toolkit)
 }
 
+/// Leaves the model the tools that it may hear of, those of the context included: all, or the ones that the caller names.
+pub(super) fn offer(toolkit: &mut Toolkit, loaded: &mut Loaded, names: Option<&[String]>, tell: &Tell) {
+    let unknown = names.map(|names| toolkit.offer_only(names)).unwrap_or_default();
+    for name in unknown {
+        tell(SessionNotice::Policy(format!("there is no tool {name:?}, as in --tools; it is left out")));
+    }
+    loaded.withhold_tools(|name| toolkit.offers(name));
+}
+
 /// What hooks are told about the session.
 pub(super) fn hook_context(
     surroundings: &Surroundings,

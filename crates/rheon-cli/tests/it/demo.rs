@@ -134,6 +134,7 @@ fn a_pipe_gets_no_colours() {
 #[test]
 fn no_home_is_needed() {
     let place = Place::new();
-    let ran = place.run(&["demo", "--fast", "--discard"]);
+    let mut command = place.rheon_at_home(&["demo", "--fast", "--discard"]);
+    let ran = Ran::from(command.env("HOME", "/there/is/no/such/home").output().unwrap());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
 }

@@ -6,14 +6,15 @@ use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-/// A temporary folder in which the program runs.
+/// A temporary folder in which the program runs, with a home beside it: nothing of a test reaches the home of whoever runs it.
 pub(crate) struct Place {
     folder: TempDir,
+    home: TempDir,
 }
 
 impl Place {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self { folder: tempfile::tempdir().unwrap(), home: tempfile::tempdir().unwrap() }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -25,18 +26,18 @@ impl Place {
         std::fs::read_dir(self.path()).unwrap().next().is_none()
     }
 
-    /// The program, without an environment but for this place.
+    /// The program, without an environment but for this place and its home.
     pub(crate) fn rheon(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rheon"));
-        command.args(arguments).env_clear().env("TMPDIR", self.path());
+        command.args(arguments).env_clear().env("TMPDIR", self.path()).env("HOME", self.home.path());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
-    /// The same with a home there, and the programs of the machine.
+    /// The same with the programs of the machine.
     pub(crate) fn rheon_at_home(&self, arguments: &[&str]) -> Command {
         let mut command = self.rheon(arguments);
-        command.env("HOME", self.path().join("home")).env("PATH", std::env::var_os("PATH").unwrap());
+        command.env("PATH", std::env::var_os("PATH").unwrap());
         command
     }
 

@@ -221,6 +221,7 @@ fn a_home_that_cannot_be_written() {
     let ran = stage.run(&["hi"]);
     assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(1)));
     expect![[r#"
+        note: the log in STAGE/home/.local/state/rheon/logs cannot be written: Not a directory (os error 20); the session goes on
         note: STAGE/workspace: what the project brings along is left out: cannot read what was trusted from "STAGE/home/.local/state/rheon/trust.json": Not a directory (os error 20); remove the file to trust anew
         error: sessions cannot be kept: cannot make the folder STAGE/home/.local/share/rheon: Not a directory (os error 20); a file stands where a folder belongs: move it away, or choose another folder
     "#]].assert_eq(&ran.stderr);
