@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: speed and memory as one table, each figure beside a reference measured in the same run.
 
 mod allocations;
+mod cli;
 mod costs;
 mod figures;
 mod instructions;
@@ -22,8 +23,10 @@ use table::Measured;
 /// Which benchmarks.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Only this part; without it, all but `providers`, `tools`, `store` and `reference`, in one table.
+    /// Only this part; without it, all but `providers`, `tools`, `store`, `cli` and `reference`, in one table.
     part: Option<Part>,
+    #[command(flatten)]
+    cli: cli::Options,
     /// For `reference`, handed on to cargo: `cargo xtask bench reference -- --no-default-features`.
     #[arg(last = true)]
     extra: Vec<String>,
@@ -44,6 +47,8 @@ enum Part {
     Tools,
     /// The store: journals, sessions and their index. A table of its own; makes sessions of 1 GB first.
     Store,
+    /// The program beside other agents. A table of its own; builds the program as it is released.
+    Cli,
     /// The same work on other systems, in one process. Downloads and compiles them first.
     Reference,
 }
@@ -55,6 +60,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Some(Part::Providers) => return providers::run(),
         Some(Part::Tools) => return tools::run(),
         Some(Part::Store) => return store::run(),
+        Some(Part::Cli) => return cli::run(arguments.cli),
         Some(Part::Loop) => Measured { times: timing::measure()?, ..Measured::default() },
         Some(Part::Allocations) => Measured { allocations: allocations::measure()?, ..Measured::default() },
         Some(Part::Instructions) => Measured { instructions: counted()?, ..Measured::default() },

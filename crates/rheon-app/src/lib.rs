@@ -4,6 +4,7 @@
 pub mod config;
 pub mod context;
 mod demo;
+mod git_head;
 pub mod keeping;
 pub mod memory;
 pub mod models;
