@@ -72,6 +72,12 @@ impl Toolbox {
         Ok(Self { entries: Arc::new(entries), definitions: definitions.into() })
     }
 
+    /// Does beforehand what the first toolbox of a process waits for: the schema that schemas are held to is made ready, which takes
+    /// longer than all tools together. For programs that have something else to do meanwhile.
+    pub fn prepare() {
+        jsonschema::validator_for(&serde_json::json!({ "type": "object" })).ok();
+    }
+
     /// A toolbox that takes any name and any arguments.
     pub(crate) fn unchecked(tools: Vec<Arc<dyn Tool>>) -> Self {
         let anything = serde_json::Value::Bool(true);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use rheon_agent::{Agent, ContextReport, TokenCounter};
+use rheon_agent::{Agent, ContextReport, TokenCounter, Toolbox};
 use rheon_providers::ResolvedModel;
 use rheon_tools::Toolkit;
 use rheon_tools::commands::Part;
@@ -97,8 +97,9 @@ pub struct OpenSession {
 impl OpenSession {
     /// Opens a session. What is odd is told and does not keep it from running.
     pub async fn open(opening: Opening, tell: Tell) -> Result<Self, OpenError> {
+        // Needed for the agent at the end, and long enough to be done beside everything else.
+        drop(spawn_blocking(Toolbox::prepare));
         let Opening { surroundings, config, task, which, asking, extras } = opening;
-        let settings = &config.settings;
         for warning in &config.warnings {
             tell(SessionNotice::Config(warning.clone()));
         }

@@ -83,3 +83,7 @@ fn look(mut stream: TcpStream) -> Result<Option<Knock>> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "doorway_tests.rs"]
+mod tests;

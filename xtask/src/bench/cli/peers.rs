@@ -85,3 +85,7 @@ fn in_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
+
+#[cfg(test)]
+#[path = "peers_tests.rs"]
+mod tests;

@@ -108,3 +108,7 @@ mod kernel {
         Duration::from_secs(seconds.unwrap_or_default()) + Duration::from_micros(micros.unwrap_or_default())
     }
 }
+
+#[cfg(test)]
+#[path = "watched_tests.rs"]
+mod tests;
