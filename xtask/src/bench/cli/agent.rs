@@ -52,12 +52,41 @@ impl Agent {
         command
     }
 
+    /// A script for the fake model: so many commands, one after the other, then the end. Each is another one, because an agent may
+    /// refuse to do the same over and over.
+    pub(super) fn commands(&self, turns: u32) -> String {
+        let (tool, argument) = match self.kind {
+            Kind::Rheon | Kind::Pi | Kind::OpenCode => ("bash", "command"),
+            Kind::Claude => ("Bash", "command"),
+            Kind::Codex => ("exec_command", "cmd"),
+        };
+        let said = match self.kind {
+            Kind::OpenCode => ", description = \"says a number\"",
+            Kind::Rheon | Kind::Claude | Kind::Codex | Kind::Pi => "",
+        };
+        let call = |turn: u32| {
+            format!(
+                "[[reply]]\nwhen = {{ tools = true }}\n\
+                 calls = [{{ name = \"{tool}\", arguments = {{ {argument} = \"echo {turn}\"{said} }} }}]\n"
+            )
+        };
+        let calls: String = (1..=turns).map(call).collect();
+        format!("[default]\ntext = \"All done.\"\n{calls}")
+    }
+
     /// One run against the model at `url`.
     pub(super) fn run(&self, stage: &Stage, url: &str, more: &[&str]) -> Command {
         let mut command = match self.kind {
+            // A task that looks easy is given fewer turns than are measured here.
             Kind::Rheon => self.bare(
                 stage,
-                &["-p", "--model", "anthropic/claude-sonnet-4-5", "--dangerously-skip-permissions"],
+                &[
+                    "-p",
+                    "-m",
+                    "anthropic/claude-sonnet-4-5",
+                    "--dangerously-skip-permissions",
+                    "--max-turns=100",
+                ],
             ),
             Kind::Claude => self.bare(stage, &["-p", "--dangerously-skip-permissions", "--model", MODEL]),
             Kind::Codex => self.bare(

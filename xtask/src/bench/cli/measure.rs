@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::agent::{Agent, Kind};
 use super::doorway::Doorway;
-use super::model::{Model, Play};
+use super::model::Model;
 use super::stage::Stage;
 use super::watched::{Taken, Watched};
 use crate::bench::figures::Figures;
@@ -16,10 +16,6 @@ use crate::bench::process::target;
 
 /// How many turns with a tool a long run has.
 pub(super) const TURNS: u32 = 50;
-
-/// Every turn lists the workspace: a tool that starts no process.
-const LISTING: &str = "[default]\ntext = \"All done.\"\n[[reply]]\nwhen = { tools = true }\n\
-                       calls = [{ name = \"list\", arguments = {} }]\ntimes = 50\n";
 
 /// Ways to run ours with less, to know what the rest costs: a name, further arguments, and whether turns run commands.
 const LESS: [(&str, &[&str], Tool); 4] = [
@@ -154,11 +150,11 @@ impl Bench {
 
     /// One run with so many commands, one after the other.
     fn turns(&self, agent: &Agent, stage: &Stage, turns: u32, more: &[&str]) -> Result<Taken> {
-        self.play(agent, stage, Play::Commands(turns), more)
+        self.play(agent, stage, &agent.commands(turns), more)
     }
 
-    fn play(&self, agent: &Agent, stage: &Stage, play: Play<'_>, more: &[&str]) -> Result<Taken> {
-        let model = Model::start(&self.server, play)?;
+    fn play(&self, agent: &Agent, stage: &Stage, script: &str, more: &[&str]) -> Result<Taken> {
+        let model = Model::start(&self.server, &stage.script(script)?)?;
         stage.point_to(&model.url)?;
         let taken = Watched::start(&mut agent.run(stage, &model.url, more))?.end()?;
         ensure!(taken.is_success, "a run of {} failed", agent.name);
@@ -169,17 +165,16 @@ impl Bench {
     fn parts(&self, rheon: &Agent, figures: &mut Figures) -> Result<()> {
         debug_assert_eq!(rheon.kind, Kind::Rheon);
         let stage = Stage::new(target("bench/cli/parts"))?;
-        let script = stage.script(LISTING)?;
         let mut walls: Vec<(Sample, Sample)> = LESS.iter().map(|_| <_>::default()).collect();
         let mut bare = Sample::default();
         for _ in 0..self.runs {
             for ((_, more, tool), (short, long)) in LESS.iter().zip(&mut walls) {
                 let play = match tool {
-                    Tool::Bash => Play::Commands(TURNS),
-                    Tool::List => Play::Script(&script),
+                    Tool::Bash => rheon.commands(TURNS),
+                    Tool::List => listings(),
                 };
                 short.take(self.turns(rheon, &stage, 0, more)?.wall);
-                long.take(self.play(rheon, &stage, play, more)?.wall);
+                long.take(self.play(rheon, &stage, &play, more)?.wall);
             }
             bare.take(bare_commands()? / TURNS);
         }
@@ -195,6 +190,18 @@ impl Bench {
         figures.insert("part/bare", bare.median());
         Ok(())
     }
+}
+
+/// A script in which every turn lists the workspace: a tool that starts no process.
+fn listings() -> String {
+    let call = |turn: u32| {
+        let arguments = format!("{{ include_ignored = {}, depth = {} }}", turn.is_multiple_of(2), 1 + turn % 20);
+        format!(
+            "[[reply]]\nwhen = {{ tools = true }}\ncalls = [{{ name = \"list\", arguments = {arguments} }}]\n"
+        )
+    };
+    let calls: String = (1..=TURNS).map(call).collect();
+    format!("[default]\ntext = \"All done.\"\n{calls}")
 }
 
 /// As many commands as a long run has, started by hand.

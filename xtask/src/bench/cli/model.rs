@@ -6,15 +6,6 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-/// What the model does before it says that all is done.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Play<'a> {
-    /// So many calls of the tool that runs commands, one after the other: `echo ok`.
-    Commands(u32),
-    /// What a script says.
-    Script(&'a Path),
-}
-
 /// A running server; stopped when dropped.
 #[derive(Debug)]
 pub(super) struct Model {
@@ -23,15 +14,12 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// Starts the server `program`.
-    pub(super) fn start(program: &Path, play: Play<'_>) -> Result<Self> {
-        let mut command = Command::new(program);
-        command.arg("--until-stdin-closes");
-        match play {
-            Play::Commands(turns) => command.arg("--tool-turns").arg(turns.to_string()),
-            Play::Script(script) => command.arg("--script").arg(script),
-        };
-        let mut process = command
+    /// Starts the server `program`, which does what `script` says.
+    pub(super) fn start(program: &Path, script: &Path) -> Result<Self> {
+        let mut process = Command::new(program)
+            .arg("--until-stdin-closes")
+            .arg("--script")
+            .arg(script)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
