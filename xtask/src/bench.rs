@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: speed and memory as one table, each figure beside a reference measured in the same run.
 
 mod allocations;
+mod cli;
 mod context;
 mod costs;
 mod figures;
@@ -23,8 +24,10 @@ use table::Measured;
 /// Which benchmarks.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Only this part; without it, all but `providers`, `tools`, `store`, `context` and `reference`, in one table.
+    /// Only this part; without it, all but `providers`, `tools`, `store`, `context`, `cli` and `reference`, in one table.
     part: Option<Part>,
+    #[command(flatten)]
+    cli: cli::Options,
     /// For `reference`, handed on to cargo: `cargo xtask bench reference -- --no-default-features`.
     #[arg(last = true)]
     extra: Vec<String>,
@@ -47,6 +50,8 @@ enum Part {
     Store,
     /// The context: what a turn pays for the conversation before it, and compaction. A table of its own.
     Context,
+    /// The program beside other agents. A table of its own; builds the program as it is released.
+    Cli,
     /// The same work on other systems, in one process. Downloads and compiles them first.
     Reference,
 }
@@ -59,6 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Some(Part::Tools) => return tools::run(),
         Some(Part::Store) => return store::run(),
         Some(Part::Context) => return context::run(),
+        Some(Part::Cli) => return cli::run(arguments.cli),
         Some(Part::Loop) => Measured { times: timing::measure()?, ..Measured::default() },
         Some(Part::Allocations) => Measured { allocations: allocations::measure()?, ..Measured::default() },
         Some(Part::Instructions) => Measured { instructions: counted()?, ..Measured::default() },

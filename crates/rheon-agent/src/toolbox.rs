@@ -58,14 +58,24 @@ impl Toolbox {
             let schema = jsonschema::validator_for(&parameters).map_err(|error| {
                 ToolboxError::InvalidSchema { name: name.to_string(), problem: error.to_string() }
             })?;
-            let description = tool.description().to_owned();
-            definitions.push(ToolDefinition { name: name.clone(), description, parameters });
+            let description = tool.description().trim_end().to_owned();
+            definitions.push(ToolDefinition {
+                name: name.clone(),
+                description,
+                parameters: told(parameters),
+            });
             let effect = tool.effect();
             if entries.insert(name.clone(), Entry { tool, effect, schema }).is_some() {
                 return Err(ToolboxError::Duplicate(name.to_string()));
             }
         }
         Ok(Self { entries: Arc::new(entries), definitions: definitions.into() })
+    }
+
+    /// Does beforehand what the first toolbox of a process waits for: the schema that schemas are held to is made ready, which takes
+    /// longer than all tools together. For programs that have something else to do meanwhile.
+    pub fn prepare() {
+        jsonschema::validator_for(&serde_json::json!({ "type": "object" })).ok();
     }
 
     /// A toolbox that takes any name and any arguments.
@@ -119,7 +129,65 @@ impl Toolbox {
     }
 }
 
+/// A schema without words that a model does not need: that further fields are forbidden, how long texts and lists may be at most,
+/// and that what may be left out may also be null. Calls are held to the whole schema all the same; these words would go with
+/// every request, for every field of every tool.
+fn told(mut schema: Value) -> Value {
+    shorten_schema(&mut schema);
+    schema
+}
+
+fn shorten_schema(schema: &mut Value) {
+    let Value::Object(fields) = schema else { return };
+    fields.retain(|key, value| match key.as_str() {
+        "additionalProperties" => *value != false,
+        "maxLength" | "maxItems" | "minLength" => !value.is_number(),
+        _ => true,
+    });
+    let required = fields.get("required").cloned().unwrap_or_default();
+    for (key, value) in fields {
+        match (key.as_str(), value) {
+            // Here keys are names that the tool's author chose.
+            ("properties", Value::Object(named)) => {
+                for (name, schema) in named {
+                    let is_required =
+                        required.as_array().is_some_and(|names| names.iter().any(|one| one == name));
+                    if !is_required {
+                        without_null(schema);
+                    }
+                    shorten_schema(schema);
+                }
+            }
+            ("patternProperties" | "$defs" | "definitions", Value::Object(named)) => {
+                named.values_mut().for_each(shorten_schema);
+            }
+            ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(schemas)) => {
+                schemas.iter_mut().for_each(shorten_schema);
+            }
+            ("items" | "additionalProperties", schema) => shorten_schema(schema),
+            _ => {}
+        }
+    }
+}
+
+/// The schema of something that may be left out, without that it may also be null.
+fn without_null(schema: &mut Value) {
+    let Value::Object(fields) = schema else { return };
+    let only = match fields.get("type").and_then(Value::as_array).map(Vec::as_slice) {
+        Some([only, null] | [null, only]) if null == "null" => only.clone(),
+        Some(_) | None => return,
+    };
+    fields.insert("type".to_owned(), only);
+    if let Some(Value::Array(values)) = fields.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
+}
+
 /// What a model wrote may be large; it is quoted in part.
 fn shorten(text: &str) -> String {
     text.chars().take(QUOTE_CHARS_MAX).collect()
 }
+
+#[cfg(test)]
+#[path = "toolbox_tests.rs"]
+mod tests;

@@ -5,6 +5,7 @@ pub mod config;
 pub mod context;
 mod demo;
 pub mod doctor;
+mod git_head;
 pub mod keeping;
 pub mod memory;
 pub mod models;

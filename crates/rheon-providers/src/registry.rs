@@ -158,6 +158,15 @@ impl Registry {
         Ok(ResolvedModel { provider, model: model.into(), info: Arc::clone(&known.info) })
     }
 
+    /// Does beforehand what the first request to the model would wait for besides its server: certificates are read. Asks nobody. It
+    /// blocks, so call it where a thread may wait; what goes wrong is told by the first request.
+    pub fn prepare(&self, name: &str) {
+        let Ok((service, _)) = self.find(name) else { return };
+        if let Ok(base) = service.vendor.base_url(&self.shared.environment) {
+            self.shared.transport.prepare(&base);
+        }
+    }
+
     /// The same; where `name` is overloaded, `other` answers.
     pub fn resolve_with_fallback(&self, name: &str, other: &str) -> Result<ResolvedModel, RegistryError> {
         let (wanted, other) = (self.resolve(name)?, self.resolve(other)?);
@@ -268,7 +277,7 @@ impl Shared {
             key,
             aws_keys,
             clock: Arc::clone(&self.clock),
-            client: self.transport.client().clone(),
+            transport: self.transport.clone(),
         };
         let authorizer =
             auth::authorizer(&vendor.auth, inputs).map_err(|error| RegistryError::Auth(error.to_string()))?;

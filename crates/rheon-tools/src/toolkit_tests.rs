@@ -8,7 +8,7 @@ use crate::policy::Places;
 use crate::skills::{Origin, SkillFolder};
 
 /// What the names, descriptions and schemas may have together, as JSON.
-const BYTES_MAX: usize = 10_000;
+const BYTES_MAX: usize = 9_000;
 
 #[tokio::test]
 async fn the_words_of_all_standard_tools_are_few() {

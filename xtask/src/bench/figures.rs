@@ -26,6 +26,11 @@ impl Figures {
         Ok(())
     }
 
+    /// Takes in one measurement.
+    pub(crate) fn insert(&mut self, case: &str, value: f64) {
+        self.by_case.insert(case.to_owned(), value);
+    }
+
     fn find(&self, figure: &Figure) -> Option<f64> {
         let case = |name: &String| self.by_case.get(name).copied();
         match figure {
@@ -52,7 +57,7 @@ fn line(row: &Row, figures: &Figures) -> String {
     let known = references.iter().filter_map(|(_, figure)| *figure);
     let best = match row.unit {
         Unit::Rate => known.max_by(f64::total_cmp),
-        Unit::Time | Unit::Count | Unit::Mebibytes => known.min_by(f64::total_cmp),
+        Unit::Time | Unit::Count | Unit::Mebibytes | Unit::Bytes => known.min_by(f64::total_cmp),
     };
     // A ratio to what is shown as nothing says nothing.
     let ratio = measured.zip(best).filter(|(_, best)| *best >= 0.01).map(|(measured, best)| measured / best);
@@ -97,6 +102,8 @@ fn show(unit: Unit, figure: f64) -> String {
         Unit::Count if figure.fract().abs() < 0.005 => format!("{figure:.0}"),
         Unit::Count => format!("{figure:.2}"),
         Unit::Mebibytes => format!("{figure:.1} MiB"),
+        Unit::Bytes if figure < 1e6 => format!("{:.1} kB", figure / 1e3),
+        Unit::Bytes => format!("{:.1} MB", figure / 1e6),
     }
 }
 

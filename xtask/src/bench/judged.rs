@@ -37,6 +37,8 @@ pub(crate) enum Unit {
     Count,
     /// MiB.
     Mebibytes,
+    /// Bytes, shown as kB or MB.
+    Bytes,
 }
 
 /// How good a figure should be.

@@ -9,6 +9,7 @@ use rheon_tools::policy::visible;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 
+use crate::git_head::{self, Head};
 use crate::keeping::Environment;
 
 /// How much of the repository is asked for.
@@ -76,7 +77,8 @@ const BRANCH: [&str; 4] = ["symbolic-ref", "--quiet", "--short", "HEAD"];
 const STATUS: [&str; 5] = ["status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=all"];
 
 impl GitState {
-    /// How the repository around `folder` stands. The program is the first `git` in an absolute folder of `PATH`.
+    /// How the repository around `folder` stands. The branch alone is read from its files where they say it plainly; otherwise the
+    /// program is asked, the first `git` in an absolute folder of `PATH`.
     /// What takes longer than `time_max` is ended.
     pub async fn ask(
         folder: &Path,
@@ -87,6 +89,13 @@ impl GitState {
         let has_repository = folder.ancestors().any(|folder| folder.join(".git").symlink_metadata().is_ok());
         if !has_repository {
             return Self::NoRepository;
+        }
+        if let (GitQuestion::Branch, Some(head)) = (question, git_head::read(folder)) {
+            let branch = match head {
+                Head::Branch(branch) => short(&branch),
+                Head::Commit => DETACHED.to_owned(),
+            };
+            return Self::Branch { branch, changes: None };
         }
         let Some(program) = program(environment) else { return Self::Unknown("git is not installed".into()) };
         let arguments: &[&str] = match question {

@@ -1,8 +1,7 @@
 //! `TranscriptObserver`: events become transcripts of Claude Code on the way. A transcript that cannot be written fails no run.
 
 use std::collections::HashMap;
-use std::fs;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,12 +10,10 @@ use rheon_types::{AgentMessage, Event, Random, SessionId};
 
 use super::notice::Notice;
 use super::tell::Tell;
+use crate::git_head::{self, Head};
 
 /// How many sessions of one program are written at a time. Whoever goes on longest without a word makes room.
 const WRITERS_MAX: usize = 64;
-
-/// How much of a file of git is read to know the branch.
-const HEAD_BYTES_MAX: u64 = 4 * 1024;
 
 /// Writes transcripts of the sessions of one project.
 pub(super) struct TranscriptObserver {
@@ -118,20 +115,8 @@ fn written(path: &Path) -> io::Result<usize> {
 
 /// The branch of git that a folder is on, if it is on one.
 fn git_branch(folder: &Path) -> Option<String> {
-    let git = folder.ancestors().map(|above| above.join(".git")).find(|git| git.exists())?;
-    let git = if git.is_dir() {
-        git
-    } else {
-        // A second working tree, or a submodule.
-        let elsewhere = beginning(&git)?;
-        git.parent()?.join(elsewhere.strip_prefix("gitdir:")?.trim())
-    };
-    let head = beginning(&git.join("HEAD"))?;
-    head.trim().strip_prefix("ref: refs/heads/").map(str::to_owned)
-}
-
-fn beginning(path: &Path) -> Option<String> {
-    let mut text = String::new();
-    fs::File::open(path).ok()?.take(HEAD_BYTES_MAX).read_to_string(&mut text).ok()?;
-    Some(text)
+    match git_head::read(folder)? {
+        Head::Branch(branch) => Some(branch),
+        Head::Commit => None,
+    }
 }

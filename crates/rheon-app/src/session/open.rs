@@ -1,14 +1,15 @@
 //! `OpenSession`: a session that is ready for prompts. Everything that is configured comes together here.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use rheon_agent::{Agent, ContextReport, TokenCounter};
+use rheon_agent::{Agent, ContextReport, TokenCounter, Toolbox};
 use rheon_providers::ResolvedModel;
 use rheon_tools::Toolkit;
 use rheon_tools::commands::Part;
 use rheon_tools::hooks::{CommandHooks, HookSettings, SessionEndReason, SessionSource};
 use rheon_types::{Event, Hook, InputFilter, OutputSchema, SessionId, ThinkingLevel};
+use tokio::task::spawn_blocking;
 
 use super::client::{Asking, ClientParts, LocalClient};
 use super::error::OpenError;
@@ -19,7 +20,7 @@ use super::spent::{Counter, Spent};
 use super::tool_tokens::tool_tokens;
 use super::wiring::{self, Wired};
 use crate::config::Config;
-use crate::context::{ExtensionPlaces, Extensions, Loaded};
+use crate::context::{ExtensionPlaces, Extensions, Loaded, ProjectTrust};
 use crate::keeping::{ForkAt, Keeper, KeeperParts, KeptSession};
 use crate::models::{Because, Chosen, choose};
 use crate::stream_json::Channel;
@@ -96,13 +97,15 @@ pub struct OpenSession {
     model: ResolvedModel,
     hooks: Vec<CommandHooks>,
     spent: Counter,
-    extensions: Extensions,
+    extensions: LazyExtensions,
     working_folder: PathBuf,
 }
 
 impl OpenSession {
     /// Opens a session. What is odd is told and does not keep it from running.
     pub async fn open(opening: Opening, tell: Tell) -> Result<Self, OpenError> {
+        // Needed for the agent at the end, and long enough to be done beside everything else.
+        drop(spawn_blocking(Toolbox::prepare));
         let Opening { surroundings, config, task, which, asking, extras } = opening;
         for warning in &config.warnings {
             tell(SessionNotice::Config(warning.clone()));
@@ -155,7 +158,7 @@ impl OpenSession {
             config_folder.as_deref(),
             &config.project_root,
         );
-        let extensions = Extensions::load(&places, config.trust);
+        let extensions = LazyExtensions { places, trust: config.trust, loaded: OnceLock::new() };
         let client = client(agent, &toolkit, &keeper, &kept, asking);
         let working_folder = surroundings.working_folder;
         Ok(Self {
@@ -241,7 +244,10 @@ impl OpenSession {
     /// What was typed, if it is a command of the user's or of the project's own: the prompt that it stands for. Files and commands
     /// that its text names are named in the prompt, for the model to look at them through the gate.
     pub fn expand(&self, typed: &str) -> Option<Result<String, String>> {
-        let expanded = self.extensions.expand(typed)?;
+        if !typed.trim_start().starts_with('/') {
+            return None;
+        }
+        let expanded = self.extensions.get().expand(typed)?;
         let named = |part: &Part| match part {
             Part::Text(text) => text.clone(),
             Part::File(path) => format!("@{} (read this file)", path.display()),
@@ -261,6 +267,19 @@ impl OpenSession {
     }
 }
 
+/// Commands of the user and of the project: looked for when the first one is typed.
+struct LazyExtensions {
+    places: ExtensionPlaces,
+    trust: ProjectTrust,
+    loaded: OnceLock<Extensions>,
+}
+
+impl LazyExtensions {
+    fn get(&self) -> &Extensions {
+        self.loaded.get_or_init(|| Extensions::load(&self.places, self.trust))
+    }
+}
+
 /// The model that is configured, or else the first that can be asked.
 pub(super) async fn asked(
     config: &Config,
@@ -270,6 +289,9 @@ pub(super) async fn asked(
     let registry = registry(&settings.services, surroundings)?;
     let said = settings.model.name.as_deref();
     let chosen = choose(said, &registry, &variables(surroundings)).await?;
+    let (ahead, name) = (registry.clone(), chosen.name.clone());
+    // Reading certificates takes long enough to do it beside everything else. Whoever asks first waits for it.
+    drop(spawn_blocking(move || ahead.prepare(&name)));
     let model = wiring::resolve(&registry, &chosen, settings.model.fallback.as_deref()).await?;
     Ok((chosen, model))
 }

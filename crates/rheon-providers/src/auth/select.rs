@@ -16,6 +16,7 @@ use super::none::NoAuth;
 use super::query::QueryAuth;
 use super::{AuthError, Authorizer};
 use crate::env::Environment;
+use crate::transport::Transport;
 use crate::vendor::{AuthScheme, AuthSpec};
 
 /// What schemes are built from, besides the vendor's description.
@@ -31,7 +32,7 @@ pub(crate) struct AuthInputs<'a> {
     /// For signatures and for the expiry of tokens.
     pub(crate) clock: Arc<dyn Clock>,
     /// For calls to servers that give tokens.
-    pub(crate) client: reqwest::Client,
+    pub(crate) transport: Transport,
 }
 
 /// The scheme that `spec` describes. Looks for no key: a missing one is an error of the first request.
@@ -55,7 +56,8 @@ pub(crate) fn authorizer(spec: &AuthSpec, inputs: AuthInputs<'_>) -> Result<Arc<
             Arc::new(AwsAuth { service: service.clone(), bearer: source, credentials, clock: inputs.clock })
         }
         AuthScheme::Google => {
-            Arc::new(GoogleAuth::new(inputs.vendor, source, inputs.environment, inputs.clock, inputs.client))
+            let AuthInputs { vendor, environment, clock, transport, .. } = inputs;
+            Arc::new(GoogleAuth::new(vendor, source, environment, clock, transport))
         }
         AuthScheme::Anthropic => Arc::new(AnthropicAuth { source, need }),
         AuthScheme::None => Arc::new(NoAuth),

@@ -241,7 +241,7 @@ fn no_type_shows_a_secret() {
     let clock = || inputs("v", &variables).clock;
     let credentials = Credentials::new("v", &variables, Some(keys.clone()));
     let aws = AwsAuth { service: "bedrock".to_owned(), bearer: config(), credentials, clock: clock() };
-    let google = GoogleAuth::new("v", config(), &variables, clock(), inputs("v", &variables).client);
+    let google = GoogleAuth::new("v", config(), &variables, clock(), inputs("v", &variables).transport);
     let shown = [
         format!("{keys:?}"),
         format!("{aws:?}"),

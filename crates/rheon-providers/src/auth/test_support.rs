@@ -11,7 +11,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::{AuthInputs, Authorizer};
 use crate::env::Environment;
-use crate::transport::HttpRequest;
+use crate::transport::{HttpRequest, ProxyChoice, Transport, TransportConfig};
 
 /// A clock that is set by hand.
 pub(super) struct SetClock(AtomicU64);
@@ -36,9 +36,9 @@ impl Clock for SetClock {
     }
 }
 
-/// A client that goes through no proxy.
-pub(super) fn client() -> reqwest::Client {
-    reqwest::Client::builder().no_proxy().build().unwrap()
+/// A transport that goes through no proxy.
+pub(super) fn transport() -> Transport {
+    Transport::new(TransportConfig { proxy: ProxyChoice::Direct, ..TransportConfig::default() }).unwrap()
 }
 
 pub(super) fn environment(variables: &[(&str, &str)]) -> Environment {
@@ -52,7 +52,7 @@ pub(super) fn inputs<'a>(vendor: &'a str, environment: &'a Environment) -> AuthI
         key: None,
         aws_keys: None,
         clock: SetClock::at_millis(1_700_000_000_000),
-        client: client(),
+        transport: transport(),
     }
 }
 

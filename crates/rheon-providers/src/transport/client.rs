@@ -28,8 +28,8 @@ pub struct Transport {
 }
 
 impl Transport {
-    /// A client with these settings. Reads the system's certificates (or those that `SSL_CERT_FILE` names)
-    /// and, unless told otherwise, its proxy settings, which do not hold for this machine itself.
+    /// A client with these settings. The first request to a server that needs them reads the system's certificates (or those that
+    /// `SSL_CERT_FILE` names) and, unless told otherwise, its proxy settings, which do not hold for this machine itself.
     pub fn new(config: TransportConfig) -> Result<Self, ProviderError> {
         let clients = Clients::new(&config)?;
         Ok(Self { clients: Arc::new(clients), answered: Arc::default(), config: Arc::new(config) })
@@ -41,8 +41,14 @@ impl Transport {
     }
 
     /// The client itself, for small calls that need none of the limits for answers of models.
-    pub(crate) fn client(&self) -> &reqwest::Client {
-        self.clients.usual()
+    pub(crate) fn client(&self) -> Result<&reqwest::Client, ProviderError> {
+        self.clients.usual(&self.config)
+    }
+
+    /// Does beforehand, on this thread, what the first request to `url` would wait for besides the server. What goes wrong is told
+    /// by that request.
+    pub(crate) fn prepare(&self, url: &Url) {
+        self.clients.at(url, &self.config).ok();
     }
 
     /// The same client, shared connections included, with another limit for the head of an answer.

@@ -16,53 +16,75 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(20);
 /// After how many lost probes a TCP connection counts as gone.
 const PROBES_MAX: u32 = 3;
 
-/// The HTTP clients of one transport.
-#[derive(Debug)]
+/// The HTTP clients of one transport. Each is made when it is first needed: to read the certificates of all authorities takes
+/// longer than everything else that happens before a request, and a server on this machine that speaks plain HTTP needs none.
+#[derive(Debug, Default)]
 pub(super) struct Clients {
-    usual: reqwest::Client,
-    /// For servers on this machine, which no proxy can reach. Made when it is first needed.
-    near: OnceLock<reqwest::Client>,
+    usual: OnceLock<Result<Usual, String>>,
+    /// For servers on this machine, which no proxy can reach.
+    near: OnceLock<Result<reqwest::Client, String>>,
+    /// The same, without certificates.
+    near_plain: OnceLock<Result<reqwest::Client, String>>,
+}
+
+/// The client for everything that is not on this machine.
+#[derive(Debug)]
+struct Usual {
+    client: reqwest::Client,
     /// Why no certificate is trusted, if none is.
     distrust: Option<String>,
 }
 
 impl Clients {
-    /// Clients with these settings. A machine without certificates can still use servers that need none.
+    /// Clients with these settings. None is made yet, but certificates of the settings that cannot be read are found.
     pub(super) fn new(config: &TransportConfig) -> Result<Self, ProviderError> {
-        let (usual, distrust) = match build(config, config.proxy, Trust::System) {
-            Ok(usual) => (usual, None),
-            Err(problem) => match build(config, config.proxy, Trust::GivenOnly) {
-                Ok(usual) => (usual, Some(problem).filter(|_| config.extra_roots.is_empty())),
-                // What is wrong has nothing to do with the system's certificates.
-                Err(_) => return Err(unusable(&format!("cannot set up the HTTP client: {problem}"))),
-            },
-        };
-        Ok(Self { usual, near: OnceLock::new(), distrust })
+        given(config).map_err(|problem| not_set_up(&problem))?;
+        Ok(Self::default())
     }
 
     /// The client for everything that is not on this machine.
-    pub(super) fn usual(&self) -> &reqwest::Client {
-        &self.usual
+    pub(super) fn usual(&self, config: &TransportConfig) -> Result<&reqwest::Client, ProviderError> {
+        self.made(config).map(|usual| &usual.client)
     }
 
-    /// The client for `url`.
+    /// The client for `url`. A machine without certificates can still use servers that need none.
     pub(super) fn at(&self, url: &Url, config: &TransportConfig) -> Result<&reqwest::Client, ProviderError> {
-        if let Some(problem) = self.distrust.as_deref().filter(|_| url.scheme() == "https") {
+        let is_secure = url.scheme() == "https";
+        let direct = |trust| build(config, ProxyChoice::Direct, trust);
+        if is_near(url) && !is_secure {
+            // Redirects stay within the origin, so that no certificate is ever asked for.
+            let client = self.near_plain.get_or_init(|| direct(Trust::GivenOnly));
+            return client.as_ref().map_err(|problem| not_set_up(problem));
+        }
+        let usual = self.made(config)?;
+        if let Some(problem) = usual.distrust.as_deref().filter(|_| is_secure) {
             return Err(unusable(&format!(
                 "no server can be trusted: {problem}; install the certificates of authorities, or name a file of them in \
                  SSL_CERT_FILE"
             )));
         }
         match config.proxy {
-            ProxyChoice::System if is_near(url) => Ok(self.near.get_or_init(|| {
-                let direct = |trust| build(config, ProxyChoice::Direct, trust);
-                // What the usual client was made of is enough for this one as well.
-                direct(Trust::System)
-                    .or_else(|_| direct(Trust::GivenOnly))
-                    .unwrap_or_else(|_| self.usual.clone())
-            })),
-            ProxyChoice::System | ProxyChoice::Direct => Ok(&self.usual),
+            ProxyChoice::System if is_near(url) => {
+                let client =
+                    self.near.get_or_init(|| direct(Trust::System).or_else(|_| direct(Trust::GivenOnly)));
+                client.as_ref().map_err(|problem| not_set_up(problem))
+            }
+            ProxyChoice::System | ProxyChoice::Direct => Ok(&usual.client),
         }
+    }
+
+    fn made(&self, config: &TransportConfig) -> Result<&Usual, ProviderError> {
+        let usual = self.usual.get_or_init(|| match build(config, config.proxy, Trust::System) {
+            Ok(client) => Ok(Usual { client, distrust: None }),
+            Err(problem) => match build(config, config.proxy, Trust::GivenOnly) {
+                Ok(client) => {
+                    Ok(Usual { client, distrust: Some(problem).filter(|_| config.extra_roots.is_empty()) })
+                }
+                // What is wrong has nothing to do with the system's certificates.
+                Err(_) => Err(problem),
+            },
+        });
+        usual.as_ref().map_err(|problem| not_set_up(problem))
     }
 }
 
@@ -105,15 +127,26 @@ fn build(config: &TransportConfig, proxy: ProxyChoice, trust: Trust) -> Result<r
         ProxyChoice::System => builder,
         ProxyChoice::Direct => builder.no_proxy(),
     };
-    let mut given = Vec::new();
-    for pem in &config.extra_roots {
-        given.extend(reqwest::Certificate::from_pem_bundle(pem).map_err(problem)?);
-    }
+    let given = given(config)?;
     builder = match trust {
         Trust::System => builder.tls_certs_merge(given),
         Trust::GivenOnly => builder.tls_certs_only(given),
     };
     builder.build().map_err(problem)
+}
+
+/// The certificates of the settings.
+fn given(config: &TransportConfig) -> Result<Vec<reqwest::Certificate>, String> {
+    let mut given = Vec::new();
+    for pem in &config.extra_roots {
+        let bundle = reqwest::Certificate::from_pem_bundle(pem);
+        given.extend(bundle.map_err(|error| failure::causes(&error))?);
+    }
+    Ok(given)
+}
+
+fn not_set_up(problem: &str) -> ProviderError {
+    unusable(&format!("cannot set up the HTTP client: {problem}"))
 }
 
 fn unusable(message: &str) -> ProviderError {

@@ -59,7 +59,6 @@ struct Question {
 struct Offered {
     #[schemars(length(min = 1, max = 200))]
     label: String,
-    /// What it would mean.
     #[serde(default)]
     #[schemars(length(max = 1000))]
     description: String,

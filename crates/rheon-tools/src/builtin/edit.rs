@@ -35,7 +35,6 @@ struct Arguments {
 struct One {
     old_string: String,
     new_string: String,
-    /// Replace every occurrence.
     #[serde(default)]
     replace_all: bool,
 }

@@ -32,7 +32,6 @@ pub struct Glob {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     pattern: String,
-    /// The folder; the workspace unless given.
     path: Option<String>,
     #[serde(default)]
     sort: Sort,

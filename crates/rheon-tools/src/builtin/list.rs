@@ -31,12 +31,10 @@ pub struct List {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// The folder; the workspace unless given.
     path: Option<String>,
-    /// Levels to show; 1 unless given.
+    /// 1 unless given.
     #[schemars(range(min = 1, max = 20))]
     depth: Option<usize>,
-    /// Also show what `.gitignore` names.
     #[serde(default)]
     include_ignored: bool,
 }

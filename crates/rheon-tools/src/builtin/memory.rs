@@ -59,15 +59,31 @@ struct Arguments {
     /// One line.
     #[schemars(length(max = 300))]
     description: Option<String>,
-    /// A fact, or something that happened.
-    kind: Option<NoteKind>,
+    /// `episodic` for something that happened.
+    kind: Option<Kind>,
     #[serde(default)]
     #[schemars(length(max = 32))]
     keywords: Vec<String>,
-    /// The whole note, in markdown.
+    /// The whole note.
     text: Option<String>,
-    /// For `search`.
     query: Option<String>,
+}
+
+/// The kind of a note as the model says it: a schema of two words, which goes with every request.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+enum Kind {
+    Semantic,
+    Episodic,
+}
+
+impl From<Kind> for NoteKind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Semantic => Self::Semantic,
+            Kind::Episodic => Self::Episodic,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
@@ -192,7 +208,7 @@ impl Shared {
         let note = Note {
             name,
             description: needed(description.as_deref(), "description")?.to_owned(),
-            kind: given.kind.or(old.as_ref().map(|old| old.kind)).unwrap_or_default(),
+            kind: given.kind.map(NoteKind::from).or(old.as_ref().map(|old| old.kind)).unwrap_or_default(),
             // A note is as old as its first text.
             created: old
                 .as_ref()

@@ -40,12 +40,10 @@ pub struct Read {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
-    /// Relative to the workspace, or absolute.
     path: String,
-    /// The first line, counted from 1.
+    /// Counted from 1.
     #[schemars(range(min = 1))]
     offset: Option<u64>,
-    /// How many lines.
     #[schemars(range(min = 1))]
     limit: Option<u64>,
 }

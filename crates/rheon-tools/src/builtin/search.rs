@@ -41,24 +41,22 @@ pub struct Search {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     pattern: String,
-    /// The file or folder; the workspace unless given.
     path: Option<String>,
-    /// Which files: `*.rs`, `!tests/**`.
+    /// `*.rs`, `!tests/**`.
     glob: Option<Vec<String>>,
-    /// Which kind of files: `rust`, `py`.
+    /// `rust`, `py`.
     #[serde(rename = "type")]
     kind: Option<String>,
     #[serde(default)]
     output: Output,
     #[serde(default)]
     ignore_case: bool,
-    /// The pattern is plain text.
     #[serde(default)]
     literal: bool,
     /// A match may span lines.
     #[serde(default)]
     multiline: bool,
-    /// Lines to show around each match.
+    /// Lines around each match.
     #[serde(default)]
     context: usize,
     limit: Option<usize>,

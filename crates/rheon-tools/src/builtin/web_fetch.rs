@@ -40,7 +40,7 @@ pub struct WebFetch {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     url: String,
-    /// Characters to leave out, for the rest of a long page.
+    /// Characters to leave out.
     #[serde(default)]
     offset: usize,
 }

@@ -19,7 +19,6 @@ pub struct Write {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     path: String,
-    /// All that the file is to hold.
     content: String,
 }
 

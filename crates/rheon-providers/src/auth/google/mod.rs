@@ -25,7 +25,7 @@ use super::key::KeySource;
 use super::shared::Shared;
 use super::{AuthError, Authorizer, file};
 use crate::env::Environment;
-use crate::transport::HttpRequest;
+use crate::transport::{HttpRequest, Transport};
 use account::Account;
 
 /// Variables that hold a ready token, whatever the vendor's description says.
@@ -56,7 +56,7 @@ pub(crate) struct GoogleAuth {
     environment: Environment,
     tokens: Shared<Token>,
     clock: Arc<dyn Clock>,
-    client: reqwest::Client,
+    transport: Transport,
 }
 
 impl GoogleAuth {
@@ -65,11 +65,11 @@ impl GoogleAuth {
         ready: KeySource,
         environment: &Environment,
         clock: Arc<dyn Clock>,
-        client: reqwest::Client,
+        transport: Transport,
     ) -> Self {
         let common = KeySource::variables(vendor, &TOKEN_VARIABLES.map(str::to_owned), environment);
         let (vendor, environment) = (vendor.to_owned(), environment.clone());
-        Self { vendor, ready, common, environment, tokens: Shared::default(), clock, client }
+        Self { vendor, ready, common, environment, tokens: Shared::default(), clock, transport }
     }
 
     async fn put(&self, request: &mut HttpRequest) -> Result<(), AuthError> {
@@ -98,6 +98,13 @@ impl GoogleAuth {
         Ok(())
     }
 
+    fn client(&self) -> Result<&reqwest::Client, AuthError> {
+        self.transport.client().map_err(|error| AuthError::Unreachable {
+            server: "the token server".to_owned(),
+            problem: error.message,
+        })
+    }
+
     /// Asks for a token, as whoever the files say.
     async fn ask(&self) -> Result<Token, AuthError> {
         let now = self.clock.now();
@@ -105,7 +112,7 @@ impl GoogleAuth {
             Some(path) => self.read_account(path).await?,
             None => Account::Machine { host: grant::metadata_host(&self.environment) },
         };
-        let granted = grant::ask(&self.client, &account, now).await;
+        let granted = grant::ask(self.client()?, &account, now).await;
         let granted = granted.map_err(|error| match (&account, error) {
             // Not on a machine of Google's: the real trouble is that there are no credentials.
             (Account::Machine { .. }, AuthError::Unreachable { .. } | AuthError::TimedOut { .. }) => {

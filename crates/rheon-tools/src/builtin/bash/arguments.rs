@@ -10,12 +10,12 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 pub(super) struct Run {
     pub(super) command: String,
-    /// 120000 unless given. Not for the background.
+    /// 120000 unless given.
     #[schemars(range(min = 1, max = 600_000))]
     pub(super) timeout_ms: Option<u64>,
     /// Return an id at once.
     pub(super) background: Option<bool>,
-    /// For the user: what it does, in five to ten words.
+    /// What it does, for the user.
     #[expect(dead_code, reason = "it is shown by user interfaces, which read it in the call")]
     pub(super) description: Option<String>,
 }
@@ -24,7 +24,6 @@ pub(super) struct Run {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Job {
-    /// What `bash` returned.
     pub(super) id: String,
 }
 

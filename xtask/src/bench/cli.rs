@@ -1,0 +1,41 @@
+//! `cargo xtask bench cli`: the program beside the agents that people use instead, with the same fake model, in one run.
+
+mod agent;
+mod doorway;
+mod measure;
+mod model;
+mod peers;
+mod rows;
+mod stage;
+mod watched;
+
+use anyhow::Result;
+
+use super::figures::{Figures, render};
+use super::process::{cargo, load, printed};
+
+/// How it is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::Args)]
+pub(super) struct Options {
+    /// For `cli`: install the agents to compare with from npm, 1 GB, into the target folder; without it, those that are installed.
+    #[arg(long)]
+    peers: bool,
+    /// For `cli`: how often each thing is run.
+    #[arg(long, default_value_t = 7, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    runs: u32,
+}
+
+/// Builds the program, measures it and its peers, and prints the table.
+pub(super) fn run(options: Options) -> Result<()> {
+    printed(&mut cargo(
+        "build --release --locked -p rheon-cli -p rheon-testkit --bin rheon --bin rheon-fake-model",
+    ))?;
+    let peers = peers::found(options.peers)?;
+    let before = load();
+    let mut figures = Figures::default();
+    measure::measure(&peers, options.runs, &mut figures)?;
+    let names: Vec<&'static str> = peers.iter().map(|peer| peer.name).collect();
+    println!("\n{}", render(&rows::rows(&names), &figures));
+    println!("{} runs each; load of the machine: {before} before, {} behind", options.runs, load());
+    Ok(())
+}
