@@ -37,7 +37,9 @@ struct Cli {
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let done = match Cli::try_parse_from(arguments) {
         Ok(Cli { command: Some(command), .. }) => command.run(Cli::command),
-        Ok(Cli { command: None, run, version: _ }) => run.interactive_or_headless(),
+        Ok(Cli { command: None, run, version: _ }) => {
+            run.no_mistyped_command(&Cli::command()).and_then(|()| run.interactive_or_headless())
+        }
         Err(error) => {
             // Help and version arrive as errors too. If they cannot be printed, nobody is there to be told.
             error.print().ok();

@@ -2,7 +2,7 @@
 
 use rheon_app::session::OpenSession;
 
-use crate::render::count;
+use crate::render::{count, money};
 
 /// What takes how much of the model's window.
 pub(crate) fn context(session: &OpenSession) -> String {
@@ -13,5 +13,5 @@ pub(crate) fn context(session: &OpenSession) -> String {
 pub(crate) fn cost(session: &OpenSession) -> String {
     let spent = session.spent();
     let unknown = if spent.has_unknown { " (some calls have no known price)" } else { "" };
-    format!("{} in {}{unknown}", spent.cost, count(spent.tokens, "token"))
+    format!("{} in {}{unknown}", money(spent.cost), count(spent.tokens, "token"))
 }

@@ -54,6 +54,11 @@ pub enum CallError {
 /// The call that was typed: the tool by the name that rules or models have for it; its arguments as a JSON object, or the one that
 /// matters as it stands, like a command or a path.
 pub fn typed_call(tool: &str, arguments: &[String]) -> Result<ToolCall, CallError> {
+    // Whoever writes rules types a call as one: Bash(git push).
+    let in_brackets = tool.strip_suffix(')').and_then(|rule| rule.split_once('('));
+    if let (Some((tool, argument)), []) = (in_brackets, arguments) {
+        return typed_call(tool, &[argument.to_owned()]);
+    }
     let name = match tool_name(tool) {
         Some(name) => name,
         None if tool.starts_with(MCP_PREFIX) => tool,

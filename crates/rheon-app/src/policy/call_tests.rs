@@ -17,6 +17,7 @@ fn a_call_is_typed_by_its_main_argument_or_as_json() {
     let said = [
         call("Bash", &["git push"]),
         call("bash", &["git", "push", "--force"]),
+        call("Bash(git push (x))", &[]),
         call("Bash", &["{ ls; }"]),
         call("Read", &["src/main.rs"]),
         call("grep", &["src"]),
@@ -29,6 +30,7 @@ fn a_call_is_typed_by_its_main_argument_or_as_json() {
     expect![[r#"
         bash {"command":"git push"}
         bash {"command":"git push --force"}
+        bash {"command":"git push (x)"}
         bash {"command":"{ ls; }"}
         read {"path":"src/main.rs"}
         search {"path":"src"}

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal as _, stdin, stdout};
 
 use rheon_app::config::{Config, ConfigInputs, Layer};
+use rheon_app::policy::advice;
 use rheon_app::session::{Asking, Extras, Opening, Which};
 use rheon_types::SessionId;
 
@@ -18,6 +19,9 @@ use crate::headless;
 use crate::output::remark;
 use crate::runtime::block_on;
 use crate::{prompt, repl, schema, trusting};
+
+/// Shorter words look like too many others: "test" is two letters away from "trust".
+const COMMAND_CHARS_MIN: usize = 5;
 
 /// Do one thing and print the answer; the same as rheon -p
 ///
@@ -56,6 +60,22 @@ impl Run {
     pub(crate) fn resuming(session: Option<String>) -> Self {
         let session = SessionFlags { go_on: session.is_none(), resume: session, ..SessionFlags::default() };
         Self { session, ..Self::default() }
+    }
+
+    /// A lone word that looks like a command is one with a slip of the finger, not worth the money of a run.
+    pub(crate) fn no_mistyped_command(&self, grammar: &clap::Command) -> Result<(), Failure> {
+        let word = self.prompt.as_deref().unwrap_or_default();
+        let is_long = word.chars().count() >= COMMAND_CHARS_MIN;
+        if self.print || !is_long || !word.chars().all(|character| character.is_ascii_alphabetic()) {
+            return Ok(());
+        }
+        let known: Vec<&str> = grammar.get_subcommands().map(clap::Command::get_name).collect();
+        match advice(word, &known) {
+            question if question.ends_with('?') => Err(Failure::usage(format_args!(
+                "there is no command {word:?}; {question} To say it to a model: rheon -p {word}"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// What was typed without a command: a conversation where there is a terminal, one answer otherwise.

@@ -12,8 +12,17 @@ use super::words::grouped;
 /// Blanks or empty lines in a row from which on their number is shown instead: they could push the rest out of sight.
 const EMPTINESS_MAX: usize = 24;
 
+/// What somebody can do so that such a question is not put again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Remedy {
+    /// Say "always".
+    Answer,
+    /// Nobody is there to answer: allow it on the command line.
+    Flag,
+}
+
 /// Shows the question.
-pub(super) fn show(request: &ApprovalRequest, page: &mut Page) {
+pub(super) fn show(request: &ApprovalRequest, remedy: Remedy, page: &mut Page) {
     let name = spelt_out(request.tool_name.as_str()).replace('\n', "\\n");
     let (ink, word) = danger(request.danger);
     page.write(Ink::Bold, &name);
@@ -29,7 +38,12 @@ pub(super) fn show(request: &ApprovalRequest, page: &mut Page) {
     }
     subject(&request.subject, page);
     if let Some(rule) = &request.suggested_rule {
-        block(page, Ink::Dim, "  ", &format!("“always” would save the rule {rule}"));
+        let text = match remedy {
+            Remedy::Answer => format!("“always” would save the rule {rule}"),
+            // It is made to be pasted into a shell, and a model chose the words.
+            Remedy::Flag => format!("to allow it: --allowed-tools '{}'", rule.replace('\'', r"'\''")),
+        };
+        block(page, Ink::Dim, "  ", &text);
     }
 }
 

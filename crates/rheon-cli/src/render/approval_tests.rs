@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::super::page::{Block, Page, Route, Style};
 use super::super::rendered::Stream;
-use super::show;
+use super::{Remedy, show};
 
 fn request(subject: Subject, danger: Danger) -> ApprovalRequest {
     ApprovalRequest {
@@ -27,7 +27,7 @@ fn shown(request: &ApprovalRequest, colours: bool) -> String {
     let style = Style { colours, columns: 50, wraps: true, formats: colours };
     let mut page = Page::new(style, Route::All(Stream::Out));
     page.begin(Block::Question);
-    show(request, &mut page);
+    show(request, Remedy::Answer, &mut page);
     page.take().out().replace('\x1b', "␛")
 }
 

@@ -43,7 +43,10 @@ pub(super) fn notice(event: &AgentEvent) -> Option<Notice> {
             always(Ink::Yellow, format!("the budget is nearly spent{}", spent(ledger)))
         }
         AgentEvent::BudgetExceeded { ledger } => {
-            always(Ink::Red, format!("the budget is spent{}", spent(ledger)))
+            let meters = [&ledger.micro_usd, &ledger.tokens, &ledger.wall_ms];
+            let is_gone = meters.iter().any(|meter| meter.cap.is_some_and(|cap| meter.spent >= cap));
+            let what = if is_gone { "is spent" } else { "does not cover the next call" };
+            always(Ink::Red, format!("the budget {what}{}", spent(ledger)))
         }
         AgentEvent::CompactionStart { .. }
         | AgentEvent::CompactionEnd { .. }

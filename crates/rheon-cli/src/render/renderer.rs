@@ -10,7 +10,7 @@ use rheon_types::{
 };
 use serde_json::Value;
 
-use super::approval;
+use super::approval::{self, Remedy};
 use super::calls::{Calls, Showing};
 use super::diff::gutter;
 use super::inert::inert;
@@ -302,8 +302,12 @@ impl Renderer {
         if matches!(request.subject, Subject::Diff { .. }) {
             self.changes_seen.insert(request.call_id.clone());
         }
+        let remedy = match self.layout {
+            Layout::Together(_) | Layout::Conversation(_) => Remedy::Answer,
+            Layout::Apart { .. } => Remedy::Flag,
+        };
         let page = self.begin(Block::Question);
-        approval::show(request, page);
+        approval::show(request, remedy, page);
         page.end_block();
     }
 

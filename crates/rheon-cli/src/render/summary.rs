@@ -1,6 +1,6 @@
 //! `Summary`: the last line of a run: how it ended, and what it took.
 
-use rheon_types::{AgentOutput, MicroUsd, RunEnd, Timestamp};
+use rheon_types::{AgentOutput, LimitKind, MicroUsd, RunEnd, Timestamp};
 
 use super::page::Ink;
 use super::words::{count, duration, grouped, money};
@@ -61,7 +61,7 @@ impl Summary {
             count(output.turns.into(), "turn"),
             count(std::mem::take(&mut self.tools), "tool"),
             format!("{} in{cached} / {} out tokens", grouped(prompt), grouped(usage.output)),
-            output.cost.map_or_else(|| "cost unknown".into(), money),
+            cost(output).map_or_else(|| "cost unknown".into(), money),
             duration(at.as_millis().saturating_sub(begun.as_millis())),
         ];
         figures.extend(self.left(output));
@@ -70,7 +70,7 @@ impl Summary {
 
     /// What may still be spent.
     fn left(&mut self, output: &AgentOutput) -> Vec<String> {
-        self.spent = match (&self.spent, output.cost) {
+        self.spent = match (&self.spent, cost(output)) {
             (Spent::Known(spent), Some(cost)) => Spent::Known(MicroUsd(spent.0.saturating_add(cost.0))),
             (Spent::Known(_) | Spent::Unknown, _) => Spent::Unknown,
         };
@@ -92,6 +92,13 @@ impl Summary {
             .map(|max| format!("{} of {} tokens left", grouped(max.saturating_sub(used)), grouped(max)));
         money.into_iter().chain(tokens).collect()
     }
+}
+
+/// What a run cost, if that is known; a budget that covers no call costs nothing.
+fn cost(output: &AgentOutput) -> Option<MicroUsd> {
+    let is_unasked =
+        output.usage.total() == 0 && matches!(output.end, RunEnd::Limit { limit: LimitKind::Budget, .. });
+    output.cost.or(is_unasked.then(MicroUsd::default))
 }
 
 /// How a run ended, unless it simply came to its end.

@@ -53,7 +53,7 @@ pub(super) fn bytes(number: u64) -> String {
 }
 
 /// For instance `$0.0123`, `$12.34`; what is left over is rounded up.
-pub(super) fn money(MicroUsd(micro): MicroUsd) -> String {
+pub(crate) fn money(MicroUsd(micro): MicroUsd) -> String {
     if micro < 1_000_000 {
         let parts = micro.div_ceil(100);
         format!("${}.{:04}", parts / 10_000, parts % 10_000)

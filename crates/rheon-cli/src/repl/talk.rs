@@ -8,7 +8,7 @@ use rheon_types::{AgentEvent, Client as _, Command, Content, Event};
 use tokio_util::sync::CancellationToken;
 
 use super::answer::{Answered, answer, choices};
-use super::input::{HELP, Input};
+use super::input::{HELP, Input, mode_name};
 use super::lines::Lines;
 use super::questions::Questions;
 use crate::exit::Exit;
@@ -65,9 +65,9 @@ enum Typed {
 impl Talk<'_> {
     fn greeting(&self) -> String {
         let (model, folder) = (self.session.model_name(), self.session.working_folder().display());
-        let mode = self.session.toolkit().gate().mode();
+        let mode = mode_name(self.session.toolkit().gate().mode());
         format!(
-            "{model} in {folder} ({mode:?}). /help lists what can be typed; Ctrl-C stops a run, Ctrl-D ends."
+            "{model} in {folder} (mode {mode}). /help lists what can be typed; Ctrl-C stops a run, Ctrl-D ends."
         )
     }
 
@@ -117,18 +117,18 @@ impl Talk<'_> {
             }
             Input::Status => {
                 let kept = if self.session.kept().is_kept() { "kept" } else { "in memory only" };
-                let mode = self.session.toolkit().gate().mode();
+                let mode = mode_name(self.session.toolkit().gate().mode());
                 let (id, model) = (self.session.session_id(), self.session.model_name());
-                self.say(&format!("session {id} ({kept})\nmodel {model}\nmode {mode:?}"))
+                self.say(&format!("session {id} ({kept})\nmodel {model}\nmode {mode}"))
             }
             Input::Context => self.say(&crate::report::context(self.session)),
             Input::Cost => self.say(&crate::report::cost(self.session)),
             Input::Mode(None) => {
-                let mode = self.session.toolkit().gate().mode();
-                self.say(&format!("mode {mode:?}"))
+                let mode = mode_name(self.session.toolkit().gate().mode());
+                self.say(&format!("mode {mode}"))
             }
             Input::Mode(Some(mode)) => match self.session.client().send(Command::SetMode { mode }).await {
-                Ok(()) => self.say(&format!("mode {mode:?}")),
+                Ok(()) => self.say(&format!("mode {}", mode_name(mode))),
                 Err(error) => self.say(&error.to_string()),
             },
             Input::Other { name, arguments } => self.other(&name, &arguments).await,

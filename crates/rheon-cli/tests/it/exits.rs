@@ -25,11 +25,12 @@ fn a_budget_that_is_spent() {
     let stage = Stage::new(Script::always(Reply::call("read", &json!({ "path": "a.txt" }))));
     let ran = stage.run(&["hi", "--max-budget-usd", "0.001"]);
     expect![[r#"
-        the budget is spent: $0.0000 of $0.0010
+        the budget does not cover the next call: $0.0000 of $0.0010
 
-        stopped at a limit · 1 turn · 0 tools · 0 in / 0 out tokens · cost unknown · N ms · unknown how much of $0.0010 is left
+        stopped at a limit · 1 turn · 0 tools · 0 in / 0 out tokens · $0.0000 · N ms · $0.0010 of $0.0010 left
         error: stopped: the budget is spent
-    "#]].assert_eq(&stderr(&ran, 3));
+    "#]]
+    .assert_eq(&stderr(&ran, 3));
 }
 
 #[test]
@@ -60,7 +61,7 @@ fn a_call_that_nobody_could_be_asked_about() {
           new.txt
             1 +x
               \ No newline at end of file
-          “always” would save the rule Edit(/STAGE/workspace/new.txt)
+          to allow it: --allowed-tools 'Edit(/STAGE/workspace/new.txt)'
 
         ● write new.txt
           └ not run: permission denied: write needs approval (change new.txt: no rule allows it; edits are …

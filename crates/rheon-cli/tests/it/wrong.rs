@@ -73,6 +73,20 @@ fn no_prompt() {
 }
 
 #[test]
+fn a_command_with_a_slip_of_the_finger_is_no_prompt() {
+    let stage = stage();
+    expect![[r#"
+        error: there is no command "sesions"; did you mean "sessions"? To say it to a model: rheon -p sesions
+    "#]]
+    .assert_eq(&refused(&stage, &stage.ran(stage.rheon(&["sesions"]))));
+    for arguments in [&["-p", "sesions"][..], &["test"], &["sesions are lost"]] {
+        let mut command = stage.rheon(arguments);
+        command.args(["--model", MODEL]);
+        assert_eq!(stage.ran(command).stdout, "Hello.\n", "{arguments:?}");
+    }
+}
+
+#[test]
 fn a_session_id_that_is_a_path() {
     let stage = stage();
     let ran = stage.run(&["hi", "--session-id", "../../etc/passwd"]);

@@ -4,6 +4,7 @@ use rheon_app::keeping::{LIST_LINES_MAX, Maker, SessionLine};
 use rheon_types::Timestamp;
 use serde_json::{Value, json};
 
+use super::cost::cost;
 use super::kept::keeper;
 use super::scope::ScopeFlags;
 use crate::ago::ago;
@@ -67,7 +68,7 @@ fn table(lines: &[SessionLine], now: Timestamp) -> String {
             line.session_id.to_string(),
             ago(line.active, now),
             details.map_or_else(String::new, |details| details.turns.to_string()),
-            details.map_or_else(String::new, |details| format!("{:.2}", details.spend.cost)),
+            details.map_or_else(String::new, |details| cost(&details.spend)),
             format!("{}{maker}", short(&line.title)),
         ]);
     }

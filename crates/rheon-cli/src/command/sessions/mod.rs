@@ -1,5 +1,6 @@
 //! `rheon sessions`: what was said before, to be found, read, gone on with, taken back and taken along.
 
+mod cost;
 mod delete;
 mod export;
 mod fork;

@@ -2,11 +2,13 @@
 
 use serde_json::{Value, json};
 
+use super::cost::cost;
 use super::kept::keeper;
 use super::scope::ScopeFlags;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::print;
+use crate::render::count;
 use crate::runtime::block_on;
 use crate::table::{Side, Table};
 
@@ -30,7 +32,7 @@ impl Stats {
 }
 
 fn text(stats: &rheon_app::keeping::Stats) -> String {
-    let mut text = format!("{} sessions, {} turns\n", stats.sessions, stats.turns);
+    let mut text = format!("{}, {}\n", count(stats.sessions, "session"), count(stats.turns, "turn"));
     if !stats.models.is_empty() {
         let columns = [
             ("model", Side::Left),
@@ -42,14 +44,13 @@ fn text(stats: &rheon_app::keeping::Stats) -> String {
         ];
         let mut table = Table::new(&columns);
         for (model, spend) in &stats.models {
-            let unpriced = if spend.calls_unpriced > 0 { " +?" } else { "" };
             table.row([
                 model.clone(),
                 spend.calls.to_string(),
                 spend.usage.input.to_string(),
                 spend.usage.cache_read.to_string(),
                 spend.usage.output.to_string(),
-                format!("{}{unpriced}", spend.cost),
+                cost(spend),
             ]);
         }
         text.push('\n');
