@@ -36,10 +36,14 @@ struct Usual {
 }
 
 impl Clients {
-    /// Clients with these settings. None is made yet, but certificates of the settings that cannot be read are found.
+    /// Clients with these settings. None is made yet, unless certificates are given: those that cannot be read are found at once.
     pub(super) fn new(config: &TransportConfig) -> Result<Self, ProviderError> {
-        given(config).map_err(|problem| not_set_up(&problem))?;
-        Ok(Self::default())
+        if config.extra_roots.is_empty() {
+            return Ok(Self::default());
+        }
+        let near_plain = build(config, ProxyChoice::Direct, Trust::GivenOnly);
+        let near_plain = near_plain.map_err(|problem| not_set_up(&problem))?;
+        Ok(Self { near_plain: OnceLock::from(Ok(near_plain)), ..Self::default() })
     }
 
     /// The client for everything that is not on this machine.
@@ -127,22 +131,15 @@ fn build(config: &TransportConfig, proxy: ProxyChoice, trust: Trust) -> Result<r
         ProxyChoice::System => builder,
         ProxyChoice::Direct => builder.no_proxy(),
     };
-    let given = given(config)?;
+    let mut given = Vec::new();
+    for pem in &config.extra_roots {
+        given.extend(reqwest::Certificate::from_pem_bundle(pem).map_err(problem)?);
+    }
     builder = match trust {
         Trust::System => builder.tls_certs_merge(given),
         Trust::GivenOnly => builder.tls_certs_only(given),
     };
     builder.build().map_err(problem)
-}
-
-/// The certificates of the settings.
-fn given(config: &TransportConfig) -> Result<Vec<reqwest::Certificate>, String> {
-    let mut given = Vec::new();
-    for pem in &config.extra_roots {
-        let bundle = reqwest::Certificate::from_pem_bundle(pem);
-        given.extend(bundle.map_err(|error| failure::causes(&error))?);
-    }
-    Ok(given)
 }
 
 fn not_set_up(problem: &str) -> ProviderError {

@@ -68,6 +68,8 @@ pub(super) struct Catalogue {
     probe: Probe,
     /// Whether the capture that is under way has found that no checkpoint can make room any more.
     is_full: AtomicBool,
+    /// Whether a power cut cannot lose the mark of the capture that is under way.
+    is_mark_safe: AtomicBool,
 }
 
 /// While it lives nobody else captures, restores or removes.
@@ -109,6 +111,7 @@ impl Catalogue {
             limits: limits.clone(),
             probe: probe.clone(),
             is_full: AtomicBool::new(false),
+            is_mark_safe: AtomicBool::new(false),
         }
     }
 
@@ -141,13 +144,11 @@ impl Catalogue {
             self.sweep(&self.ids()?, None)?;
         }
         self.is_full.store(false, Ordering::Relaxed);
+        self.is_mark_safe.store(false, Ordering::Relaxed);
         let marked = (|| {
             self.probe.before(Io::Mark, &path)?;
             let file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(&path)?;
             (&file).write_all(b"a capture is under way\n")?;
-            file.sync_all()?;
-            sync_folder(&self.folder)?;
-            self.folder.parent().map_or(Ok(()), folders::sync)?;
             file.metadata()
         })();
         let metadata = marked.map_err(failed())?;
@@ -158,6 +159,24 @@ impl Catalogue {
                 Ok(i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
             }
         }
+    }
+
+    /// Makes the mark safe, before anything is kept that may not be whole after a power cut. A capture that finds nothing new keeps
+    /// nothing, and need not wait for the disk.
+    fn secure_mark(&self) -> io::Result<()> {
+        if self.is_mark_safe.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        match File::open(self.mark()) {
+            Ok(file) => file.sync_all()?,
+            // Whoever keeps something without a capture has nothing to mark.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        }
+        sync_folder(&self.folder)?;
+        self.folder.parent().map_or(Ok(()), folders::sync)?;
+        self.is_mark_safe.store(true, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Keeps the content of a file; nothing if there is no room, even without the oldest checkpoints. What is `needed` stays.
@@ -186,8 +205,8 @@ impl Catalogue {
             if self.blobs.bytes().saturating_add(bytes) > bytes_max {
                 return Ok(None);
             }
-            let put =
-                self.probe.before(Io::Put, &self.folder).and_then(|()| self.blobs.put_unsynced(content));
+            let ready = self.secure_mark().and_then(|()| self.probe.before(Io::Put, &self.folder));
+            let put = ready.and_then(|()| self.blobs.put_unsynced(content));
             put.map_err(CheckpointError::io("keep a file in", &self.folder))
         };
         if let Some(id) = put()? {
