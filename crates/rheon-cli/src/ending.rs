@@ -1,5 +1,6 @@
 //! `Ending`: what became of a run, and with which exit code the program says so.
 
+use rheon_app::stream_json::is_refusal;
 use rheon_types::{AgentEvent, Event, ProviderErrorKind, RunEnd, RunFailure};
 
 use crate::exit::Exit;
@@ -16,7 +17,7 @@ impl Ending {
     /// Takes in an event.
     pub(crate) fn observe(&mut self, event: &Event) {
         match &event.kind {
-            AgentEvent::ToolBlocked { .. } => self.is_refused = true,
+            AgentEvent::ToolBlocked { reason, .. } => self.is_refused |= is_refusal(reason),
             AgentEvent::ToolEnd { is_error: false, .. } => self.is_refused = false,
             AgentEvent::AgentEnd { output } => self.end = Some(output.end.clone()),
             _ => {}

@@ -67,21 +67,42 @@ fn end_now(signal: Exit) -> ! {
 struct Listener {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
+    /// The terminal is gone. Nothing where that was said to be of no matter, as `nohup` says it.
+    hangup: Option<tokio::signal::unix::Signal>,
 }
 
 #[cfg(unix)]
 impl Listener {
     fn new() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        let hangup = is_hangup_heard().then(|| signal(SignalKind::hangup())).transpose()?;
+        let (interrupt, terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        Ok(Self { interrupt, terminate, hangup })
     }
 
     async fn next(&mut self) -> Exit {
+        let hangup = async {
+            match &mut self.hangup {
+                Some(hangup) => hangup.recv().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             _ = self.interrupt.recv() => Exit::Interrupted,
             _ = self.terminate.recv() => Exit::Terminated,
+            _ = hangup => Exit::Terminated,
         }
     }
+}
+
+/// Whether this program was not started to outlive its terminal. To listen to the signal would undo that; where it cannot be
+/// known, nobody listens.
+#[cfg(unix)]
+fn is_hangup_heard() -> bool {
+    // The signals that are ignored are a mask in which that of the hangup, the first, is the lowest bit.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 0)
 }
 
 #[cfg(windows)]

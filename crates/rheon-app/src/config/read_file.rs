@@ -29,8 +29,16 @@ pub(super) fn read(path: &Path, reach: Reach<'_>) -> Result<Option<String>, Stri
             return Err("it is a link that leads out of the project; put the file itself there".to_owned());
         }
     }
+    let found = match fs::metadata(&real) {
+        Ok(found) => found,
+        Err(error) if is_absence(&error) => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    if matches!(reach, Reach::Within(_)) && found.is_dir() && holds_nothing(&real) {
+        return Ok(None);
+    }
     // A pipe is not opened: nobody might ever write to it.
-    if !fs::metadata(&real).map_err(|error| error.to_string())?.is_file() {
+    if !found.is_file() {
         return Err("it is no regular file; put one there or remove it".to_owned());
     }
     let unreadable = |error: io::Error| format!("{error}; make it readable or remove it");
@@ -48,6 +56,15 @@ pub(super) fn read(path: &Path, reach: Reach<'_>) -> Result<Option<String>, Stri
             let line = valid.iter().filter(|byte| **byte == b'\n').count() + 1;
             Err(format!("line {line} is not UTF-8; save the file as UTF-8"))
         }
+    }
+}
+
+/// Whether the folder is empty. The sandbox of another agent puts such a folder where no file may come to be, and one that
+/// is killed leaves it there.
+fn holds_nothing(folder: &Path) -> bool {
+    match fs::read_dir(folder) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => is_absence(&error),
     }
 }
 

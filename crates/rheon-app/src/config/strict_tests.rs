@@ -194,3 +194,15 @@ fn the_settings_of_claude_code_are_understood_as_far_as_they_matter() {
     let place = Place::new().file("home/.claude/settings.json", r#"{"permissions": {"deny": ["Bash("]}}"#);
     expect![[r#"cannot read /home/.claude/settings.json: "permissions.deny": cannot read the rule "Bash(": character 6: the parenthesis is not closed; write Bash()"#]].assert_eq(&place.problems());
 }
+
+#[test]
+fn an_empty_folder_that_a_sandbox_left_in_a_project_is_no_file_of_settings() {
+    let place = Place::new();
+    for name in [".mcp.json", ".rheon/config.toml", ".claude/settings.json"] {
+        std::fs::create_dir_all(place.path("project").join(name)).unwrap();
+    }
+    assert_eq!(place.problems(), "nothing is wrong");
+    let place = place.file("project/.mcp.json/inner", "");
+    expect!["cannot read /project/.mcp.json: it is no regular file; put one there or remove it"]
+        .assert_eq(&place.problems());
+}

@@ -14,8 +14,21 @@ use super::tool::claude_call;
 use super::view::{ParentCall, RunView};
 
 /// What a refusal begins with that nobody decided: nothing could have run.
-const NO_DECISION: [&str; 5] =
-    ["invalid arguments for ", "there is no ", "not run: ", "Not completed: ", "Skipped due to queued "];
+const NO_DECISION: [&str; 7] = [
+    "invalid arguments for ",
+    "the arguments ",
+    "the answer ended before the call ",
+    "there is no ",
+    "not run: ",
+    "Not completed: ",
+    "Skipped due to queued ",
+];
+
+/// Whether a call that will not run for this reason was refused by somebody: by a rule, a hook, or for want of a person to
+/// ask. Others were no calls that could have run.
+pub fn is_refusal(reason: &str) -> bool {
+    !NO_DECISION.iter().any(|start| reason.starts_with(start))
+}
 
 impl Projector {
     /// A line about the session itself.
@@ -27,8 +40,7 @@ impl Projector {
 
     /// A call will not run.
     pub(super) fn tool_blocked(&mut self, view: &RunView, id: &ToolCallId, reason: &str) {
-        let is_decided = !NO_DECISION.iter().any(|start| reason.starts_with(start));
-        let call = view.calls.get(id).filter(|call| is_decided && call.malformed.is_none());
+        let call = view.calls.get(id).filter(|call| is_refusal(reason) && call.malformed.is_none());
         if let Some(call) = call {
             self.run.deny(denial(call, &self.facts.cwd));
         }

@@ -3,7 +3,7 @@
 use std::fs::File;
 
 use expect_test::expect;
-use rheon_testkit::server::{Fault, Reply, Script, Times};
+use rheon_testkit::server::{Block, Fault, Reply, Script, Times};
 use serde_json::json;
 
 use crate::stage::{MODEL, Stage, come_back_at_once, reads};
@@ -70,6 +70,17 @@ fn a_call_that_nobody_could_be_asked_about() {
         error: the last thing the model wanted to do was refused, as nobody could be asked; allow it with --allowed-tools, --permission-mode or a rule (`rheon policy explain` says what would)
     "#]].assert_eq(&ran.stderr);
     assert!(!stage.path("workspace/new.txt").exists());
+}
+
+#[test]
+fn a_call_that_makes_no_sense_is_no_refusal() {
+    let garbage = Reply::call("read", &json!({ "path": 5 })).and_call("nonesuch", &json!({}));
+    let (name, arguments) = ("read".to_owned(), "{\"path\": \"a".to_owned());
+    let no_json = Reply::empty().and(Block::Call { id: None, name, arguments, signature: None });
+    let stage = Stage::new([garbage, no_json, Reply::text("I give up.")]);
+    let ran = stage.run(&["Read it."]);
+    assert_eq!((ran.stdout.as_str(), ran.code), ("I give up.\n", Some(0)), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("error: "), "{}", ran.stderr);
 }
 
 #[test]
@@ -142,6 +153,46 @@ fn an_interrupt_ends_a_stream_that_hangs() {
         assert_eq!(last["terminal_reason"], "aborted_streaming");
         assert_eq!(stage.plain(ran).stderr, "");
     }
+}
+
+/// Whether whoever runs the tests ignores that their terminal goes, and with them all that they start.
+#[cfg(target_os = "linux")]
+fn is_hangup_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    u64::from_str_radix(mask.trim(), 16).unwrap() & 1 == 1
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_that_is_gone_ends_a_run_in_order_unless_it_was_started_to_stay() {
+    let arguments = ["-p", "hi", "--model", MODEL, "--output-format", "stream-json"];
+    let script = || Reply::text("This takes long.").with(Fault::StallAfterEvent(3));
+    let ended = |ran: Ran| {
+        let last: serde_json::Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
+        (last["terminal_reason"].as_str().unwrap().to_owned(), ran.code)
+    };
+    if !is_hangup_ignored() {
+        let stage = Stage::new(script());
+        let begun = Begun::new(stage.rheon(&arguments));
+        stage.runtime.block_on(stage.server.stalled(1));
+        kill("HUP", &begun.child);
+        assert_eq!(ended(begun.finish()), ("aborted_streaming".to_owned(), Some(143)));
+    }
+    let stage = Stage::new(script());
+    let program = stage.rheon(&arguments);
+    let mut command = std::process::Command::new("/bin/sh");
+    command.args(["-c", "trap '' HUP; exec \"$@\""]).arg("sh");
+    command.arg(program.get_program()).args(program.get_args()).env_clear();
+    command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.current_dir(stage.path("workspace"));
+    command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped());
+    command.stderr(std::process::Stdio::piped());
+    let begun = Begun::new(command);
+    stage.runtime.block_on(stage.server.stalled(1));
+    kill("HUP", &begun.child);
+    kill("INT", &begun.child);
+    assert_eq!(ended(begun.finish()), ("aborted_streaming".to_owned(), Some(130)));
 }
 
 #[test]
