@@ -162,7 +162,9 @@ impl Catalogue {
     fn take_in_unknown(&self, index: &Index) -> Result<usize, DatabaseError> {
         let mut unknown = 0;
         for listed in self.sessions.newest(&self.project, LATEST_MAX) {
-            let Some(source) = source(&listed).filter(|_| listed.bytes <= CATCH_UP_BYTES_MAX) else { continue };
+            let Some(source) = source(&listed).filter(|_| listed.bytes <= CATCH_UP_BYTES_MAX) else {
+                continue;
+            };
             if index.position(&source.session_id)?.is_none() {
                 self.indexing.catch_up(index, &source, &listed.name)?;
                 unknown += 1;
