@@ -148,9 +148,29 @@ impl Catalogue {
     /// What the index says, each row compared with its journal; nothing while the index is not whole.
     fn indexed(&self, scope: Scope, limit: usize) -> Result<Option<Vec<SessionRow>>, DatabaseError> {
         let Some(index) = self.indexing.open_if_whole()? else { return Ok(None) };
+        if self.take_in_unknown(&index)? == LATEST_MAX {
+            return Ok(None);
+        }
         let query = ListQuery { project: self.scope_name(scope), limit, ..ListQuery::default() };
         let rows = index.list(&query)?.sessions.into_iter();
         rows.filter_map(|row| self.checked(&index, row).transpose()).collect::<Result<Vec<_>, _>>().map(Some)
+    }
+
+    /// Lets the index know of the newest journals that it has never heard of: a disk that was full or a kill may have come
+    /// before it was told, and journals may have been put here from elsewhere. How many there were; if all were unknown,
+    /// there may be more.
+    fn take_in_unknown(&self, index: &Index) -> Result<usize, DatabaseError> {
+        let mut unknown = 0;
+        for listed in self.sessions.newest(&self.project, LATEST_MAX) {
+            let Some(source) = source(&listed).filter(|_| listed.bytes <= CATCH_UP_BYTES_MAX) else {
+                continue;
+            };
+            if index.position(&source.session_id)?.is_none() {
+                self.indexing.catch_up(index, &source, &listed.name)?;
+                unknown += 1;
+            }
+        }
+        Ok(unknown)
     }
 
     /// A row as its journal has it; nothing if the journal is gone.

@@ -53,11 +53,19 @@ pub async fn choose(
     if let Some(said) = said {
         return Ok(Chosen { name: full_name(said, registry)?, because: Because::Said });
     }
-    let has_key = |(vendor, _): &&(&str, &str)| registry.has_key(vendor).unwrap_or(false);
-    if let Some((vendor, model)) = PREFERRED.iter().find(has_key) {
-        return Ok(Chosen { name: format!("{vendor}/{model}"), because: Because::Key });
+    let mut mistake = None;
+    for (vendor, model) in PREFERRED {
+        match registry.has_key(vendor) {
+            Ok(true) => return Ok(Chosen { name: format!("{vendor}/{model}"), because: Because::Key }),
+            Ok(false) => {}
+            Err(error) => mistake = mistake.or(Some(error)),
+        }
     }
-    local(registry, environment).await
+    match (local(registry, environment).await, mistake) {
+        // To say that nothing is configured would hide what is configured wrongly.
+        (Err(ModelChoiceError::Nothing), Some(mistake)) => Err(mistake.into()),
+        (chosen, _) => chosen,
+    }
 }
 
 /// The first model of the first local server that answers, in the order of their names.

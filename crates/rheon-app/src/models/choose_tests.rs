@@ -127,3 +127,12 @@ async fn a_name_that_says_nothing_is_an_error_with_a_way_out() {
     expect![[r#"no vendor is known to have a model "gtp-5"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models` lists what is known"#]]
         .assert_eq(&chosen(Some("gtp-5"), &[]).await.unwrap_err());
 }
+
+#[tokio::test]
+async fn an_address_that_is_none_is_named_and_not_taken_for_nothing() {
+    let wrong = [("ANTHROPIC_API_KEY", "key"), ("ANTHROPIC_BASE_URL", "not an address")];
+    let error = chosen(None, &wrong).await.unwrap_err();
+    assert!(error.contains("ANTHROPIC_BASE_URL") && !error.contains("no model is configured"), "{error}");
+    let other = chosen(None, &[wrong[0], wrong[1], ("OPENAI_API_KEY", "key")]).await.unwrap();
+    assert_eq!(other.because, Because::Key);
+}

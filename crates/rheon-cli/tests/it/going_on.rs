@@ -88,3 +88,18 @@ fn a_session_that_is_not_kept_cannot_go_on() {
     answer(&json(&stage, &["Remember: elephant.", "--no-session-persistence"]));
     assert_ne!(stage.run(&["hi", "-c"]).code, Some(0));
 }
+
+#[test]
+fn a_session_that_the_index_was_never_told_of_is_listed() {
+    let stage = Stage::new(Script::always(Reply::text("Noted.")));
+    let index = stage.path("home/.local/share/rheon/index.db");
+    answer(&json(&stage, &["The first."]));
+    let before = std::fs::read(&index).unwrap();
+    answer(&json(&stage, &["The second.", "--session-id", ID]));
+    // As if the program had been killed before it could tell the index, or the disk had been full.
+    std::fs::write(&index, before).unwrap();
+    let listed = stage.ran(stage.rheon(&["sessions", "list"]));
+    assert_eq!((listed.stderr.as_str(), listed.code), ("", Some(0)));
+    assert_eq!(listed.stdout.lines().filter(|line| line.contains("The ")).count(), 2, "{}", listed.stdout);
+    assert!(listed.stdout.contains(ID), "{}", listed.stdout);
+}
