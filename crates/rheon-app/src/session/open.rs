@@ -152,13 +152,7 @@ impl OpenSession {
         let spent = Counter::from(&kept.state().ledger());
         let counting = spent.clone();
         let agent = builder.on_event(move |event| counting.observe(event)).build()?;
-        let config_folder = surroundings.folders.config().ok();
-        let places = ExtensionPlaces::of(
-            surroundings.home().as_deref(),
-            config_folder.as_deref(),
-            &config.project_root,
-        );
-        let extensions = LazyExtensions { places, trust: config.trust, loaded: OnceLock::new() };
+        let extensions = extensions(&surroundings, &config);
         let client = client(agent, &toolkit, &keeper, &kept, asking);
         let working_folder = surroundings.working_folder;
         Ok(Self {
@@ -278,6 +272,14 @@ impl LazyExtensions {
     fn get(&self) -> &Extensions {
         self.loaded.get_or_init(|| Extensions::load(&self.places, self.trust))
     }
+}
+
+/// The slash commands there may be, looked for when the first is typed.
+fn extensions(surroundings: &Surroundings, config: &Config) -> LazyExtensions {
+    let folder = surroundings.folders.config().ok();
+    let home = surroundings.home();
+    let places = ExtensionPlaces::of(home.as_deref(), folder.as_deref(), &config.project_root);
+    LazyExtensions { places, trust: config.trust, loaded: OnceLock::new() }
 }
 
 /// The model that is configured, or else the first that can be asked.
