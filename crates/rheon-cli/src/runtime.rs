@@ -1,8 +1,12 @@
 //! The runtime that commands run on.
 
 use std::future::Future;
+use std::time::Duration;
 
 use crate::failure::Failure;
+
+/// How long the end of the program waits for what is still at work.
+const WAIT_MAX: Duration = Duration::from_millis(500);
 
 /// Runs `work` to its end. This thread does the writing; others run the agent and hear signals, also while this one waits for a
 /// terminal that does not read.
@@ -10,7 +14,7 @@ pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Res
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| Failure::error(format_args!("cannot start: {error}")))?;
     let done = runtime.block_on(work);
-    // A thread that reads standard input cannot be stopped; nobody waits for it.
-    runtime.shutdown_background();
+    // What is still at work in the background holds temporary folders, which go with it; it is told to stop and does so soon.
+    runtime.shutdown_timeout(WAIT_MAX);
     done
 }
