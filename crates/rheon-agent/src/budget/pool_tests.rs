@@ -102,6 +102,17 @@ fn time_is_counted_too_and_a_child_has_its_own() {
 }
 
 #[test]
+fn a_clock_that_goes_back_gives_no_more_time_than_there_was_and_takes_none() {
+    let hand = Arc::new(Hand::default());
+    hand.0.store(5_000_000, Ordering::Relaxed);
+    let hour = Caps { wall: Some(Duration::from_secs(3_600)), ..Caps::default() };
+    let pool = BudgetPool::new(hour, Arc::clone(&hand) as Arc<dyn Clock>);
+    hand.0.store(1_000, Ordering::Relaxed);
+    assert_eq!(pool.time_left(), Some(Duration::from_secs(3_600)));
+    assert!(granted(&pool, planned(1, 1_000)).is_some());
+}
+
+#[test]
 fn it_warns_once_at_four_fifths() {
     let pool = BudgetPool::new(tokens(10_000), Arc::new(Hand::default()));
     assert!(!pool.warns());

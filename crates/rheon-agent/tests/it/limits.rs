@@ -159,3 +159,26 @@ async fn what_waits_in_a_queue_survives_a_limit() {
     assert_eq!(agent.queued(), (0, 1));
     trace.assert_order();
 }
+
+/// A clock that goes back by a second whenever it is looked at.
+struct Backwards(std::sync::atomic::AtomicU64);
+
+impl rheon_types::Clock for Backwards {
+    fn now(&self) -> rheon_types::Timestamp {
+        rheon_types::Timestamp::from_millis(self.0.fetch_sub(1_000, std::sync::atomic::Ordering::Relaxed))
+    }
+
+    fn elapsed(&self) -> std::time::Duration {
+        std::time::Duration::from_millis(self.0.fetch_sub(1_000, std::sync::atomic::Ordering::Relaxed))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_goes_backwards_ends_no_run() {
+    let scenario = Scenario::new().turn(Turn::call("echo", json!({ "text": "a" }))).turn("Done.");
+    let clock = std::sync::Arc::new(Backwards(1_000_000_000.into()));
+    let (agent, trace, _) = scripted(scenario).tool(echo()).with(|builder| builder.clock(clock)).build();
+    let output = agent.run("go").await.unwrap();
+    assert_eq!((&output.end, output.text.as_str()), (&RunEnd::Completed, "Done."));
+    trace.assert_order();
+}
