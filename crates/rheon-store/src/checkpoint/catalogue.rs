@@ -298,7 +298,8 @@ impl Catalogue {
         self.end(lock)
     }
 
-    fn end(&self, _lock: &Lock) -> Result<(), CheckpointError> {
+    /// Ends a capture that leaves nothing behind that a power cut could take.
+    pub(super) fn end(&self, _lock: &Lock) -> Result<(), CheckpointError> {
         let path = self.mark();
         let removed = self.probe.before(Io::Unmark, &path).and_then(|()| fs::remove_file(&path));
         removed.map_err(CheckpointError::io("remove", &path))

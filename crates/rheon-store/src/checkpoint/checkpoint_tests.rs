@@ -14,8 +14,9 @@ use expect_test::expect;
 use proptest::prelude::*;
 
 use super::catalogue::Catalogue;
+use super::checkpoints::Captured;
 use super::error::CheckpointError;
-use super::id::CheckpointId;
+use super::id::{CheckpointId, Moment};
 use super::manifest::{Entry, Manifest, NotKept, Stamp};
 use super::path::{decode, decode_path, encode};
 use super::probe::{Io, Probe};
@@ -171,6 +172,39 @@ fn ten_thousand_files_are_read_once() {
     stage.write("5/500", "changed");
     assert_eq!(again.capture(&moment("")).unwrap().bytes_new, 7);
     assert_eq!(reads.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn where_nothing_changed_the_newest_checkpoint_of_the_session_stands_for_the_moment() {
+    let stage = stage();
+    stage.write("a", "one");
+    let written = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&written);
+    let checkpoints = stage.seen(move |io, _| {
+        if matches!(io, Io::Sync | Io::Commit | Io::Put) {
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    });
+    let stop = AtomicBool::new(false);
+    let capture = |moment: &Moment| checkpoints.capture_changes_unless(moment, &stop).unwrap();
+    let first = capture(&moment("first"));
+    let writes = written.load(Ordering::Relaxed);
+    let second = capture(&moment("second"));
+    assert_eq!(second, Captured { bytes_new: 0, ..first.clone() });
+    assert_eq!(written.load(Ordering::Relaxed), writes);
+    // Another session has one of its own, which stays when the first session goes.
+    let other = capture(&Moment { session_id: Some("other".into()), ..moment("third") });
+    assert_ne!(other.id, first.id);
+    // The same content, written again, is another moment of the file.
+    stage.shell("touch -d 2001-02-03 a");
+    let touched = capture(&Moment { session_id: Some("other".into()), ..moment("fourth") });
+    assert_ne!(touched.id, other.id);
+    stage.shell("chmod 600 a");
+    let changed = capture(&Moment { session_id: Some("other".into()), ..moment("fifth") });
+    assert_ne!(changed.id, touched.id);
+    let labels: Vec<_> = checkpoints.list().unwrap().into_iter().map(|it| it.moment.label).collect();
+    assert_eq!(labels, ["first", "third", "fourth", "fifth"]);
 }
 
 #[test]

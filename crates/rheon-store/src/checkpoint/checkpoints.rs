@@ -92,6 +92,24 @@ impl Checkpoints {
         self.capture_with(&lock, moment, None, stop).map(|(captured, _)| captured)
     }
 
+    /// As [`Self::capture_unless`], but where nothing changed since the newest checkpoint, and that is the same session's, that one
+    /// stands for this moment too: nothing is written, and nobody waits for the disk.
+    pub fn capture_changes_unless(
+        &self,
+        moment: &Moment,
+        stop: &AtomicBool,
+    ) -> Result<Captured, CheckpointError> {
+        let lock = self.catalogue.lock(stop)?;
+        let found = self.look(&lock, None, stop)?;
+        match self.unchanged(moment, &found) {
+            Some(id) => {
+                self.catalogue.end(&lock)?;
+                Ok(self.captured(id, &found))
+            }
+            None => self.commit(&lock, moment, None, &found),
+        }
+    }
+
     /// All checkpoints, the oldest first. One that cannot be read is left out.
     pub fn list(&self) -> Result<Vec<Listed>, CheckpointError> {
         let listed = self.catalogue.ids()?.into_iter().filter_map(|id| {
@@ -167,7 +185,7 @@ impl Checkpoints {
         let then = self.then(id)?;
         let now = self.present(&then.manifest)?;
         let last = self.newest()?;
-        Ok(self.plan(&then, what, &now, last.as_deref()))
+        Ok(self.plan(&then, what, &now, manifest_of(last.as_ref())))
     }
 
     /// Carries `plan` out. The files as they are now are captured first, under `moment`, so that this can be undone; if
@@ -231,9 +249,21 @@ impl Checkpoints {
         besides: Option<&Manifest>,
         stop: &AtomicBool,
     ) -> Result<(Captured, Arc<Manifest>), CheckpointError> {
+        let found = self.look(lock, besides, stop)?;
+        let captured = self.commit(lock, moment, besides, &found)?;
+        Ok((captured, found.manifest))
+    }
+
+    /// Looks at all files and keeps the content of those that are new. A capture is under way from then on.
+    fn look(
+        &self,
+        lock: &Lock,
+        besides: Option<&Manifest>,
+        stop: &AtomicBool,
+    ) -> Result<Found, CheckpointError> {
         let previous = self.newest()?;
         let now_ns = self.catalogue.begin(lock)?;
-        let known = Known { previous: previous.as_deref(), besides, now_ns, stop };
+        let known = Known { previous: manifest_of(previous.as_ref()), besides, now_ns, stop };
         let mut bytes_new: u64 = 0;
         let scanned = scan(&self.ground, &known, &mut |content, current| {
             let kept = self.catalogue.put(content, &Needed { current, besides })?;
@@ -249,21 +279,43 @@ impl Checkpoints {
             Err(error) => return Err(error),
         };
         self.remove_drafts(&scanned.drafts);
-        let manifest = Arc::new(scanned.manifest);
-        let draft = Draft { moment, began_ns: now_ns, needed: Needed { current: &manifest, besides } };
-        let id = self.catalogue.commit(lock, &draft)?;
+        Ok(Found { previous, manifest: Arc::new(scanned.manifest), began_ns: now_ns, bytes_new })
+    }
+
+    fn commit(
+        &self,
+        lock: &Lock,
+        moment: &Moment,
+        besides: Option<&Manifest>,
+        found: &Found,
+    ) -> Result<Captured, CheckpointError> {
+        let needed = Needed { current: &found.manifest, besides };
+        let id = self.catalogue.commit(lock, &Draft { moment, began_ns: found.began_ns, needed })?;
+        Ok(self.captured(id, found))
+    }
+
+    /// The newest checkpoint, if it is of the same session and has the same files.
+    fn unchanged(&self, moment: &Moment, found: &Found) -> Option<CheckpointId> {
+        let (newest, manifest) = found.previous.as_ref()?;
+        let is_same = manifest.is_untouched(&found.manifest)
+            && self.catalogue.record(newest).ok()?.moment.session_id == moment.session_id;
+        is_same.then(|| newest.clone())
+    }
+
+    /// `id` is the newest one now, and has what was `found`.
+    fn captured(&self, id: CheckpointId, found: &Found) -> Captured {
+        let manifest = &found.manifest;
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((id.clone(), Arc::clone(manifest)));
         let not_kept = manifest.entries.iter().filter_map(|(path, entry)| match entry {
             Entry::NotKept { why, .. } => Some((path.clone(), *why)),
             Entry::File { .. } | Entry::Link { .. } | Entry::Folder { .. } => None,
         });
-        let captured = Captured {
-            id: id.clone(),
+        Captured {
+            id,
             files: manifest.entries.len(),
-            bytes_new,
+            bytes_new: found.bytes_new,
             not_kept: not_kept.collect(),
-        };
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((id, Arc::clone(&manifest)));
-        Ok((captured, manifest))
+        }
     }
 
     /// Drafts of a restore that was killed; the lock says that no other is under way.
@@ -279,8 +331,8 @@ impl Checkpoints {
     fn present(&self, then: &Manifest) -> Result<Manifest, CheckpointError> {
         let previous = self.newest()?;
         let stop = AtomicBool::new(false);
-        let known =
-            Known { previous: previous.as_deref(), besides: Some(then), now_ns: i64::MIN, stop: &stop };
+        let previous = manifest_of(previous.as_ref());
+        let known = Known { previous, besides: Some(then), now_ns: i64::MIN, stop: &stop };
         Ok(scan(&self.ground, &known, &mut |content, _| Ok(Some(BlobId::of(content))))?.manifest)
     }
 
@@ -312,8 +364,9 @@ impl Checkpoints {
     }
 
     /// The newest checkpoint that can be read, if there is one.
-    fn newest(&self) -> Result<Option<Arc<Manifest>>, CheckpointError> {
-        Ok(self.catalogue.ids()?.iter().rev().find_map(|id| self.manifest(id).ok()))
+    fn newest(&self) -> Result<Option<(CheckpointId, Arc<Manifest>)>, CheckpointError> {
+        let ids = self.catalogue.ids()?.into_iter().rev();
+        Ok(ids.filter_map(|id| self.manifest(&id).ok().map(|manifest| (id, manifest))).next())
     }
 
     fn text(&self, manifest: &Manifest, path: &Path) -> Result<Text, CheckpointError> {
@@ -352,6 +405,16 @@ impl Checkpoints {
     }
 }
 
+/// The files as a capture found them.
+struct Found {
+    /// The newest checkpoint by then.
+    previous: Option<(CheckpointId, Arc<Manifest>)>,
+    manifest: Arc<Manifest>,
+    /// When it began to look, by the clock of the file system.
+    began_ns: i64,
+    bytes_new: u64,
+}
+
 /// A checkpoint to go back to.
 struct Then {
     id: CheckpointId,
@@ -363,6 +426,10 @@ struct Then {
 enum Text {
     Content(Option<Vec<u8>>),
     NotKept,
+}
+
+fn manifest_of(checkpoint: Option<&(CheckpointId, Arc<Manifest>)>) -> Option<&Manifest> {
+    checkpoint.map(|(_, manifest)| &**manifest)
 }
 
 fn inode(entry: &Entry) -> Option<u64> {

@@ -95,12 +95,39 @@ impl Entry {
             (Self::File { .. } | Self::NotKept { .. } | Self::Folder { .. } | Self::Link { .. }, _) => false,
         }
     }
+
+    /// Whether nobody touched it in between, not even to write the same again.
+    fn is_untouched(&self, other: &Self) -> bool {
+        let is_same_moment = match (self.stamp(), other.stamp()) {
+            (Some(stamp), Some(other)) => stamp.is_of(other),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        is_same_moment && self.is_like(other)
+    }
+
+    fn stamp(&self) -> Option<&Stamp> {
+        match self {
+            Self::File { stamp, .. } | Self::NotKept { stamp, .. } => Some(stamp),
+            Self::Folder { .. } | Self::Link { .. } => None,
+        }
+    }
 }
 
 /// The most paths in one list.
 const PART_ENTRIES_MAX: usize = 2_000;
 
 impl Manifest {
+    /// Whether the same stands in the same places, and nobody touched it in between.
+    pub(super) fn is_untouched(&self, other: &Self) -> bool {
+        self.entries.len() == other.entries.len()
+            && self
+                .entries
+                .iter()
+                .zip(&other.entries)
+                .all(|((path, one), (other_path, another))| path == other_path && one.is_untouched(another))
+    }
+
     /// The lists that it is stored as.
     pub(super) fn parts(&self) -> serde_json::Result<Vec<Vec<u8>>> {
         let mut parts = Vec::new();

@@ -27,7 +27,8 @@ pub enum OnFailure {
 type MayChange = dyn Fn(&ToolCall) -> bool + Send + Sync;
 type LastSeq = dyn Fn() -> u64 + Send + Sync;
 
-/// Captures the files before the first call of a turn that may change something. The event `checkpoint` stands in the log
+/// Captures the files before the first call of a turn that may change something; where nothing changed since the session's last
+/// checkpoint, that one is named again. The event `checkpoint` stands in the log
 /// before the `tool.start` of that call, so that its number ties the files to the conversation. Each agent has one of its own, because
 /// turns are counted per run; their checkpoints may be the same.
 pub struct TurnCheckpoints {
@@ -138,7 +139,7 @@ impl TurnCheckpoints {
         // Whoever stops waiting stops the capture: files that a tool changes meanwhile are no checkpoint.
         let stop = StopOnDrop(Arc::default());
         let (checkpoints, flag) = (Arc::clone(&self.checkpoints), Arc::clone(&stop.0));
-        let work = tokio::task::spawn_blocking(move || checkpoints.capture_unless(&moment, &flag));
+        let work = tokio::task::spawn_blocking(move || checkpoints.capture_changes_unless(&moment, &flag));
         match tokio::time::timeout(self.patience, work).await {
             Ok(Ok(captured)) => captured,
             Ok(Err(_)) | Err(_) => Err(CheckpointError::Stopped),

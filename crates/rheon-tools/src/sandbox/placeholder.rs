@@ -145,23 +145,26 @@ mod system {
         }
         // Where the file system has no locks, this agent alone takes care.
         flock(&folder, FlockOperation::NonBlockingLockShared).ok();
-        (is_ours(path) && is_same(path, &folder)).then_some(folder)
+        ((made || is_ours(path)) && is_still(path, &folder)).then_some(folder)
     }
 
     /// Removes an empty folder that no other agent has locked. If the user put something into it, it is theirs now.
     pub(super) fn remove_unless_needed(path: &Path, folder: &File) {
         if flock(folder, FlockOperation::NonBlockingLockExclusive) != Err(rustix::io::Errno::WOULDBLOCK)
-            && is_same(path, folder)
-            && is_ours(path)
+            && is_still(path, folder)
         {
+            // Whatever somebody put into it without taking the mark away keeps it from being removed.
             drop(std::fs::remove_dir(path));
         }
     }
 
-    fn is_same(path: &Path, folder: &File) -> bool {
+    /// Whether `folder` is still what is at the path, and still marked.
+    fn is_still(path: &Path, folder: &File) -> bool {
         match (path.symlink_metadata(), folder.metadata()) {
-            (Ok(there), Ok(here)) => (there.dev(), there.ino()) == (here.dev(), here.ino()),
-            _ => false,
+            (Ok(there), Ok(here)) => {
+                is_marked(&there) && (there.dev(), there.ino()) == (here.dev(), here.ino())
+            }
+            (Err(_), _) | (_, Err(_)) => false,
         }
     }
 }

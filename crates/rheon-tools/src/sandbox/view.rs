@@ -39,6 +39,8 @@ pub(super) fn view(boundary: &Boundary, temporary: &Path) -> (View, Vec<Placehol
 }
 
 fn hidden(path: &Path) -> Option<(PathBuf, Shown)> {
+    // Most are not there; to find that out by their first folder and their second takes longer.
+    path.symlink_metadata().ok()?;
     let real = path.canonicalize().ok()?;
     let shown = if real.is_dir() { Shown::Empty } else { Shown::Absent };
     Some((real, shown))
