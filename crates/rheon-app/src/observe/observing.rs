@@ -99,7 +99,7 @@ fn log(opening: &Opening, tell: &Tell) -> Option<Log> {
 fn exporter(opening: &Opening, tell: &Tell) -> Option<Exporter> {
     let surroundings = &opening.surroundings;
     let (collector, odd) = Collector::named_by(&surroundings.environment)?;
-    if let Some(odd) = odd {
+    for odd in odd {
         tell(SessionNotice::Observing(odd));
     }
     let (clock, random) = (Arc::clone(&surroundings.clock), Arc::clone(&surroundings.random));

@@ -1,7 +1,9 @@
 //! OpenTelemetry: runs, model calls and tool calls as spans by the GenAI conventions, tokens and durations as metrics, sent by OTLP over
 //! HTTP. There is nothing of it unless a variable names a collector.
 
+mod answer;
 mod collector;
+mod delivery;
 mod exporter;
 mod field;
 mod message;
@@ -9,6 +11,7 @@ mod meters;
 mod provider_name;
 mod span;
 mod spans;
+mod target;
 
 pub(super) use collector::Collector;
 pub(super) use exporter::Exporter;
