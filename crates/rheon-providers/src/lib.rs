@@ -34,6 +34,7 @@ pub use compat::{
 };
 pub use env::Environment;
 pub use fallback::FallbackProvider;
+pub use probe::CalledUp;
 pub use prompted::{LenientTools, PromptedTools};
 pub use registry::{Credential, ProbeError, Registry, RegistryError, RegistryParts, ResolvedModel};
 pub use toml_text::TextError;

@@ -263,3 +263,15 @@ fn a_filled_in_header_is_never_shown() {
     let headers = vendor.headers(&environment([("K", "hush")])).unwrap();
     assert_eq!(format!("{headers:?}"), r#"{"x-key": Sensitive}"#);
 }
+
+#[test]
+fn keys_are_tried_at_the_list_of_models_unless_a_file_says_otherwise() {
+    let env: Environment =
+        [("AZURE_OPENAI_RESOURCE", "mine"), ("GOOGLE_CLOUD_PROJECT", "p")].into_iter().collect();
+    let vendors = Vendors::builtin();
+    let place = |id: &str| vendors.get(id).unwrap().check_url(&env).unwrap().unwrap_or("nowhere".into());
+    let ids =
+        ["anthropic", "openai", "azure", "google", "vertex", "ollama", "openrouter", "nvidia", "bedrock"];
+    let lines: Vec<String> = ids.map(|id| format!("{id} {}\n", place(id))).into_iter().collect();
+    expect![[r#""#]].assert_eq(&lines.concat());
+}

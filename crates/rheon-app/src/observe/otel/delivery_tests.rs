@@ -16,7 +16,7 @@ fn pauses_grow_and_chance_has_a_part() {
     };
     assert_eq!(pauses(0), [400, 800, 1600, 3200, 6400, 12800, 0]);
     assert_eq!(pauses(u64::MAX / 2), [500, 1000, 2000, 4000, 8000, 16000, 0]);
-    assert_eq!(pauses(u64::MAX), [599, 1199, 2399, 4799, 9599, 19199, 0]);
+    assert_eq!(pauses(u64::MAX), [600, 1200, 2400, 4800, 9600, 19200, 0]);
 }
 
 #[test]

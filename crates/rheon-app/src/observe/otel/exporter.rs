@@ -9,6 +9,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
 use super::collector::Collector;
+use super::contents::Contents;
 use super::delivery::{Delivery, End, Pace, ended};
 use super::message::{metrics_request, trace_request};
 use super::meters::Meters;
@@ -43,23 +44,23 @@ struct Taking {
 impl Exporter {
     /// Begins to export. Nothing is connected before there is something to say.
     pub(in crate::observe) fn begin(
-        collector: Collector,
+        (collector, contents): (Collector, Contents),
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
         trouble: Once,
     ) -> Self {
-        Self::at_pace(Pace::default(), collector, clock, random, trouble)
+        Self::at_pace(Pace::default(), (collector, contents), clock, random, trouble)
     }
 
     fn at_pace(
         pace: Pace,
-        collector: Collector,
+        (collector, contents): (Collector, Contents),
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
         trouble: Once,
     ) -> Self {
         let (queue, waiting) = mpsc::channel(WAITING_SPANS_MAX);
-        let open = Mutex::new((Spans::new(Arc::clone(&random)), Meters::default()));
+        let open = Mutex::new((Spans::new(Arc::clone(&random), contents), Meters::default()));
         let taking = Arc::new(Taking { open, queue, trouble: trouble.clone() });
         let (ends, end) = watch::channel(None);
         let delivery = Delivery::new(pace, Arc::clone(&clock), random, end.clone());

@@ -15,7 +15,8 @@ use tokio::net::{TcpListener, TcpStream};
 use super::{Exporter, Pace, WAITING_SPANS_MAX};
 use crate::keeping::Environment;
 use crate::observe::fixtures::{CANARY, SAID, SHAPED, StoppedClock, events, told};
-use crate::observe::otel::Collector;
+use crate::observe::log::Redactor;
+use crate::observe::otel::{Collector, Contents};
 use crate::observe::telling::Once;
 
 /// Longer than a busy machine needs for one message.
@@ -105,7 +106,8 @@ async fn export_with(patience: Duration, address: &str, more: &[(&str, &str)]) -
     let (collector, _) = Collector::named_by(&environment).unwrap();
     let clock = Arc::new(StoppedClock(1_700_000_100_000));
     let random = Arc::new(Dice::default());
-    let exporter = Exporter::at_pace(quick(), collector, clock, random, Once::new(&tell));
+    let contents = Contents::asked_for(&environment, || Redactor::new(&environment, [], true));
+    let exporter = Exporter::at_pace(quick(), (collector, contents), clock, random, Once::new(&tell));
     let observer = exporter.observer();
     let events = std::thread::spawn(events).join().unwrap();
     for event in &events {
@@ -265,7 +267,8 @@ async fn spans_that_do_not_fit_the_queue_are_told_once() {
     let (tell, told) = told();
     let (collector, _) = Collector::named_by(&environment).unwrap();
     let clock = Arc::new(StoppedClock(0));
-    let exporter = Exporter::begin(collector, clock, Arc::new(Dice::default()), Once::new(&tell));
+    let contents = Contents::Left;
+    let exporter = Exporter::begin((collector, contents), clock, Arc::new(Dice::default()), Once::new(&tell));
     let observer = exporter.observer();
     let events = std::thread::spawn(events).join().unwrap();
     // Nothing leaves the queue meanwhile: this thread is the only one.
@@ -360,4 +363,30 @@ async fn a_signal_goes_to_the_address_that_is_its_own() {
     let more = [("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", own.as_str()), ("OTEL_METRICS_EXPORTER", "none")];
     assert_eq!(export_with(PATIENCE, &address, &more).await, Vec::<String>::new());
     assert_eq!(places(&inbox), ["/spans?of=rheon"]);
+}
+
+#[tokio::test]
+async fn what_was_said_is_exported_only_if_asked_for() {
+    let (address, inbox) = collector(&[OK]).await;
+    let more = [
+        ("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true"),
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json"),
+        ("OTEL_METRICS_EXPORTER", "none"),
+    ];
+    assert_eq!(export_with(PATIENCE, &address, &more).await, Vec::<String>::new());
+    let request: Value = serde_json::from_slice(&inbox.lock().unwrap()[0].body).unwrap();
+    let text = spans(&request);
+    let is_content =
+        |line: &&str| [".messages", ".arguments", ".result"].iter().any(|end| line.contains(end));
+    let lines: Vec<&str> = text.lines().filter(is_content).collect();
+    expect![[r#"
+            gen_ai.input.messages = {"stringValue":"[{\"parts\":[{\"content\":\"the prompt that nobody logs\",\"type\":\"text\"}],\"role\":\"user\"}]"}
+            gen_ai.output.messages = {"stringValue":"[{\"finish_reason\":\"tool_call\",\"parts\":[{\"arguments\":{\"text\":\"the prompt that nobody logs\"},\"id\":\"call_2_0\",\"name\":\"echo\",\"type\":\"tool_call\"},{\"arguments\":{},\"id\":\"call_2_1\",\"name\":\"fails\",\"type\":\"tool_call\"}],\"role\":\"assistant\"}]"}
+            gen_ai.tool.call.arguments = {"stringValue":"{\"text\":\"the prompt that nobody logs\"}"}
+            gen_ai.tool.call.result = {"stringValue":"the prompt that nobody logs"}
+            gen_ai.tool.call.arguments = {"stringValue":"{}"}
+            gen_ai.tool.call.result = {"stringValue":"it does not work"}
+            gen_ai.input.messages = {"stringValue":"[{\"parts\":[{\"id\":\"call_2_0\",\"response\":\"the prompt that nobody logs\",\"type\":\"tool_call_response\"}],\"role\":\"tool\"},{\"parts\":[{\"id\":\"call_2_1\",\"response\":\"it does not work\",\"type\":\"tool_call_response\"}],\"role\":\"tool\"}]"}
+            gen_ai.output.messages = {"stringValue":"[{\"finish_reason\":\"stop\",\"parts\":[{\"content\":\"It is done.\",\"type\":\"text\"}],\"role\":\"assistant\"}]"}
+    "#]].assert_eq(&(lines.join("\n") + "\n"));
 }

@@ -3,6 +3,7 @@
 
 mod answer;
 mod collector;
+mod contents;
 mod delivery;
 mod exporter;
 mod field;
@@ -14,4 +15,5 @@ mod spans;
 mod target;
 
 pub(super) use collector::Collector;
+pub(super) use contents::Contents;
 pub(super) use exporter::Exporter;

@@ -7,7 +7,9 @@ use rheon_types::{
     AgentEvent, AgentMessage, Event, LimitKind, LoopId, ProviderErrorKind, Random, RunEnd, RunFailure,
     StopReason, Timestamp, ToolCallId, Usage,
 };
+use serde_json::Value;
 
+use super::contents::{Contents, messages};
 use super::provider_name::provider_name;
 use super::span::{Attribute, Known, Place, Span, SpanKind, number, seconds, text, truth};
 
@@ -17,6 +19,7 @@ pub(super) const AGENT: &str = "rheon";
 /// What is open of a session.
 pub(super) struct Spans {
     random: Arc<dyn Random>,
+    contents: Contents,
     runs: HashMap<LoopId, OpenRun>,
 }
 
@@ -31,6 +34,9 @@ struct OpenRun {
     answered_by: Option<String>,
     call: Option<OpenCall>,
     tools: HashMap<ToolCallId, OpenTool>,
+    /// What the model read since it answered last, and what it answered, if that is exported.
+    heard: Vec<Value>,
+    answer: Option<Value>,
 }
 
 /// A model call that has not ended.
@@ -43,6 +49,8 @@ struct OpenCall {
 struct OpenTool {
     began: Timestamp,
     name: String,
+    /// What it was asked and what it found, if that is exported.
+    contents: Vec<Attribute>,
 }
 
 /// Something that has ended.
@@ -78,8 +86,8 @@ struct CallEnd {
 }
 
 impl Spans {
-    pub(super) fn new(random: Arc<dyn Random>) -> Self {
-        Self { random, runs: HashMap::new() }
+    pub(super) fn new(random: Arc<dyn Random>, contents: Contents) -> Self {
+        Self { random, contents, runs: HashMap::new() }
     }
 
     /// Takes in an event and gives back what it ended.
@@ -106,18 +114,21 @@ impl Spans {
                 None
             }
             AgentEvent::MessageEnd { message } => {
-                run.hear(message);
+                run.hear(message, self.contents.message(message));
                 None
             }
             AgentEvent::LlmEnd { usage, stop_reason, duration_ms, first_token_ms, .. } => {
                 let call = run.call.take()?;
+                let said = run.said();
                 let end = CallEnd {
                     usage: *usage,
                     stop_reason: *stop_reason,
                     duration_ms: *duration_ms,
                     first_token_ms: *first_token_ms,
                 };
-                Some(self.call(run, event, &call, end))
+                let mut finished = self.call(run, event, &call, end);
+                finished.span.attributes.extend(said);
+                Some(finished)
             }
             AgentEvent::CompactionStart { .. } => {
                 run.call = Some(OpenCall { began: event.at, model: run.model.clone() });
@@ -128,13 +139,15 @@ impl Spans {
                 let call = run.call.take().filter(|_| usage.total() > 0)?;
                 Some(self.call(run, event, &call, CallEnd::now(&call, event, *usage, StopReason::Stop)))
             }
-            AgentEvent::ToolStart { call_id, name, .. } => {
-                let tool = OpenTool { began: event.at, name: name.to_string() };
+            AgentEvent::ToolStart { call_id, name, args, .. } => {
+                let contents = self.contents.arguments(args).into_iter().collect();
+                let tool = OpenTool { began: event.at, name: name.to_string(), contents };
                 run.tools.insert(call_id.clone(), tool);
                 None
             }
-            AgentEvent::ToolEnd { call_id, is_error, .. } => {
-                let tool = run.tools.remove(call_id)?;
+            AgentEvent::ToolEnd { call_id, is_error, result, .. } => {
+                let mut tool = run.tools.remove(call_id)?;
+                tool.contents.extend(self.contents.result(&result.content));
                 let error = is_error.then(|| "tool_error".to_owned());
                 Some(self.tool(run, event, call_id, tool, error))
             }
@@ -216,7 +229,7 @@ impl Spans {
         tool: OpenTool,
         error: Option<String>,
     ) -> Finished {
-        let attributes = vec![
+        let mut attributes = vec![
             text("gen_ai.operation.name", "execute_tool"),
             text("gen_ai.conversation.id", event.session_id.as_str()),
             text("gen_ai.agent.name", AGENT),
@@ -224,6 +237,7 @@ impl Spans {
             text("gen_ai.tool.call.id", call_id.as_str()),
             text("gen_ai.tool.type", "function"),
         ];
+        attributes.extend(tool.contents);
         let span = Span {
             place: self.beneath(run),
             name: format!("execute_tool {}", tool.name),
@@ -292,15 +306,33 @@ impl OpenRun {
             answered_by: None,
             call: None,
             tools: HashMap::new(),
+            heard: Vec::new(),
+            answer: None,
         }
     }
 
     /// Who answers is known once somebody has answered.
-    fn hear(&mut self, message: &AgentMessage) {
+    fn hear(&mut self, message: &AgentMessage, content: Option<Value>) {
         if let Some(answer) = message.as_assistant() {
+            self.answer = content.map(|mut content| {
+                if let Value::Object(fields) = &mut content {
+                    let reason = finish_reason(answer.stop_reason).into();
+                    fields.insert("finish_reason".to_owned(), reason);
+                }
+                content
+            });
             provider_name(&answer.provider).clone_into(&mut self.provider);
             self.answered_by = Some(answer.model.clone()).filter(|model| !model.is_empty());
+        } else {
+            self.heard.extend(content);
         }
+    }
+
+    /// What went into a call and came out of it, if that is exported. What went into earlier ones is with those.
+    fn said(&mut self) -> Vec<Attribute> {
+        let input = messages("gen_ai.input.messages", &std::mem::take(&mut self.heard));
+        let output = messages("gen_ai.output.messages", self.answer.take().as_slice());
+        input.into_iter().chain(output).collect()
     }
 
     fn attributes(&self, operation: &str, event: &Event) -> Vec<Attribute> {
