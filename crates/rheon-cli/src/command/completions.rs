@@ -39,7 +39,6 @@ fn script(shell: Shell, grammar: &clap::Command) -> String {
 fn without_prompt(grammar: &clap::Command) -> clap::Command {
     let about = grammar.get_about().cloned().unwrap_or_default();
     clap::Command::new("rheon")
-        .version(env!("CARGO_PKG_VERSION"))
         .about(about)
         .args(grammar.get_arguments().filter(|argument| !argument.is_positional()).cloned())
         .subcommands(grammar.get_subcommands().cloned())
