@@ -30,7 +30,7 @@ fn script(shell: Shell, grammar: &clap::Command) -> String {
     let text = String::from_utf8_lossy(&bytes).into_owned();
     match shell {
         // A flag whose value is still to come counts as a mistake there, and nothing would be known of its values.
-        Shell::Fish => text.replacen("\n\tor return\n", "\n\tor return 0\n", 1),
+        Shell::Fish => text.replacen("or return\n", "or return 0\n", 1),
         _ => text,
     }
 }
@@ -39,6 +39,8 @@ fn script(shell: Shell, grammar: &clap::Command) -> String {
 fn without_prompt(grammar: &clap::Command) -> clap::Command {
     let about = grammar.get_about().cloned().unwrap_or_default();
     clap::Command::new("rheon")
+        .version(env!("CARGO_PKG_VERSION"))
+        .disable_version_flag(true)
         .about(about)
         .args(grammar.get_arguments().filter(|argument| !argument.is_positional()).cloned())
         .subcommands(grammar.get_subcommands().cloned())

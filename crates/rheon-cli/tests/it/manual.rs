@@ -21,7 +21,7 @@ fn zsh_finds_commands_where_they_stand() {
 #[test]
 fn fish_knows_the_values_of_flags_before_commands() {
     let text = completions("fish");
-    assert_eq!(text.matches("\tor return 0\n").count(), 1);
+    assert_eq!(text.matches(" or return 0\n").count(), 1);
     assert!(text.contains("-l permission-mode -d 'How much may be done without asking' -r -f -a \"default"));
 }
 
