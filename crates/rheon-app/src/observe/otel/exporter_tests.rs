@@ -378,7 +378,7 @@ async fn what_was_said_is_exported_only_if_asked_for() {
     let text = spans(&request);
     let is_content =
         |line: &&str| [".messages", ".arguments", ".result"].iter().any(|end| line.contains(end));
-    let lines: Vec<&str> = text.lines().filter(is_content).collect();
+    let lines: Vec<&str> = text.lines().filter(is_content).map(str::trim).collect();
     expect![[r#"
             gen_ai.input.messages = {"stringValue":"[{\"parts\":[{\"content\":\"the prompt that nobody logs\",\"type\":\"text\"}],\"role\":\"user\"}]"}
             gen_ai.output.messages = {"stringValue":"[{\"finish_reason\":\"tool_call\",\"parts\":[{\"arguments\":{\"text\":\"the prompt that nobody logs\"},\"id\":\"call_2_0\",\"name\":\"echo\",\"type\":\"tool_call\"},{\"arguments\":{},\"id\":\"call_2_1\",\"name\":\"fails\",\"type\":\"tool_call\"}],\"role\":\"assistant\"}]"}

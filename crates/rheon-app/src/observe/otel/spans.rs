@@ -118,17 +118,9 @@ impl Spans {
                 None
             }
             AgentEvent::LlmEnd { usage, stop_reason, duration_ms, first_token_ms, .. } => {
-                let call = run.call.take()?;
-                let said = run.said();
-                let end = CallEnd {
-                    usage: *usage,
-                    stop_reason: *stop_reason,
-                    duration_ms: *duration_ms,
-                    first_token_ms: *first_token_ms,
-                };
-                let mut finished = self.call(run, event, &call, end);
-                finished.span.attributes.extend(said);
-                Some(finished)
+                let (usage, stop_reason) = (*usage, *stop_reason);
+                let (duration_ms, first_token_ms) = (*duration_ms, *first_token_ms);
+                self.answered(run, event, CallEnd { usage, stop_reason, duration_ms, first_token_ms })
             }
             AgentEvent::CompactionStart { .. } => {
                 run.call = Some(OpenCall { began: event.at, model: run.model.clone() });
@@ -183,6 +175,14 @@ impl Spans {
             | AgentEvent::Checkpoint { .. }
             | AgentEvent::Error { .. } => None,
         }
+    }
+
+    fn answered(&self, run: &mut OpenRun, event: &Event, end: CallEnd) -> Option<Finished> {
+        let call = run.call.take()?;
+        let said = run.said();
+        let mut finished = self.call(run, event, &call, end);
+        finished.span.attributes.extend(said);
+        Some(finished)
     }
 
     fn call(&self, run: &OpenRun, event: &Event, call: &OpenCall, end: CallEnd) -> Finished {
