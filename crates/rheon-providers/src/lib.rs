@@ -34,10 +34,11 @@ pub use compat::{
 };
 pub use env::Environment;
 pub use fallback::FallbackProvider;
+pub use probe::CalledUp;
 pub use prompted::{LenientTools, PromptedTools};
 pub use registry::{Credential, ProbeError, Registry, RegistryError, RegistryParts, ResolvedModel};
 pub use toml_text::TextError;
-pub use transport::{ProxyChoice, Transport, TransportConfig};
+pub use transport::{Posted, ProxyChoice, Transport, TransportConfig};
 pub use vendor::{AuthScheme, AuthSpec, Local, Paths, Probe, Variable, Vendor, VendorError, Vendors};
 
 #[cfg(test)]

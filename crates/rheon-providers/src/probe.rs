@@ -14,11 +14,24 @@ use crate::auth::{Authorizer, Redactor};
 use crate::error;
 use crate::transport::{HttpRequest, Transport};
 use crate::vendor::Probe;
+use crate::wire::WireKind;
 
 /// What such a server may say in all.
 const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// How long it may take in all: it is near, and nobody waits for this.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What is read of a refusal.
+const REFUSAL_BYTES_MAX: usize = 64 * 1024;
+
+/// What a service said when it was called up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CalledUp {
+    /// It knows the key, or wants none.
+    Welcome,
+    /// It answers, but has nothing for which it would look at the key.
+    Answered,
+}
 
 /// What it takes to ask.
 pub(crate) struct Prober<'a> {
@@ -52,6 +65,36 @@ impl Prober<'_> {
             ProviderError::new(ProviderErrorKind::Malformed, "the server's list of models is none")
         })?;
         Ok(list.iter().filter_map(|entry| entry.get("id")?.as_str().map(str::to_owned)).collect())
+    }
+
+    /// Calls up the service at `url` with the key. Nothing but the status counts.
+    pub(crate) async fn call_up(&self, url: Url, wire: WireKind) -> Result<CalledUp, ProviderError> {
+        let mut headers = self.headers.clone();
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        for (name, value) in wire.headers() {
+            headers.insert(*name, HeaderValue::from_static(value));
+        }
+        let mut request = HttpRequest { method: Method::GET, url, headers, body: Bytes::new() };
+        self.authorizer.authorize(&mut request).await?;
+        let mut response = self.transport.send(&request).await?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(CalledUp::Welcome);
+        }
+        if matches!(status.as_u16(), 404 | 405 | 501) {
+            return Ok(CalledUp::Answered);
+        }
+        let body = response.read_what_comes(REFUSAL_BYTES_MAX).await;
+        let text = String::from_utf8_lossy(&body);
+        let text = Redactor::of_request(self.authorizer, &self.headers).redact(&text).into_owned();
+        Err(error::from_response(status, response.headers(), text.as_bytes(), self.now))
+    }
+
+    /// The same without the key and without anything to ask for: whoever answers is there.
+    pub(crate) async fn knock(&self) -> Result<CalledUp, ProviderError> {
+        let (method, url, headers) = (Method::GET, self.base.clone(), HeaderMap::new());
+        let request = HttpRequest { method, url, headers, body: Bytes::new() };
+        self.transport.send(&request).await.map(|_| CalledUp::Answered)
     }
 
     async fn find(&self, kind: Probe, model: &str) -> Result<Option<u64>, ProviderError> {

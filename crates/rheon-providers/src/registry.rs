@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use rheon_types::{Clock, ModelInfo, Provider, ProviderError};
 use secrecy::SecretString;
+use url::Url;
 
 use crate::auth::{self, AuthInputs, Authorizer, AwsKeys};
 use crate::catalogue::{Catalogue, Model};
 use crate::compat::ToolStyle;
 use crate::env::Environment;
 use crate::fallback::FallbackProvider;
-use crate::probe::Prober;
+use crate::probe::{CalledUp, Prober};
 use crate::prompted::{LenientTools, PromptedTools};
 use crate::scripted::advice;
 use crate::service::{Endpoint, HttpProvider};
@@ -199,8 +200,22 @@ impl Registry {
         Ok(self.prober(&service)?.models().await?)
     }
 
+    /// Calls up the vendor's service with its key, without asking a model anything.
+    pub async fn call_up(&self, vendor: &str) -> Result<CalledUp, ProbeError> {
+        let service = self.service(vendor, vendor)?;
+        let prober = self.prober(&service)?;
+        let vendor = &service.vendor;
+        let place = vendor.check_url(&self.shared.environment_of(vendor)).map_err(RegistryError::from)?;
+        let Some(place) = place else { return Ok(prober.knock().await?) };
+        let url = Url::parse(&place).map_err(|error| RegistryError::Auth(error.to_string()))?;
+        let found = prober.call_up(url, vendor.wire).await?;
+        let is_open = vendor.paths.check.as_deref() == Some("");
+        Ok(if is_open { CalledUp::Answered } else { found })
+    }
+
     fn prober<'a>(&'a self, service: &'a Service) -> Result<Prober<'a>, RegistryError> {
-        let Shared { environment, transport, clock, .. } = &*self.shared;
+        let Shared { transport, clock, .. } = &*self.shared;
+        let environment = &self.shared.environment_of(&service.vendor);
         Ok(Prober {
             transport,
             authorizer: &*service.authorizer,

@@ -7,6 +7,7 @@ use rheon_providers::scripted::ScenarioError;
 use rheon_types::ClientError;
 
 use crate::config::ConfigError;
+use crate::observe::ObserveError;
 use crate::session::OpenError;
 
 /// A demo that could not be played, or could not be cleaned up.
@@ -26,6 +27,9 @@ pub enum DemoError {
     /// The settings of the machine do not let it run.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// It cannot be observed as it was asked for.
+    #[error(transparent)]
+    Observe(#[from] ObserveError),
     /// Its session could not be opened.
     #[error(transparent)]
     Open(#[from] OpenError),

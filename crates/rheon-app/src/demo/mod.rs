@@ -5,7 +5,7 @@ mod error;
 mod paced;
 mod project;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rheon_providers::ResolvedModel;
@@ -18,8 +18,9 @@ use rheon_types::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{Config, ConfigInputs, TrustChoice};
+use crate::config::{Config, ConfigInputs, LogLevel, LogSettings, TrustChoice};
 use crate::keeping::Environment;
+use crate::observe::Observing;
 use crate::session::{
     Asking, Extras, GivenModel, OpenError, OpenSession, Opening, Surroundings, Tell, Which,
 };
@@ -38,6 +39,8 @@ pub struct DemoOptions {
     pub leaves: Leaves,
     /// Where the repository is made.
     pub folder: PathBuf,
+    /// Where every event is written, too.
+    pub trace: Option<PathBuf>,
     /// The machine, the user and the time.
     pub surroundings: Surroundings,
 }
@@ -75,10 +78,11 @@ pub async fn demo(
     on_event: impl FnMut(&Event),
 ) -> Result<DemoReport, DemoError> {
     let project = Project::create(&options.folder).await?;
-    let session = open(&options, &project, &tell).await?;
+    let (session, observing) = open(&options, &project, &tell).await?;
     let followed = follow(&session, cancel, on_event).await;
     let (session_id, is_kept) = (session.session_id().clone(), session.kept().is_kept());
     session.close(SessionEndReason::Other).await;
+    observing.end().await;
     let (output, prompt_seq) = followed?;
     let folder = match options.leaves {
         Leaves::Everything => Some(project.keep()),
@@ -87,7 +91,11 @@ pub async fn demo(
     Ok(DemoReport { output, session_id, prompt_seq, folder, is_kept })
 }
 
-async fn open(options: &DemoOptions, project: &Project, tell: &Tell) -> Result<OpenSession, DemoError> {
+async fn open(
+    options: &DemoOptions,
+    project: &Project,
+    tell: &Tell,
+) -> Result<(OpenSession, Observing), DemoError> {
     match attempt(options, project, tell, Held::Yes).await {
         // What the demo runs is known, so nothing is at stake; and what is missing is said.
         Err(DemoError::Open(OpenError::Toolkit(ToolkitError::Sandbox(
@@ -114,7 +122,15 @@ async fn attempt(
     project: &Project,
     tell: &Tell,
     held: Held,
-) -> Result<OpenSession, DemoError> {
+) -> Result<(OpenSession, Observing), DemoError> {
+    let mut opening = opening(options, project, held)?;
+    let mut observing = Observing::begin(&mut opening, options.trace.as_deref(), tell)?;
+    let session = OpenSession::open(opening, observing.tell(tell)).await?;
+    observing.opened(&session);
+    Ok((session, observing))
+}
+
+fn opening(options: &DemoOptions, project: &Project, held: Held) -> Result<Opening, DemoError> {
     let working_folder = project.path().to_owned();
     // What the user has configured must not change what is shown.
     let inputs = ConfigInputs {
@@ -133,15 +149,29 @@ async fn attempt(
         Held::Yes => inputs,
         Held::No => inputs.with_flag("demo", "sandbox.require", "none"),
     };
-    let opening = Opening {
+    let mut config = Config::load(inputs)?;
+    config.settings.log = log(options, &working_folder);
+    Ok(Opening {
         surroundings: Surroundings { working_folder, ..options.surroundings.clone() },
-        config: Config::load(inputs)?,
+        config,
         task: Some(PROMPT.trim().to_owned()),
         which: Which::New(None),
         asking: Asking::Nobody,
         extras: Extras { model: Some(model(options.fast)?), ..Extras::default() },
+    })
+}
+
+/// The log is the user's own: what is configured of it counts here, too, as far as it can be read.
+fn log(options: &DemoOptions, folder: &Path) -> LogSettings {
+    let inputs = ConfigInputs {
+        trust: TrustChoice::Nothing,
+        ..ConfigInputs::new(options.surroundings.environment.clone(), folder)
     };
-    Ok(OpenSession::open(opening, Arc::clone(tell)).await?)
+    let configured = Config::load(inputs).map(|config| config.settings.log).unwrap_or_default();
+    match options.leaves {
+        Leaves::Everything => configured,
+        Leaves::Nothing => LogSettings { level: LogLevel::Off, ..configured },
+    }
 }
 
 fn model(fast: bool) -> Result<GivenModel, DemoError> {

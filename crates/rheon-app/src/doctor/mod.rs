@@ -6,6 +6,7 @@ mod examine;
 mod folders;
 mod model;
 mod network;
+mod online;
 mod programs;
 mod sandbox;
 mod sessions;

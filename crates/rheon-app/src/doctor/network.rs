@@ -5,6 +5,6 @@
 pub enum Network {
     /// It is not.
     Untouched,
-    /// The service of the chosen model is called up, without asking it anything.
+    /// Every service for which there is a key is called up with it, without asking a model anything.
     Tried,
 }

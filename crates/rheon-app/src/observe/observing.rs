@@ -8,7 +8,7 @@ use rheon_types::SessionId;
 
 use super::error::ObserveError;
 use super::log::{DayFiles, Log, Redactor};
-use super::otel::{Collector, Exporter};
+use super::otel::{Collector, Contents, Exporter};
 use super::telling::Once;
 use super::trace_file::TraceFile;
 use crate::session::{OpenSession, Opening, SessionNotice, Tell};
@@ -99,9 +99,12 @@ fn log(opening: &Opening, tell: &Tell) -> Option<Log> {
 fn exporter(opening: &Opening, tell: &Tell) -> Option<Exporter> {
     let surroundings = &opening.surroundings;
     let (collector, odd) = Collector::named_by(&surroundings.environment)?;
-    if let Some(odd) = odd {
+    for odd in odd {
         tell(SessionNotice::Observing(odd));
     }
     let (clock, random) = (Arc::clone(&surroundings.clock), Arc::clone(&surroundings.random));
-    Some(Exporter::begin(collector, clock, random, Once::new(tell)))
+    let contents = Contents::asked_for(&surroundings.environment, || {
+        Redactor::new(&surroundings.environment, opening.config.settings.services.keys.values(), true)
+    });
+    Some(Exporter::begin((collector, contents), clock, random, Once::new(tell)))
 }

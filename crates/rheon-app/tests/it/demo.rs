@@ -30,6 +30,7 @@ impl Stage {
             fast: true,
             leaves,
             folder: self.folder.path().to_owned(),
+            trace: None,
             surroundings: Surroundings::of_process(environment, self.folder.path()),
         }
     }

@@ -1,4 +1,4 @@
-//! `rheon completions` and `rheon man`: what shells and manuals want to know.
+//! `rheon completions`: what shells want to know.
 
 use clap_complete::Shell;
 
@@ -19,23 +19,29 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    pub(crate) fn run(self, mut grammar: clap::Command) -> Result<Exit, Failure> {
-        let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut grammar, "rheon", &mut text);
-        print(&String::from_utf8_lossy(&text))
+    pub(crate) fn run(self, grammar: &clap::Command) -> Result<Exit, Failure> {
+        print(&script(self.shell, grammar))
     }
 }
 
-/// Print the manual page
-///
-/// rheon man > ~/.local/share/man/man1/rheon.1
-#[derive(Debug, clap::Args)]
-pub(crate) struct Man {}
-
-impl Man {
-    pub(crate) fn run(self, grammar: clap::Command) -> Result<Exit, Failure> {
-        let mut text = Vec::new();
-        clap_mangen::Man::new(grammar).render(&mut text).map_err(Failure::error)?;
-        print(&String::from_utf8_lossy(&text))
+fn script(shell: Shell, grammar: &clap::Command) -> String {
+    let mut bytes = Vec::new();
+    clap_complete::generate(shell, &mut without_prompt(grammar), "rheon", &mut bytes);
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    match shell {
+        // A flag whose value is still to come counts as a mistake there, and nothing would be known of its values.
+        Shell::Fish => text.replacen("or return\n", "or return 0\n", 1),
+        _ => text,
     }
+}
+
+/// The same without the prompt: zsh would take the name of a command for it, and know nothing of what the command takes.
+fn without_prompt(grammar: &clap::Command) -> clap::Command {
+    let about = grammar.get_about().cloned().unwrap_or_default();
+    clap::Command::new("rheon")
+        .version(env!("CARGO_PKG_VERSION"))
+        .disable_version_flag(true)
+        .about(about)
+        .args(grammar.get_arguments().filter(|argument| !argument.is_positional()).cloned())
+        .subcommands(grammar.get_subcommands().cloned())
 }

@@ -1,10 +1,11 @@
 //! `rheon demo`: a scripted model mends a repository, and the terminal shows it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rheon_app::config::InterfaceSettings;
 use rheon_app::session::Tell;
-use rheon_app::{DemoOptions, DemoReport, Leaves, demo};
+use rheon_app::{DemoError, DemoOptions, DemoReport, Leaves, demo};
 use tokio_util::sync::CancellationToken;
 
 use super::setup::surroundings;
@@ -35,6 +36,10 @@ pub(crate) struct Demo {
     /// Print every event as one line of JSON instead
     #[arg(long)]
     events: bool,
+
+    /// Write every event as a line of JSON to this file, too
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
 }
 
 impl Demo {
@@ -51,6 +56,7 @@ impl Demo {
             fast: self.fast,
             leaves: if self.discard { Leaves::Nothing } else { Leaves::Everything },
             folder: std::env::temp_dir(),
+            trace: self.trace.clone(),
             surroundings: surroundings(None)?,
         };
         let tell: Tell = Arc::new(|notice| remark(&format!("note: {notice}")));
@@ -60,7 +66,7 @@ impl Demo {
             show.event(event);
         });
         let report = show.while_it_spins(played).await;
-        let report = report.map_err(Failure::error).inspect_err(|_| show.still())?;
+        let report = report.map_err(failure).inspect_err(|_| show.still())?;
         // A log holds nothing but events, so what stayed is told elsewhere.
         match (self.events, &report.folder) {
             (false, _) => show.remark(&left(&report)),
@@ -86,6 +92,20 @@ impl Demo {
             return Look::Log;
         }
         Look::Text(terminal::screen(Audience::Watcher, &InterfaceSettings::default(), Detail::Normal, None))
+    }
+}
+
+/// A trace that cannot be written is wrong usage, as in any run.
+fn failure(error: DemoError) -> Failure {
+    match error {
+        DemoError::Observe(_) => Failure::usage(error),
+        DemoError::Workspace { .. }
+        | DemoError::Scenario(_)
+        | DemoError::Config(_)
+        | DemoError::Open(_)
+        | DemoError::Run(_)
+        | DemoError::Lost
+        | DemoError::Cleanup { .. } => Failure::error(error),
     }
 }
 

@@ -21,7 +21,7 @@ use crate::runtime::block_on;
 /// the disk. Ends with 1 if something is bad.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Doctor {
-    /// Call up the service of the chosen model, too; nothing is asked of it
+    /// Call up the services for which there are keys, too, and try the keys; no model is asked
     #[arg(long)]
     online: bool,
 

@@ -6,6 +6,7 @@ mod context;
 mod demo;
 mod doctor;
 mod init;
+mod man;
 mod memory;
 mod models;
 mod policy;
@@ -34,7 +35,7 @@ pub(crate) enum Command {
     Doctor(doctor::Doctor),
     Demo(demo::Demo),
     Completions(completions::Completions),
-    Man(completions::Man),
+    Man(man::Man),
 }
 
 impl Command {
@@ -52,7 +53,7 @@ impl Command {
             Self::Init(init) => init.run(),
             Self::Doctor(doctor) => doctor.run(),
             Self::Demo(demo) => demo.run(),
-            Self::Completions(completions) => completions.run(grammar()),
+            Self::Completions(completions) => completions.run(&grammar()),
             Self::Man(man) => man.run(grammar()),
         }
     }

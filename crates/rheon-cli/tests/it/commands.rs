@@ -457,9 +457,11 @@ fn the_doctor_looks_for_a_key_and_calls_nobody_up_unless_asked() {
     let with_key = [("ANTHROPIC_API_KEY", "x"), ("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")];
     assert_eq!(line("doctor", &[], "key").unwrap(), "BAD   key       there is no key for anthropic");
     assert_eq!(line("doctor", &with_key, "key").unwrap(), "ok    key       anthropic can be asked");
-    assert_eq!(line("doctor", &with_key, "network"), None);
-    let tried = line("doctor --online", &with_key, "network").unwrap();
-    assert!(tried.starts_with("BAD   network   127.0.0.1:9 cannot be reached: "), "{tried}");
+    assert_eq!(line("doctor", &with_key, "online"), None);
+    assert_eq!(line("doctor --online", &[], "online"), None);
+    let tried = line("doctor --online", &with_key, "online").unwrap();
+    let expected = "BAD   online    anthropic cannot be reached: cannot connect to http://127.0.0.1:9: ";
+    assert!(tried.starts_with(expected), "{tried}");
 }
 
 /// A hook of a project.

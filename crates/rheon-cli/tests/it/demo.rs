@@ -1,7 +1,10 @@
 //! `rheon demo` as it should be.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
 use std::path::PathBuf;
+use std::thread::JoinHandle;
 
 use expect_test::expect;
 use rheon_types::event::OrderChecker;
@@ -137,4 +140,55 @@ fn no_home_is_needed() {
     let mut command = place.rheon_at_home(&["demo", "--fast", "--discard"]);
     let ran = Ran::from(command.env("HOME", "/there/is/no/such/home").output().unwrap());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+}
+
+/// A collector that takes everything and gives back the places that were asked.
+fn collector() -> (String, JoinHandle<Vec<String>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let served = std::thread::spawn(move || {
+        let (connection, _) = listener.accept().unwrap();
+        let mut connection = BufReader::new(connection);
+        let mut places = Vec::new();
+        loop {
+            let (mut line, mut length) = (String::new(), 0);
+            if connection.read_line(&mut line).unwrap() == 0 {
+                return places;
+            }
+            places.push(line.trim().to_owned());
+            while line != "\r\n" {
+                line.clear();
+                connection.read_line(&mut line).unwrap();
+                if let Some(bytes) = line.to_ascii_lowercase().strip_prefix("content-length: ") {
+                    length = bytes.trim().parse().unwrap();
+                }
+            }
+            connection.read_exact(&mut vec![0; length]).unwrap();
+            connection.get_mut().write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").unwrap();
+        }
+    });
+    (address, served)
+}
+
+#[test]
+fn it_is_observed_like_any_run() {
+    let place = Place::new();
+    let (address, served) = collector();
+    let trace = place.home().join("trace.jsonl");
+    let mut command =
+        place.rheon_at_home(&["demo", "--fast", "--events", "--trace", trace.to_str().unwrap()]);
+    let ran = Ran::from(command.env("OTEL_EXPORTER_OTLP_ENDPOINT", address).output().unwrap());
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert_eq!(fs::read_to_string(trace).unwrap(), ran.stdout);
+    assert_eq!(served.join().unwrap(), ["POST /v1/traces HTTP/1.1", "POST /v1/metrics HTTP/1.1"]);
+    let logs = fs::read_dir(place.home().join(".local/state/rheon/logs")).unwrap();
+    let log: String = logs.map(|log| fs::read_to_string(log.unwrap().path()).unwrap()).collect();
+    assert!(log.contains(" run began ") && log.contains(" session closed "), "{log}");
+}
+
+#[test]
+fn discarded_it_leaves_no_log() {
+    let place = Place::new();
+    let ran = place.at_home(&["demo", "--fast", "--discard"]);
+    assert_eq!((ran.code, place.home().join(".local/state/rheon/logs").exists()), (Some(0), false));
 }

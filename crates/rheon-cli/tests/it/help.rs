@@ -54,6 +54,9 @@ fn help_of_demo() {
               --events
                   Print every event as one line of JSON instead
 
+              --trace <FILE>
+                  Write every event as a line of JSON to this file, too
+
           -h, --help
                   Print help (see a summary with '-h')
     "#]]

@@ -8,6 +8,7 @@ mod exits;
 mod formats;
 mod going_on;
 mod help;
+mod manual;
 mod stage;
 mod support;
 mod trace;

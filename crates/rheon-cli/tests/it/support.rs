@@ -21,6 +21,10 @@ impl Place {
         self.folder.path()
     }
 
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
     /// Whether the program left nothing there.
     pub(crate) fn is_empty(&self) -> bool {
         std::fs::read_dir(self.path()).unwrap().next().is_none()

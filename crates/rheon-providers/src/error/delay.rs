@@ -7,15 +7,18 @@ use super::report::Report;
 
 /// What the service asks for outright: by header, by a field of the body, or in its words.
 pub(super) fn asked(headers: &HeaderMap, report: &Report, now: Timestamp) -> Option<u64> {
-    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    header("retry-after-ms")
-        .and_then(|value| millis(value, 1.0))
-        .or_else(|| {
-            header("retry-after").and_then(|value| millis(value, 1_000.0).or_else(|| until(value, now)))
-        })
+    retry_after(headers, now)
         .or_else(|| report.retry_delay.as_deref().and_then(duration))
         .or_else(|| report.reset.as_deref().and_then(|moment| reset(moment, now)))
         .or_else(|| in_words(&report.message))
+}
+
+/// What the headers ask for: seconds, or a moment.
+pub(crate) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    header("retry-after-ms").and_then(|value| millis(value, 1.0)).or_else(|| {
+        header("retry-after").and_then(|value| millis(value, 1_000.0).or_else(|| until(value, now)))
+    })
 }
 
 /// When the limits are lifted, for a refusal that does not say how long to wait: the last of those that are

@@ -10,6 +10,7 @@ use rheon_types::{ProviderError, ProviderErrorKind, Timestamp};
 use classify::kind_of;
 use report::Report;
 
+pub(crate) use delay::retry_after;
 pub(crate) use report::is_error_body;
 
 /// How much of a service's own words is kept, in characters.

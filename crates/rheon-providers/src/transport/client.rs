@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rheon_types::ProviderError;
+use bytes::Bytes;
+use rheon_types::{ProviderError, Timestamp};
 use secrecy::SecretString;
 use tokio::time::{Instant, timeout_at};
 use url::Url;
@@ -14,6 +15,7 @@ use super::config::TransportConfig;
 use super::failure::{self, Stage};
 use super::redirect;
 use super::{HttpRequest, HttpResponse};
+use crate::error;
 
 /// How much of an answer to a report is read.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
@@ -25,6 +27,17 @@ pub struct Transport {
     /// The origins to which there may be a connection that waits to be used again.
     answered: Arc<Mutex<HashSet<String>>>,
     config: Arc<TransportConfig>,
+}
+
+/// What a server says of a report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Posted {
+    /// The status.
+    pub status: u16,
+    /// How long it asks to wait before the next try.
+    pub retry_after_ms: Option<u64>,
+    /// The beginning of its words.
+    pub body: Bytes,
 }
 
 impl Transport {
@@ -57,19 +70,21 @@ impl Transport {
         Self { config: Arc::new(config), ..self.clone() }
     }
 
-    /// Posts a report that is no call of a model and waits for what the server says of it, as a status.
+    /// Posts a report that is no call of a model and waits for what the server says of it, whatever that is.
     pub async fn post(
         &self,
         url: &str,
         headers: &[(String, SecretString)],
-        body: Vec<u8>,
-    ) -> Result<u16, ProviderError> {
+        body: Bytes,
+        now: Timestamp,
+    ) -> Result<Posted, ProviderError> {
         let request = HttpRequest::post(url, headers, body)?;
         let mut response = self.send(&request).await?;
         let status = response.status().as_u16();
+        let retry_after_ms = error::retry_after(response.headers(), now);
         // A connection whose answer is not read to its end cannot be used again.
-        response.read_what_comes(ANSWER_BYTES_MAX).await;
-        Ok(status)
+        let body = response.read_what_comes(ANSWER_BYTES_MAX).await;
+        Ok(Posted { status, retry_after_ms, body })
     }
 
     /// Sends `request` and waits for the head of the answer, whatever its status. Redirects are followed

@@ -24,7 +24,7 @@ impl HttpRequest {
     pub(crate) fn post(
         url: &str,
         headers: &[(String, SecretString)],
-        body: Vec<u8>,
+        body: Bytes,
     ) -> Result<Self, ProviderError> {
         let unusable = |message: String| ProviderError::new(ProviderErrorKind::InvalidRequest, message);
         let url = Url::parse(url).map_err(|error| unusable(format!("{url:?} is no address: {error}")))?;
@@ -36,7 +36,7 @@ impl HttpRequest {
             value.set_sensitive(true);
             sent.insert(known, value);
         }
-        Ok(Self { method: Method::POST, url, headers: sent, body: body.into() })
+        Ok(Self { method: Method::POST, url, headers: sent, body })
     }
 }
 

@@ -37,6 +37,12 @@ impl Vendor {
         self.paths.count.as_deref().map(|path| self.url_of(path, env)).transpose()
     }
 
+    /// Where a key can be tried for nothing; none, where nothing is known of such a place.
+    pub fn check_url(&self, env: &Environment) -> Result<Option<String>, VendorError> {
+        let own = self.paths.check.as_deref().filter(|path| !path.is_empty()).map(str::to_owned);
+        own.or_else(|| models_beside(self.path())).map(|path| self.url_of(&path, env)).transpose()
+    }
+
     fn url_of(&self, path: &str, env: &Environment) -> Result<String, VendorError> {
         let base = self.base_url(env)?;
         let url = format!("{}{}", base.as_str().trim_end_matches('/'), self.fill(path, env)?);
@@ -67,7 +73,8 @@ impl Vendor {
         let defaults = self.variables.values().filter_map(|variable| variable.default.as_ref());
         let texts = [&self.base_url].into_iter().chain(self.headers.values()).chain(defaults);
         let used = texts.flat_map(|text| names_in(text));
-        let paths = [Some(self.path()), self.paths.count.as_deref()].into_iter().flatten();
+        let paths = [Some(self.path()), self.paths.count.as_deref(), self.paths.check.as_deref()];
+        let paths = paths.into_iter().flatten();
         let in_path = paths.flat_map(names_in).filter(|name| *name != MODEL);
         used.chain(in_path).filter(|name| !self.variables.contains_key(*name)).map(str::to_owned).collect()
     }
@@ -207,4 +214,17 @@ fn names_in(text: &str) -> impl Iterator<Item = &str> {
         rest = after;
         Some(name)
     })
+}
+
+/// The list of models beside the path of requests. A query that says which version is meant belongs to it, one that says how answers are
+/// streamed does not.
+fn models_beside(path: &str) -> Option<String> {
+    let (place, query) = path.split_once('?').unwrap_or((path, ""));
+    if let Some((before, _)) = place.split_once("/models/{model}") {
+        return Some(format!("{before}/models"));
+    }
+    let before =
+        ["/chat/completions", "/responses", "/messages"].iter().find_map(|end| place.strip_suffix(end))?;
+    let mark = if query.is_empty() { "" } else { "?" };
+    Some(format!("{before}/models{mark}{query}"))
 }

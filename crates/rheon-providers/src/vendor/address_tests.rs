@@ -263,3 +263,26 @@ fn a_filled_in_header_is_never_shown() {
     let headers = vendor.headers(&environment([("K", "hush")])).unwrap();
     assert_eq!(format!("{headers:?}"), r#"{"x-key": Sensitive}"#);
 }
+
+#[test]
+fn keys_are_tried_at_the_list_of_models_unless_a_file_says_otherwise() {
+    let env: Environment =
+        [("AZURE_OPENAI_RESOURCE", "mine"), ("GOOGLE_CLOUD_PROJECT", "p")].into_iter().collect();
+    let vendors = Vendors::builtin();
+    let place = |id: &str| vendors.get(id).unwrap().check_url(&env).unwrap().unwrap_or("nowhere".into());
+    let ids =
+        ["anthropic", "openai", "azure", "google", "vertex", "ollama", "openrouter", "nvidia", "bedrock"];
+    let lines: Vec<String> = ids.map(|id| format!("{id} {}\n", place(id))).into_iter().collect();
+    expect![[r#"
+        anthropic https://api.anthropic.com/v1/models
+        openai https://api.openai.com/v1/models
+        azure https://mine.openai.azure.com/openai/v1/models?api-version=v1
+        google https://generativelanguage.googleapis.com/v1beta/models
+        vertex https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/google/models
+        ollama http://127.0.0.1:11434/v1/models
+        openrouter https://openrouter.ai/api/v1/key
+        nvidia https://integrate.api.nvidia.com/v1/models
+        bedrock nowhere
+    "#]]
+    .assert_eq(&lines.concat());
+}

@@ -237,6 +237,14 @@ fn check(source: Source<'_>, vendor: &Vendor, offset: usize) -> Result<(), TextE
     let problem: Cow<'_, str> = match vendor.undefined_variables().first() {
         Some(name) => format!("{{{name}}} is used but not defined; add [variables.{name}]").into(),
         None if !vendor.path().starts_with('/') => "\"paths.request\" must begin with /".into(),
+        None if vendor
+            .paths
+            .check
+            .as_ref()
+            .is_some_and(|path| !path.is_empty() && !path.starts_with('/')) =>
+        {
+            "\"paths.check\" must begin with /".into()
+        }
         None if vendor.paths.count.as_ref().is_some_and(|path| !path.starts_with('/')) => {
             "\"paths.count\" must begin with /".into()
         }

@@ -55,6 +55,9 @@ pub struct Paths {
     pub request: Option<String>,
     /// Where the tokens of a prompt are counted, if the service does that.
     pub count: Option<String>,
+    /// Where a key can be tried for nothing, where that is not the list of models beside the path of requests. Empty where that list
+    /// is open to everybody, so that it says nothing about the key.
+    pub check: Option<String>,
 }
 
 /// A value that is filled into an address, a path or a header.

@@ -46,7 +46,7 @@ impl Redactor {
     }
 
     /// The line as it may be kept.
-    pub(super) fn line(&self, line: &str) -> String {
+    pub(in crate::observe) fn line(&self, line: &str) -> String {
         let mut shown = line.to_owned();
         for secret in &self.own {
             if shown.contains(secret.expose_secret()) {

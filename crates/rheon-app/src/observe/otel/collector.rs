@@ -1,87 +1,139 @@
 //! `Collector`: where spans and metrics go, as the variables of OpenTelemetry say.
 
+use std::collections::HashSet;
+use std::time::Duration;
+
 use secrecy::SecretString;
 
-use super::field::{Field, json, protobuf};
 use super::span::{Attribute, text};
+use super::target::{Compression, Encoding, Signal, Target};
 use crate::keeping::Environment;
+
+/// How long a try may take, unless a variable says otherwise: the usual time of the specification.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The variable with the address that all signals share.
+const ENDPOINT_OF_ALL: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 
 /// Where spans and metrics go.
 #[derive(Debug, Clone)]
 pub(in crate::observe) struct Collector {
-    endpoint: String,
-    /// Proofs of who we are, often.
-    headers: Vec<(String, SecretString)>,
-    encoding: Encoding,
+    pub(super) traces: Option<Target>,
+    pub(super) metrics: Option<Target>,
     /// What every message says of the program.
     pub(super) resource: Vec<Attribute>,
 }
 
-/// How messages are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Encoding {
-    Protobuf,
-    Json,
-}
-
 impl Collector {
-    /// The collector that `OTEL_EXPORTER_OTLP_ENDPOINT` names, with what is odd about how it is described.
-    pub(in crate::observe) fn named_by(environment: &Environment) -> Option<(Self, Option<String>)> {
-        let endpoint = environment.text("OTEL_EXPORTER_OTLP_ENDPOINT")?.trim().trim_end_matches('/');
-        let is_off = |name| environment.text(name).is_some_and(|said| said.eq_ignore_ascii_case("true"));
-        if endpoint.is_empty() || is_off("OTEL_SDK_DISABLED") {
+    /// The collector that variables name, with what is odd about how it is described.
+    pub(in crate::observe) fn named_by(environment: &Environment) -> Option<(Self, Vec<String>)> {
+        let variables = Variables { environment };
+        if variables.get("OTEL_SDK_DISABLED").is_some_and(|said| said.eq_ignore_ascii_case("true")) {
             return None;
         }
-        let (encoding, odd) = match environment.text("OTEL_EXPORTER_OTLP_PROTOCOL").map(str::trim) {
-            None | Some("http/protobuf") => (Encoding::Protobuf, None),
-            Some("http/json") => (Encoding::Json, None),
-            Some(other) => (Encoding::Protobuf, Some(instead_of(other, endpoint))),
-        };
-        let headers = environment.text("OTEL_EXPORTER_OTLP_HEADERS").map(pairs).unwrap_or_default();
-        let headers = headers.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect();
-        let resource = resource(environment);
-        Some((Self { endpoint: endpoint.to_owned(), headers, encoding, resource }, odd))
-    }
-
-    /// Where messages about `signal` go.
-    pub(super) fn address(&self, signal: &str) -> String {
-        format!("{}/v1/{signal}", self.endpoint)
-    }
-
-    /// What goes with every message.
-    pub(super) fn headers(&self) -> Vec<(String, SecretString)> {
-        let kind = match self.encoding {
-            Encoding::Protobuf => "application/x-protobuf",
-            Encoding::Json => "application/json",
-        };
-        let mut headers = self.headers.clone();
-        headers.push(("content-type".into(), SecretString::from(kind)));
-        headers
-    }
-
-    /// A message as it is sent.
-    pub(super) fn encoded(&self, message: &[Field]) -> Vec<u8> {
-        match self.encoding {
-            Encoding::Protobuf => protobuf(message),
-            Encoding::Json => json(message).to_string().into_bytes(),
-        }
+        let mut odd = Vec::new();
+        let traces = variables.target(Signal::Traces, &mut odd);
+        let metrics = variables.target(Signal::Metrics, &mut odd);
+        // What is wrong with both signals is told once.
+        let mut told = HashSet::new();
+        odd.retain(|oddity| told.insert(oddity.clone()));
+        let is_named = traces.is_some() || metrics.is_some();
+        (is_named || !odd.is_empty())
+            .then(|| (Self { traces, metrics, resource: resource(environment) }, odd))
     }
 }
 
-fn instead_of(protocol: &str, endpoint: &str) -> String {
-    let port = if endpoint.ends_with(":4317") { "; port 4317 is usually that of gRPC, try 4318" } else { "" };
-    format!(
-        "OTEL_EXPORTER_OTLP_PROTOCOL is {protocol:?}, which is not spoken here: http/protobuf is used instead; set it to \
-         http/protobuf or http/json{port}"
-    )
+/// The variables of OpenTelemetry. One that is empty counts as one that is not there, as the specification wants it.
+struct Variables<'e> {
+    environment: &'e Environment,
+}
+
+impl<'e> Variables<'e> {
+    fn get(&self, name: &str) -> Option<&'e str> {
+        self.environment.text(name).map(str::trim).filter(|said| !said.is_empty())
+    }
+
+    /// What is said of the exporter: of one signal before what is said of all. With the name of the variable.
+    fn of(&self, signal: Signal, what: &str) -> Option<(String, &'e str)> {
+        let own = format!("OTEL_EXPORTER_OTLP_{}_{what}", signal.as_str().to_ascii_uppercase());
+        let all = format!("OTEL_EXPORTER_OTLP_{what}");
+        [own, all].into_iter().find_map(|name| self.get(&name).map(|said| (name, said)))
+    }
+
+    fn target(&self, signal: Signal, odd: &mut Vec<String>) -> Option<Target> {
+        let (variable, endpoint) = self.of(signal, "ENDPOINT")?;
+        let exporter = format!("OTEL_{}_EXPORTER", signal.as_str().to_ascii_uppercase());
+        match self.get(&exporter) {
+            None | Some("otlp") => {}
+            Some("none") => return None,
+            Some(other) => {
+                odd.push(format!("{exporter} is {other:?}, which is not known here: otlp and none are"));
+                return None;
+            }
+        }
+        // An address for one signal is taken as it stands; one for all has the signal added.
+        let is_for_all = variable == ENDPOINT_OF_ALL;
+        let base = endpoint.trim_end_matches('/');
+        let address = if is_for_all { format!("{base}/v1/{}", signal.as_str()) } else { endpoint.to_owned() };
+        let headers = self.of(signal, "HEADERS").map(|(_, list)| pairs(list)).unwrap_or_default();
+        Some(Target {
+            signal,
+            encoding: self.encoding(signal, endpoint, odd),
+            compression: self.compression(signal, odd),
+            timeout: self.timeout(signal, odd),
+            headers: headers.into_iter().map(|(name, value)| (name, SecretString::from(value))).collect(),
+            address,
+            variable,
+        })
+    }
+
+    fn encoding(&self, signal: Signal, endpoint: &str, odd: &mut Vec<String>) -> Encoding {
+        match self.of(signal, "PROTOCOL") {
+            None | Some((_, "http/protobuf")) => Encoding::Protobuf,
+            Some((_, "http/json")) => Encoding::Json,
+            Some((name, other)) => {
+                let is_grpc_port = endpoint.trim_end_matches('/').ends_with(":4317");
+                let port = if is_grpc_port { "; port 4317 is usually that of gRPC, try 4318" } else { "" };
+                odd.push(format!(
+                    "{name} is {other:?}, which is not spoken here: http/protobuf is used instead; set it to http/protobuf or \
+                     http/json{port}"
+                ));
+                Encoding::Protobuf
+            }
+        }
+    }
+
+    fn compression(&self, signal: Signal, odd: &mut Vec<String>) -> Compression {
+        match self.of(signal, "COMPRESSION") {
+            None | Some((_, "none")) => Compression::None,
+            Some((_, "gzip")) => Compression::Gzip,
+            Some((name, other)) => {
+                odd.push(format!("{name} is {other:?}, so nothing is compressed; set it to gzip or none"));
+                Compression::None
+            }
+        }
+    }
+
+    fn timeout(&self, signal: Signal, odd: &mut Vec<String>) -> Duration {
+        let Some((name, said)) = self.of(signal, "TIMEOUT") else { return TIMEOUT };
+        match said.parse() {
+            Ok(milliseconds @ 1..) => Duration::from_millis(milliseconds),
+            Ok(0) | Err(_) => {
+                let seconds = TIMEOUT.as_secs();
+                odd.push(format!("{name} is {said:?}, so {seconds} s are used; set it to milliseconds"));
+                TIMEOUT
+            }
+        }
+    }
 }
 
 /// What the program says of itself: its name and version, then what the user adds or changes.
 fn resource(environment: &Environment) -> Vec<Attribute> {
+    let variables = Variables { environment };
     let mut known = vec![("service.name".to_owned(), "rheon".to_owned())];
     known.push(("service.version".to_owned(), env!("CARGO_PKG_VERSION").to_owned()));
-    known.extend(environment.text("OTEL_RESOURCE_ATTRIBUTES").map(pairs).unwrap_or_default());
-    let name = environment.text("OTEL_SERVICE_NAME");
+    known.extend(variables.get("OTEL_RESOURCE_ATTRIBUTES").map(pairs).unwrap_or_default());
+    let name = variables.get("OTEL_SERVICE_NAME");
     known.extend(name.map(|name| ("service.name".to_owned(), name.to_owned())));
     let mut resource: Vec<Attribute> = Vec::new();
     for (name, value) in known {

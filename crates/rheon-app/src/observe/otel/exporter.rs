@@ -3,19 +3,18 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rheon_providers::{Transport, TransportConfig};
 use rheon_types::{Clock, Event, Random, Timestamp};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
-use tokio::time::{MissedTickBehavior, interval, timeout};
-use tokio_util::sync::CancellationToken;
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
 use super::collector::Collector;
-use super::field::Field;
+use super::contents::Contents;
+use super::delivery::{Delivery, End, Pace, ended};
 use super::message::{metrics_request, trace_request};
 use super::meters::Meters;
 use super::span::Span;
-use super::spans::{Finished, Spans};
+use super::spans::Spans;
 use crate::observe::telling::Once;
 
 /// How many spans may wait; more are lost, and that is told.
@@ -25,13 +24,12 @@ const BATCH_SPANS_MAX: usize = 512;
 /// How often spans are sent, and after how many of these times metrics are.
 const BATCH_INTERVAL: Duration = Duration::from_secs(5);
 const METRICS_TICKS: u32 = 12;
-/// How long a collector may take to answer.
-const ANSWER_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// Sends what a session does to a collector.
 pub(in crate::observe) struct Exporter {
     taking: Arc<Taking>,
-    stop: CancellationToken,
+    /// By when everything must be sent, once that is known.
+    ends: watch::Sender<Option<Instant>>,
     task: JoinHandle<()>,
     trouble: Once,
 }
@@ -46,25 +44,36 @@ struct Taking {
 impl Exporter {
     /// Begins to export. Nothing is connected before there is something to say.
     pub(in crate::observe) fn begin(
-        collector: Collector,
+        (collector, contents): (Collector, Contents),
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+        trouble: Once,
+    ) -> Self {
+        Self::at_pace(Pace::default(), (collector, contents), clock, random, trouble)
+    }
+
+    fn at_pace(
+        pace: Pace,
+        (collector, contents): (Collector, Contents),
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
         trouble: Once,
     ) -> Self {
         let (queue, waiting) = mpsc::channel(WAITING_SPANS_MAX);
-        let open = Mutex::new((Spans::new(random), Meters::default()));
+        let open = Mutex::new((Spans::new(Arc::clone(&random), contents), Meters::default()));
         let taking = Arc::new(Taking { open, queue, trouble: trouble.clone() });
-        let stop = CancellationToken::new();
+        let (ends, end) = watch::channel(None);
+        let delivery = Delivery::new(pace, Arc::clone(&clock), random, end.clone());
         let sending = Sending {
             collector,
-            transport: None,
+            delivery,
             taking: Arc::clone(&taking),
             began: clock.now(),
             clock,
             trouble: trouble.clone(),
         };
-        let task = tokio::spawn(sending.go_on(waiting, stop.clone()));
-        Self { taking, stop, task, trouble }
+        let task = tokio::spawn(sending.go_on(waiting, end));
+        Self { taking, ends, task, trouble }
     }
 
     /// What takes in the events.
@@ -75,11 +84,11 @@ impl Exporter {
 
     /// Sends what is left, as long as that takes no longer than `patience`.
     pub(in crate::observe) async fn end(mut self, patience: Duration) {
-        self.stop.cancel();
+        self.ends.send_replace(Some(Instant::now() + patience));
         if timeout(patience, &mut self.task).await.is_err() {
             let seconds = patience.as_secs();
             self.trouble.tell(format_args!(
-                "the collector at OTEL_EXPORTER_OTLP_ENDPOINT did not take everything within {seconds} s; the last spans are lost"
+                "the OpenTelemetry collector did not take everything within {seconds} s; the last spans are lost"
             ));
         }
     }
@@ -97,13 +106,8 @@ impl Taking {
         let mut open = self.open();
         let (spans, meters) = &mut *open;
         for finished in spans.observe(event) {
-            let span = match finished {
-                Finished::Span(span) => span,
-                Finished::Call(span, call) => {
-                    meters.count(&call);
-                    span
-                }
-            };
+            meters.count(&finished);
+            let span = finished.span;
             if let Err(mpsc::error::TrySendError::Full(_)) = self.queue.try_send(span) {
                 self.trouble.tell("spans come faster than the collector takes them; some are lost");
             }
@@ -118,8 +122,7 @@ impl Taking {
 /// The end at which messages go out.
 struct Sending {
     collector: Collector,
-    /// Made for the first message: it reads the certificates of the system.
-    transport: Option<Transport>,
+    delivery: Delivery,
     taking: Arc<Taking>,
     began: Timestamp,
     clock: Arc<dyn Clock>,
@@ -127,7 +130,7 @@ struct Sending {
 }
 
 impl Sending {
-    async fn go_on(mut self, mut waiting: mpsc::Receiver<Span>, stop: CancellationToken) {
+    async fn go_on(mut self, mut waiting: mpsc::Receiver<Span>, mut end: End) {
         let mut batch = Vec::new();
         let mut ticks = interval(BATCH_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -135,7 +138,7 @@ impl Sending {
         loop {
             tokio::select! {
                 biased;
-                () = stop.cancelled() => break,
+                () = ended(&mut end) => break,
                 _ = ticks.tick() => {
                     self.send_spans(&mut batch).await;
                     ticks_since_metrics += 1;
@@ -164,49 +167,25 @@ impl Sending {
 
     async fn send_spans(&mut self, batch: &mut Vec<Span>) {
         let spans = std::mem::take(batch);
-        if !spans.is_empty() {
-            let message = trace_request(&self.collector.resource, &spans);
-            self.send("traces", &message).await;
+        let Self { collector, delivery, trouble, .. } = self;
+        if let Some(target) = &collector.traces
+            && !spans.is_empty()
+        {
+            let message = target.encoded(&trace_request(&collector.resource, &spans));
+            delivery.deliver(target, message, trouble).await;
         }
     }
 
     async fn send_metrics(&mut self) {
         let meters = self.taking.open().1.clone();
-        if !meters.is_empty() {
+        let Self { collector, delivery, trouble, .. } = self;
+        if let Some(target) = &collector.metrics
+            && !meters.is_empty()
+        {
             let times = (self.began, self.clock.now());
-            let message = metrics_request(&self.collector.resource, &meters, times);
-            self.send("metrics", &message).await;
+            let message = target.encoded(&metrics_request(&collector.resource, &meters, times));
+            delivery.deliver(target, message, trouble).await;
         }
-    }
-
-    async fn send(&mut self, signal: &str, message: &[Field]) {
-        if let Err(problem) = self.try_send(signal, message).await {
-            self.trouble.tell(format_args!("cannot send {signal} to the collector: {problem}"));
-        }
-    }
-
-    async fn try_send(&mut self, signal: &str, message: &[Field]) -> Result<(), String> {
-        let transport = self.transport().await?;
-        let (address, headers) = (self.collector.address(signal), self.collector.headers());
-        let body = self.collector.encoded(message);
-        let status = transport.post(&address, &headers, body).await.map_err(|error| error.to_string())?;
-        match status {
-            200..=299 => Ok(()),
-            404 => Err(format!("{address} is not known there; check OTEL_EXPORTER_OTLP_ENDPOINT")),
-            401 | 403 => Err(format!("it answered {status}; check OTEL_EXPORTER_OTLP_HEADERS")),
-            _ => Err(format!("it answered {status}")),
-        }
-    }
-
-    async fn transport(&mut self) -> Result<Transport, String> {
-        if let Some(transport) = &self.transport {
-            return Ok(transport.clone());
-        }
-        let config = TransportConfig { first_byte_timeout: ANSWER_TIME_MAX, ..TransportConfig::default() };
-        let made = tokio::task::spawn_blocking(move || Transport::new(config)).await;
-        let made = made.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-        self.transport = Some(made.clone());
-        Ok(made)
     }
 }
 

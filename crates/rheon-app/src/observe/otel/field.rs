@@ -17,6 +17,7 @@ pub(super) enum Datum {
     /// An id: hexadecimal in JSON, as OTLP wants it.
     Id(Vec<u8>),
     Text(String),
+    Truth(bool),
     /// An enumeration: a plain number in JSON.
     Choice(u32),
     /// `int64` that is not negative.
@@ -45,6 +46,7 @@ fn json_content(content: &Datum) -> Value {
     match content {
         Datum::Id(bytes) => Value::String(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
         Datum::Text(text) => Value::String(text.clone()),
+        Datum::Truth(truth) => (*truth).into(),
         Datum::Choice(number) => (*number).into(),
         Datum::Int(number) | Datum::Fixed(number) => Value::String(number.to_string()),
         Datum::Double(number) => (*number).into(),
@@ -73,6 +75,7 @@ fn write(bytes: &mut Vec<u8>, field: &Field) {
     match &field.content {
         Datum::Id(id) => write_bytes(bytes, field.number, id),
         Datum::Text(text) => write_bytes(bytes, field.number, text.as_bytes()),
+        Datum::Truth(truth) => write_varint(bytes, field.number, (*truth).into()),
         Datum::Choice(number) => write_varint(bytes, field.number, (*number).into()),
         Datum::Int(number) => write_varint(bytes, field.number, *number),
         Datum::Fixed(number) => write_eight(bytes, field.number, number.to_le_bytes()),

@@ -2,9 +2,9 @@
 
 use rheon_types::Timestamp;
 
-use super::field::Datum::{Choice, Double, Doubles, Fixed, Fixeds, Id, Int, Message, Messages, Text};
+use super::field::Datum::{Choice, Double, Doubles, Fixed, Fixeds, Id, Int, Message, Messages, Text, Truth};
 use super::field::{Field, field};
-use super::meters::{Histogram, Meters};
+use super::meters::{Histogram, Meters, Series};
 use super::span::{Attribute, Known, Span, SpanKind, text};
 
 /// Who says it, in every message.
@@ -33,8 +33,8 @@ pub(super) fn metrics_request(
     meters: &Meters,
     (from, to): (Timestamp, Timestamp),
 ) -> Vec<Field> {
-    let metric = |name: &str, unit: &str, series: &mut dyn Iterator<Item = (&Vec<Attribute>, &Histogram)>| {
-        let points = series.map(|(about, histogram)| point(about, histogram, from, to)).collect();
+    let metric = |(name, unit, series): (&str, &str, &Series)| {
+        let points = series.iter().map(|(about, histogram)| point(about, histogram, from, to)).collect();
         let histogram = vec![
             field(1, "dataPoints", Messages(points)),
             field(2, "aggregationTemporality", Choice(CUMULATIVE)),
@@ -45,10 +45,14 @@ pub(super) fn metrics_request(
             field(9, "histogram", Message(histogram)),
         ]
     };
-    let metrics = vec![
-        metric("gen_ai.client.token.usage", "{token}", &mut meters.tokens.iter()),
-        metric("gen_ai.client.operation.duration", "s", &mut meters.seconds.iter()),
+    let known = [
+        ("gen_ai.client.token.usage", "{token}", &meters.tokens),
+        ("gen_ai.client.operation.duration", "s", &meters.calls),
+        ("gen_ai.client.operation.time_to_first_chunk", "s", &meters.first_chunks),
+        ("gen_ai.execute_tool.duration", "s", &meters.tools),
+        ("gen_ai.invoke_agent.duration", "s", &meters.runs),
     ];
+    let metrics = known.into_iter().filter(|(_, _, series)| !series.is_empty()).map(metric).collect();
     let scope_metrics = vec![field(1, "scope", scope()), field(2, "metrics", Messages(metrics))];
     let resource_metrics = vec![
         field(1, "resource", Message(vec![attributes(1, resource)])),
@@ -113,6 +117,8 @@ fn value(known: &Known) -> Field {
     match known {
         Known::Text(text) => field(1, "stringValue", Text(text.clone())),
         Known::Number(number) => field(3, "intValue", Int(*number)),
+        Known::Truth(truth) => field(2, "boolValue", Truth(*truth)),
+        Known::Milliseconds(milliseconds) => field(4, "doubleValue", Double(*milliseconds as f64 / 1000.0)),
         Known::Texts(texts) => {
             let values = texts.iter().map(|text| vec![field(1, "stringValue", Text(text.clone()))]).collect();
             field(5, "arrayValue", Message(vec![field(1, "values", Messages(values))]))

@@ -1,9 +1,9 @@
-//! `Meters`: how many tokens and how much time model calls took, as histograms that only grow.
+//! `Meters`: how many tokens model calls took, and how much time calls, tools and runs, as histograms that only grow.
 
 use std::collections::BTreeMap;
 
 use super::span::{Attribute, text};
-use super::spans::{Call, input_tokens};
+use super::spans::{AGENT, Call, Finished, What, input_tokens};
 
 /// The bounds that the conventions recommend for tokens.
 pub(super) const TOKEN_BOUNDS: [f64; 14] = [
@@ -27,16 +27,28 @@ pub(super) const TOKEN_BOUNDS: [f64; 14] = [
 pub(super) const SECOND_BOUNDS: [f64; 14] =
     [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 
+/// The bounds that the conventions recommend for the seconds of a run.
+const RUN_BOUNDS: [f64; 13] = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6];
+
 /// How many kinds of calls are told apart; more than anybody uses in one session.
 const SERIES_MAX: usize = 64;
+
+/// Histograms, by what they are about.
+pub(super) type Series = BTreeMap<Vec<Attribute>, Histogram>;
 
 /// What was measured so far.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Meters {
     /// Tokens, by service, model and direction.
-    pub(super) tokens: BTreeMap<Vec<Attribute>, Histogram>,
-    /// Seconds, by service, model and kind of failure.
-    pub(super) seconds: BTreeMap<Vec<Attribute>, Histogram>,
+    pub(super) tokens: Series,
+    /// Seconds of model calls, by service, model and kind of failure.
+    pub(super) calls: Series,
+    /// Seconds until a model began to answer, by service and model.
+    pub(super) first_chunks: Series,
+    /// Seconds of tool calls, by tool and kind of failure.
+    pub(super) tools: Series,
+    /// Seconds of runs, by kind of failure.
+    pub(super) runs: Series,
 }
 
 /// How often values fell between bounds.
@@ -51,13 +63,36 @@ pub(super) struct Histogram {
 }
 
 impl Meters {
-    /// Takes in a model call.
-    pub(super) fn count(&mut self, call: &Call) {
+    /// Takes in what has ended.
+    pub(super) fn count(&mut self, finished: &Finished) {
+        let Finished { span, what } = finished;
+        let error = span.error.as_ref().map(|error| text("error.type", error));
+        match what {
+            What::Run => {
+                let mut about = vec![text("gen_ai.agent.name", AGENT)];
+                about.extend(error);
+                record(&mut self.runs, about, &RUN_BOUNDS, span.seconds());
+            }
+            What::Tool { name } => {
+                let mut about = vec![
+                    text("gen_ai.agent.name", AGENT),
+                    text("gen_ai.tool.name", name),
+                    text("gen_ai.tool.type", "function"),
+                ];
+                about.extend(error);
+                record(&mut self.tools, about, &SECOND_BOUNDS, span.seconds());
+            }
+            What::Call(call) => self.count_call(call, error),
+        }
+    }
+
+    fn count_call(&mut self, call: &Call, error: Option<Attribute>) {
         let mut about = vec![
             text("gen_ai.operation.name", "chat"),
             text("gen_ai.provider.name", &call.provider),
             text("gen_ai.request.model", &call.model),
         ];
+        about.extend(call.answered_by.as_ref().map(|model| text("gen_ai.response.model", model)));
         // A call that failed before it used anything has no tokens to count.
         if call.usage.total() > 0 {
             for (direction, tokens) in [("input", input_tokens(call.usage)), ("output", call.usage.output)] {
@@ -66,22 +101,21 @@ impl Meters {
                 record(&mut self.tokens, about, &TOKEN_BOUNDS, tokens as f64);
             }
         }
-        about.extend(call.error.as_ref().map(|error| text("error.type", error)));
-        record(&mut self.seconds, about, &SECOND_BOUNDS, call.duration_ms as f64 / 1000.0);
+        if let Some(milliseconds) = call.first_token_ms {
+            record(&mut self.first_chunks, about.clone(), &SECOND_BOUNDS, milliseconds as f64 / 1000.0);
+        }
+        about.extend(error);
+        record(&mut self.calls, about, &SECOND_BOUNDS, call.duration_ms as f64 / 1000.0);
     }
 
     /// Whether nothing was measured.
     pub(super) fn is_empty(&self) -> bool {
-        self.seconds.is_empty()
+        let all = [&self.tokens, &self.calls, &self.first_chunks, &self.tools, &self.runs];
+        all.into_iter().all(BTreeMap::is_empty)
     }
 }
 
-fn record(
-    series: &mut BTreeMap<Vec<Attribute>, Histogram>,
-    about: Vec<Attribute>,
-    bounds: &'static [f64],
-    value: f64,
-) {
+fn record(series: &mut Series, about: Vec<Attribute>, bounds: &'static [f64], value: f64) {
     if series.len() >= SERIES_MAX && !series.contains_key(&about) {
         return;
     }

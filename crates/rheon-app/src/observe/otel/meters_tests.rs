@@ -7,7 +7,8 @@ use crate::observe::otel::spans::Call;
 
 fn call(model: &str) -> Call {
     let usage = Usage { input: 10, output: 4, ..Usage::default() };
-    Call { provider: "acme".into(), model: model.into(), usage, duration_ms: 20, error: None }
+    let (provider, model, answered_by) = ("acme".to_owned(), model.to_owned(), None);
+    Call { provider, model, answered_by, usage, duration_ms: 20, first_token_ms: Some(5) }
 }
 
 #[test]
@@ -24,10 +25,11 @@ fn a_bound_belongs_to_what_is_below_it() {
 fn kinds_of_calls_are_bounded() {
     let mut meters = Meters::default();
     for number in 0..=SERIES_MAX {
-        meters.count(&call(&number.to_string()));
+        meters.count_call(&call(&number.to_string()), None);
     }
-    meters.count(&call("0"));
-    assert_eq!((meters.seconds.len(), meters.tokens.len()), (SERIES_MAX, SERIES_MAX));
-    let counts: Vec<u64> = meters.seconds.values().map(Histogram::count).collect();
+    meters.count_call(&call("0"), None);
+    assert_eq!((meters.calls.len(), meters.tokens.len()), (SERIES_MAX, SERIES_MAX));
+    assert_eq!(meters.first_chunks.len(), SERIES_MAX);
+    let counts: Vec<u64> = meters.calls.values().map(Histogram::count).collect();
     assert_eq!(counts.iter().sum::<u64>(), SERIES_MAX as u64 + 1);
 }

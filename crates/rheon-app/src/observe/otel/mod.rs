@@ -1,7 +1,10 @@
 //! OpenTelemetry: runs, model calls and tool calls as spans by the GenAI conventions, tokens and durations as metrics, sent by OTLP over
 //! HTTP. There is nothing of it unless a variable names a collector.
 
+mod answer;
 mod collector;
+mod contents;
+mod delivery;
 mod exporter;
 mod field;
 mod message;
@@ -9,6 +12,8 @@ mod meters;
 mod provider_name;
 mod span;
 mod spans;
+mod target;
 
 pub(super) use collector::Collector;
+pub(super) use contents::Contents;
 pub(super) use exporter::Exporter;

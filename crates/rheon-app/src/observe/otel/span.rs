@@ -15,6 +15,13 @@ pub(super) struct Span {
     pub(super) error: Option<String>,
 }
 
+impl Span {
+    /// How long it took.
+    pub(super) fn seconds(&self) -> f64 {
+        self.ended.as_millis().saturating_sub(self.began.as_millis()) as f64 / 1000.0
+    }
+}
+
 /// Where in a trace it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
@@ -45,6 +52,9 @@ pub(super) enum Known {
     Text(String),
     Number(u64),
     Texts(Vec<String>),
+    Truth(bool),
+    /// Seconds, which are sent as a number with a fraction.
+    Milliseconds(u64),
 }
 
 /// An attribute that is a text. It is cut where a service or a model made it longer than a name should be.
@@ -56,6 +66,16 @@ pub(super) fn text(name: &str, value: impl Into<String>) -> Attribute {
 /// An attribute that is a number.
 pub(super) fn number(name: &str, value: u64) -> Attribute {
     Attribute { name: name.into(), value: Known::Number(value) }
+}
+
+/// An attribute that is true.
+pub(super) fn truth(name: &str) -> Attribute {
+    Attribute { name: name.into(), value: Known::Truth(true) }
+}
+
+/// An attribute that is a time in seconds.
+pub(super) fn seconds(name: &str, milliseconds: u64) -> Attribute {
+    Attribute { name: name.into(), value: Known::Milliseconds(milliseconds) }
 }
 
 /// How long the text of an attribute may be.

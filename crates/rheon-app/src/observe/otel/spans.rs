@@ -7,16 +7,19 @@ use rheon_types::{
     AgentEvent, AgentMessage, Event, LimitKind, LoopId, ProviderErrorKind, Random, RunEnd, RunFailure,
     StopReason, Timestamp, ToolCallId, Usage,
 };
+use serde_json::Value;
 
+use super::contents::{Contents, messages};
 use super::provider_name::provider_name;
-use super::span::{Attribute, Known, Place, Span, SpanKind, number, text};
+use super::span::{Attribute, Known, Place, Span, SpanKind, number, seconds, text, truth};
 
 /// What the agent is called.
-const AGENT: &str = "rheon";
+pub(super) const AGENT: &str = "rheon";
 
 /// What is open of a session.
 pub(super) struct Spans {
     random: Arc<dyn Random>,
+    contents: Contents,
     runs: HashMap<LoopId, OpenRun>,
 }
 
@@ -31,6 +34,9 @@ struct OpenRun {
     answered_by: Option<String>,
     call: Option<OpenCall>,
     tools: HashMap<ToolCallId, OpenTool>,
+    /// What the model read since it answered last, and what it answered, if that is exported.
+    heard: Vec<Value>,
+    answer: Option<Value>,
 }
 
 /// A model call that has not ended.
@@ -43,14 +49,21 @@ struct OpenCall {
 struct OpenTool {
     began: Timestamp,
     name: String,
+    /// What it was asked and what it found, if that is exported.
+    contents: Vec<Attribute>,
 }
 
-/// What happened, as far as somebody measures it.
-pub(super) enum Finished {
-    /// A run or a tool call.
-    Span(Span),
-    /// A model call, with what is counted of it.
-    Call(Span, Call),
+/// Something that has ended.
+pub(super) struct Finished {
+    pub(super) span: Span,
+    pub(super) what: What,
+}
+
+/// What has ended, as far as it is measured.
+pub(super) enum What {
+    Run,
+    Tool { name: String },
+    Call(Call),
 }
 
 /// What is counted of a model call.
@@ -58,14 +71,23 @@ pub(super) enum Finished {
 pub(super) struct Call {
     pub(super) provider: String,
     pub(super) model: String,
+    pub(super) answered_by: Option<String>,
     pub(super) usage: Usage,
     pub(super) duration_ms: u64,
-    pub(super) error: Option<String>,
+    pub(super) first_token_ms: Option<u64>,
+}
+
+/// How a model call ended.
+struct CallEnd {
+    usage: Usage,
+    stop_reason: StopReason,
+    duration_ms: u64,
+    first_token_ms: Option<u64>,
 }
 
 impl Spans {
-    pub(super) fn new(random: Arc<dyn Random>) -> Self {
-        Self { random, runs: HashMap::new() }
+    pub(super) fn new(random: Arc<dyn Random>, contents: Contents) -> Self {
+        Self { random, contents, runs: HashMap::new() }
     }
 
     /// Takes in an event and gives back what it ended.
@@ -92,12 +114,13 @@ impl Spans {
                 None
             }
             AgentEvent::MessageEnd { message } => {
-                run.hear(message);
+                run.hear(message, self.contents.message(message));
                 None
             }
-            AgentEvent::LlmEnd { usage, stop_reason, duration_ms, .. } => {
-                let call = run.call.take()?;
-                Some(self.call(run, event, &call, *usage, (*stop_reason, *duration_ms)))
+            AgentEvent::LlmEnd { usage, stop_reason, duration_ms, first_token_ms, .. } => {
+                let (usage, stop_reason) = (*usage, *stop_reason);
+                let (duration_ms, first_token_ms) = (*duration_ms, *first_token_ms);
+                self.answered(run, event, CallEnd { usage, stop_reason, duration_ms, first_token_ms })
             }
             AgentEvent::CompactionStart { .. } => {
                 run.call = Some(OpenCall { began: event.at, model: run.model.clone() });
@@ -106,18 +129,19 @@ impl Spans {
             // A window that was made shorter without a model is no model call.
             AgentEvent::CompactionEnd { usage, .. } => {
                 let call = run.call.take().filter(|_| usage.total() > 0)?;
-                let duration_ms = event.at.as_millis().saturating_sub(call.began.as_millis());
-                Some(self.call(run, event, &call, *usage, (StopReason::Stop, duration_ms)))
+                Some(self.call(run, event, &call, CallEnd::now(&call, event, *usage, StopReason::Stop)))
             }
-            AgentEvent::ToolStart { call_id, name, .. } => {
-                let tool = OpenTool { began: event.at, name: name.to_string() };
+            AgentEvent::ToolStart { call_id, name, args, .. } => {
+                let contents = self.contents.arguments(args).into_iter().collect();
+                let tool = OpenTool { began: event.at, name: name.to_string(), contents };
                 run.tools.insert(call_id.clone(), tool);
                 None
             }
-            AgentEvent::ToolEnd { call_id, is_error, .. } => {
-                let tool = run.tools.remove(call_id)?;
+            AgentEvent::ToolEnd { call_id, is_error, result, .. } => {
+                let mut tool = run.tools.remove(call_id)?;
+                tool.contents.extend(self.contents.result(&result.content));
                 let error = is_error.then(|| "tool_error".to_owned());
-                Some(Finished::Span(self.tool(run, event, call_id, tool, error)))
+                Some(self.tool(run, event, call_id, tool, error))
             }
             AgentEvent::AgentStart { .. }
             | AgentEvent::AgentEnd { .. }
@@ -153,33 +177,37 @@ impl Spans {
         }
     }
 
-    fn call(
-        &self,
-        run: &OpenRun,
-        event: &Event,
-        call: &OpenCall,
-        usage: Usage,
-        (stop_reason, duration_ms): (StopReason, u64),
-    ) -> Finished {
-        let error = match stop_reason {
+    fn answered(&self, run: &mut OpenRun, event: &Event, end: CallEnd) -> Option<Finished> {
+        let call = run.call.take()?;
+        let said = run.said();
+        let mut finished = self.call(run, event, &call, end);
+        finished.span.attributes.extend(said);
+        Some(finished)
+    }
+
+    fn call(&self, run: &OpenRun, event: &Event, call: &OpenCall, end: CallEnd) -> Finished {
+        let error = match end.stop_reason {
             StopReason::Stop | StopReason::Length | StopReason::ToolUse => None,
             StopReason::Error => Some("provider_error".to_owned()),
             StopReason::Aborted => Some("cancelled".to_owned()),
         };
         let mut attributes = run.attributes("chat", event);
         attributes.push(text("gen_ai.request.model", &call.model));
+        attributes.push(truth("gen_ai.request.stream"));
         attributes.extend(run.answered_by.as_ref().map(|model| text("gen_ai.response.model", model)));
         attributes.push(Attribute {
             name: "gen_ai.response.finish_reasons".into(),
-            value: Known::Texts(vec![finish_reason(stop_reason).into()]),
+            value: Known::Texts(vec![finish_reason(end.stop_reason).into()]),
         });
-        attributes.extend(used(usage));
+        attributes.extend(end.first_token_ms.map(|ms| seconds("gen_ai.response.time_to_first_chunk", ms)));
+        attributes.extend(used(end.usage));
         let counted = Call {
             provider: run.provider.clone(),
             model: call.model.clone(),
-            usage,
-            duration_ms,
-            error: error.clone(),
+            answered_by: run.answered_by.clone(),
+            usage: end.usage,
+            duration_ms: end.duration_ms,
+            first_token_ms: end.first_token_ms,
         };
         let span = Span {
             place: self.beneath(run),
@@ -190,7 +218,7 @@ impl Spans {
             attributes,
             error,
         };
-        Finished::Call(span, counted)
+        Finished { span, what: What::Call(counted) }
     }
 
     fn tool(
@@ -200,15 +228,17 @@ impl Spans {
         call_id: &ToolCallId,
         tool: OpenTool,
         error: Option<String>,
-    ) -> Span {
-        let attributes = vec![
+    ) -> Finished {
+        let mut attributes = vec![
             text("gen_ai.operation.name", "execute_tool"),
             text("gen_ai.conversation.id", event.session_id.as_str()),
+            text("gen_ai.agent.name", AGENT),
             text("gen_ai.tool.name", &tool.name),
             text("gen_ai.tool.call.id", call_id.as_str()),
             text("gen_ai.tool.type", "function"),
         ];
-        Span {
+        attributes.extend(tool.contents);
+        let span = Span {
             place: self.beneath(run),
             name: format!("execute_tool {}", tool.name),
             kind: SpanKind::Internal,
@@ -216,28 +246,27 @@ impl Spans {
             ended: event.at,
             attributes,
             error,
-        }
+        };
+        Finished { span, what: What::Tool { name: tool.name } }
     }
 
     /// Whatever is still open ends with its run.
     fn end(&self, mut run: OpenRun, event: &Event, end: &RunEnd, usage: Usage) -> Vec<Finished> {
         let tools: Vec<(ToolCallId, OpenTool)> = run.tools.drain().collect();
-        let unfinished = |(call_id, tool)| {
-            let span = self.tool(&run, event, &call_id, tool, Some("unfinished".to_owned()));
-            Finished::Span(span)
-        };
+        let unfinished =
+            |(call_id, tool)| self.tool(&run, event, &call_id, tool, Some("unfinished".to_owned()));
         let mut finished: Vec<Finished> = tools.into_iter().map(unfinished).collect();
         if let Some(call) = run.call.take() {
-            let duration_ms = event.at.as_millis().saturating_sub(call.began.as_millis());
-            let ending = (StopReason::Aborted, duration_ms);
-            finished.push(self.call(&run, event, &call, Usage::default(), ending));
+            let end = CallEnd::now(&call, event, Usage::default(), StopReason::Aborted);
+            finished.push(self.call(&run, event, &call, end));
         }
         let mut attributes = run.attributes("invoke_agent", event);
         attributes.push(text("gen_ai.agent.name", AGENT));
         attributes.push(text("gen_ai.agent.id", &run.agent_id));
+        attributes.push(text("gen_ai.agent.version", env!("CARGO_PKG_VERSION")));
         attributes.push(text("gen_ai.request.model", &run.model));
         attributes.extend(used(usage));
-        finished.push(Finished::Span(Span {
+        let span = Span {
             place: run.place,
             name: format!("invoke_agent {AGENT}"),
             kind: SpanKind::Internal,
@@ -245,7 +274,8 @@ impl Spans {
             ended: event.at,
             attributes,
             error: trouble(end),
-        }));
+        };
+        finished.push(Finished { span, what: What::Run });
         finished
     }
 
@@ -276,23 +306,50 @@ impl OpenRun {
             answered_by: None,
             call: None,
             tools: HashMap::new(),
+            heard: Vec::new(),
+            answer: None,
         }
     }
 
     /// Who answers is known once somebody has answered.
-    fn hear(&mut self, message: &AgentMessage) {
+    fn hear(&mut self, message: &AgentMessage, content: Option<Value>) {
         if let Some(answer) = message.as_assistant() {
+            self.answer = content.map(|mut content| {
+                if let Value::Object(fields) = &mut content {
+                    let reason = finish_reason(answer.stop_reason).into();
+                    fields.insert("finish_reason".to_owned(), reason);
+                }
+                content
+            });
             provider_name(&answer.provider).clone_into(&mut self.provider);
             self.answered_by = Some(answer.model.clone()).filter(|model| !model.is_empty());
+        } else {
+            self.heard.extend(content);
         }
     }
 
+    /// What went into a call and came out of it, if that is exported. What went into earlier ones is with those.
+    fn said(&mut self) -> Vec<Attribute> {
+        let input = messages("gen_ai.input.messages", &std::mem::take(&mut self.heard));
+        let output = messages("gen_ai.output.messages", self.answer.take().as_slice());
+        input.into_iter().chain(output).collect()
+    }
+
     fn attributes(&self, operation: &str, event: &Event) -> Vec<Attribute> {
-        vec![
-            text("gen_ai.operation.name", operation),
-            text("gen_ai.provider.name", &self.provider),
-            text("gen_ai.conversation.id", event.session_id.as_str()),
-        ]
+        let mut attributes = vec![text("gen_ai.operation.name", operation)];
+        if !self.provider.is_empty() {
+            attributes.push(text("gen_ai.provider.name", &self.provider));
+        }
+        attributes.push(text("gen_ai.conversation.id", event.session_id.as_str()));
+        attributes
+    }
+}
+
+impl CallEnd {
+    /// A call that ends with this event.
+    fn now(call: &OpenCall, event: &Event, usage: Usage, stop_reason: StopReason) -> Self {
+        let duration_ms = event.at.as_millis().saturating_sub(call.began.as_millis());
+        Self { usage, stop_reason, duration_ms, first_token_ms: None }
     }
 }
 

@@ -1,0 +1,124 @@
+//! `Contents`: what was said and found, for those who ask for it to be exported, too. Nobody does unless a variable says so.
+
+use rheon_types::{AgentMessage, Content, Message, ToolCall};
+use serde_json::{Value, json};
+
+use super::span::{Attribute, Known};
+use crate::keeping::Environment;
+use crate::observe::log::Redactor;
+
+const VARIABLE: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
+
+/// The most characters of one text.
+const TEXT_CHARS_MAX: usize = 4096;
+/// The most bytes of one attribute. Of more messages the latest count.
+const ATTRIBUTE_BYTES_MAX: usize = 16 * 1024;
+
+/// Whether what was said and found is exported.
+pub(in crate::observe) enum Contents {
+    /// It is not.
+    Left,
+    /// It is, without the secrets that are known.
+    Captured(Redactor),
+}
+
+impl Contents {
+    /// What the variable says: `true`, or one of the words for spans. All else is no.
+    pub(in crate::observe) fn asked_for(
+        environment: &Environment,
+        redactor: impl FnOnce() -> Redactor,
+    ) -> Self {
+        let said = environment.text(VARIABLE).map(|said| said.trim().to_ascii_lowercase());
+        match said.as_deref() {
+            Some("true" | "span_only" | "span_and_event") => Self::Captured(redactor()),
+            Some(_) | None => Self::Left,
+        }
+    }
+
+    /// A message in the form of the conventions; none, if it is not exported.
+    pub(super) fn message(&self, message: &AgentMessage) -> Option<Value> {
+        let Self::Captured(redactor) = self else { return None };
+        let part = |content: &Content| part(redactor, content);
+        Some(match message.as_llm()? {
+            Message::User(said) => {
+                json!({ "role": "user", "parts": said.content.iter().map(part).collect::<Vec<_>>() })
+            }
+            Message::Assistant(said) => {
+                json!({ "role": "assistant", "parts": said.content.iter().map(part).collect::<Vec<_>>() })
+            }
+            Message::ToolResult(found) => {
+                let response = shown(redactor, &text_of(&found.content));
+                let id = found.tool_call_id.as_str();
+                let part = json!({ "type": "tool_call_response", "id": id, "response": response });
+                json!({ "role": "tool", "parts": [part] })
+            }
+        })
+    }
+
+    /// What a tool was asked.
+    pub(super) fn arguments(&self, arguments: &Value) -> Option<Attribute> {
+        self.text("gen_ai.tool.call.arguments", &arguments.to_string())
+    }
+
+    /// What a tool found.
+    pub(super) fn result(&self, found: &[Content]) -> Option<Attribute> {
+        self.text("gen_ai.tool.call.result", &text_of(found))
+    }
+
+    fn text(&self, name: &str, text: &str) -> Option<Attribute> {
+        let Self::Captured(redactor) = self else { return None };
+        Some(Attribute { name: name.into(), value: Known::Text(shown(redactor, text)) })
+    }
+}
+
+/// Messages as the text of an attribute; none, where there are none.
+pub(super) fn messages(name: &str, messages: &[Value]) -> Option<Attribute> {
+    let mut bytes = 0;
+    let fits = |text: &String| {
+        bytes += text.len();
+        bytes <= ATTRIBUTE_BYTES_MAX
+    };
+    let mut latest: Vec<String> = messages.iter().rev().map(Value::to_string).take_while(fits).collect();
+    latest.reverse();
+    let value = Known::Text(format!("[{}]", latest.join(",")));
+    (!latest.is_empty()).then(|| Attribute { name: name.into(), value })
+}
+
+fn part(redactor: &Redactor, content: &Content) -> Value {
+    match content {
+        Content::Text { text } => json!({ "type": "text", "content": shown(redactor, text) }),
+        Content::Thinking { thinking, .. } => {
+            json!({ "type": "reasoning", "content": shown(redactor, thinking) })
+        }
+        // A picture is too large for what this is for.
+        Content::Image { mime_type, .. } => json!({ "type": "image", "mime_type": mime_type }),
+        Content::ToolCall(ToolCall { id, name, arguments, .. }) => {
+            let (id, name) = (id.as_str(), name.as_str());
+            let arguments = shown(redactor, &arguments.to_string());
+            // What was cut is no JSON any more.
+            let arguments = serde_json::from_str(&arguments).unwrap_or(Value::String(arguments));
+            json!({ "type": "tool_call", "id": id, "name": name, "arguments": arguments })
+        }
+    }
+}
+
+fn text_of(content: &[Content]) -> String {
+    let text = |block: &Content| match block {
+        Content::Text { text } => Some(text.clone()),
+        Content::Image { .. } | Content::Thinking { .. } | Content::ToolCall(_) => None,
+    };
+    content.iter().filter_map(text).collect::<Vec<_>>().join("\n")
+}
+
+/// A text without secrets, and not too long.
+fn shown(redactor: &Redactor, text: &str) -> String {
+    let text = redactor.line(text);
+    match text.char_indices().nth(TEXT_CHARS_MAX) {
+        Some((end, _)) => format!("{} (shortened)", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+#[path = "contents_tests.rs"]
+mod tests;

@@ -1,0 +1,111 @@
+//! `Target`: where the messages of one signal go, and in which form.
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use bytes::Bytes;
+use flate2::Compression as Level;
+use flate2::write::GzEncoder;
+use secrecy::{ExposeSecret as _, SecretString};
+
+use super::field::{Field, json, protobuf};
+
+/// The shortest value of a header that is taken out of what a collector says; a shorter one stands in too many words.
+const SECRET_BYTES_MIN: usize = 4;
+
+/// What is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Signal {
+    Traces,
+    Metrics,
+}
+
+/// How messages are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Encoding {
+    Protobuf,
+    Json,
+}
+
+/// Whether messages are made smaller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Compression {
+    None,
+    Gzip,
+}
+
+/// Where the messages of one signal go, and in which form.
+#[derive(Debug, Clone)]
+pub(super) struct Target {
+    pub(super) signal: Signal,
+    pub(super) address: String,
+    /// The variable that names it.
+    pub(super) variable: String,
+    /// Proofs of who we are, often.
+    pub(super) headers: Vec<(String, SecretString)>,
+    pub(super) encoding: Encoding,
+    pub(super) compression: Compression,
+    /// How long one try may take.
+    pub(super) timeout: Duration,
+}
+
+impl Signal {
+    /// Its name in addresses and for people.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Traces => "traces",
+            Self::Metrics => "metrics",
+        }
+    }
+
+    /// What a collector counts of it.
+    pub(super) fn parts(self) -> &'static str {
+        match self {
+            Self::Traces => "spans",
+            Self::Metrics => "data points",
+        }
+    }
+}
+
+impl Target {
+    /// What goes with every message.
+    pub(super) fn headers(&self) -> Vec<(String, SecretString)> {
+        let kind = match self.encoding {
+            Encoding::Protobuf => "application/x-protobuf",
+            Encoding::Json => "application/json",
+        };
+        let mut headers = self.headers.clone();
+        headers.push(("content-type".into(), SecretString::from(kind)));
+        match self.compression {
+            Compression::None => {}
+            Compression::Gzip => headers.push(("content-encoding".into(), SecretString::from("gzip"))),
+        }
+        headers
+    }
+
+    /// A message as it is sent.
+    pub(super) fn encoded(&self, message: &[Field]) -> Bytes {
+        let plain = match self.encoding {
+            Encoding::Protobuf => protobuf(message),
+            Encoding::Json => json(message).to_string().into_bytes(),
+        };
+        match self.compression {
+            Compression::None => plain.into(),
+            // Nothing is written but to memory, so that there is nothing to fail.
+            Compression::Gzip => gzipped(&plain).unwrap_or_default().into(),
+        }
+    }
+
+    /// What a collector says, without what proves who we are, should it repeat that.
+    pub(super) fn without_secrets(&self, said: String) -> String {
+        let values = self.headers.iter().map(|(_, value)| value.expose_secret());
+        let secrets = values.filter(|value| value.len() >= SECRET_BYTES_MIN);
+        secrets.fold(said, |said, secret| said.replace(secret, "[redacted]"))
+    }
+}
+
+fn gzipped(plain: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Level::fast());
+    encoder.write_all(plain)?;
+    encoder.finish()
+}

@@ -1,0 +1,80 @@
+//! `rheon man`: the manual, a page for each command.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rheon_app::policy::advice;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::print;
+
+/// Print a page of the manual, or write all of them
+///
+/// To read a page: rheon man sessions list | man -l -
+/// To keep them:   rheon man --folder ~/.local/share/man/man1
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Man {
+    /// The command that the page is about; the program itself without one
+    command: Vec<String>,
+
+    /// Write all pages to this folder instead
+    #[arg(long, value_name = "FOLDER", conflicts_with = "command")]
+    folder: Option<PathBuf>,
+}
+
+impl Man {
+    pub(crate) fn run(self, grammar: clap::Command) -> Result<Exit, Failure> {
+        let mut grammar = without_help(grammar);
+        // Building is what gives commands their whole names.
+        grammar.build();
+        if let Some(folder) = &self.folder {
+            let count = write_all(&grammar, folder).map_err(|(path, error)| {
+                Failure::error(format_args!("cannot write {}: {error}", path.display()))
+            })?;
+            return print(&format!("{count} pages are in {}\n", folder.display()));
+        }
+        let mut about = &grammar;
+        for word in &self.command {
+            let Some(found) = about.find_subcommand(word) else {
+                let known: Vec<&str> = about.get_subcommands().map(clap::Command::get_name).collect();
+                let advice = advice(word, &known);
+                return Err(Failure::usage(format_args!("there is no command {word:?}; {advice}")));
+            };
+            about = found;
+        }
+        print(&page(about).map_err(Failure::error)?)
+    }
+}
+
+/// The same without the commands that only repeat help: a page says all of that.
+fn without_help(grammar: clap::Command) -> clap::Command {
+    grammar.disable_help_subcommand(true).mut_subcommands(without_help)
+}
+
+/// The pages of a command and of all below it.
+fn write_all(about: &clap::Command, folder: &Path) -> Result<usize, (PathBuf, std::io::Error)> {
+    let path = folder.join(format!("{}.1", whole_name(about)));
+    let written = page(about).and_then(|text| {
+        fs::create_dir_all(folder)?;
+        fs::write(&path, text)
+    });
+    written.map_err(|error| (path, error))?;
+    let mut count = 1;
+    for below in about.get_subcommands().filter(|below| !below.is_hide_set()) {
+        count += write_all(below, folder)?;
+    }
+    Ok(count)
+}
+
+fn page(about: &clap::Command) -> std::io::Result<String> {
+    let mut text = Vec::new();
+    clap_mangen::Man::new(about.clone()).render(&mut text)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// `rheon-sessions-list`.
+fn whole_name(about: &clap::Command) -> String {
+    about.get_display_name().unwrap_or_else(|| about.get_name()).to_owned()
+}
