@@ -106,7 +106,7 @@ fn a_session_id_that_is_a_path() {
 fn a_model_that_is_unknown() {
     let stage = stage();
     let mut said = String::new();
-    for model in ["nobody/x", "sonet", "", "/", "openai/"] {
+    for model in ["nobody/x", "sonet", "gtp-5", "antropic/claude-opus-5", "claud-opus-5", "", "/", "openai/"] {
         let mut command = stage.rheon(&["-p", "hi", "--model", model]);
         command.env_remove("ANTHROPIC_API_KEY");
         said += &refused(&stage, &stage.ran(command));
@@ -160,6 +160,13 @@ fn settings_and_schemas_that_cannot_be_read() {
         ["--settings", "{"],
         ["--json-schema", "missing.json"],
         ["--json-schema", "{]"],
+        ["--json-schema", "true"],
+        ["--json-schema", "[1, 2]"],
+        ["--json-schema", "3"],
+        ["--json-schema", "\"object\""],
+        ["--json-schema", r#"{"type": "objct"}"#],
+        ["--json-schema", r#"{"properties": {"age": {"minimum": "low"}}}"#],
+        ["--json-schema", r##"{"properties": {"age": {"$ref": "#/nowhere"}}}"##],
         ["--mcp-config", "missing.json"],
         ["--setting-sources", "users"],
         ["--max-budget-usd", "much"],
