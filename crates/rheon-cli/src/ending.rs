@@ -127,7 +127,9 @@ fn provider_step(error: &ProviderError) -> &'static str {
         }
         ProviderErrorKind::ContextOverflow => "; begin a new session, or name a model with a larger window",
         ProviderErrorKind::ContentFilter => "; say it otherwise, or name another model",
-        ProviderErrorKind::Malformed | ProviderErrorKind::Api => "; try again, or name another model with --model",
+        ProviderErrorKind::Malformed | ProviderErrorKind::Api => {
+            "; try again, or name another model with --model"
+        }
         ProviderErrorKind::Auth | ProviderErrorKind::InvalidRequest | ProviderErrorKind::Cancelled => "",
     }
 }

@@ -44,7 +44,12 @@ fn every_limit_names_its_flag_and_how_to_go_on() {
     let limits = [LimitKind::Turns, LimitKind::Duration, LimitKind::Tokens, LimitKind::Budget];
     let ends = limits.map(|limit| RunEnd::Limit { limit, message: "the limit was reached".into() });
     let lines: Vec<String> = ends.into_iter().chain([RunEnd::Truncated]).map(said).collect();
-    expect![[r#""#]].assert_eq(&lines.join("\n"));
+    expect![[r#"
+        stopped: the limit was reached; allow more with --max-turns, or go on with rheon -r 01890a5d
+        stopped: the limit was reached; allow more with --max-minutes, or go on with rheon -r 01890a5d
+        stopped: the limit was reached; allow more with --max-tokens, or go on with rheon -r 01890a5d
+        stopped: the limit was reached; allow more with --max-budget-usd, or go on with rheon -r 01890a5d
+        the last answer was cut off by its token limit; allow longer ones with limits.output_tokens_max in your settings, or go on with rheon -r 01890a5d"#]].assert_eq(&lines.join("\n"));
 }
 
 #[test]
@@ -56,15 +61,13 @@ fn a_budget_that_covers_no_call_is_not_called_spent() {
     let end = RunEnd::Limit { limit: LimitKind::Budget, message: "the budget is spent".into() };
     ending.observe(&event(AgentEvent::AgentEnd { output: Arc::new(output(end)) }));
     let problem = ending.problem(None).unwrap();
-    assert_eq!(
-        problem,
-        "stopped: the budget does not cover the next call; allow more with --max-budget-usd"
-    );
+    assert_eq!(problem, "stopped: the budget does not cover the next call; allow more with --max-budget-usd");
 }
 
 #[test]
 fn every_failure_of_a_service_has_a_next_step() {
-    let refused = "cannot connect to http://127.0.0.1:1: tcp connect error: Connection refused (os error 111)";
+    let refused =
+        "cannot connect to http://127.0.0.1:1: tcp connect error: Connection refused (os error 111)";
     let unknown_host = "cannot connect to http://nowhere: dns error; check the base URL and the network";
     let lines: Vec<String> = [
         failed(ProviderErrorKind::Network, refused),
@@ -78,5 +81,12 @@ fn every_failure_of_a_service_has_a_next_step() {
     .into_iter()
     .map(said)
     .collect();
-    expect![[r#""#]].assert_eq(&lines.join("\n"));
+    expect![[r#"
+        the model call failed: cannot connect to http://127.0.0.1:1: tcp connect error: Connection refused (os error 111); is the server running? `rheon doctor --online` tries to reach it
+        the model call failed: cannot connect to http://nowhere: dns error; check the base URL and the network
+        the model call failed: https://api.example did not answer within 60 s; try again, or see with `rheon doctor --online` whether the service can be reached
+        the model call failed: 401 authentication_error: invalid x-api-key; check the key that is set for this service, and what its account may do
+        the model call failed: 404 not_found_error: model: claude-9; `rheon models` lists the names that are known
+        the model call failed: 400 prompt is too long; begin a new session, or name a model with a larger window
+        the window is full: nothing can be left out; begin a new session, or name a model with a larger window"#]].assert_eq(&lines.join("\n"));
 }

@@ -17,7 +17,8 @@ pub(crate) fn read(given: &str) -> Result<OutputSchema, Failure> {
         true => (given.to_owned(), "--json-schema".to_owned()),
         false => (file(given)?, given.to_owned()),
     };
-    let wrong = |problem: &dyn std::fmt::Display| Failure::usage(format_args!("{from} is no JSON schema: {problem}"));
+    let wrong =
+        |problem: &dyn std::fmt::Display| Failure::usage(format_args!("{from} is no JSON schema: {problem}"));
     let schema: Value = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
     if !schema.is_object() {
         return Err(wrong(&r#"it must be an object, for instance {"type": "object", "properties": {}}"#));

@@ -10,7 +10,11 @@ const PROBLEMS_MAX: usize = 5;
 pub fn schema_problem(schema: &Value) -> Option<String> {
     let error = jsonschema::validator_for(schema).err()?;
     let place = error.instance_path().to_string();
-    Some(if place.is_empty() { error.to_string() } else { format!("at {place}: {error}") })
+    let types = match place.ends_with("/type") {
+        true => "; types are object, array, string, number, integer, boolean and null",
+        false => "",
+    };
+    Some(if place.is_empty() { error.to_string() } else { format!("at {place}: {error}{types}") })
 }
 
 /// The value that `text` is, if it has the form of `schema`; otherwise what is wrong with it.
@@ -62,7 +66,8 @@ mod tests {
     #[test]
     fn a_schema_that_is_none_is_named_with_its_place() {
         assert_eq!(schema_problem(&schema().schema), None);
-        let problem = schema_problem(&json!({ "properties": { "age": { "type": "number or so" } } })).unwrap();
+        let problem =
+            schema_problem(&json!({ "properties": { "age": { "type": "number or so" } } })).unwrap();
         assert!(problem.starts_with("at /properties/age/type: "), "{problem}");
         let problem = schema_problem(&json!({ "properties": { "x": { "$ref": "#/nowhere" } } })).unwrap();
         assert!(problem.contains("/nowhere"), "{problem}");

@@ -56,7 +56,7 @@ pub enum KeepingError {
         claude_sessions: usize,
     },
     /// There is no such session.
-    #[error("there is no session {wanted:?}; {}", latest_hint(latest))]
+    #[error("{}; {}", missing(wanted), latest_hint(latest))]
     NoSuchSession {
         /// What was asked for.
         wanted: String,
@@ -188,6 +188,13 @@ impl KeepingError {
 impl From<tokio::task::JoinError> for KeepingError {
     fn from(error: tokio::task::JoinError) -> Self {
         Self::Stopped(error.to_string())
+    }
+}
+
+fn missing(wanted: &str) -> String {
+    match wanted {
+        "" => "it is not said which session; write (the beginning of) its id".to_owned(),
+        _ => format!("there is no session {wanted:?}"),
     }
 }
 

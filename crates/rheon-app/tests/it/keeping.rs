@@ -165,10 +165,12 @@ async fn a_part_of_an_id_must_say_which() {
     let error = keeper.resume(&common).await.err().unwrap().to_string();
     assert!(error.starts_with("2 sessions begin with") && error.ends_with("give more of the id"), "{error}");
     let latest = format!("the latest here are {}; `rheon sessions list` lists all", ids.join(", "));
-    for wanted in ["", "../../etc/passwd", "nobody", "zzzz"] {
+    for wanted in ["../../etc/passwd", "nobody", "zzzz"] {
         let error = keeper.resume(wanted).await.err().unwrap().to_string();
         assert_eq!(error, format!("there is no session {wanted:?}; {latest}"));
     }
+    let error = keeper.resume("").await.err().unwrap().to_string();
+    assert_eq!(error, format!("it is not said which session; write (the beginning of) its id; {latest}"));
 }
 
 #[tokio::test]

@@ -131,14 +131,8 @@ impl Run {
     /// What another conversation is opened with, after the first.
     fn another(&self, again: &Again) -> Result<Opening, Failure> {
         let mut run = self.clone();
-        let resume = match again {
-            Again::New => None,
-            Again::Session(session) => Some(session.clone()),
-            Again::Model { session, model } => {
-                run.model.model = Some(model.clone());
-                Some(session.to_string())
-            }
-        };
+        let Again { session: resume, model } = again.clone();
+        run.model.model = model.or(run.model.model);
         let no_session_persistence = self.session.no_session_persistence;
         run.session = SessionFlags { resume, no_session_persistence, ..SessionFlags::default() };
         run.opening(None, Asking::Somebody)

@@ -3,7 +3,9 @@
 use std::io::{self, Write as _};
 use std::sync::{Mutex, PoisonError};
 
-use rustix::termios::{InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{
+    InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
+};
 
 /// Asks the terminal to put pasted text in brackets, and no longer to.
 const BRACKETS_ON: &str = "\x1b[?2004h";

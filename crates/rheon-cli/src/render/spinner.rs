@@ -36,7 +36,15 @@ struct Wait {
 
 impl Spinner {
     pub(crate) fn new(columns: usize) -> Self {
-        Self { columns, waits: None, tools: Vec::new(), asks: false, tokens: 0, characters: 0, draft: String::new() }
+        Self {
+            columns,
+            waits: None,
+            tools: Vec::new(),
+            asks: false,
+            tokens: 0,
+            characters: 0,
+            draft: String::new(),
+        }
     }
 
     /// The user is typing this.

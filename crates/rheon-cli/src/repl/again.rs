@@ -1,23 +1,14 @@
 //! `Again`: which conversation comes after this one.
 
-use rheon_types::SessionId;
-
 use crate::exit::Exit;
 
-/// Which conversation comes next.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Again {
-    /// A new one.
-    New,
-    /// The session whose id is this or begins with it.
-    Session(String),
-    /// This session with another model.
-    Model {
-        /// The session.
-        session: SessionId,
-        /// The model, as it was typed.
-        model: String,
-    },
+/// What another conversation is opened with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Again {
+    /// The session whose id is this or begins with it; a new one if absent.
+    pub(crate) session: Option<String>,
+    /// The model as it was typed; the one that is configured if absent.
+    pub(crate) model: Option<String>,
 }
 
 /// How a conversation was left.
@@ -25,6 +16,10 @@ pub(crate) enum Again {
 pub(super) enum Left {
     /// For good.
     End(Exit),
-    /// For another.
-    For(Again),
+    /// For a new session.
+    ForNew,
+    /// For the session whose id is this or begins with it.
+    ForSession(String),
+    /// To go on with another model.
+    ForModel(String),
 }

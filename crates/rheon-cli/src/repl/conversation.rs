@@ -34,27 +34,29 @@ pub(crate) async fn converse(
     let mut interrupts = Interrupts::listen()
         .map_err(|error| Failure::error(format_args!("cannot listen to signals: {error}")))?;
     let mut lines = lines(flags, &opened.session);
-    let mut first = first;
+    let (mut first, mut model) = (first, None);
     loop {
         let Opened { session, show, .. } = &opened;
         let mut talk = Talk { lines: &mut lines, interrupts: &mut interrupts, show, session };
         let left = talk.go_on(first.take()).await?;
         lines.rest();
-        let back = opened.close(&left).await;
+        let back = Again { session: opened.close(&left).await, model: model.clone() };
         let again = match left {
             Left::End(exit) => return Ok(exit),
-            Left::For(again) => again,
+            Left::ForNew => Again { session: None, model },
+            Left::ForSession(session) => Again { session: Some(session), model },
+            Left::ForModel(model) => Again { session: back.session.clone(), model: Some(model) },
         };
         let next = match reopen(&again) {
             Ok(opening) => Opened::new(opening, flags).await,
             Err(failure) => Err(failure),
         };
-        opened = match next {
-            Ok(opened) => opened,
+        (opened, model) = match next {
+            Ok(opened) => (opened, again.model),
             // Whoever mistypes a name has not said goodbye.
             Err(failure) => {
                 complain(&failure.to_string());
-                Opened::new(reopen(&back)?, flags).await?
+                (Opened::new(reopen(&back)?, flags).await?, back.model)
             }
         };
     }
@@ -97,26 +99,25 @@ impl Opened {
         Ok(Self { session, observing, show })
     }
 
-    /// Ends it in order, and says how to come back to it.
-    async fn close(self, left: &Left) -> Again {
+    /// Ends it in order, and says how to come back to it: its id, if there is anything to come back to.
+    async fn close(self, left: &Left) -> Option<String> {
         let Self { session, observing, show } = self;
         show.still();
-        let id = session.session_id().clone();
-        // A session in which nothing was said is nothing to come back to.
+        let id = session.session_id().to_string();
         let is_kept = session.kept().is_kept() && !session.client().agent().messages().is_empty();
         let reason = match left {
             Left::End(_) => SessionEndReason::PromptInputExit,
-            Left::For(Again::New) => SessionEndReason::Clear,
-            Left::For(Again::Session(_) | Again::Model { .. }) => SessionEndReason::Resume,
+            Left::ForNew => SessionEndReason::Clear,
+            Left::ForSession(_) | Left::ForModel(_) => SessionEndReason::Resume,
         };
         session.close(reason).await;
         observing.end().await;
-        if !is_kept {
-            return Again::New;
+        match left {
+            Left::End(_) | Left::ForNew | Left::ForSession(_) if is_kept => {
+                murmur(&format!("To go on with this session: rheon -r {id}\n"));
+            }
+            Left::End(_) | Left::ForNew | Left::ForSession(_) | Left::ForModel(_) => {}
         }
-        if !matches!(left, Left::For(Again::Model { .. })) {
-            murmur(&format!("To go on with this session: rheon -r {id}\n"));
-        }
-        Again::Session(id.to_string())
+        is_kept.then_some(id)
     }
 }

@@ -161,10 +161,14 @@ impl EditedLines {
             };
             return Some(typed);
         }
-        if is_changed {
-            self.show();
+        match (is_changed, &self.prompt) {
+            (true, Some(_)) => {
+                self.show();
+                None
+            }
+            (true, None) => Some(Typed::Draft),
+            (false, _) => None,
         }
-        None
     }
 
     /// The line is whole: it stays on the screen, and what is said next stands below it.

@@ -195,7 +195,8 @@ pub(super) fn text(units: &[Unit]) -> String {
 
 /// A text that comes all at once: one thing if it is long, its characters otherwise.
 fn units(text: &str) -> Vec<Unit> {
-    let is_long = text.lines().count() > PASTE_LINES_SHOWN_MAX || text.chars().count() > PASTE_CHARS_SHOWN_MAX;
+    let is_long =
+        text.lines().count() > PASTE_LINES_SHOWN_MAX || text.chars().count() > PASTE_CHARS_SHOWN_MAX;
     match is_long {
         true => vec![Unit::Paste(text.to_owned())],
         false => text.chars().map(Unit::Character).collect(),

@@ -194,7 +194,11 @@ fn character(bytes: &[u8], length: usize) -> Parsed {
 /// What follows `ESC [`: figures, then one byte that ends it.
 fn sequence(rest: &[u8]) -> Parsed {
     let Some(end) = rest.iter().position(|byte| !(0x20..0x40).contains(byte)) else {
-        return if rest.len() < SEQUENCE_BYTES_MAX { Parsed::More } else { Parsed::Key(None, rest.len() + 2) };
+        return if rest.len() < SEQUENCE_BYTES_MAX {
+            Parsed::More
+        } else {
+            Parsed::Key(None, rest.len() + 2)
+        };
     };
     let (figures, last) = (rest.get(..end).unwrap_or_default(), rest.get(end).copied().unwrap_or_default());
     let used = end + 3;
@@ -204,7 +208,9 @@ fn sequence(rest: &[u8]) -> Parsed {
         (b"4" | b"8", b'~') => Parsed::Key(Some(Key::End), used),
         (b"3", b'~') => Parsed::Key(Some(Key::Delete), used),
         // Shift-Enter and Alt-Enter, as terminals tell them that tell more than others.
-        (b"13;2" | b"13;3", b'u') | (b"27;2;13" | b"27;3;13", b'~') => Parsed::Key(Some(Key::LineBreak), used),
+        (b"13;2" | b"13;3", b'u') | (b"27;2;13" | b"27;3;13", b'~') => {
+            Parsed::Key(Some(Key::LineBreak), used)
+        }
         _ => Parsed::Key(moving(last, figures), used),
     }
 }

@@ -8,7 +8,7 @@ use rheon_app::session::OpenSession;
 use rheon_types::event::ApprovalRequest;
 use rheon_types::{AgentEvent, Client as _, Command, Content, Event, RunEnd};
 
-use super::again::{Again, Left};
+use super::again::Left;
 use super::answer::{Answered, answer, choices};
 use super::input::{ELSEWHERE, HELP, Input, MODES, mode_name};
 use super::lines::Lines;
@@ -72,6 +72,7 @@ impl Talk<'_> {
                     self.show.remark(TOO_LONG);
                     continue;
                 }
+                Waited::Typed(Typed::Draft) => continue,
                 Waited::Typed(Typed::Escape) => {
                     self.lines.clear();
                     continue;
@@ -108,14 +109,12 @@ impl Talk<'_> {
         match input {
             Input::Nothing | Input::Unfinished(_) => {}
             Input::Exit => return Ok(Some(Left::End(Exit::Done))),
-            Input::Clear => return Ok(Some(Left::For(Again::New))),
-            Input::Resume(Some(session)) => return Ok(Some(Left::For(Again::Session(session)))),
+            Input::Clear => return Ok(Some(Left::ForNew)),
+            Input::Resume(Some(session)) => return Ok(Some(Left::ForSession(session))),
             Input::Model(Some(model)) => match self.session.kept().is_kept() {
-                true => {
-                    let session = self.session.session_id().clone();
-                    return Ok(Some(Left::For(Again::Model { session, model })));
-                }
-                false => self.say("this session is not kept, so another model could not go on with it; begin anew with -m"),
+                true => return Ok(Some(Left::ForModel(model))),
+                false => self
+                    .say("the session is not kept, so no other model can go on with it; begin anew with -m"),
             },
             Input::Prompt(text) => self.run(prompt_of(text)).await?,
             Input::Compact(wishes) => {
@@ -173,7 +172,9 @@ impl Talk<'_> {
             .collect();
         match lines.is_empty() {
             true => self.say("there are no other sessions here"),
-            false => self.say(&format!("{}\n/resume ID goes on with one; its beginning will do", lines.join("\n"))),
+            false => {
+                self.say(&format!("{}\n/resume ID goes on with one; its beginning will do", lines.join("\n")))
+            }
         }
     }
 
@@ -239,6 +240,7 @@ impl Talk<'_> {
                     client.send(Command::Cancel).await.map_err(Failure::error)?;
                 }
                 Happened::Typed(Typed::TooLong) => self.say(TOO_LONG),
+                Happened::Typed(Typed::Draft) => {}
                 Happened::Typed(Typed::Line(line)) => match questions.open() {
                     Some(request) => self.answer(&request, &line).await,
                     None if line.trim().is_empty() => {}

@@ -5,6 +5,8 @@
 pub(super) enum Typed {
     /// A line; it has line breaks in it where they were pasted or asked for.
     Line(String),
+    /// What is being typed is another, and is not drawn here.
+    Draft,
     /// Somebody wants to get away.
     Escape,
     /// What was pasted is too long to be kept.

@@ -8,8 +8,11 @@ mod exits;
 mod formats;
 mod going_on;
 mod help;
+mod next_steps;
 mod stage;
 mod support;
+#[cfg(unix)]
+mod terminal;
 mod trace;
 mod trouble;
 mod wrong;

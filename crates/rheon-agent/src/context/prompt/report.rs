@@ -89,7 +89,12 @@ impl fmt::Display for ContextReport {
         self.row(f, "messages", self.messages)?;
         self.row(f, "used", self.used())?;
         // What is used and what is free are the whole window, rounded or not.
-        self.row_of(f, "free", self.free(), self.tenths(self.window).saturating_sub(self.tenths(self.used())))?;
+        self.row_of(
+            f,
+            "free",
+            self.free(),
+            self.tenths(self.window).saturating_sub(self.tenths(self.used())),
+        )?;
         self.row(f, "window", self.window)
     }
 }
