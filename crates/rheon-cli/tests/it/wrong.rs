@@ -187,7 +187,7 @@ fn settings_and_schemas_that_cannot_be_read() {
         error: --json-schema is no JSON schema: it must be an object, for instance {"type": "object", "properties": {}}
         error: --json-schema is no JSON schema: it must be an object, for instance {"type": "object", "properties": {}}
         error: --json-schema is no JSON schema: it must be an object, for instance {"type": "object", "properties": {}}
-        error: --json-schema is no JSON schema: at /type: "objct" is not valid under any of the schemas listed in the 'anyOf' keyword
+        error: --json-schema is no JSON schema: at /type: "objct" is not valid under any of the schemas listed in the 'anyOf' keyword; types are object, array, string, number, integer, boolean and null
         error: --json-schema is no JSON schema: at /properties/age/minimum: "low" is not of type "number"
         error: --json-schema is no JSON schema: Pointer '/nowhere' does not exist
         error: cannot read STAGE/workspace/missing.json: there is no such file; correct the name
@@ -207,7 +207,7 @@ fn flags_that_make_no_sense_together() {
     expect![[r#"
         error: --fork-session needs a session to go on from: add -c, or -r ID
         error: --input-format stream-json needs --output-format stream-json
-        error: the argument '--continue' cannot be used with '--resume <ID>'
+        error: the argument '--continue' cannot be used with '--resume [<ID>]'
 
         Usage: rheon --print --model <MODEL> --continue <PROMPT>
 
