@@ -243,12 +243,7 @@ impl Talk<'_> {
                 Happened::Typed(Typed::Draft) => {}
                 Happened::Typed(Typed::Line(line)) => match questions.open() {
                     Some(request) => self.answer(&request, &line).await,
-                    None if line.trim().is_empty() => {}
-                    None => {
-                        let content = vec![Content::Text { text: line.clone() }];
-                        client.send(Command::Steer { content }).await.map_err(Failure::error)?;
-                        self.show.remark(&format!("› {line}\n(the model hears this before its next step)"));
-                    }
+                    None => self.meanwhile(line).await?,
                 },
                 Happened::Event(event) => {
                     ending.observe(&event);
@@ -264,6 +259,38 @@ impl Talk<'_> {
         let problem = ending.problem(None).filter(|_| ending.end() != Some(&RunEnd::Completed));
         if let Some(problem) = problem {
             self.say(&format!("error: {problem}"));
+        }
+        Ok(())
+    }
+
+    /// What is typed while a run is under way: what only looks is done at once, what leaves the run has to wait, and all else the
+    /// model hears.
+    async fn meanwhile(&mut self, line: String) -> Result<(), Failure> {
+        match Input::of("", &line) {
+            Input::Nothing => {}
+            input @ (Input::Help
+            | Input::Status
+            | Input::Context
+            | Input::Cost
+            | Input::Mode(_)
+            | Input::NoSuchMode(_)
+            | Input::Model(None)
+            | Input::Resume(None)) => {
+                // It may not begin a run, so this goes no deeper.
+                Box::pin(self.take(input)).await?;
+            }
+            Input::Exit
+            | Input::Clear
+            | Input::Compact(_)
+            | Input::Model(Some(_))
+            | Input::Resume(Some(_)) => {
+                self.say("a run is under way; stop it first with Ctrl-C or Esc, then say that again");
+            }
+            Input::Prompt(_) | Input::Unfinished(_) | Input::Other { .. } => {
+                let content = vec![Content::Text { text: line.clone() }];
+                self.session.client().send(Command::Steer { content }).await.map_err(Failure::error)?;
+                self.say(&format!("› {line}\n(the model hears this before its next step)"));
+            }
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Stdio};
 
-use rheon_testkit::server::{Reply, Script};
+use rheon_testkit::server::{Fault, Reply, Script};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use serde_json::Value;
@@ -183,6 +183,27 @@ fn a_failure_is_told_with_its_reason() {
     terminal.press("hello\r");
     terminal.wait_for("401");
     terminal.wait_for("check the key");
+    terminal.wait_for("> ");
+    terminal.press("\x04");
+    assert_eq!(terminal.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn what_only_looks_is_answered_while_the_model_works_and_escape_stops_it() {
+    let stage = Stage::new(Script::always(Reply::fault(Fault::NeverAnswer)));
+    let mut terminal = Terminal::new(&stage, &[]);
+    terminal.press("hello\r");
+    terminal.wait_for("waiting for the model");
+    terminal.press("/status\r");
+    terminal.wait_for("mode default");
+    terminal.press("/clear\r");
+    terminal.wait_for("stop it first with Ctrl-C or Esc");
+    terminal.press("and this");
+    terminal.wait_for("› and this");
+    terminal.press("\r");
+    terminal.wait_for("the model hears this");
+    terminal.press("\x1b");
+    terminal.wait_for("interrupted");
     terminal.wait_for("> ");
     terminal.press("\x04");
     assert_eq!(terminal.child.wait().unwrap().code(), Some(0));
