@@ -44,7 +44,7 @@ pub use context::{
     Band, CheckSettings, Compaction, CompactionStrategy, Complexity, ComplexityScore, ContextReport,
     ContextTracker, Counting, Effort, EffortPlan, MessageCounts, Overflow, PromptBuilder, Reason, Recitation,
     Section, SectionUse, Summariser, SummaryBy, Tiers, TokenCounter, WindowSettings, WindowView, base_prompt,
-    flat_tokens, plan_effort, score_complexity, summary_prompt,
+    flat_tokens, plan_effort, schema_problem, score_complexity, summary_prompt,
 };
 pub use control::{Answerer, Control, QueueMode};
 pub use error::{AgentError, BuildError, PermissionError, ToolboxError};

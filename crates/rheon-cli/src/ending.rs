@@ -1,15 +1,20 @@
 //! `Ending`: what became of a run, and with which exit code the program says so.
 
 use rheon_app::stream_json::is_refusal;
-use rheon_types::{AgentEvent, Event, ProviderErrorKind, RunEnd, RunFailure};
+use rheon_types::{
+    AgentEvent, Event, LimitKind, ProviderError, ProviderErrorKind, RunEnd, RunFailure, SessionId,
+};
 
 use crate::exit::Exit;
+use crate::render::is_spent;
 
 /// Follows a run for what its exit code has to say.
 #[derive(Debug, Default)]
 pub(crate) struct Ending {
     /// Whether the last calls that the model tried were refused.
     is_refused: bool,
+    /// Whether the budget ended it though something of it is left.
+    is_uncovered: bool,
     end: Option<RunEnd>,
 }
 
@@ -19,6 +24,7 @@ impl Ending {
         match &event.kind {
             AgentEvent::ToolBlocked { reason, .. } => self.is_refused |= is_refusal(reason),
             AgentEvent::ToolEnd { is_error: false, .. } => self.is_refused = false,
+            AgentEvent::BudgetExceeded { ledger } => self.is_uncovered = !is_spent(ledger),
             AgentEvent::AgentEnd { output } => self.end = Some(output.end.clone()),
             _ => {}
         }
@@ -44,8 +50,10 @@ impl Ending {
         }
     }
 
-    /// What is to be said of a run that did not come to its end by itself.
-    pub(crate) fn problem(&self) -> Option<String> {
+    /// What is to be said of a run that did not come to its end by itself, and what can be done. `kept` is the session, if it can be
+    /// gone on with.
+    pub(crate) fn problem(&self, kept: Option<&SessionId>) -> Option<String> {
+        let go_on = kept.map_or_else(String::new, |id| format!(", or go on with rheon -r {id}"));
         match self.end.as_ref()? {
             RunEnd::Completed if self.is_refused => Some(
                 "the last thing the model wanted to do was refused, as nobody could be asked; allow it with \
@@ -53,18 +61,50 @@ impl Ending {
                     .into(),
             ),
             RunEnd::Completed | RunEnd::Aborted => None,
-            RunEnd::Truncated => Some("the last answer was cut off by its token limit".into()),
-            RunEnd::Limit { message, .. } => Some(format!("stopped: {message}")),
-            RunEnd::Rejected { rejection } => Some(format!("the prompt was rejected: {rejection}")),
-            RunEnd::Vetoed { message, .. } => Some(format!("a hook stopped the run: {message}")),
+            RunEnd::Truncated => Some(format!(
+                "the last answer was cut off by its token limit; allow longer ones with limits.output_tokens_max in your \
+                 settings{go_on}"
+            )),
+            RunEnd::Limit { limit, message } => {
+                let message = if self.is_uncovered { UNCOVERED } else { message.as_str() };
+                Some(format!("stopped: {message}; allow more with {}{go_on}", flag(*limit)))
+            }
+            RunEnd::Rejected { rejection } => Some(format!(
+                "the prompt was rejected: {rejection}; say it otherwise, or look for the hook with `rheon config show`"
+            )),
+            RunEnd::Vetoed { message, .. } => Some(format!(
+                "a hook stopped the run: {message}; `rheon config show --origin` says where hooks come from"
+            )),
             RunEnd::Failed { failure } => Some(format!("{failure}{}", next_step(failure))),
         }
     }
 }
 
-/// What can be done where the words of the service do not say it.
-fn next_step(failure: &RunFailure) -> &'static str {
-    let RunFailure::Provider { error } = failure else { return "" };
+/// What is said instead of *spent* where there is money left, but too little.
+const UNCOVERED: &str = "the budget does not cover the next call";
+
+/// The flag that sets a limit.
+fn flag(limit: LimitKind) -> &'static str {
+    match limit {
+        LimitKind::Turns => "--max-turns",
+        LimitKind::Duration => "--max-minutes",
+        LimitKind::Tokens => "--max-tokens",
+        LimitKind::Budget => "--max-budget-usd",
+    }
+}
+
+/// What can be done where the words of the failure do not say it.
+pub(crate) fn next_step(failure: &RunFailure) -> &'static str {
+    match failure {
+        RunFailure::Provider { error } => provider_step(error),
+        RunFailure::Window { .. } => "; begin a new session, or name a model with a larger window",
+        RunFailure::Output { .. } => "; try again, make the schema simpler, or name another model",
+        RunFailure::Panic { .. } => "; that is a mistake in rheon, please report it",
+        RunFailure::Store { .. } | RunFailure::Tool { .. } | RunFailure::NothingToContinue { .. } => "",
+    }
+}
+
+fn provider_step(error: &ProviderError) -> &'static str {
     // Only what a service answered begins with its status.
     let is_answer = error.message.starts_with(|c: char| c.is_ascii_digit());
     match error.kind {
@@ -74,14 +114,26 @@ fn next_step(failure: &RunFailure) -> &'static str {
         ProviderErrorKind::RateLimited | ProviderErrorKind::Overloaded => {
             "; try again later, or name another model with --fallback-model"
         }
-        ProviderErrorKind::Auth
-        | ProviderErrorKind::InvalidRequest
-        | ProviderErrorKind::ContextOverflow
-        | ProviderErrorKind::ContentFilter
-        | ProviderErrorKind::Api
-        | ProviderErrorKind::Network
-        | ProviderErrorKind::Timeout
-        | ProviderErrorKind::Malformed
-        | ProviderErrorKind::Cancelled => "",
+        ProviderErrorKind::Network if error.message.to_lowercase().contains("refused") => {
+            "; is the server running? `rheon doctor --online` tries to reach it"
+        }
+        // Whoever names a remedy needs no second one.
+        ProviderErrorKind::Network if error.message.contains("; ") => "",
+        ProviderErrorKind::Network | ProviderErrorKind::Timeout => {
+            "; try again, or see with `rheon doctor --online` whether the service can be reached"
+        }
+        ProviderErrorKind::InvalidRequest if error.message.starts_with("404") => {
+            "; `rheon models` lists the names that are known"
+        }
+        ProviderErrorKind::ContextOverflow => "; begin a new session, or name a model with a larger window",
+        ProviderErrorKind::ContentFilter => "; say it otherwise, or name another model",
+        ProviderErrorKind::Malformed | ProviderErrorKind::Api => {
+            "; try again, or name another model with --model"
+        }
+        ProviderErrorKind::Auth | ProviderErrorKind::InvalidRequest | ProviderErrorKind::Cancelled => "",
     }
 }
+
+#[cfg(test)]
+#[path = "ending_tests.rs"]
+mod tests;

@@ -25,7 +25,7 @@ const TABLE: [(Exit, &str); 9] = [
     (Exit::Done, "done"),
     (Exit::Error, "error"),
     (Exit::Usage, "wrong usage or configuration"),
-    (Exit::Budget, "the budget is spent"),
+    (Exit::Budget, "the budget is spent, or too small for the next call"),
     (Exit::Limit, "the turn or time limit was reached"),
     (Exit::Denied, "permission denied: by a rule, a hook or a filter, or because nobody could be asked"),
     (Exit::ComeBackLater, "the service asks to come back later"),

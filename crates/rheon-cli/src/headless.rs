@@ -27,6 +27,7 @@ pub(crate) async fn answer(opening: Opening, prompt: String, flags: &OutputFlags
     let show = Show::new(look(&session, flags, &interface, budget), Output::new(cancel.clone()));
     let ending = show.while_it_spins(run(&session, prompt, &cancel, &show)).await;
     let ending = ending.inspect_err(|_| show.still())?;
+    let kept = session.kept().is_kept().then(|| session.session_id().clone());
     session.close(SessionEndReason::Other).await;
     observing.end().await;
     match show.close() {
@@ -35,7 +36,7 @@ pub(crate) async fn answer(opening: Opening, prompt: String, flags: &OutputFlags
         Ok(Reader::Left) => return Ok(Exit::Done),
         Err(error) => return Err(Failure::error(format_args!("cannot write to standard output: {error}"))),
     }
-    if let Some(problem) = ending.problem() {
+    if let Some(problem) = ending.problem(kept.as_ref()) {
         complain(&problem);
     }
     Ok(ending.exit(signals.received()))

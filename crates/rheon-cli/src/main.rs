@@ -15,6 +15,7 @@ mod json;
 mod opening;
 mod output;
 mod prompt;
+mod raw_mode;
 mod render;
 mod repl;
 mod report;

@@ -20,7 +20,7 @@ mod wrap;
 
 pub(crate) use announce::{Announcements, Announcer, Herald};
 pub(crate) use inert::inert;
-pub(crate) use notices::Detail;
+pub(crate) use notices::{Detail, is_spent};
 pub(crate) use page::Style;
 pub(crate) use rendered::{Rendered, Stream};
 pub(crate) use renderer::{Layout, Renderer};

@@ -73,6 +73,13 @@ impl Show {
         self.text(|screen| screen.remark(text));
     }
 
+    /// Shows what is being typed beside what moves.
+    pub(crate) fn draft(&self, draft: &str) {
+        if let Look::Text(screen) = &mut self.parts.borrow_mut().view {
+            screen.draft(draft);
+        }
+    }
+
     /// Waits for `work` while the spinner moves.
     pub(crate) async fn while_it_spins<T>(&self, work: impl Future<Output = T>) -> T {
         let mut frames = tokio::time::interval(Duration::from_millis(FRAME_MS));

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
 
 use crate::exit::Exit;
+use crate::raw_mode;
 
 /// The signals that came.
 pub(crate) struct Signals {
@@ -60,6 +61,7 @@ impl Interrupts {
     reason = "whoever asks twice does not want to wait for whatever still holds the program up"
 )]
 fn end_now(signal: Exit) -> ! {
+    raw_mode::restore();
     std::process::exit(signal.code().into())
 }
 

@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal};
 
 use rheon_app::config::{Colour, InterfaceSettings};
 use rheon_types::MicroUsd;
-use terminal_size::{Width, terminal_size_of};
+use terminal_size::{Height, Width, terminal_size_of};
 
 use crate::render::{Announcements, Announcer, Detail, Herald, Layout, Renderer, Screen, Spinner, Style};
 
@@ -27,6 +27,26 @@ fn styles(colour: Colour) -> Styles {
         out: Surroundings::new(stdout.is_terminal(), columns(terminal_size_of(&stdout))).style(colour),
         err: Surroundings::new(stderr.is_terminal(), columns(terminal_size_of(&stderr))).style(colour),
     }
+}
+
+/// How wide and how high the terminal is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Size {
+    pub(crate) columns: usize,
+    pub(crate) rows: usize,
+}
+
+/// How wide and how high the terminal is now.
+pub(crate) fn size() -> Size {
+    match terminal_size_of(io::stderr()) {
+        Some((Width(columns), Height(rows))) => Size { columns: columns.into(), rows: rows.into() },
+        None => Size { columns: COLUMNS_WITHOUT_TERMINAL, rows: 24 },
+    }
+}
+
+/// Whether the terminal can do more than print one line after the other.
+pub(crate) fn can_be_drawn_on() -> bool {
+    env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
 }
 
 /// Who looks.

@@ -22,6 +22,7 @@ pub(crate) use pairing::mend_calls;
 pub use prompt::{Band, ContextReport, PromptBuilder, Section, SectionUse, base_prompt};
 pub use recite::Recitation;
 pub use settings::{CheckSettings, Compaction, WindowSettings};
+pub use structured::schema_problem;
 pub(crate) use structured::structured;
 pub use summary::summary_prompt;
 pub use tokens::{ContextTracker, Counting, MessageCounts, Overflow, TokenCounter, flat_tokens};

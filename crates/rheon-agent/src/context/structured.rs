@@ -6,6 +6,17 @@ use serde_json::Value;
 /// How many problems of one value are named.
 const PROBLEMS_MAX: usize = 5;
 
+/// Why `schema` is no JSON schema, with the place in it; nothing where it is one.
+pub fn schema_problem(schema: &Value) -> Option<String> {
+    let error = jsonschema::validator_for(schema).err()?;
+    let place = error.instance_path().to_string();
+    let types = match place.ends_with("/type") {
+        true => "; types are object, array, string, number, integer, boolean and null",
+        false => "",
+    };
+    Some(if place.is_empty() { error.to_string() } else { format!("at {place}: {error}{types}") })
+}
+
 /// The value that `text` is, if it has the form of `schema`; otherwise what is wrong with it.
 pub(crate) fn structured(text: &str, schema: &OutputSchema) -> Result<Value, String> {
     let value: Value =
@@ -50,6 +61,16 @@ mod tests {
         let value = json!({ "name": "Ada" });
         assert_eq!(structured("{\"name\":\"Ada\"}", &schema()), Ok(value.clone()));
         assert_eq!(structured("\n```json\n{\"name\":\"Ada\"}\n```\n", &schema()), Ok(value));
+    }
+
+    #[test]
+    fn a_schema_that_is_none_is_named_with_its_place() {
+        assert_eq!(schema_problem(&schema().schema), None);
+        let problem =
+            schema_problem(&json!({ "properties": { "age": { "type": "number or so" } } })).unwrap();
+        assert!(problem.starts_with("at /properties/age/type: "), "{problem}");
+        let problem = schema_problem(&json!({ "properties": { "x": { "$ref": "#/nowhere" } } })).unwrap();
+        assert!(problem.contains("/nowhere"), "{problem}");
     }
 
     #[test]

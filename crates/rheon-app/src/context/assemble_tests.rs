@@ -117,7 +117,7 @@ fn the_report_has_the_tokens_of_all_sections() {
           complexity                          9    0.0 %
         tools                             5,000    2.5 %
         messages                         20,000   10.0 %
-        used                             25,138   12.5 %
+        used                             25,138   12.6 %
         free                            174,862   87.4 %
         window                          200,000  100.0 %
     "#]]

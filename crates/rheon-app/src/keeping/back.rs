@@ -72,9 +72,9 @@ impl Keeper {
 
     /// Runs the loop again from the journal of a session alone: no model is called, no tool runs. The first event that comes out
     /// differently is the error.
-    pub async fn replay(&self, wanted: &str) -> Result<ReplayReport, KeepingError> {
+    pub async fn replay(&self, wanted: &str, until: Until) -> Result<ReplayReport, KeepingError> {
         let (session_id, events) = self.events(wanted).await?;
-        let replayed = self.blocking(move |_| Ok(replay(events, Until::End))).await?;
+        let replayed = self.blocking(move |_| Ok(replay(events, until))).await?;
         let replayed = replayed
             .map_err(|error: ReplayError| KeepingError::Replay { session_id: session_id.clone(), error })?;
         Ok(ReplayReport {

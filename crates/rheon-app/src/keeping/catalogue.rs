@@ -23,6 +23,9 @@ pub const LIST_LINES_MAX: usize = 1_000;
 /// How many of the newest journals are looked at for one to go on with.
 const LATEST_MAX: usize = 32;
 
+/// How many sessions are named to somebody who asked for one that is not there.
+const NAMED_MAX: usize = 3;
+
 /// How much later than its last event a journal may have been written without the index being behind.
 const SLACK_MS: u64 = 2_000;
 
@@ -91,7 +94,11 @@ impl Catalogue {
     /// The session whose id is `wanted` or alone begins with it: ours of this project first, then ours of others, then those of
     /// Claude Code.
     pub(super) fn find(&self, wanted: &str) -> Result<Found, KeepingError> {
-        let missing = || KeepingError::NoSuchSession { wanted: wanted.chars().take(128).collect() };
+        let missing = || {
+            let latest = self.sessions.newest(&self.project, NAMED_MAX);
+            let latest = latest.iter().map(|listed| listed.name.session_id()).collect();
+            KeepingError::NoSuchSession { wanted: wanted.chars().take(128).collect(), latest }
+        };
         let name = SessionName::new(wanted).map_err(|_| missing())?;
         if self.sessions.listed(&name).is_ok() {
             return Ok(Found::Ours(name));

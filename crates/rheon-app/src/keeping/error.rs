@@ -56,8 +56,18 @@ pub enum KeepingError {
         claude_sessions: usize,
     },
     /// There is no such session.
-    #[error("there is no session {wanted:?}; list the sessions to see their ids")]
+    #[error("{}; {}", missing(wanted), latest_hint(latest))]
     NoSuchSession {
+        /// What was asked for.
+        wanted: String,
+        /// The latest ones of this folder, newest first.
+        latest: Vec<SessionId>,
+    },
+    /// It is one of Claude Code's, which only goes on as one of ours.
+    #[error(
+        "session {wanted:?} is one of Claude Code's; go on with it first, which makes it one of Rheon's: rheon -r {wanted}"
+    )]
+    ClaudeCodes {
         /// What was asked for.
         wanted: String,
     },
@@ -130,7 +140,9 @@ impl KeepingError {
             SessionError::Journal(JournalError::Io { action, path, source }) => {
                 Self::Unkeepable { action, path, source }
             }
-            SessionError::Missing { name } => Self::NoSuchSession { wanted: name.as_str().to_owned() },
+            SessionError::Missing { name } => {
+                Self::NoSuchSession { wanted: name.as_str().to_owned(), latest: Vec::new() }
+            }
             error @ (SessionError::Name(_)
             | SessionError::Journal(_)
             | SessionError::NoSuchEvent { .. }
@@ -155,6 +167,7 @@ impl KeepingError {
             | Self::InUse { .. }
             | Self::NoSession { .. }
             | Self::NoSuchSession { .. }
+            | Self::ClaudeCodes { .. }
             | Self::Ambiguous { .. }
             | Self::PersistenceOff
             | Self::Session(_)
@@ -178,9 +191,24 @@ impl From<tokio::task::JoinError> for KeepingError {
     }
 }
 
+fn missing(wanted: &str) -> String {
+    match wanted {
+        "" => "it is not said which session; write (the beginning of) its id".to_owned(),
+        _ => format!("there is no session {wanted:?}"),
+    }
+}
+
+fn latest_hint(latest: &[SessionId]) -> String {
+    match latest {
+        [] => "`rheon sessions list --all` lists those of all folders".to_owned(),
+        [one] => format!("the latest one here is {one}; `rheon sessions list` lists all"),
+        _ => format!("the latest here are {}; `rheon sessions list` lists all", few(latest)),
+    }
+}
+
 fn claude_hint(sessions: usize) -> String {
     match sessions {
-        0 => "; begin one".to_owned(),
+        0 => "; begin one with `rheon`, or look for others with `rheon sessions list --all`".to_owned(),
         1 => "; Claude Code has one, which can be resumed by its id".to_owned(),
         many => format!("; Claude Code has {many}, which can be resumed by their ids"),
     }

@@ -215,7 +215,7 @@ impl Keeper {
     pub(super) async fn find_ours(&self, wanted: &str) -> Result<SessionName, KeepingError> {
         match self.find(wanted).await? {
             Found::Ours(name) => Ok(name),
-            Found::ClaudeCode { .. } => Err(KeepingError::NoSuchSession { wanted: wanted.to_owned() }),
+            Found::ClaudeCode { .. } => Err(KeepingError::ClaudeCodes { wanted: wanted.to_owned() }),
         }
     }
 

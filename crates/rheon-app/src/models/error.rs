@@ -1,6 +1,6 @@
 //! Why no model is asked, and what to do.
 
-use rheon_providers::{Registry, RegistryError};
+use rheon_providers::RegistryError;
 
 /// Why no model is asked, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -12,14 +12,12 @@ pub enum ModelChoiceError {
     #[error("the name of the model is empty; write vendor/model, for instance anthropic/claude-sonnet-5-5")]
     Empty,
     /// No vendor is known to have it.
-    #[error(
-        "no vendor is known to have a model {name:?}; write vendor/model ({vendors} ...); `rheon models` lists what is known"
-    )]
+    #[error("no vendor is known to have a model {name:?}; {advice} `rheon models --all` lists what is known")]
     Unknown {
         /// The name.
         name: String,
-        /// Some vendors.
-        vendors: String,
+        /// What to write instead.
+        advice: String,
     },
     /// It cannot be asked.
     #[error(transparent)]
@@ -34,11 +32,4 @@ pub enum ModelChoiceError {
         /// Where it is.
         address: String,
     },
-}
-
-impl ModelChoiceError {
-    pub(super) fn unknown(name: &str, registry: &Registry) -> Self {
-        let vendors: Vec<&str> = registry.vendors().ids().take(4).collect();
-        Self::Unknown { name: name.to_owned(), vendors: vendors.join(", ") }
-    }
 }

@@ -2,10 +2,12 @@
 
 mod choose;
 mod error;
+mod key_source;
 mod list;
 mod name;
 
 pub use choose::{Because, Chosen, Local, choose};
 pub use error::ModelChoiceError;
+pub(crate) use key_source::key_source;
 pub use list::{ModelLine, VendorLine, model_lines, vendor_lines};
 pub use name::{PREFERRED, full_name};

@@ -1,6 +1,7 @@
 //! Names of models: what people write becomes `vendor/model`.
 
-use rheon_providers::Registry;
+use rheon_providers::{Catalogue, Registry};
+use rheon_tools::policy::nearest;
 
 use super::error::ModelChoiceError;
 
@@ -55,7 +56,10 @@ pub fn full_name(typed: &str, registry: &Registry) -> Result<String, ModelChoice
     match candidates.into_iter().next() {
         Some(whole) => Ok(whole),
         // Models come faster than lists of them.
-        None => guess(typed).ok_or_else(|| ModelChoiceError::unknown(typed, registry)),
+        None => guess(typed).ok_or_else(|| ModelChoiceError::Unknown {
+            name: typed.to_owned(),
+            advice: advice(typed, registry),
+        }),
     }
 }
 
@@ -71,4 +75,38 @@ fn guess(typed: &str) -> Option<String> {
     ];
     let (_, vendor) = BEGINNINGS.iter().find(|(beginning, _)| typed.starts_with(beginning))?;
     Some(format!("{vendor}/{typed}"))
+}
+
+/// What to write instead of a name that nobody knows: the model that it looks like, whole, or what a name has to have.
+fn advice(typed: &str, registry: &Registry) -> String {
+    match looks_like(typed, registry) {
+        Some(whole) => format!("did you mean {whole}?"),
+        None => {
+            let vendors: Vec<&str> = registry.vendors().ids().take(4).collect();
+            format!("write vendor/model ({} ...);", vendors.join(", "))
+        }
+    }
+}
+
+/// The model whose short name, own name or whole name is nearly this.
+fn looks_like(typed: &str, registry: &Registry) -> Option<String> {
+    if let Some(short) = nearest(typed, SHORT.iter().map(|(short, _)| *short)) {
+        return SHORT.iter().find(|(name, _)| *name == short).map(|(_, whole)| (*whole).to_owned());
+    }
+    let (vendors, catalogue) = (registry.vendors(), Catalogue::builtin());
+    if let Some((vendor, model)) = typed.split_once('/') {
+        let vendor = nearest(vendor, vendors.ids()).filter(|_| !model.is_empty())?;
+        let model = nearest(model, catalogue.ids(vendor)).unwrap_or(model);
+        return Some(format!("{vendor}/{model}"));
+    }
+    // Vendors with a key first, then as they are preferred: many have the same models.
+    let mut ids: Vec<&str> = vendors.ids().collect();
+    ids.sort_by_key(|id| {
+        let rank = PREFERRED.iter().position(|(preferred, _)| preferred == id);
+        (!registry.has_key(id).unwrap_or(false), rank.unwrap_or(PREFERRED.len()))
+    });
+    let models = ids.iter().flat_map(|vendor| catalogue.ids(vendor).map(move |model| (*vendor, model)));
+    let known: Vec<(&str, &str)> = models.collect();
+    let model = nearest(typed, known.iter().map(|(_, model)| *model))?;
+    known.iter().find(|(_, known)| *known == model).map(|(vendor, model)| format!("{vendor}/{model}"))
 }

@@ -6,5 +6,5 @@ mod rules;
 
 pub use call::{CallError, typed_call};
 pub use explain::explain;
-pub use rheon_tools::policy::{Because, Decision, Explanation, List, Part, Source, advice, visible};
+pub use rheon_tools::policy::{Because, Decision, Explanation, List, Part, Source, advice, nearest, visible};
 pub use rules::{CheckedRule, check_rules};

@@ -17,7 +17,7 @@ pub fn session_facts(session: &OpenSession, version: &str) -> SessionFacts {
             id: session.model_name().to_owned(),
             context_window: info.context_tokens,
             output_tokens_max: info.output_tokens_max.into(),
-            key_source: "none".into(),
+            key_source: session.key_source().to_owned(),
         },
         permission_mode: toolkit.gate().mode(),
         offers: Offers {

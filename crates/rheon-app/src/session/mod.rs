@@ -19,6 +19,7 @@ pub use machine::Surroundings;
 pub use notice::{SessionNotice, Tell};
 pub use open::{Extras, GivenModel, Observer, OpenSession, Opening, Which};
 pub use preview::{Preview, WINDOW_ASSUMED, toolkit};
+pub use rheon_agent::schema_problem;
 pub use rheon_tools::hooks::SessionEndReason;
 pub use services::registry;
 pub(crate) use services::variables;

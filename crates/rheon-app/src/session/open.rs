@@ -22,7 +22,7 @@ use super::wiring::{self, Wired};
 use crate::config::Config;
 use crate::context::{ExtensionPlaces, Extensions, Loaded, ProjectTrust};
 use crate::keeping::{ForkAt, Keeper, KeeperParts, KeptSession};
-use crate::models::{Because, Chosen, choose};
+use crate::models::{Because, Chosen, choose, key_source};
 use crate::stream_json::Channel;
 
 /// What a session is opened with.
@@ -95,6 +95,7 @@ pub struct OpenSession {
     loaded: Loaded,
     chosen: Chosen,
     model: ResolvedModel,
+    key_source: String,
     hooks: Vec<CommandHooks>,
     spent: Counter,
     extensions: LazyExtensions,
@@ -114,6 +115,8 @@ impl OpenSession {
             Some(GivenModel { name, model }) => (Chosen { name, because: Because::Said }, model),
             None => asked(&config, &surroundings).await?,
         };
+        let vendor = chosen.name.split('/').next().unwrap_or_default();
+        let key_source = key_source(&config.settings.services, &variables(&surroundings), vendor);
         let keeper = keeper(&surroundings, &config, &tell)?;
         let counter = TokenCounter::for_model(&model.model);
         let policy = wiring::policy(&surroundings, &config, &tell)?;
@@ -163,6 +166,7 @@ impl OpenSession {
             loaded,
             chosen,
             model,
+            key_source,
             hooks,
             spent,
             extensions,
@@ -218,6 +222,11 @@ impl OpenSession {
     /// The model.
     pub fn model(&self) -> &ResolvedModel {
         &self.model
+    }
+
+    /// Where the key of the model's vendor comes from.
+    pub(super) fn key_source(&self) -> &str {
+        &self.key_source
     }
 
     /// What the session has used so far.

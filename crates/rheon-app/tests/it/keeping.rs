@@ -164,10 +164,13 @@ async fn a_part_of_an_id_must_say_which() {
         ids[0].chars().zip(ids[1].chars()).take_while(|(a, b)| a == b).map(|(a, _)| a).collect();
     let error = keeper.resume(&common).await.err().unwrap().to_string();
     assert!(error.starts_with("2 sessions begin with") && error.ends_with("give more of the id"), "{error}");
-    for wanted in ["", "../../etc/passwd", "nobody", "zzzz"] {
+    let latest = format!("the latest here are {}; `rheon sessions list` lists all", ids.join(", "));
+    for wanted in ["../../etc/passwd", "nobody", "zzzz"] {
         let error = keeper.resume(wanted).await.err().unwrap().to_string();
-        assert_eq!(error, format!("there is no session {wanted:?}; list the sessions to see their ids"));
+        assert_eq!(error, format!("there is no session {wanted:?}; {latest}"));
     }
+    let error = keeper.resume("").await.err().unwrap().to_string();
+    assert_eq!(error, format!("it is not said which session; write (the beginning of) its id; {latest}"));
 }
 
 #[tokio::test]

@@ -81,7 +81,7 @@ impl Demo {
                 return Err(Failure::error(format_args!("cannot write to standard output: {error}")));
             }
         }
-        if let Some(problem) = ending.problem() {
+        if let Some(problem) = ending.problem(None) {
             complain(&problem);
         }
         Ok(ending.exit(signals.received()))

@@ -17,6 +17,7 @@ use crate::flags::{
 };
 use crate::headless;
 use crate::output::remark;
+use crate::repl::Again;
 use crate::runtime::block_on;
 use crate::{prompt, repl, schema, trusting};
 
@@ -27,7 +28,7 @@ const COMMAND_CHARS_MIN: usize = 5;
 ///
 /// The prompt is the argument, standard input, or both. Nobody is asked: what would ask is refused, unless rules, --allowed-tools or
 /// --permission-mode allow it.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Run {
     /// What to do
     prompt: Option<String>,
@@ -123,7 +124,18 @@ impl Run {
         if !self.permission.trust && trusting::agreed(&opening.config)? {
             opening = self.opening(self.prompt.clone(), Asking::Somebody)?;
         }
-        repl::converse(opening, self.prompt, &self.output).await
+        let first = self.prompt.clone();
+        repl::converse(opening, first, &self.output, |again| self.another(again)).await
+    }
+
+    /// What another conversation is opened with, after the first.
+    fn another(&self, again: &Again) -> Result<Opening, Failure> {
+        let mut run = self.clone();
+        let Again { session: resume, model } = again.clone();
+        run.model.model = model.or(run.model.model);
+        let no_session_persistence = self.session.no_session_persistence;
+        run.session = SessionFlags { resume, no_session_persistence, ..SessionFlags::default() };
+        run.opening(None, Asking::Somebody)
     }
 
     /// What flags cannot say together.

@@ -1,5 +1,6 @@
 //! What commands begin with: the machine, and what is configured.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use rheon_app::config::{Config, ConfigInputs};
@@ -16,11 +17,17 @@ pub(crate) fn surroundings(folder: Option<PathBuf>) -> Result<Surroundings, Fail
             Failure::error(format_args!("the folder you are in cannot be used: {error}; go to another one"))
         })?,
     };
-    let whole = folder
-        .canonicalize()
-        .map_err(|error| Failure::usage(format_args!("cannot work in {}: {error}", folder.display())))?;
+    let shown = folder.display();
+    let whole = folder.canonicalize().map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Failure::usage(format_args!(
+            "cannot work in {shown}: there is no such folder; correct its name, or make it first"
+        )),
+        _ => Failure::usage(format_args!("cannot work in {shown}: {error}; name another folder with -C")),
+    })?;
     if !whole.is_dir() {
-        return Err(Failure::usage(format_args!("cannot work in {}: it is no folder", folder.display())));
+        return Err(Failure::usage(format_args!(
+            "cannot work in {shown}: it is no folder; name the folder that it is in"
+        )));
     }
     Ok(Surroundings::of_process(Environment::of_process(), whole))
 }

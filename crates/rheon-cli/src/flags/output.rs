@@ -44,7 +44,7 @@ pub(crate) struct OutputFlags {
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
 
-    /// Speak line by line, without a full-screen interface
+    /// Speak line by line, and let the terminal itself edit the lines: no keys of ours, no history
     #[arg(long)]
     pub(crate) plain: bool,
 }

@@ -9,7 +9,7 @@ pub(crate) struct SessionFlags {
     pub(crate) go_on: bool,
 
     /// Go on with this session: its id, or the beginning of it; one of Claude Code's too
-    #[arg(short, long, value_name = "ID")]
+    #[arg(short, long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     pub(crate) resume: Option<String>,
 
     /// With -c or -r: leave that session as it is and go on in a new one

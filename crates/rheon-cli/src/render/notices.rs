@@ -43,9 +43,7 @@ pub(super) fn notice(event: &AgentEvent) -> Option<Notice> {
             always(Ink::Yellow, format!("the budget is nearly spent{}", spent(ledger)))
         }
         AgentEvent::BudgetExceeded { ledger } => {
-            let meters = [&ledger.micro_usd, &ledger.tokens, &ledger.wall_ms];
-            let is_gone = meters.iter().any(|meter| meter.cap.is_some_and(|cap| meter.spent >= cap));
-            let what = if is_gone { "is spent" } else { "does not cover the next call" };
+            let what = if is_spent(ledger) { "is spent" } else { "does not cover the next call" };
             always(Ink::Red, format!("the budget {what}{}", spent(ledger)))
         }
         AgentEvent::CompactionStart { .. }
@@ -115,6 +113,12 @@ fn window(event: &AgentEvent) -> Option<Notice> {
         return None;
     };
     Some(Notice { ink: Ink::Dim, detail, text })
+}
+
+/// Whether nothing of a budget is left; what is left may still be too little for another call.
+pub(crate) fn is_spent(ledger: &Ledger) -> bool {
+    let meters = [&ledger.micro_usd, &ledger.tokens, &ledger.wall_ms];
+    meters.iter().any(|meter| meter.cap.is_some_and(|cap| meter.spent >= cap))
 }
 
 fn spent(ledger: &Ledger) -> String {

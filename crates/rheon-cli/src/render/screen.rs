@@ -53,6 +53,13 @@ impl Screen {
         self.over(&text)
     }
 
+    /// The user types this while something is waited for.
+    pub(crate) fn draft(&mut self, draft: &str) {
+        if let Some(spinner) = &mut self.spinner {
+            spinner.set_draft(draft);
+        }
+    }
+
     /// The time is `now`: the spinner moves, if there is one and the line is free.
     pub(crate) fn tick(&mut self, now: Timestamp) -> Rendered {
         let mut rendered = Rendered::default();

@@ -25,6 +25,8 @@ pub(crate) struct Spinner {
     tokens: u64,
     /// Characters of the answer that is being written.
     characters: u64,
+    /// What the user types meanwhile.
+    draft: String,
 }
 
 struct Wait {
@@ -34,7 +36,20 @@ struct Wait {
 
 impl Spinner {
     pub(crate) fn new(columns: usize) -> Self {
-        Self { columns, waits: None, tools: Vec::new(), asks: false, tokens: 0, characters: 0 }
+        Self {
+            columns,
+            waits: None,
+            tools: Vec::new(),
+            asks: false,
+            tokens: 0,
+            characters: 0,
+            draft: String::new(),
+        }
+    }
+
+    /// The user is typing this.
+    pub(crate) fn set_draft(&mut self, draft: &str) {
+        draft.clone_into(&mut self.draft);
     }
 
     /// Takes note of what happens.
@@ -124,6 +139,14 @@ impl Spinner {
             (tokens, _) => format!(" · ~{} tokens", grouped(tokens)),
         };
         let figures = format!(" · {elapsed}{tokens}");
+        if !self.draft.is_empty() {
+            // What is typed is looked at, so its end is shown, where the cursor is.
+            let room = self.columns.saturating_sub(6);
+            let draft = one_line(&self.draft);
+            let skipped = draft.chars().count().saturating_sub(room);
+            let shown: String = draft.chars().skip(skipped).collect();
+            return Some(format!("{} › {}", FRAMES.get(index)?, fit(&shown, room)));
+        }
         // The last column stays free: some terminals break the line when it is written to.
         let room = self.columns.saturating_sub(3 + figures.chars().count());
         let line = format!("{}{figures}", fit(&wait.on, room));

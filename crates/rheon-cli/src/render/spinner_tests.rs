@@ -83,3 +83,15 @@ fn it_fits_every_terminal() {
         assert!(super::super::words::width(&frame) <= columns.max(2), "{columns}: {frame}");
     }
 }
+
+#[test]
+fn what_is_typed_meanwhile_is_shown_and_of_what_is_long_the_end() {
+    let mut spinner = Spinner::new(20);
+    spinner.observe(&event(0, llm_start()));
+    spinner.set_draft("and then");
+    assert_eq!(spinner.frame(Timestamp::from_millis(0)).unwrap(), "⠋ › and then");
+    spinner.set_draft("a long text that does not fit");
+    assert_eq!(spinner.frame(Timestamp::from_millis(0)).unwrap(), "⠋ › t does not fit");
+    spinner.set_draft("");
+    assert!(spinner.frame(Timestamp::from_millis(0)).unwrap().contains("waiting"));
+}

@@ -25,6 +25,14 @@ pub(super) enum Input {
     Status,
     /// Show or change how much may be done without asking.
     Mode(Option<PermissionMode>),
+    /// The name of no mode.
+    NoSuchMode(String),
+    /// Begin a new session.
+    Clear,
+    /// List sessions, or go on with one.
+    Resume(Option<String>),
+    /// Show the model, or go on with another.
+    Model(Option<String>),
     /// A command that is not known here, with what follows it.
     Other {
         /// Its name, without the slash.
@@ -35,7 +43,7 @@ pub(super) enum Input {
 }
 
 /// The commands that are always there.
-pub(super) const HELP: [(&str, &str); 8] = [
+pub(super) const HELP: [(&str, &str); 15] = [
     ("/help", "this list"),
     ("/status", "the session, its model and mode"),
     ("/context", "what takes how much of the model's window"),
@@ -45,8 +53,36 @@ pub(super) const HELP: [(&str, &str); 8] = [
         "/mode [MODE]",
         "how much may be done without asking: default, acceptEdits, plan, dontAsk, bypassPermissions",
     ),
+    ("/model [NAME]", "the model; go on with another"),
+    ("/clear", "begin a new session (or /new); this one is kept"),
+    ("/resume [ID]", "earlier sessions of this folder; go on with one"),
     ("/exit", "end the conversation (or Ctrl-D)"),
-    ("line \\", "a line that ends with a backslash goes on in the next"),
+    ("line \\", "a line that ends with a backslash goes on in the next (or Ctrl-J, Alt-Enter)"),
+    ("pasted text", "is one prompt, however many lines it has"),
+    ("Up, Down", "what you said before"),
+    ("Ctrl-C, Esc", "stop what is under way; clear the line"),
+    ("while it works", "a line is said to the model before its next step"),
+];
+
+/// The modes, as they are typed.
+pub(super) const MODES: &str = "default, acceptEdits, plan, dontAsk, bypassPermissions";
+
+/// Commands that others have in conversations and that are typed in a shell here; ID stands for this session.
+pub(super) const ELSEWHERE: [(&str, &str); 14] = [
+    ("init", "rheon init"),
+    ("doctor", "rheon doctor"),
+    ("config", "rheon config show"),
+    ("settings", "rheon config edit"),
+    ("memory", "rheon memory list"),
+    ("models", "rheon models"),
+    ("permissions", "rheon policy test"),
+    ("sessions", "rheon sessions list"),
+    ("export", "rheon sessions export ID"),
+    ("rewind", "rheon sessions rewind ID"),
+    ("undo", "rheon sessions rewind ID"),
+    ("fork", "rheon -r ID --fork-session"),
+    ("login", "rheon models --vendors (says which variable holds the key of whom)"),
+    ("trust", "rheon trust show"),
 ];
 
 impl Input {
@@ -78,11 +114,14 @@ impl Input {
             "compact" => Self::Compact(arguments),
             "context" => Self::Context,
             "cost" | "usage" => Self::Cost,
-            "status" | "session" | "model" => Self::Status,
+            "status" | "session" => Self::Status,
+            "clear" | "new" | "reset" => Self::Clear,
+            "resume" | "continue" => Self::Resume(Some(arguments).filter(|id| !id.is_empty())),
+            "model" => Self::Model(Some(arguments).filter(|name| !name.is_empty())),
             "mode" if arguments.is_empty() => Self::Mode(None),
             "mode" => match mode(&arguments) {
                 Some(mode) => Self::Mode(Some(mode)),
-                None => Self::Other { name: name.to_owned(), arguments },
+                None => Self::NoSuchMode(arguments),
             },
             name => Self::Other { name: name.to_owned(), arguments },
         }

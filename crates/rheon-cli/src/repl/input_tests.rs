@@ -2,7 +2,7 @@
 
 use rheon_types::event::PermissionMode;
 
-use super::Input;
+use super::{ELSEWHERE, Input};
 
 #[test]
 fn lines_are_prompts_unless_they_name_a_command() {
@@ -19,11 +19,34 @@ fn lines_are_prompts_unless_they_name_a_command() {
     assert_eq!(Input::of("", "/mode"), Input::Mode(None));
     let other = Input::Other { name: "review".into(), arguments: "src main".into() };
     assert_eq!(Input::of("", "/review src main"), other);
-    assert_eq!(Input::of("", "/mode never"), Input::Other { name: "mode".into(), arguments: "never".into() });
+    assert_eq!(Input::of("", "/mode never"), Input::NoSuchMode("never".into()));
 }
 
 #[test]
 fn a_backslash_joins_lines() {
     assert_eq!(Input::of("", "first\\"), Input::Unfinished("first".into()));
     assert_eq!(Input::of("first", "second"), Input::Prompt("first\nsecond".into()));
+}
+
+#[test]
+fn what_others_call_it_is_understood() {
+    assert_eq!(Input::of("", "/clear"), Input::Clear);
+    assert_eq!(Input::of("", "/new"), Input::Clear);
+    assert_eq!(Input::of("", "/resume"), Input::Resume(None));
+    assert_eq!(Input::of("", "/resume 01a1"), Input::Resume(Some("01a1".into())));
+    assert_eq!(Input::of("", "/model"), Input::Model(None));
+    assert_eq!(Input::of("", "/model opus"), Input::Model(Some("opus".into())));
+}
+
+#[test]
+fn a_pasted_text_is_one_prompt() {
+    let text = "def f():\n    return 1\n\nWhat is it?";
+    assert_eq!(Input::of("", text), Input::Prompt(text.into()));
+}
+
+#[test]
+fn what_is_typed_elsewhere_is_no_command_here() {
+    for (name, _) in ELSEWHERE {
+        assert!(matches!(Input::of("", &format!("/{name}")), Input::Other { .. }), "{name}");
+    }
 }

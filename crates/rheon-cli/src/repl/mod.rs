@@ -1,9 +1,17 @@
 //! A conversation, line by line: for a person at a terminal.
 
+mod again;
 mod answer;
+mod conversation;
+mod drawing;
+mod edited;
+mod editing;
 mod input;
+mod keys;
 mod lines;
 mod questions;
 mod talk;
+mod typed;
 
-pub(crate) use talk::converse;
+pub(crate) use again::Again;
+pub(crate) use conversation::converse;

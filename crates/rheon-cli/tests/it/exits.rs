@@ -9,6 +9,9 @@ use serde_json::json;
 use crate::stage::{MODEL, Stage, come_back_at_once, reads};
 use crate::support::{Begun, Ran, kill};
 
+/// The id of a session that is named in what is said.
+const ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
+
 /// The model wants to write a file.
 fn writes() -> Reply {
     Reply::call("write", &json!({ "path": "new.txt", "content": "x" }))
@@ -23,12 +26,12 @@ fn stderr(ran: &Ran, code: i32) -> String {
 #[test]
 fn a_budget_that_is_spent() {
     let stage = Stage::new(Script::always(Reply::call("read", &json!({ "path": "a.txt" }))));
-    let ran = stage.run(&["hi", "--max-budget-usd", "0.001"]);
+    let ran = stage.run(&["hi", "--max-budget-usd", "0.001", "--session-id", ID]);
     expect![[r#"
         the budget does not cover the next call: $0.0000 of $0.0010
 
         stopped at a limit · 1 turn · 0 tools · 0 in / 0 out tokens · $0.0000 · N ms · $0.0010 of $0.0010 left
-        error: stopped: the budget is spent
+        error: stopped: the budget does not cover the next call; allow more with --max-budget-usd, or go on with rheon -r 01890a5d-ac96-774b-bcce-b302099a8057
     "#]]
     .assert_eq(&stderr(&ran, 3));
 }
@@ -36,13 +39,13 @@ fn a_budget_that_is_spent() {
 #[test]
 fn too_many_turns() {
     let stage = Stage::new(Script::always(Reply::call("read", &json!({ "path": "a.txt" }))));
-    let ran = stage.run(&["hi", "--max-turns", "1"]);
+    let ran = stage.run(&["hi", "--max-turns", "1", "--session-id", ID]);
     expect![[r#"
         ● read a.txt
           └ 1 the content · N ms
 
         stopped at a limit · 1 turn · 1 tool · 100 in / 20 out tokens · $0.0006 · N ms
-        error: stopped: the turn limit of 1 was reached
+        error: stopped: the turn limit of 1 was reached; allow more with --max-turns, or go on with rheon -r 01890a5d-ac96-774b-bcce-b302099a8057
     "#]]
     .assert_eq(&stderr(&ran, 4));
     let ran = stage.run(&["hi", "--max-turns", "1", "--output-format", "json"]);

@@ -63,10 +63,10 @@ fn nothing_to_go_on_with() {
         said += &format!("{:?} {}", ran.code, ran.stderr);
     }
     expect![[r#"
-        Some(1) error: there is no session in STAGE/workspace to go on with; begin one
-        Some(1) error: there is no session in STAGE/workspace to go on with; begin one
-        Some(1) error: there is no session "01890a5d-ac96-774b-bcce-b302099a8057"; list the sessions to see their ids
-        Some(1) error: there is no session "0"; list the sessions to see their ids
+        Some(1) error: there is no session in STAGE/workspace to go on with; begin one with `rheon`, or look for others with `rheon sessions list --all`
+        Some(1) error: there is no session in STAGE/workspace to go on with; begin one with `rheon`, or look for others with `rheon sessions list --all`
+        Some(1) error: there is no session "01890a5d-ac96-774b-bcce-b302099a8057"; `rheon sessions list --all` lists those of all folders
+        Some(1) error: there is no session "0"; `rheon sessions list --all` lists those of all folders
     "#]].assert_eq(&said);
     assert_eq!(stage.server.requests().len(), 0);
 }

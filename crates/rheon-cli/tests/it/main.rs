@@ -9,8 +9,11 @@ mod formats;
 mod going_on;
 mod help;
 mod manual;
+mod next_steps;
 mod stage;
 mod support;
+#[cfg(unix)]
+mod terminal;
 mod trace;
 mod trouble;
 mod wrong;

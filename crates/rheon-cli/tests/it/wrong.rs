@@ -106,16 +106,20 @@ fn a_session_id_that_is_a_path() {
 fn a_model_that_is_unknown() {
     let stage = stage();
     let mut said = String::new();
-    for model in ["nobody/x", "sonet", "", "/", "openai/"] {
+    for model in ["nobody/x", "sonet", "gtp-5", "antropic/claude-opus-5", "claud-opus-5", "", "/", "openai/"]
+    {
         let mut command = stage.rheon(&["-p", "hi", "--model", model]);
         command.env_remove("ANTHROPIC_API_KEY");
         said += &refused(&stage, &stage.ran(command));
     }
     expect![[r#"
-        error: no vendor is known to have a model "nobody/x"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models` lists what is known
-        error: no vendor is known to have a model "sonet"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models` lists what is known
+        error: no vendor is known to have a model "nobody/x"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models --all` lists what is known
+        error: no vendor is known to have a model "sonet"; did you mean anthropic/claude-sonnet-5-5? `rheon models --all` lists what is known
+        error: no vendor is known to have a model "gtp-5"; did you mean openai/gpt-5? `rheon models --all` lists what is known
+        error: no vendor is known to have a model "antropic/claude-opus-5"; did you mean anthropic/claude-opus-5? `rheon models --all` lists what is known
+        error: no vendor is known to have a model "claud-opus-5"; did you mean anthropic/claude-opus-5? `rheon models --all` lists what is known
         error: cannot read --model: "model": the text is empty; write one or leave the key out
-        error: no vendor is known to have a model "/"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models` lists what is known
+        error: no vendor is known to have a model "/"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models --all` lists what is known
         error: "openai/" names no model of a vendor: write vendor/model
     "#]].assert_eq(&said);
 }
@@ -160,6 +164,13 @@ fn settings_and_schemas_that_cannot_be_read() {
         ["--settings", "{"],
         ["--json-schema", "missing.json"],
         ["--json-schema", "{]"],
+        ["--json-schema", "true"],
+        ["--json-schema", "[1, 2]"],
+        ["--json-schema", "3"],
+        ["--json-schema", "\"object\""],
+        ["--json-schema", r#"{"type": "objct"}"#],
+        ["--json-schema", r#"{"properties": {"age": {"minimum": "low"}}}"#],
+        ["--json-schema", r##"{"properties": {"age": {"$ref": "#/nowhere"}}}"##],
         ["--mcp-config", "missing.json"],
         ["--setting-sources", "users"],
         ["--max-budget-usd", "much"],
@@ -170,12 +181,19 @@ fn settings_and_schemas_that_cannot_be_read() {
     expect![[r#"
         error: cannot read STAGE/workspace/missing.json: there is no such file; correct the name
         error: cannot read --settings: line 1: EOF while parsing an object
-        error: cannot read the schema in missing.json: No such file or directory (os error 2)
+        error: cannot read the schema in missing.json: there is no such file; name one, or write the schema itself: {...}
         error: --json-schema is no JSON schema: key must be a string at line 1 column 2
+        error: --json-schema is no JSON schema: it must be an object, for instance {"type": "object", "properties": {}}
+        error: --json-schema is no JSON schema: it must be an object, for instance {"type": "object", "properties": {}}
+        error: --json-schema is no JSON schema: it must be an object, for instance {"type": "object", "properties": {}}
+        error: --json-schema is no JSON schema: it must be an object, for instance {"type": "object", "properties": {}}
+        error: --json-schema is no JSON schema: at /type: "objct" is not valid under any of the schemas listed in the 'anyOf' keyword; types are object, array, string, number, integer, boolean and null
+        error: --json-schema is no JSON schema: at /properties/age/minimum: "low" is not of type "number"
+        error: --json-schema is no JSON schema: Pointer '/nowhere' does not exist
         error: cannot read STAGE/workspace/missing.json: there is no such file; correct the name
         error: --setting-sources knows user, project and local; this is none: "users"
         error: cannot read --max-budget-usd: "limits.budget_usd": much is no sum of dollars; write one such as 2.50
-        error: cannot work in missing: No such file or directory (os error 2)
+        error: cannot work in missing: there is no such folder; correct its name, or make it first
     "#]].assert_eq(&said);
 }
 
@@ -189,7 +207,7 @@ fn flags_that_make_no_sense_together() {
     expect![[r#"
         error: --fork-session needs a session to go on from: add -c, or -r ID
         error: --input-format stream-json needs --output-format stream-json
-        error: the argument '--continue' cannot be used with '--resume <ID>'
+        error: the argument '--continue' cannot be used with '--resume [<ID>]'
 
         Usage: rheon --print --model <MODEL> --continue <PROMPT>
 

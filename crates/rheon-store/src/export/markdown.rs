@@ -31,7 +31,13 @@ pub fn write_markdown<E: Borrow<Event>>(
             }
             Some(Passage::End(text)) => writeln!(out, "*{}*\n", one_line(&filter.text(&text)))?,
             Some(Passage::Note(text)) => quote(out, &filter.text(&text))?,
-            Some(Passage::Message(message)) => write_message(out, message, &mut filter, options)?,
+            Some(Passage::Message(message)) => {
+                let number = match options.event_numbers {
+                    true => format!(" · event {}", event.seq),
+                    false => String::new(),
+                };
+                write_message(out, message, &number, &mut filter, options)?;
+            }
         }
     }
     writeln!(out, "---\n\n*{}*", filter.report)?;
@@ -41,6 +47,7 @@ pub fn write_markdown<E: Borrow<Event>>(
 fn write_message(
     out: &mut impl Write,
     message: &AgentMessage,
+    number: &str,
     filter: &mut Filter<'_>,
     options: &ExportOptions,
 ) -> io::Result<()> {
@@ -48,7 +55,7 @@ fn write_message(
         AgentMessage::Llm(llm) => &llm.message,
         AgentMessage::Extension(extension) => {
             let kind = filter.text(&extension.kind);
-            writeln!(out, "## {}\n", one_line(&kind))?;
+            writeln!(out, "## {}{number}\n", one_line(&kind))?;
             return writeln!(out, "{}", fenced(&pretty(&filter.value(&extension.data)), "json"));
         }
     };
@@ -58,17 +65,18 @@ fn write_message(
                 Author::User => "User",
                 Author::Runtime => "Note to the model",
             };
-            writeln!(out, "## {heading}\n")?;
+            writeln!(out, "## {heading}{number}\n")?;
         }
         Message::Assistant(answer) => {
-            writeln!(out, "## Assistant\n")?;
+            writeln!(out, "## Assistant{number}\n")?;
             if let Some(error) = &answer.error_message {
                 quote(out, &filter.text(error))?;
             }
         }
         Message::ToolResult(result) => {
             let mark = if result.is_error { " (error)" } else { "" };
-            writeln!(out, "### Result of {}{mark}\n", one_line(&filter.text(result.tool_name.as_str())))?;
+            let name = filter.text(result.tool_name.as_str());
+            writeln!(out, "### Result of {}{mark}{number}\n", one_line(&name))?;
         }
     }
     let is_result = matches!(said, Message::ToolResult(_));

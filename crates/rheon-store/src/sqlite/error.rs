@@ -71,7 +71,7 @@ pub enum DatabaseError {
         path: PathBuf,
     },
     /// Its content is damaged.
-    #[error("{path} is damaged: {detail}", path = path.display())]
+    #[error("{path} is damaged: {detail}; move the file away, and a new one is begun", path = path.display())]
     Damaged {
         /// The database.
         path: PathBuf,

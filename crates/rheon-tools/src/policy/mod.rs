@@ -26,7 +26,7 @@ mod user_rules;
 mod visible;
 mod wildcard;
 
-pub use advice::advice;
+pub use advice::{advice, nearest};
 pub(crate) use condition::Condition;
 pub use document::{Document, DocumentError, RuleEntry};
 pub(crate) use explanation::mode_name;

@@ -58,7 +58,16 @@ impl ContextReport {
     }
 
     fn row(&self, f: &mut fmt::Formatter<'_>, name: &str, tokens: u64) -> fmt::Result {
-        let tenths = u128::from(tokens) * 1_000 / u128::from(self.window.max(1));
+        self.row_of(f, name, tokens, self.tenths(tokens))
+    }
+
+    /// How much of the window that is, in tenths of a percent, rounded.
+    fn tenths(&self, tokens: u64) -> u128 {
+        let window = u128::from(self.window.max(1));
+        (u128::from(tokens) * 1_000 + window / 2) / window
+    }
+
+    fn row_of(&self, f: &mut fmt::Formatter<'_>, name: &str, tokens: u64, tenths: u128) -> fmt::Result {
         let name: String = name.chars().take(28).collect();
         writeln!(f, "{name:<28} {:>10}  {:>3}.{} %", grouped(tokens), tenths / 10, tenths % 10)
     }
@@ -79,7 +88,13 @@ impl fmt::Display for ContextReport {
         self.row(f, "tools", self.tools)?;
         self.row(f, "messages", self.messages)?;
         self.row(f, "used", self.used())?;
-        self.row(f, "free", self.free())?;
+        // What is used and what is free are the whole window, rounded or not.
+        self.row_of(
+            f,
+            "free",
+            self.free(),
+            self.tenths(self.window).saturating_sub(self.tenths(self.used())),
+        )?;
         self.row(f, "window", self.window)
     }
 }

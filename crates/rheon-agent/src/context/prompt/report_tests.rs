@@ -21,8 +21,8 @@ fn the_report_shows_what_takes_how_much() {
         system prompt, dynamic               12    0.0 %
           date                               12    0.0 %
         tools                             3,000    1.5 %
-        messages                         12,345    6.1 %
-        used                             15,783    7.8 %
+        messages                         12,345    6.2 %
+        used                             15,783    7.9 %
         free                            184,217   92.1 %
         window                          200,000  100.0 %
     "#]]

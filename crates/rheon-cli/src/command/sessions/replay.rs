@@ -1,5 +1,7 @@
 //! `rheon sessions replay`.
 
+use rheon_app::keeping::Until;
+
 use super::kept::keeper;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -14,12 +16,17 @@ use crate::runtime::block_on;
 pub(crate) struct Replay {
     /// Which session
     session: String,
+
+    /// Only up to this event
+    #[arg(long, value_name = "EVENT")]
+    until: Option<u64>,
 }
 
 impl Replay {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
         let (keeper, _) = keeper()?;
-        let report = block_on(async { keeper.replay(&self.session).await.map_err(Failure::error) })?;
+        let until = self.until.map_or(Until::End, Until::Seq);
+        let report = block_on(async { keeper.replay(&self.session, until).await.map_err(Failure::error) })?;
         let taken = match report.taken {
             0 => String::new(),
             taken => format!(" ({} taken as recorded)", count(taken as u64, "event")),

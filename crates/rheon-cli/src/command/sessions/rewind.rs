@@ -67,8 +67,8 @@ impl Rewind {
             WhatFlag::Both => What::Both,
         };
         let plan = keeper.plan_rewind(&self.session, To::Before(to), what).await.map_err(Failure::error)?;
-        remark(&planned(&plan));
         if !self.yes {
+            remark(&told(&plan, Tense::Planned));
             if !stdin().is_terminal() {
                 return Err(Failure::usage("nothing was done: say --yes to do it without being asked"));
             }
@@ -78,7 +78,13 @@ impl Rewind {
             }
         }
         let others = if self.overwrite { Others::Overwrite } else { Others::Refuse };
+        let done = told(&plan, Tense::Done);
         let rewound = keeper.rewind(plan, others).await.map_err(Failure::error)?;
+        remark(&done);
+        let failed = rewound.files.iter().flat_map(|files| &files.errors);
+        for (path, problem) in failed {
+            remark(&format!("not done: {}: {problem}", path.display()));
+        }
         if let Some(session) = &rewound.session {
             remark(&format!("the conversation goes on in a new session; to go on: rheon -r {session}"));
             return print(&format!("{session}\n"));
@@ -101,14 +107,26 @@ fn listed(points: &[Point], now: Timestamp) -> String {
     table.text()
 }
 
-fn planned(plan: &RewindPlan) -> String {
+/// Whether it is still to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tense {
+    Planned,
+    Done,
+}
+
+/// What a rewind would do, or did.
+fn told(plan: &RewindPlan, tense: Tense) -> String {
     let mut lines = Vec::new();
+    let [go, come_back, change] = match tense {
+        Tense::Planned => ["would go", "would come back", "would change"],
+        Tense::Done => ["gone", "came back", "changed back"],
+    };
     if let Some(conversation) = &plan.conversation {
-        lines.push(format!("{} would go", count(conversation.count as u64, "message")));
+        lines.push(format!("{} {go}", count(conversation.count as u64, "message")));
     }
     if let Some(files) = &plan.files {
         let (created, modified, removed) = (files.created, files.modified, files.removed);
-        lines.push(format!("files: {created} would come back, {modified} would change, {removed} would go"));
+        lines.push(format!("files: {created} {come_back}, {modified} {change}, {removed} {go}"));
         lines.extend(files.changes.iter().map(|change| format!("  {}", change.path.display())));
         if files.others_count > 0 {
             lines.push(format!("{} of them somebody else changed since", files.others_count));

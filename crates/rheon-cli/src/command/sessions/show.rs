@@ -13,6 +13,8 @@ use crate::render::inert;
 use crate::runtime::block_on;
 
 /// Read a session
+///
+/// Each message has the number of its event, which `rheon sessions rewind --to`, `fork --at` and `replay --until` take.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Show {
     /// Which session
@@ -35,7 +37,8 @@ impl Show {
             }
             return print(&text);
         }
-        let (collected, options) = (Collected::default(), ExportOptions::default());
+        let options = ExportOptions { event_numbers: true, ..ExportOptions::default() };
+        let collected = Collected::default();
         let out = collected.clone();
         block_on(async {
             keeper.export(&self.session, ExportFormat::Markdown, options, out).await.map_err(Failure::error)

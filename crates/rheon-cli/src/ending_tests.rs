@@ -1,0 +1,92 @@
+//! What is said at the end of a run that went wrong, and what can be done then.
+
+use std::sync::Arc;
+
+use expect_test::expect;
+use rheon_types::event::{Ledger, Meter};
+use rheon_types::{
+    AgentEvent, AgentOutput, Event, LimitKind, LoopId, ProviderError, ProviderErrorKind, RunEnd, RunFailure,
+    SessionId, Timestamp, Usage,
+};
+
+use super::Ending;
+
+fn event(kind: AgentEvent) -> Event {
+    Event { seq: 1, at: Timestamp::default(), session_id: "s".into(), loop_id: LoopId::from("l"), kind }
+}
+
+/// What is said of a run that ended so, in a session that is kept.
+fn said(end: RunEnd) -> String {
+    let mut ending = Ending::default();
+    ending.observe(&event(AgentEvent::AgentEnd { output: Arc::new(output(end)) }));
+    ending.problem(Some(&SessionId::from("01890a5d"))).unwrap()
+}
+
+fn output(end: RunEnd) -> AgentOutput {
+    AgentOutput {
+        messages: Vec::new(),
+        text: String::new(),
+        usage: Usage::default(),
+        cost: None,
+        turns: 1,
+        end,
+        structured: None,
+        unfinished: None,
+    }
+}
+
+fn failed(kind: ProviderErrorKind, message: &str) -> RunEnd {
+    RunEnd::Failed { failure: RunFailure::Provider { error: ProviderError::new(kind, message) } }
+}
+
+#[test]
+fn every_limit_names_its_flag_and_how_to_go_on() {
+    let limits = [LimitKind::Turns, LimitKind::Duration, LimitKind::Tokens, LimitKind::Budget];
+    let ends = limits.map(|limit| RunEnd::Limit { limit, message: "the limit was reached".into() });
+    let lines: Vec<String> = ends.into_iter().chain([RunEnd::Truncated]).map(said).collect();
+    expect![[r#"
+        stopped: the limit was reached; allow more with --max-turns, or go on with rheon -r 01890a5d
+        stopped: the limit was reached; allow more with --max-minutes, or go on with rheon -r 01890a5d
+        stopped: the limit was reached; allow more with --max-tokens, or go on with rheon -r 01890a5d
+        stopped: the limit was reached; allow more with --max-budget-usd, or go on with rheon -r 01890a5d
+        the last answer was cut off by its token limit; allow longer ones with limits.output_tokens_max in your settings, or go on with rheon -r 01890a5d"#]].assert_eq(&lines.join("\n"));
+}
+
+#[test]
+fn a_budget_that_covers_no_call_is_not_called_spent() {
+    let mut ending = Ending::default();
+    let meter = Meter { spent: 0, cap: Some(10), ..Meter::default() };
+    let ledger = Arc::new(Ledger { micro_usd: meter, ..Ledger::default() });
+    ending.observe(&event(AgentEvent::BudgetExceeded { ledger }));
+    let end = RunEnd::Limit { limit: LimitKind::Budget, message: "the budget is spent".into() };
+    ending.observe(&event(AgentEvent::AgentEnd { output: Arc::new(output(end)) }));
+    let problem = ending.problem(None).unwrap();
+    assert_eq!(problem, "stopped: the budget does not cover the next call; allow more with --max-budget-usd");
+}
+
+#[test]
+fn every_failure_of_a_service_has_a_next_step() {
+    let refused =
+        "cannot connect to http://127.0.0.1:1: tcp connect error: Connection refused (os error 111)";
+    let unknown_host = "cannot connect to http://nowhere: dns error; check the base URL and the network";
+    let lines: Vec<String> = [
+        failed(ProviderErrorKind::Network, refused),
+        failed(ProviderErrorKind::Network, unknown_host),
+        failed(ProviderErrorKind::Timeout, "https://api.example did not answer within 60 s"),
+        failed(ProviderErrorKind::Auth, "401 authentication_error: invalid x-api-key"),
+        failed(ProviderErrorKind::InvalidRequest, "404 not_found_error: model: claude-9"),
+        failed(ProviderErrorKind::ContextOverflow, "400 prompt is too long"),
+        RunEnd::Failed { failure: RunFailure::Window { message: "nothing can be left out".into() } },
+    ]
+    .into_iter()
+    .map(said)
+    .collect();
+    expect![[r#"
+        the model call failed: cannot connect to http://127.0.0.1:1: tcp connect error: Connection refused (os error 111); is the server running? `rheon doctor --online` tries to reach it
+        the model call failed: cannot connect to http://nowhere: dns error; check the base URL and the network
+        the model call failed: https://api.example did not answer within 60 s; try again, or see with `rheon doctor --online` whether the service can be reached
+        the model call failed: 401 authentication_error: invalid x-api-key; check the key that is set for this service, and what its account may do
+        the model call failed: 404 not_found_error: model: claude-9; `rheon models` lists the names that are known
+        the model call failed: 400 prompt is too long; begin a new session, or name a model with a larger window
+        the window is full: nothing can be left out; begin a new session, or name a model with a larger window"#]].assert_eq(&lines.join("\n"));
+}

@@ -1,0 +1,123 @@
+//! Conversations one after the other, on one terminal: sessions are opened and closed around what is said.
+
+use std::io::{self, IsTerminal as _};
+
+use rheon_app::observe::Observing;
+use rheon_app::session::{OpenSession, Opening, SessionEndReason};
+use rheon_types::{Author, Content, Message};
+use tokio_util::sync::CancellationToken;
+
+use super::again::{Again, Left};
+use super::lines::Lines;
+use super::talk::Talk;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::flags::OutputFlags;
+use crate::opening::open;
+use crate::output::{Output, complain, murmur};
+use crate::render::Detail;
+use crate::show::{Look, Show};
+use crate::signals::Interrupts;
+use crate::terminal::{self, Audience};
+
+/// How many of the things that were said before can be brought back.
+const PAST_MAX: usize = 100;
+
+/// Speaks with a person until that person has no more to say. `reopen` makes what another conversation is opened with.
+pub(crate) async fn converse(
+    opening: Opening,
+    first: Option<String>,
+    flags: &OutputFlags,
+    reopen: impl Fn(&Again) -> Result<Opening, Failure>,
+) -> Result<Exit, Failure> {
+    let mut opened = Opened::new(opening, flags).await?;
+    let mut interrupts = Interrupts::listen()
+        .map_err(|error| Failure::error(format_args!("cannot listen to signals: {error}")))?;
+    let mut lines = lines(flags, &opened.session);
+    let (mut first, mut model) = (first, None);
+    loop {
+        let Opened { session, show, .. } = &opened;
+        let mut talk = Talk { lines: &mut lines, interrupts: &mut interrupts, show, session };
+        let left = talk.go_on(first.take()).await?;
+        lines.rest();
+        let back = Again { session: opened.close(&left).await, model: model.clone() };
+        let again = match left {
+            Left::End(exit) => return Ok(exit),
+            Left::ForNew => Again { session: None, model },
+            Left::ForSession(session) => Again { session: Some(session), model },
+            Left::ForModel(model) => Again { session: back.session.clone(), model: Some(model) },
+        };
+        let next = match reopen(&again) {
+            Ok(opening) => Opened::new(opening, flags).await,
+            Err(failure) => Err(failure),
+        };
+        (opened, model) = match next {
+            Ok(opened) => (opened, again.model),
+            // Whoever mistypes a name has not said goodbye.
+            Err(failure) => {
+                complain(&failure.to_string());
+                (Opened::new(reopen(&back)?, flags).await?, back.model)
+            }
+        };
+    }
+}
+
+/// Keys are taken one by one where the terminal can be drawn on.
+fn lines(flags: &OutputFlags, session: &OpenSession) -> Lines {
+    if flags.plain || !io::stderr().is_terminal() || !terminal::can_be_drawn_on() {
+        return Lines::plain();
+    }
+    let messages = session.client().agent().messages();
+    let said = messages.iter().filter_map(|message| match message.as_llm()? {
+        Message::User(user) if user.author == Author::User => {
+            let texts = user.content.iter().filter_map(|content| match content {
+                Content::Text { text } => Some(text.as_str()),
+                Content::Image { .. } | Content::Thinking { .. } | Content::ToolCall(_) => None,
+            });
+            Some(texts.collect::<Vec<_>>().join("\n"))
+        }
+        Message::User(_) | Message::Assistant(_) | Message::ToolResult(_) => None,
+    });
+    let mut past: Vec<String> = said.collect();
+    Lines::edited(past.split_off(past.len().saturating_sub(PAST_MAX)))
+}
+
+/// A session with all that belongs to it.
+struct Opened {
+    session: OpenSession,
+    observing: Observing,
+    show: Show,
+}
+
+impl Opened {
+    async fn new(opening: Opening, flags: &OutputFlags) -> Result<Self, Failure> {
+        let settings = &opening.config.settings;
+        let detail = if flags.verbose { Detail::More } else { Detail::Normal };
+        let screen = terminal::screen(Audience::Speaker, &settings.interface, detail, settings.limits.budget);
+        let (session, observing) = open(opening, flags).await?;
+        let show = Show::new(Look::Text(screen), Output::new(CancellationToken::new()));
+        Ok(Self { session, observing, show })
+    }
+
+    /// Ends it in order, and says how to come back to it: its id, if there is anything to come back to.
+    async fn close(self, left: &Left) -> Option<String> {
+        let Self { session, observing, show } = self;
+        show.still();
+        let id = session.session_id().to_string();
+        let is_kept = session.kept().is_kept() && !session.client().agent().messages().is_empty();
+        let reason = match left {
+            Left::End(_) => SessionEndReason::PromptInputExit,
+            Left::ForNew => SessionEndReason::Clear,
+            Left::ForSession(_) | Left::ForModel(_) => SessionEndReason::Resume,
+        };
+        session.close(reason).await;
+        observing.end().await;
+        match left {
+            Left::End(_) | Left::ForNew | Left::ForSession(_) if is_kept => {
+                murmur(&format!("To go on with this session: rheon -r {id}\n"));
+            }
+            Left::End(_) | Left::ForNew | Left::ForSession(_) | Left::ForModel(_) => {}
+        }
+        is_kept.then_some(id)
+    }
+}

@@ -1,0 +1,214 @@
+//! `EditedLines`: lines that are edited here: keys in, lines out, and the text drawn after every key.
+
+use std::collections::VecDeque;
+use std::io::{self, Read as _};
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::sleep;
+
+use super::drawing::Drawing;
+use super::editing::{Edited, Editing, Unit, text};
+use super::keys::{Key, Keys};
+use super::typed::Typed;
+use crate::output::murmur;
+use crate::raw_mode::{self, RawMode};
+use crate::terminal::size;
+
+/// How long the rest of a key may take that begins like Escape.
+const ESCAPE_TIME_MAX: Duration = Duration::from_millis(50);
+
+/// How much is read at once.
+const READ_BYTES_MAX: usize = 64 * 1024;
+
+/// What comes from the terminal.
+enum FromTerminal {
+    Bytes(Vec<u8>),
+    /// The program was stopped and goes on: what was drawn is gone.
+    Continued,
+    End,
+}
+
+/// Lines that are edited here.
+pub(super) struct EditedLines {
+    terminal: mpsc::Receiver<FromTerminal>,
+    keys: Keys,
+    /// Keys that came together with those before them.
+    waiting: VecDeque<Key>,
+    editing: Editing,
+    drawing: Drawing,
+    /// What stands before the text; nothing while it is not drawn.
+    prompt: Option<String>,
+    /// What was being typed when a question came.
+    set_aside: Option<Vec<Unit>>,
+    _raw: RawMode,
+}
+
+impl EditedLines {
+    /// Begins to read. The thread that does so ends with the input, or with the program.
+    pub(super) fn begin(past: Vec<String>) -> io::Result<Self> {
+        let raw = RawMode::begin()?;
+        let (sender, terminal) = mpsc::channel(16);
+        redraw_when_continued(sender.clone())?;
+        std::thread::spawn(move || {
+            let mut stdin = io::stdin().lock();
+            let mut buffer = vec![0; READ_BYTES_MAX];
+            while let Ok(length @ 1..) = stdin.read(&mut buffer) {
+                let read = buffer.get(..length).unwrap_or_default().to_vec();
+                if sender.blocking_send(FromTerminal::Bytes(read)).is_err() {
+                    return;
+                }
+            }
+            // Whoever does not listen any more needs no end.
+            sender.blocking_send(FromTerminal::End).ok();
+        });
+        Ok(Self {
+            terminal,
+            keys: Keys::default(),
+            waiting: VecDeque::new(),
+            editing: Editing::with_past(past),
+            drawing: Drawing::default(),
+            prompt: None,
+            set_aside: None,
+            _raw: raw,
+        })
+    }
+
+    pub(super) fn prompt(&mut self, prompt: &str) {
+        // What is above stays.
+        let above = prompt.rfind('\n').map_or(0, |end| end + 1);
+        murmur(prompt.get(..above).unwrap_or_default());
+        self.prompt = prompt.get(above..).map(str::to_owned);
+        self.drawing = Drawing::default();
+        self.show();
+    }
+
+    pub(super) fn ask(&mut self, question: &str) {
+        let draft = self.editing.take();
+        self.set_aside.get_or_insert(draft);
+        self.prompt(question);
+    }
+
+    pub(super) fn rest(&mut self) {
+        self.hide();
+        self.prompt = None;
+        self.come_back();
+    }
+
+    pub(super) fn hide(&mut self) {
+        if self.prompt.is_some() {
+            murmur(&self.drawing.hide());
+        }
+    }
+
+    pub(super) fn show(&mut self) {
+        if let Some(prompt) = &self.prompt {
+            murmur(&self.drawing.draw(prompt, self.editing.units(), self.editing.cursor(), size()));
+        }
+    }
+
+    pub(super) fn clear(&mut self) -> bool {
+        let had = !self.editing.is_empty();
+        if self.prompt.take().is_some() {
+            murmur(&self.drawing.leave());
+        }
+        self.editing.take();
+        had
+    }
+
+    pub(super) fn draft(&self) -> String {
+        match self.prompt {
+            Some(_) => String::new(),
+            None => text(self.editing.units()),
+        }
+    }
+
+    pub(super) async fn next(&mut self) -> Typed {
+        loop {
+            if let Some(typed) = self.take_waiting() {
+                return typed;
+            }
+            tokio::select! {
+                read = self.terminal.recv() => match read {
+                    None | Some(FromTerminal::End) => return Typed::End,
+                    Some(FromTerminal::Continued) => self.waiting.push_back(Key::Redraw),
+                    Some(FromTerminal::Bytes(bytes)) => self.waiting.extend(self.keys.take(&bytes)),
+                },
+                () = sleep(ESCAPE_TIME_MAX), if self.keys.has_lone_escape() => {
+                    self.waiting.extend(self.keys.take_lone_escape());
+                }
+            }
+        }
+    }
+
+    /// Does what the waiting keys ask for, up to the first that somebody has to hear of.
+    fn take_waiting(&mut self) -> Option<Typed> {
+        let mut is_changed = false;
+        while let Some(key) = self.waiting.pop_front() {
+            let typed = match self.editing.key(key) {
+                Edited::Changed => {
+                    is_changed = true;
+                    continue;
+                }
+                Edited::Line(line) => {
+                    // What came with it was not drawn yet.
+                    self.finish(&line);
+                    Typed::Line(line)
+                }
+                Edited::End => Typed::End,
+                Edited::Escape => Typed::Escape,
+                Edited::TooLong => Typed::TooLong,
+            };
+            return Some(typed);
+        }
+        match (is_changed, &self.prompt) {
+            (true, Some(_)) => {
+                self.show();
+                None
+            }
+            (true, None) => Some(Typed::Draft),
+            (false, _) => None,
+        }
+    }
+
+    /// The line is whole: it stays on the screen, and what is said next stands below it.
+    fn finish(&mut self, line: &str) {
+        if let Some(prompt) = self.prompt.take() {
+            let whole = Editing::with_text(line);
+            murmur(&self.drawing.draw(&prompt, whole.units(), whole.cursor(), size()));
+            murmur(&self.drawing.leave());
+        }
+        match self.set_aside {
+            Some(_) => self.come_back(),
+            None => self.editing.remember(line),
+        }
+    }
+
+    /// What was being typed before a question is there again.
+    fn come_back(&mut self) {
+        if let Some(units) = self.set_aside.take() {
+            self.editing.put(units);
+        }
+    }
+}
+
+/// A program that was stopped and goes on sets up the terminal again and draws what was there.
+#[cfg(unix)]
+fn redraw_when_continued(sender: mpsc::Sender<FromTerminal>) -> io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut continued = signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?;
+    tokio::spawn(async move {
+        while continued.recv().await.is_some() {
+            raw_mode::again();
+            if sender.send(FromTerminal::Continued).await.is_err() {
+                return;
+            }
+        }
+    });
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn redraw_when_continued(_sender: mpsc::Sender<FromTerminal>) -> io::Result<()> {
+    Ok(())
+}

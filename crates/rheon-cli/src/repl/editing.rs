@@ -1,0 +1,212 @@
+//! `Editing`: the text that is being typed, changed key by key, and what was typed before. Pure.
+
+use super::keys::Key;
+
+/// A pasted text with more lines or characters than this is one thing to look at and to erase.
+const PASTE_LINES_SHOWN_MAX: usize = 5;
+const PASTE_CHARS_SHOWN_MAX: usize = 400;
+
+/// How many texts are remembered.
+const PAST_MAX: usize = 1_000;
+
+/// One thing in the text: the cursor stands before or after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Unit {
+    Character(char),
+    /// A long pasted text.
+    Paste(String),
+}
+
+/// What a key did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Edited {
+    /// The text, or the place in it, is another.
+    Changed,
+    /// The text is whole.
+    Line(String),
+    /// There will be no more.
+    End,
+    /// Nothing to the text, but somebody wants to get away.
+    Escape,
+    /// What was pasted is too long.
+    TooLong,
+}
+
+/// The text that is being typed.
+#[derive(Debug, Default)]
+pub(super) struct Editing {
+    units: Vec<Unit>,
+    cursor: usize,
+    past: Vec<Vec<Unit>>,
+    /// Which of the past is shown; its length where none is.
+    place: usize,
+    /// What was being typed before the past was looked at.
+    draft: Vec<Unit>,
+}
+
+impl Editing {
+    /// With texts that were typed earlier, the oldest first.
+    pub(super) fn with_past(past: impl IntoIterator<Item = String>) -> Self {
+        let mut editing = Self::default();
+        past.into_iter().for_each(|text| editing.remember(&text));
+        editing
+    }
+
+    /// A text that stands already.
+    pub(super) fn with_text(text: &str) -> Self {
+        let mut editing = Self::default();
+        editing.put(units(text));
+        editing
+    }
+
+    pub(super) fn units(&self) -> &[Unit] {
+        &self.units
+    }
+
+    pub(super) fn cursor(&self) -> usize {
+        self.cursor
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.units.is_empty()
+    }
+
+    /// Takes the text away; it can be put back.
+    pub(super) fn take(&mut self) -> Vec<Unit> {
+        self.cursor = 0;
+        self.place = self.past.len();
+        std::mem::take(&mut self.units)
+    }
+
+    /// Puts a text in the place of what is there.
+    pub(super) fn put(&mut self, units: Vec<Unit>) {
+        self.cursor = units.len();
+        self.units = units;
+    }
+
+    /// Does what the key asks for.
+    pub(super) fn key(&mut self, key: Key) -> Edited {
+        match key {
+            Key::Character(character) => self.insert([Unit::Character(character)]),
+            Key::LineBreak => self.insert([Unit::Character('\n')]),
+            Key::Paste(text) => self.insert(units(&text)),
+            Key::PasteTooLong => return Edited::TooLong,
+            Key::Enter if self.ends_with_backslash() => {
+                self.units.pop();
+                self.cursor = self.units.len();
+                self.insert([Unit::Character('\n')]);
+            }
+            Key::Enter => return Edited::Line(text(&self.take())),
+            Key::EndOfInput if self.is_empty() => return Edited::End,
+            Key::Escape => return Edited::Escape,
+            Key::Backspace => self.erase(self.cursor.saturating_sub(1), self.cursor),
+            Key::Delete | Key::EndOfInput => self.erase(self.cursor, self.cursor + 1),
+            Key::EraseBefore => self.erase(0, self.cursor),
+            Key::EraseAfter => self.erase(self.cursor, self.units.len()),
+            Key::EraseWord => self.erase(self.word_before(), self.cursor),
+            Key::Left => self.cursor = self.cursor.saturating_sub(1),
+            Key::Right => self.cursor = (self.cursor + 1).min(self.units.len()),
+            Key::WordLeft => self.cursor = self.word_before(),
+            Key::WordRight => self.cursor = self.word_after(),
+            Key::Home => self.cursor = 0,
+            Key::End => self.cursor = self.units.len(),
+            Key::Up => self.look_at(self.place.saturating_sub(1)),
+            Key::Down => self.look_at(self.place + 1),
+            Key::Redraw => {}
+        }
+        Edited::Changed
+    }
+
+    fn ends_with_backslash(&self) -> bool {
+        self.cursor == self.units.len() && self.units.last() == Some(&Unit::Character('\\'))
+    }
+
+    fn insert(&mut self, new: impl IntoIterator<Item = Unit>) {
+        let before = self.units.len();
+        self.units.splice(self.cursor..self.cursor, new);
+        self.cursor += self.units.len() - before;
+    }
+
+    fn erase(&mut self, from: usize, to: usize) {
+        let to = to.min(self.units.len());
+        if from < to {
+            self.units.drain(from..to);
+            self.cursor = from;
+        }
+    }
+
+    /// Where the word begins that the cursor is in or behind.
+    fn word_before(&self) -> usize {
+        let before = self.units.get(..self.cursor).unwrap_or_default().iter().rev();
+        let gap = before.clone().take_while(|unit| !is_word(unit)).count();
+        let word = before.skip(gap).take_while(|unit| is_word(unit)).count();
+        self.cursor - gap - word
+    }
+
+    /// Where the word ends that the cursor is in or before.
+    fn word_after(&self) -> usize {
+        let after = self.units.get(self.cursor..).unwrap_or_default().iter();
+        let gap = after.clone().take_while(|unit| !is_word(unit)).count();
+        let word = after.skip(gap).take_while(|unit| is_word(unit)).count();
+        self.cursor + gap + word
+    }
+
+    /// Shows another of the past; after the last of it, what was being typed.
+    fn look_at(&mut self, place: usize) {
+        let place = place.min(self.past.len());
+        if place == self.place {
+            return;
+        }
+        if self.place == self.past.len() {
+            self.draft = std::mem::take(&mut self.units);
+        }
+        let shown = match self.past.get(place) {
+            Some(past) => past.clone(),
+            None => std::mem::take(&mut self.draft),
+        };
+        self.put(shown);
+        self.place = place;
+    }
+
+    /// Keeps a text to be looked at again, unless it is the last one.
+    pub(super) fn remember(&mut self, text: &str) {
+        let units = units(text);
+        if !text.trim().is_empty() && self.past.last() != Some(&units) {
+            self.past.push(units);
+        }
+        if self.past.len() > PAST_MAX {
+            self.past.remove(0);
+        }
+        self.place = self.past.len();
+    }
+}
+
+/// The text as it was typed and pasted.
+pub(super) fn text(units: &[Unit]) -> String {
+    let mut text = String::new();
+    for unit in units {
+        match unit {
+            Unit::Character(character) => text.push(*character),
+            Unit::Paste(paste) => text.push_str(paste),
+        }
+    }
+    text
+}
+
+/// A text that comes all at once: one thing if it is long, its characters otherwise.
+fn units(text: &str) -> Vec<Unit> {
+    let is_long =
+        text.lines().count() > PASTE_LINES_SHOWN_MAX || text.chars().count() > PASTE_CHARS_SHOWN_MAX;
+    match is_long {
+        true => vec![Unit::Paste(text.to_owned())],
+        false => text.chars().map(Unit::Character).collect(),
+    }
+}
+
+fn is_word(unit: &Unit) -> bool {
+    matches!(unit, Unit::Character(character) if character.is_alphanumeric() || *character == '_')
+}
+
+#[cfg(test)]
+#[path = "editing_tests.rs"]
+mod tests;

@@ -1,0 +1,112 @@
+//! What is said when something cannot be done, and what was done: with the words that help to go on.
+
+use expect_test::expect;
+use rheon_testkit::server::Reply;
+use serde_json::json;
+
+use crate::stage::{Stage, write};
+use crate::support::Ran;
+
+const ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
+
+fn run(stage: &Stage, arguments: &[&str]) -> Ran {
+    stage.ran(stage.rheon(arguments))
+}
+
+/// A session in which a file was written.
+fn written() -> Stage {
+    let call = Reply::call("write", &json!({ "path": "new.txt", "content": "x" }));
+    let stage = Stage::new([call, Reply::text("It is written.")]);
+    let ran = stage.run(&["Write new.txt.", "--session-id", ID, "--permission-mode", "acceptEdits"]);
+    assert_eq!((ran.stdout.as_str(), ran.code), ("It is written.\n", Some(0)), "{}", ran.stderr);
+    stage
+}
+
+#[test]
+fn a_session_is_shown_with_the_numbers_that_others_take() {
+    let stage = written();
+    let shown = run(&stage, &["sessions", "show", ID]);
+    assert_eq!(shown.code, Some(0), "{}", shown.stderr);
+    let headings: Vec<&str> = shown.stdout.lines().filter(|line| line.contains(" · event ")).collect();
+    expect![[r#"
+        ## User · event 4
+        ## Assistant · event 8
+        ### Result of write · event 14
+        ## Assistant · event 20"#]]
+    .assert_eq(&headings.join("\n"));
+    let number = |heading: &str| heading.rsplit(' ').next().unwrap().to_owned();
+    let (prompt, last) = (number(headings[0]), number(headings.last().unwrap()));
+    let replayed = run(&stage, &["sessions", "replay", ID, "--until", &last]);
+    let expected = format!("{last} events of 1 run came out again as recorded");
+    assert!(replayed.stdout.starts_with(&expected), "{replayed:?}");
+
+    let planned = run(&stage, &["sessions", "rewind", ID, "--to", &prompt]);
+    let done = run(&stage, &["sessions", "rewind", ID, "--to", &prompt, "--yes"]);
+    let new_id = done.stdout.trim().to_owned();
+    assert_eq!((planned.code, done.code), (Some(2), Some(0)), "{}", done.stderr);
+    assert!(!stage.path("workspace/new.txt").exists());
+    expect![[r#"
+        4 messages would go
+        files: 0 would come back, 0 would change, 1 would go
+          new.txt
+        error: nothing was done: say --yes to do it without being asked
+        ---
+        4 messages gone
+        files: 0 came back, 0 changed back, 1 gone
+          new.txt
+        the conversation goes on in a new session; to go on: rheon -r NEW
+    "#]]
+    .assert_eq(&format!("{}---\n{}", planned.stderr, done.stderr.replace(&new_id, "NEW")));
+}
+
+#[test]
+fn a_session_that_is_not_there_and_those_that_are() {
+    let stage = written();
+    let mut said = String::new();
+    for arguments in [&["hi", "-r", "zzz"][..], &["hi", "-r"]] {
+        let ran = stage.run(arguments);
+        assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(1)));
+        said += &ran.stderr;
+    }
+    expect![[r#"
+        error: there is no session "zzz"; the latest one here is 01890a5d-ac96-774b-bcce-b302099a8057; `rheon sessions list` lists all
+        error: it is not said which session; write (the beginning of) its id; the latest one here is 01890a5d-ac96-774b-bcce-b302099a8057; `rheon sessions list` lists all
+    "#]].assert_eq(&said);
+}
+
+#[test]
+fn a_memory_that_is_damaged() {
+    let stage = Stage::new([Reply::text("Hello.")]);
+    write(&stage.path("home/.local/share/rheon/memory.db"), &"no database ".repeat(500));
+    let ran = run(&stage, &["memory", "list"]);
+    assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(1)));
+    expect![[r#"
+        error: STAGE/home/.local/share/rheon/memory.db is damaged: file is not a database; move the file away, and a new one is begun
+    "#]].assert_eq(&ran.stderr);
+    // A session goes on without it.
+    let ran = stage.run(&["hi"]);
+    assert_eq!((ran.stdout.as_str(), ran.code), ("Hello.\n", Some(0)), "{}", ran.stderr);
+}
+
+#[test]
+fn a_folder_that_is_not_there() {
+    let stage = Stage::new([Reply::text("Hello.")]);
+    let said: Vec<String> =
+        ["/nope", "a.txt"].iter().map(|folder| stage.run(&["hi", "-C", folder]).stderr).collect();
+    expect![[r#"
+        error: cannot work in /nope: there is no such folder; correct its name, or make it first
+        error: cannot work in a.txt: it is no folder; name the folder that it is in
+    "#]]
+    .assert_eq(&said.concat());
+}
+
+#[test]
+fn a_program_is_told_where_the_key_comes_from() {
+    let stage = Stage::new([Reply::text("Hello.")]);
+    let ran = stage.run(&["hi", "--output-format", "stream-json", "--verbose"]);
+    let init: serde_json::Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
+    assert_eq!(
+        (init["subtype"].as_str(), init["apiKeySource"].as_str()),
+        (Some("init"), Some("ANTHROPIC_API_KEY"))
+    );
+}

@@ -1,0 +1,210 @@
+//! A conversation at a terminal: keys in, a screen out, and the terminal as it was afterwards.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Stdio};
+
+use rheon_testkit::server::{Fault, Reply, Script};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+use serde_json::Value;
+
+use crate::stage::{MODEL, Stage};
+use crate::support::kill;
+
+/// The program at a terminal of its own.
+struct Terminal {
+    master: File,
+    child: Child,
+    shown: String,
+}
+
+impl Terminal {
+    fn new(stage: &Stage, arguments: &[&str]) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap();
+        let slave =
+            OwnedFd::from(File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap());
+        tcsetwinsize(&slave, Winsize { ws_row: 30, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+        let end = || Stdio::from(slave.try_clone().unwrap());
+        let mut command = stage.rheon(&[&["--model", MODEL], arguments].concat());
+        command.env("TERM", "xterm-256color").stdin(end()).stdout(end()).stderr(end());
+        let child = command.spawn().unwrap();
+        // Only the program has the other end now: when it is gone, reading fails instead of waiting for ever.
+        drop(command);
+        let mut terminal = Self { master: File::from(master), child, shown: String::new() };
+        terminal.wait_for("> ");
+        terminal
+    }
+
+    /// Reads until this was shown after all that was waited for before.
+    fn wait_for(&mut self, text: &str) -> String {
+        loop {
+            if let Some(place) = self.shown.find(text) {
+                let before: String = self.shown.drain(..place + text.len()).collect();
+                return before;
+            }
+            let mut buffer = [0; 4096];
+            let length = self.master.read(&mut buffer).unwrap();
+            self.shown.push_str(&String::from_utf8_lossy(&buffer[..length]));
+        }
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.master.write_all(keys.as_bytes()).unwrap();
+    }
+
+    fn is_raw(&self) -> bool {
+        !tcgetattr(&self.master).unwrap().local_modes.contains(LocalModes::ICANON | LocalModes::ECHO)
+    }
+}
+
+/// What the user said last in each request.
+fn said(stage: &Stage) -> Vec<String> {
+    let last = |body: &Value| {
+        let content = &body["messages"].as_array().unwrap().last().unwrap()["content"];
+        let text = content.as_str().unwrap_or_else(|| content[0]["text"].as_str().unwrap());
+        text.to_owned()
+    };
+    stage.server.requests().iter().map(|request| last(&request.json)).collect()
+}
+
+fn stage() -> Stage {
+    Stage::new(Script::always(Reply::text("Understood.")))
+}
+
+#[test]
+fn a_pasted_text_of_several_lines_is_one_prompt_and_the_terminal_is_left_as_it_was() {
+    let stage = stage();
+    let mut terminal = Terminal::new(&stage, &[]);
+    assert!(terminal.is_raw());
+    terminal.press("\x1b[200~one\rtwo\rthree\x1b[201~");
+    terminal.wait_for("three");
+    assert_eq!(stage.server.requests().len(), 0);
+    terminal.press(" four\r");
+    terminal.wait_for("Understood.");
+    terminal.wait_for("> ");
+    assert_eq!(said(&stage), ["one\ntwo\nthree four"]);
+    terminal.press("\x04");
+    terminal.wait_for("To go on with this session: rheon -r ");
+    terminal.wait_for("\x1b[?2004l");
+    assert_eq!(terminal.child.wait().unwrap().code(), Some(0));
+    assert!(!terminal.is_raw());
+}
+
+#[test]
+fn lines_go_on_after_a_backslash_and_come_back_with_the_arrow() {
+    let stage = stage();
+    let mut terminal = Terminal::new(&stage, &[]);
+    terminal.press("one\\\rtwo\r");
+    terminal.wait_for("Understood.");
+    terminal.wait_for("> ");
+    terminal.press("\x1b[A!\r");
+    terminal.wait_for("Understood.");
+    terminal.wait_for("> ");
+    assert_eq!(said(&stage), ["one\ntwo", "one\ntwo!"]);
+    terminal.press("/exit\r");
+    assert_eq!(terminal.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_signal_that_ends_the_program_leaves_the_terminal_as_it_was() {
+    for (signal, code) in [("TERM", 143), ("INT", 130)] {
+        let stage = stage();
+        let mut terminal = Terminal::new(&stage, &[]);
+        kill(signal, &terminal.child);
+        if signal == "INT" {
+            terminal.wait_for("Ctrl-C once more");
+            terminal.wait_for("> ");
+            kill(signal, &terminal.child);
+        }
+        terminal.wait_for("\x1b[?2004l");
+        assert_eq!(terminal.child.wait().unwrap().code(), Some(code));
+        assert!(!terminal.is_raw());
+    }
+}
+
+#[test]
+fn another_session_and_another_model_take_the_place_of_this_one() {
+    let stage = stage();
+    let mut terminal = Terminal::new(&stage, &[]);
+    terminal.press("first\r");
+    terminal.wait_for("Understood.");
+    terminal.wait_for("> ");
+    terminal.press("/model opuss\r");
+    terminal.wait_for("did you mean anthropic/claude-opus-5-5?");
+    terminal.wait_for("> ");
+    terminal.press("/model opus\r");
+    terminal.wait_for("anthropic/claude-opus-5-5 in ");
+    terminal.wait_for("> ");
+    terminal.press("second\r");
+    terminal.wait_for("Understood.");
+    terminal.wait_for("> ");
+    terminal.press("/clear\r");
+    terminal.wait_for("anthropic/claude-opus-5-5 in ");
+    terminal.wait_for("> ");
+    terminal.press("third\r");
+    terminal.wait_for("Understood.");
+    terminal.wait_for("> ");
+    let asked: Vec<(String, usize)> = stage
+        .server
+        .requests()
+        .iter()
+        .map(|request| {
+            let body = &request.json;
+            (body["model"].as_str().unwrap().to_owned(), body["messages"].as_array().unwrap().len())
+        })
+        .collect();
+    let [sonnet, opus] = ["claude-sonnet-4-5".to_owned(), "claude-opus-5-5".to_owned()];
+    assert_eq!(asked, [(sonnet, 1), (opus.clone(), 3), (opus, 1)]);
+    terminal.press("/exit\r");
+    assert_eq!(terminal.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn plain_leaves_the_lines_to_the_terminal() {
+    let stage = stage();
+    let mut terminal = Terminal::new(&stage, &["--plain"]);
+    assert!(!terminal.is_raw());
+    terminal.press("hello\n");
+    terminal.wait_for("Understood.");
+    assert_eq!(said(&stage), ["hello"]);
+    terminal.press("/exit\n");
+    assert_eq!(terminal.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_failure_is_told_with_its_reason() {
+    let stage = Stage::new(Script::always(Reply::status(401)));
+    let mut terminal = Terminal::new(&stage, &[]);
+    terminal.press("hello\r");
+    terminal.wait_for("401");
+    terminal.wait_for("check the key");
+    terminal.wait_for("> ");
+    terminal.press("\x04");
+    assert_eq!(terminal.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn what_only_looks_is_answered_while_the_model_works_and_escape_stops_it() {
+    let stage = Stage::new(Script::always(Reply::fault(Fault::NeverAnswer)));
+    let mut terminal = Terminal::new(&stage, &[]);
+    terminal.press("hello\r");
+    terminal.wait_for("waiting for the model");
+    terminal.press("/status\r");
+    terminal.wait_for("mode default");
+    terminal.press("/clear\r");
+    terminal.wait_for("stop it first with Ctrl-C or Esc");
+    terminal.press("and this");
+    terminal.wait_for("› and this");
+    terminal.press("\r");
+    terminal.wait_for("the model hears this");
+    terminal.press("\x1b");
+    terminal.wait_for("interrupted");
+    terminal.wait_for("> ");
+    terminal.press("\x04");
+    assert_eq!(terminal.child.wait().unwrap().code(), Some(0));
+}
