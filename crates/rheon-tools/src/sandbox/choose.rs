@@ -15,6 +15,7 @@ use super::placeholder::Placeholder;
 use super::probe;
 use super::programs::{OwnNamespaces, Programs};
 use super::report::Report;
+use super::repository::shut_in;
 use super::requirement::Requirement;
 use super::wrap::Wrap;
 use crate::process::{Containment, Launcher};
@@ -74,7 +75,8 @@ impl Sandbox {
         memory: Option<&Path>,
     ) -> Result<Self, SandboxError> {
         // Agents that were killed may have left some behind.
-        boundary.guarded().for_each(|path| Placeholder::sweep(&path));
+        let left_behind = boundary.guarded().chain(shut_in(&boundary));
+        left_behind.for_each(|path| Placeholder::sweep(&path));
         let temporary = Arc::new(TempDir::with_prefix("rheon-")?);
         let file = memory.map(|path| {
             let asked =
@@ -152,6 +154,12 @@ impl Sandbox {
     /// What starts the next process.
     pub fn launcher(&self) -> Launcher {
         self.wrap.launcher()
+    }
+
+    /// What starts the next process, which may change the repository in the root of the workspace, except for what would make
+    /// git run programs later: hooks, settings, and where these are looked for. An error says why it cannot be opened.
+    pub fn git_launcher(&self) -> Result<Launcher, String> {
+        self.wrap.git_launcher()
     }
 }
 

@@ -1,0 +1,1 @@
+//! Tests of what is left of a repository by programs that mean harm.
