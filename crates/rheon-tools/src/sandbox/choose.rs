@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::boundary::Boundary;
 use super::findings::{Findings, FindingsFile, Remembered};
-use super::keeper::Keeper;
+use super::keeper::{Keeper, User};
 use super::level::Level;
 use super::machine::{Asked, Facts};
 use super::placeholder::Placeholder;
@@ -181,7 +181,7 @@ async fn find(wrap: &Wrap, requirement: Requirement) -> Result<Findings, Sandbox
 /// The best keeper of a level with which processes can be started and that keeps what the level promises.
 async fn attempt(wrap: &Wrap) -> Result<(Keeper, Report), String> {
     let mut problems: Vec<String> = Vec::new();
-    for keeper in keepers(wrap) {
+    for keeper in keepers(wrap.level, wrap.programs.namespaces, User::current()) {
         if *keeper == Keeper::Bubblewrap && wrap.programs.bwrap.is_none() {
             problems.push("bubblewrap is not installed".into());
             continue;
@@ -197,16 +197,18 @@ async fn attempt(wrap: &Wrap) -> Result<(Keeper, Report), String> {
 }
 
 /// What can hold the processes of a level together, best first.
-fn keepers(wrap: &Wrap) -> &'static [Keeper] {
-    match (wrap.level, wrap.programs.namespaces) {
-        (Level::Namespaces, OwnNamespaces::Tried) => &[Keeper::AllNamespaces, Keeper::Bubblewrap],
-        (Level::Namespaces, OwnNamespaces::ForProcesses | OwnNamespaces::Avoided) => &[Keeper::Bubblewrap],
-        (Level::Landlock | Level::None, OwnNamespaces::Avoided) => &[Keeper::Supervisor],
-        // Without a sandbox nothing is to differ from the user's own shell, so there is no user namespace.
-        (Level::None, OwnNamespaces::Tried | OwnNamespaces::ForProcesses) => {
+fn keepers(level: Level, namespaces: OwnNamespaces, user: User) -> &'static [Keeper] {
+    match (level, namespaces, user) {
+        (Level::Namespaces, OwnNamespaces::Tried, _) => &[Keeper::AllNamespaces, Keeper::Bubblewrap],
+        (Level::Namespaces, OwnNamespaces::ForProcesses | OwnNamespaces::Avoided, _) => &[Keeper::Bubblewrap],
+        (Level::Landlock | Level::None, OwnNamespaces::Avoided, _) => &[Keeper::Supervisor],
+        // Without a sandbox nothing is to differ from the user's own shell, so there is no user namespace. With Landlock it
+        // needs a `/proc` that can be written, where root could change the kernel's settings.
+        (Level::None, OwnNamespaces::Tried | OwnNamespaces::ForProcesses, _)
+        | (Level::Landlock, OwnNamespaces::Tried | OwnNamespaces::ForProcesses, User::Root) => {
             &[Keeper::PidNamespace, Keeper::Supervisor]
         }
-        (Level::Landlock, OwnNamespaces::Tried | OwnNamespaces::ForProcesses) => {
+        (Level::Landlock, OwnNamespaces::Tried | OwnNamespaces::ForProcesses, User::Other) => {
             &[Keeper::PidNamespace, Keeper::UserNamespace, Keeper::Supervisor]
         }
     }

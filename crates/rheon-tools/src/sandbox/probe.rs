@@ -49,6 +49,7 @@ pub(super) async fn probe(wrap: &Wrap) -> Result<Report, String> {
         Escape::AgentEnvironment,
         Escape::DetachedProcess,
         Escape::ReadHidden,
+        Escape::KernelSettings,
     ] {
         escapes.push((escape, ground.verdict(escape, &output).await));
     }
@@ -102,6 +103,7 @@ impl Ground {
             done </proc/{agent}/environ
             echo $seen
             echo \"{HIDDEN}$(<\"$outside/hidden\")\"
+            for setting in {SETTINGS}; do (exec 3>>$setting) && echo {SETTING}; done
             {network}
             command -v setsid >/dev/null && run=setsid
             read -r _ < <($run bash -c 'echo; exec >/dev/null; while [ -d \"$1\" ]; do sleep 0.1; done' \
@@ -146,6 +148,7 @@ impl Ground {
             Escape::AgentEnvironment => open_if(told(ENVIRONMENT)),
             Escape::ReadHidden => open_if(told(&format!("{HIDDEN}{HIDDEN_TEXT}"))),
             Escape::DetachedProcess => self.process_stays().await,
+            Escape::KernelSettings => open_if(told(SETTING)),
         }
     }
 
@@ -196,7 +199,11 @@ const SOCKET: &str = "socket";
 const ENVIRONMENT: &str = "environment";
 const OWN_ENVIRONMENT: &str = "own-environment";
 const HIDDEN: &str = "hidden:";
+const SETTING: &str = "setting";
 const LAST: &str = "all was tried";
+
+/// Settings of the kernel that are the machine's and not a namespace's. They are opened to be written and never written.
+const SETTINGS: &str = "/proc/sys/kernel/core_pattern /proc/sys/kernel/modprobe /proc/sysrq-trigger";
 
 const PROBE_VARIABLE: &str = "RHEON_PROBE";
 

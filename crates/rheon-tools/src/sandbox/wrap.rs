@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::boundary::{Boundary, Network};
 use super::bubblewrap;
-use super::keeper::Keeper;
+use super::keeper::{Keeper, User};
 use super::kept::Kept;
 use super::level::Level;
 use super::programs::Programs;
@@ -98,9 +98,15 @@ impl Wrap {
     fn landlock(&self) -> Launcher {
         let mut writable = self.boundary.roots().to_vec();
         writable.push(self.temporary.clone());
-        if self.keeper == Keeper::UserNamespace {
-            // A user namespace is set up by writing there. Nobody but root could do harm, and root does not need it.
-            writable.push("/proc".into());
+        match (self.keeper, User::current()) {
+            // A user namespace is set up by writing there.
+            (Keeper::UserNamespace, User::Other) => writable.push("/proc".into()),
+            // Root could do harm there, so that nothing is started.
+            (Keeper::UserNamespace, User::Root)
+            | (
+                Keeper::AllNamespaces | Keeper::Bubblewrap | Keeper::PidNamespace | Keeper::Supervisor,
+                User::Root | User::Other,
+            ) => {}
         }
         let restrictions =
             Restrictions { files: Files::OnlyIn(writable), sockets: self.sockets(Sockets::Local) };
