@@ -60,6 +60,7 @@ impl Interrupts {
     reason = "whoever asks twice does not want to wait for whatever still holds the program up"
 )]
 fn end_now(signal: Exit) -> ! {
+    rheon_app::session::remove_temporary_folders();
     std::process::exit(signal.code().into())
 }
 

@@ -4,8 +4,6 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use tempfile::TempDir;
-
 use super::boundary::Boundary;
 use super::findings::{Findings, FindingsFile, Remembered};
 use super::keeper::{Keeper, User};
@@ -19,6 +17,7 @@ use super::repository::shut_in;
 use super::requirement::Requirement;
 use super::wrap::Wrap;
 use crate::process::{Containment, Launcher};
+use crate::temporary::TemporaryFolder;
 
 /// Why there is no sandbox.
 #[derive(Debug, thiserror::Error)]
@@ -47,7 +46,7 @@ pub struct Sandbox {
     shortfall: Option<String>,
     remembered: Remembered,
     file: Option<FindingsFile>,
-    _temporary: Arc<TempDir>,
+    _temporary: Arc<TemporaryFolder>,
 }
 
 impl Sandbox {
@@ -77,7 +76,7 @@ impl Sandbox {
         // Agents that were killed may have left some behind.
         let left_behind = boundary.guarded().chain(shut_in(&boundary));
         left_behind.for_each(|path| Placeholder::sweep(&path));
-        let temporary = Arc::new(TempDir::with_prefix("rheon-")?);
+        let temporary = Arc::new(TemporaryFolder::new("rheon-")?);
         let file = memory.map(|path| {
             let asked =
                 Asked { requirement, programs: &programs, boundary: &boundary, temporary: temporary.path() };

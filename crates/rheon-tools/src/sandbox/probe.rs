@@ -7,18 +7,18 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::boundary::{Boundary, Network};
 use super::report::{Escape, Report, Verdict};
 use super::wrap::Wrap;
 use crate::process::{Capture, Ended, Environment, OutputLimits, ProcessError, ShellLine, Stop, run};
+use crate::temporary::TemporaryFolder;
 use crate::workspace::Workspace;
 
 /// A place of its own to try in, so that a way that is open harms nothing.
 struct Ground {
-    _folder: TempDir,
+    _folder: TemporaryFolder,
     wrap: Wrap,
     workspace: PathBuf,
     outside: PathBuf,
@@ -58,7 +58,7 @@ pub(super) async fn probe(wrap: &Wrap) -> Result<Report, String> {
 
 impl Ground {
     fn new(wrap: &Wrap) -> io::Result<Self> {
-        let folder = TempDir::with_prefix("rheon-probe-")?;
+        let folder = TemporaryFolder::new("rheon-probe-")?;
         let place = folder.path().canonicalize()?;
         let [workspace, outside, temporary] =
             ["workspace", "outside", "temporary"].map(|name| place.join(name));

@@ -205,8 +205,10 @@ async fn a_commit_is_made_once_somebody_agrees_to_it() {
     scripted(scenario)
         .with(|builder| {
             builder.toolkit(&kit).on_approval(|request| match &request.subject {
-                rheon::Subject::Command { command, .. } if command.contains("agreed") => Approval::once(),
-                _ => Approval::deny("not this one"),
+                rheon::Subject::Command { command, .. } if command.contains("agreed") => {
+                    std::future::ready(PermissionDecision::Allow.into())
+                }
+                _ => std::future::ready(PermissionDecision::Deny.into()),
             })
         })
         .run("commit")
