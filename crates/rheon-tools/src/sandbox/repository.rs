@@ -111,7 +111,15 @@ impl OpenRepository {
                 return Err(format!("{} cannot be shut", path.display()));
             }
         }
-        match links(folder) {
+        for name in ["config", "config.worktree"] {
+            let settings = small(&folder.join(name)).unwrap_or_default();
+            if leads_into_repository(&String::from_utf8_lossy(&settings)) {
+                return Err(format!(
+                    "its settings ({shown}/{name}) name files that commands of git could change"
+                ));
+            }
+        }
+        match links(folder, ENTRIES_MAX) {
             Some(links) if links.is_empty() => {}
             Some(_) => return Err(format!("{shown} has links in it")),
             None => return Err(format!("{shown} has too many files for a look through them")),
@@ -140,7 +148,7 @@ impl OpenRepository {
         if !small(&head).is_some_and(|head| is_head(&head)) {
             replace(&head, &self.head);
         }
-        for link in links(&self.folder).unwrap_or_default() {
+        for link in links(&self.folder, ENTRIES_MAX).unwrap_or_default() {
             drop(fs::remove_file(link));
         }
         let steps = self.folder.join(REBASE_STEPS);
@@ -200,6 +208,27 @@ fn is_head(text: &[u8]) -> bool {
         || (matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
+/// Whether settings take in files by a path that counts from the repository, or name files in it as programs or hooks. Those in
+/// `hooks` are shut anyway.
+fn leads_into_repository(settings: &str) -> bool {
+    let settings = settings.to_ascii_lowercase();
+    let includes = settings.contains("[include");
+    let is_relative = |line: &str| {
+        let setting = line.rsplit_once(']').map_or(line, |(_, after)| after);
+        let value = setting.trim().strip_prefix("path").and_then(|rest| rest.trim_start().strip_prefix('='));
+        value.is_some_and(|value| !value.trim_start_matches([' ', '\t', '"']).starts_with(['/', '~']))
+    };
+    let is_inside = settings.match_indices(".git/").any(|(at, found)| {
+        let before = settings.get(..at).and_then(|text| text.chars().next_back()).unwrap_or(' ');
+        let after = settings.get(at + found.len()..).unwrap_or_default();
+        // The address of a repository elsewhere ends so too: `https://example.com/name.git/`.
+        !before.is_ascii_alphanumeric() && !matches!(before, '-' | '_') && !after.starts_with("hooks/")
+    });
+    is_inside
+        || ["git_dir", "git-dir", "git-path"].iter().any(|name| settings.contains(name))
+        || (includes && settings.lines().any(is_relative))
+}
+
 /// Puts a file with this text at the path, whatever is there.
 fn replace(path: &Path, text: &[u8]) {
     match Found::at(path) {
@@ -221,14 +250,14 @@ fn is_program(step: &str) -> bool {
 
 /// The links where git writes, except among objects, whose names are not for anybody to choose. Nothing if there are too
 /// many files to look at.
-fn links(folder: &Path) -> Option<Vec<PathBuf>> {
+fn links(folder: &Path, entries_max: usize) -> Option<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut waiting = vec![folder.to_path_buf()];
     let mut entries_seen = 0;
     while let Some(current) = waiting.pop() {
         for entry in fs::read_dir(&current).into_iter().flatten().flatten() {
             entries_seen += 1;
-            if entries_seen > ENTRIES_MAX {
+            if entries_seen > entries_max {
                 return None;
             }
             let (path, kind) = (entry.path(), entry.file_type().ok()?);
