@@ -62,6 +62,7 @@ impl Interrupts {
 )]
 fn end_now(signal: Exit) -> ! {
     raw_mode::restore();
+    rheon_app::session::remove_temporary_folders();
     std::process::exit(signal.code().into())
 }
 

@@ -17,11 +17,13 @@ pub mod repo_map;
 pub mod sandbox;
 pub mod shell;
 pub mod skills;
+mod temporary;
 mod toolkit;
 pub mod trust;
 mod workspace;
 
 pub use markdown::{Beginning, FileProblem, read_beginning};
+pub use temporary::remove_temporary_folders;
 pub use toolkit::{Toolkit, ToolkitError, ToolkitSettings, file_tools};
 pub use workspace::{Access, PathError, ResolvedPath, Shown, Workspace};
 

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rheon_types::{Clock, Hook, Tool};
-use tempfile::TempDir;
 
 use crate::builtin::bash::{BashSession, BashSettings, bash_tools};
 use crate::builtin::{
@@ -17,6 +16,7 @@ use crate::policy::{HeldCommands, Policy, PolicyError, PolicyGate, RuleSink};
 use crate::process::{Environment, STANDARD_VARIABLES};
 use crate::sandbox::{Boundary, Level, Network, Programs, Requirement, Sandbox, SandboxError, Sight};
 use crate::skills::SkillSet;
+use crate::temporary::TemporaryFolder;
 use crate::workspace::{Access, Workspace};
 
 /// What a toolkit is made of.
@@ -247,14 +247,14 @@ fn without_denied(boundary: Boundary, policy: &Policy, workspace: &Workspace) ->
     boundary
 }
 
-fn output_folder(wanted: Option<PathBuf>) -> Result<(Option<TempDir>, PathBuf), ToolkitError> {
+fn output_folder(wanted: Option<PathBuf>) -> Result<(Option<TemporaryFolder>, PathBuf), ToolkitError> {
     match wanted {
         Some(folder) => {
             std::fs::create_dir_all(&folder).map_err(ToolkitError::OutputFolder)?;
             Ok((None, folder))
         }
         None => {
-            let kept = TempDir::with_prefix("rheon-output-").map_err(ToolkitError::OutputFolder)?;
+            let kept = TemporaryFolder::new("rheon-output-").map_err(ToolkitError::OutputFolder)?;
             let folder = kept.path().to_owned();
             Ok((Some(kept), folder))
         }

@@ -26,6 +26,9 @@ const LATEST_MAX: usize = 32;
 /// How many sessions are named to somebody who asked for one that is not there.
 const NAMED_MAX: usize = 3;
 
+/// How many journals that the index does not know are read while somebody waits for a list.
+const TAKEN_MAX: usize = 32;
+
 /// How much later than its last event a journal may have been written without the index being behind.
 const SLACK_MS: u64 = 2_000;
 
@@ -59,6 +62,14 @@ pub struct Deleted {
 pub(super) enum Found {
     Ours(SessionName),
     ClaudeCode { id: SessionName, path: PathBuf },
+}
+
+/// Whether the index was told of all journals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    All,
+    /// There are more than anybody should wait for.
+    Some,
 }
 
 /// Which sessions there are.
@@ -155,29 +166,43 @@ impl Catalogue {
     /// What the index says, each row compared with its journal; nothing while the index is not whole.
     fn indexed(&self, scope: Scope, limit: usize) -> Result<Option<Vec<SessionRow>>, DatabaseError> {
         let Some(index) = self.indexing.open_if_whole()? else { return Ok(None) };
-        if self.take_in_unknown(&index)? == LATEST_MAX {
-            return Ok(None);
+        match self.take_in_unknown(&index, scope)? {
+            Taken::All => {}
+            Taken::Some => return Ok(None),
         }
         let query = ListQuery { project: self.scope_name(scope), limit, ..ListQuery::default() };
         let rows = index.list(&query)?.sessions.into_iter();
         rows.filter_map(|row| self.checked(&index, row).transpose()).collect::<Result<Vec<_>, _>>().map(Some)
     }
 
-    /// Lets the index know of the newest journals that it has never heard of: a disk that was full or a kill may have come
-    /// before it was told, and journals may have been put here from elsewhere. How many there were; if all were unknown,
-    /// there may be more.
-    fn take_in_unknown(&self, index: &Index) -> Result<usize, DatabaseError> {
-        let mut unknown = 0;
-        for listed in self.sessions.newest(&self.project, LATEST_MAX) {
-            let Some(source) = source(&listed).filter(|_| listed.bytes <= CATCH_UP_BYTES_MAX) else {
+    /// Lets the index know of the journals that it has never heard of: a disk that was full or a kill may have come before it
+    /// was told, and journals may have been put here from elsewhere. Only their names are compared with what it knows.
+    fn take_in_unknown(&self, index: &Index, scope: Scope) -> Result<Taken, DatabaseError> {
+        let project = match scope {
+            Scope::Project => Some(self.project.as_path()),
+            Scope::Everywhere => None,
+        };
+        let names = self.sessions.names(project, "");
+        let unknown = index.unknown(names.iter().map(SessionName::session_id).collect())?;
+        let mut taken = 0;
+        for session_id in unknown {
+            let listed =
+                SessionName::try_from(&session_id).ok().and_then(|name| self.sessions.listed(&name).ok());
+            let Some((listed, source)) = listed.and_then(|listed| source(&listed).map(|it| (listed, it)))
+            else {
                 continue;
             };
-            if index.position(&source.session_id)?.is_none() {
-                self.indexing.catch_up(index, &source, &listed.name)?;
-                unknown += 1;
+            // A copy under another name is known by its own.
+            if index.position(&source.session_id)?.is_some() {
+                continue;
             }
+            if taken == TAKEN_MAX || listed.bytes > CATCH_UP_BYTES_MAX {
+                return Ok(Taken::Some);
+            }
+            self.indexing.catch_up(index, &source, &listed.name)?;
+            taken += 1;
         }
-        Ok(unknown)
+        Ok(Taken::All)
     }
 
     /// A row as its journal has it; nothing if the journal is gone.

@@ -201,6 +201,37 @@ async fn an_index_that_is_missing_or_damaged_is_made_again() {
 }
 
 #[tokio::test]
+async fn journals_that_the_index_never_heard_of_are_listed_however_many_and_old_they_are() {
+    let home = Home::new();
+    let (keeper, notices) = home.keeper(KeepingSettings::default());
+    for number in 0..36 {
+        let session = keeper.begin().await.unwrap();
+        run(&session, say("Hm."), &[], &format!("hello {number}")).await.result.unwrap();
+        session.close().await;
+    }
+    keeper.settle().await;
+    let whole = keeper.list(Scope::Project, 99).await.unwrap();
+    assert_eq!(whole.len(), 36);
+    let forget = |count: usize| {
+        let (index, _) = rheon_store::sqlite::Index::open(&home.data().join("index.db")).unwrap();
+        for line in whole.iter().rev().take(count) {
+            assert!(index.remove_session(&line.session_id).unwrap());
+        }
+    };
+    // As if somebody had copied them here, with the times they had.
+    forget(3);
+    assert_eq!(keeper.list(Scope::Project, 99).await.unwrap(), whole);
+    forget(3);
+    assert_eq!(keeper.list(Scope::Everywhere, 99).await.unwrap(), whole);
+    forget(34);
+    // The folder answers until the index can.
+    assert_eq!(keeper.list(Scope::Project, 99).await.unwrap().len(), 36);
+    keeper.settle().await;
+    assert_eq!(keeper.list(Scope::Project, 99).await.unwrap(), whole);
+    assert_eq!(told(&notices), "");
+}
+
+#[tokio::test]
 async fn a_transcript_that_was_cut_short_is_completed() {
     let home = Home::new();
     let (keeper, notices) = home.keeper(KeepingSettings::default());

@@ -158,6 +158,30 @@ fn an_interrupt_ends_a_stream_that_hangs() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_program_that_is_interrupted_twice_leaves_no_temporary_folder() {
+    use std::io::Write as _;
+    let stage = Stage::new(Reply::text("This takes long.").with(Fault::StallAfterEvent(3)));
+    let folder = stage.path("temporary");
+    std::fs::create_dir_all(&folder).unwrap();
+    // The pipe is full, so that the end of the run waits for ever to be written.
+    let (_reader, mut writer) = std::io::pipe().unwrap();
+    writer.write_all(&[b'\n'; 65_536]).unwrap();
+    let mut command = stage.rheon(&["-p", "hi", "--model", MODEL]);
+    let mut child = command.env("TMPDIR", &folder).stdout(writer).spawn().unwrap();
+    stage.runtime.block_on(stage.server.stalled(1));
+    // Signals that come together count as one, so two may not be enough.
+    let code = loop {
+        match child.try_wait().unwrap() {
+            Some(status) => break status.code(),
+            None => kill("INT", &child),
+        }
+    };
+    let left: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!((left, code), (Vec::new(), Some(130)));
+}
+
 /// Whether whoever runs the tests ignores that their terminal goes, and with them all that they start.
 #[cfg(target_os = "linux")]
 fn is_hangup_ignored() -> bool {

@@ -4,6 +4,7 @@ mod arguments;
 mod folders;
 mod jobs;
 mod render;
+mod repository;
 mod session;
 
 use std::sync::Arc;

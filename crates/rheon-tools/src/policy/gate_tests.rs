@@ -285,8 +285,16 @@ fn a_gate_that_only_looks_denies_every_change() {
 fn a_sandbox_spares_questions_about_what_it_holds() {
     let world = World::new();
     let gate = world.gate(r#"{"ask": ["Bash(cargo publish *)"]}"#).with_held_commands(HeldCommands::Run);
-    let lines =
-        ["cargo test", "cargo publish -q", "rm -rf src", "git push", "mkdir ../elsewhere", "cargo $x"];
+    let lines = [
+        "cargo test",
+        "cargo publish -q",
+        "rm -rf src",
+        "git status",
+        "git commit -m x",
+        "git push",
+        "mkdir ../elsewhere",
+        "cargo $x",
+    ];
     let decided: Vec<String> = lines
         .iter()
         .map(|line| format!("{line}: {}", gate.explain(&bash(line), Effect::Unsafe).decision))
@@ -295,6 +303,8 @@ fn a_sandbox_spares_questions_about_what_it_holds() {
         cargo test: allow
         cargo publish -q: ask
         rm -rf src: ask
+        git status: allow
+        git commit -m x: ask
         git push: ask
         mkdir ../elsewhere: ask
         cargo $x: ask"#]]

@@ -16,7 +16,7 @@ use crate::policy::rule::{List, Pattern};
 use crate::policy::suggestion;
 use crate::policy::visible::brief;
 use crate::policy::wildcard::CommandPattern;
-use crate::shell::SimpleCommand;
+use crate::shell::{SimpleCommand, changes_repository};
 use crate::workspace::Access;
 
 /// Files that keep nothing of what is written to them.
@@ -221,6 +221,8 @@ impl Judge<'_> {
         let is_plain = item.words.plain.is_some();
         let harmless = match (danger, self.held) {
             (Danger::Safe, _) => Some("it only looks"),
+            // The sandbox opens the repository to it, so somebody has to have agreed.
+            (Danger::Moderate, HeldCommands::Run) if changes_repository(&item.command) => None,
             (Danger::Moderate, HeldCommands::Run) => Some("it runs in the sandbox"),
             (Danger::Moderate, HeldCommands::Ask) | (Danger::Dangerous | Danger::Critical, _) => None,
         };

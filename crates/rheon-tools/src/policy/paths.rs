@@ -1,6 +1,7 @@
 //! Paths as rules see them: patterns like those of `.gitignore`, and what a call names.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
@@ -58,7 +59,7 @@ impl PathPattern {
         if line.split('/').any(|part| part == "..") {
             return Err("a path rule cannot lead upwards; write the absolute path, //...".into());
         }
-        compile(Path::new("/"), &line, Extent::Contents)?;
+        check(&line)?;
         Ok(Self { anchor, line })
     }
 
@@ -75,7 +76,7 @@ impl PathPattern {
         places: &Places,
         source_folder: &Path,
         extent: Extent,
-    ) -> Result<Vec<Gitignore>, String> {
+    ) -> Result<Vec<BoundPath>, String> {
         let folder = match self.anchor {
             Anchor::FileSystem => Some(Path::new("/")),
             Anchor::Home => places.home.as_deref(),
@@ -85,14 +86,82 @@ impl PathPattern {
         let Some(folder) = folder else {
             return Err("no home folder is known; write the absolute path, //...".into());
         };
-        let mut bound = vec![compile(folder, &self.line, extent)?];
+        let mut bound = vec![BoundPath::new(folder, &self.line, extent)];
         if let Ok(real) = folder.canonicalize()
             && real != folder
         {
-            bound.push(compile(&real, &self.line, extent)?);
+            bound.push(BoundPath::new(&real, &self.line, extent));
         }
         Ok(bound)
     }
+}
+
+/// A pattern in a folder. Its matcher takes long to make, so it is made when the first path could fit; clones share it.
+#[derive(Debug, Clone)]
+pub(crate) struct BoundPath(Arc<Bound>);
+
+#[derive(Debug)]
+struct Bound {
+    folder: PathBuf,
+    line: String,
+    extent: Extent,
+    /// What is in every path that fits.
+    needle: Option<String>,
+    matcher: OnceLock<Option<Gitignore>>,
+}
+
+impl BoundPath {
+    fn new(folder: &Path, line: &str, extent: Extent) -> Self {
+        let (folder, needle) = (folder.to_path_buf(), needle(line));
+        Self(Arc::new(Bound { folder, line: line.to_owned(), extent, needle, matcher: OnceLock::new() }))
+    }
+
+    /// The folder from which it counts.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.0.folder
+    }
+
+    /// Whether its matcher has been made.
+    #[cfg(test)]
+    pub(crate) fn is_compiled(&self) -> bool {
+        self.0.matcher.get().is_some()
+    }
+
+    /// Whether a path, or a folder it is in, fits.
+    fn fits(&self, path: &Path) -> bool {
+        let Bound { folder, line, extent, needle, matcher } = &*self.0;
+        // The matcher insists on paths below its folder.
+        let Ok(rest) = path.strip_prefix(folder) else { return false };
+        if needle.as_ref().is_some_and(|needle| !rest.to_string_lossy().contains(needle.as_str())) {
+            return false;
+        }
+        match matcher.get_or_init(|| compile(folder, line, *extent).ok()) {
+            Some(matcher) => matcher.matched_path_or_any_parents(rest, path.is_dir()).is_ignore(),
+            // A pattern that turns out to be too much for the matcher forbids everything and allows nothing.
+            None => *extent == Extent::FolderToo,
+        }
+    }
+}
+
+/// The longest part of a pattern that is in every path that fits; nothing where parts have alternatives.
+fn needle(line: &str) -> Option<String> {
+    if line.contains(['[', ']', '{', '}', '\\']) {
+        return None;
+    }
+    let longest = line.trim_end().split(['/', '*', '?']).max_by_key(|part| part.len());
+    longest.filter(|part| !part.is_empty()).map(str::to_owned)
+}
+
+/// The longest pattern whose matcher is made only when it is needed: one so short cannot be too much for it.
+const LAZY_BYTES_MAX: usize = 256;
+
+/// Whether a pattern makes sense, without making its matcher where that can be known.
+fn check(line: &str) -> Result<(), String> {
+    if line.len() > LAZY_BYTES_MAX {
+        return compile(Path::new("/"), line, Extent::FolderToo).map(drop);
+    }
+    GitignoreBuilder::new("/").add_line(None, line).map_err(|error| error.to_string())?;
+    if line.trim_end().is_empty() { Err("the pattern is empty".into()) } else { Ok(()) }
 }
 
 fn compile(folder: &Path, line: &str, extent: Extent) -> Result<Gitignore, String> {
@@ -109,12 +178,8 @@ fn compile(folder: &Path, line: &str, extent: Extent) -> Result<Gitignore, Strin
 }
 
 /// Whether a path, or a folder it is in, fits one of the bound patterns.
-pub(crate) fn fits(patterns: &[Gitignore], path: &Path) -> bool {
-    patterns.iter().any(|pattern| {
-        // The matcher insists on paths below its folder.
-        path.strip_prefix(pattern.path())
-            .is_ok_and(|rest| pattern.matched_path_or_any_parents(rest, path.is_dir()).is_ignore())
-    })
+pub(crate) fn fits(patterns: &[BoundPath], path: &Path) -> bool {
+    patterns.iter().any(|pattern| pattern.fits(path))
 }
 
 /// A path that a call names.
@@ -174,3 +239,7 @@ fn lexical(path: &Path) -> PathBuf {
     }
     clean
 }
+
+#[cfg(test)]
+#[path = "paths_tests.rs"]
+mod tests;

@@ -3,14 +3,13 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use ignore::gitignore::Gitignore;
 use ignore::{DirEntry, WalkBuilder};
 use rheon_types::event::PermissionMode;
 use url::Url;
 
 use crate::policy::call::{Action, Words, host_of};
 use crate::policy::document::{Document, RuleEntry};
-use crate::policy::paths::{Extent, NamedPath, fits};
+use crate::policy::paths::{BoundPath, Extent, NamedPath, fits};
 use crate::policy::places::Places;
 use crate::policy::rule::{List, Pattern, Rule};
 use crate::policy::shell_seam::Shell;
@@ -136,7 +135,7 @@ pub struct Policy {
 pub(crate) struct BoundRule {
     pub(crate) rule: Rule,
     pub(crate) source: Source,
-    paths: Vec<Gitignore>,
+    paths: Vec<BoundPath>,
 }
 
 impl Policy {
@@ -387,6 +386,12 @@ impl BoundRule {
         }
     }
 
+    /// How many matchers of paths have been made for it.
+    #[cfg(test)]
+    pub(crate) fn compiled(&self) -> usize {
+        self.paths.iter().filter(|path| path.is_compiled()).count()
+    }
+
     /// Whether it is about certain paths, and this use of them.
     fn is_about(&self, wanted: Access) -> bool {
         match self.rule.pattern() {
@@ -414,7 +419,7 @@ impl BoundRule {
             | Pattern::Argument { .. }
             | Pattern::Nothing => None,
         };
-        self.paths.iter().filter_map(move |bound| Some(bound.path().join(literal?)))
+        self.paths.iter().filter_map(move |bound| Some(bound.folder().join(literal?)))
     }
 
     /// Whether it forbids to look at `path`.

@@ -156,6 +156,12 @@ impl Boundary {
         found
     }
 
+    /// Whether nothing in this folder may be changed, for a reason other than its name.
+    pub(super) fn forbids_writing(&self, folder: &Path) -> bool {
+        let mut forbidden = self.looks.iter().flat_map(|look| &look.sight().read_only).chain(&self.read_only);
+        forbidden.any(|path| folder.starts_with(path))
+    }
+
     fn inside(&self, path: Option<PathBuf>) -> Option<ProtectedPath> {
         path.filter(|path| self.roots.iter().any(|root| path.starts_with(root))).map(ProtectedPath::Present)
     }

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 
 use super::boundary::Network;
+use super::keeper::User;
 use crate::process::{Shown, View};
 
 /// The arguments, without the program to be run.
@@ -29,8 +30,7 @@ pub(super) fn arguments(view: View, network: Network) -> Vec<OsString> {
         Network::Blocked => {}
         Network::Open => arguments.push("--share-net".into()),
     }
-    if is_root() {
-        // The settings of the kernel belong to root, who needs no rights beyond others to change them.
+    if User::current() == User::Root {
         arguments.extend(["--ro-bind", "/proc/sys", "/proc/sys"].map(OsString::from));
     }
     for (path, shown) in view.places {
@@ -43,14 +43,4 @@ pub(super) fn arguments(view: View, network: Network) -> Vec<OsString> {
     }
     arguments.push("--".into());
     arguments
-}
-
-#[cfg(unix)]
-fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
-}
-
-#[cfg(not(unix))]
-fn is_root() -> bool {
-    false
 }

@@ -4,20 +4,20 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use tempfile::TempDir;
-
 use super::boundary::Boundary;
 use super::findings::{Findings, FindingsFile, Remembered};
-use super::keeper::Keeper;
+use super::keeper::{Keeper, User};
 use super::level::Level;
 use super::machine::{Asked, Facts};
 use super::placeholder::Placeholder;
 use super::probe;
 use super::programs::{OwnNamespaces, Programs};
 use super::report::Report;
+use super::repository::shut_in;
 use super::requirement::Requirement;
 use super::wrap::Wrap;
 use crate::process::{Containment, Launcher};
+use crate::temporary::TemporaryFolder;
 
 /// Why there is no sandbox.
 #[derive(Debug, thiserror::Error)]
@@ -46,7 +46,7 @@ pub struct Sandbox {
     shortfall: Option<String>,
     remembered: Remembered,
     file: Option<FindingsFile>,
-    _temporary: Arc<TempDir>,
+    _temporary: Arc<TemporaryFolder>,
 }
 
 impl Sandbox {
@@ -74,8 +74,9 @@ impl Sandbox {
         memory: Option<&Path>,
     ) -> Result<Self, SandboxError> {
         // Agents that were killed may have left some behind.
-        boundary.guarded().for_each(|path| Placeholder::sweep(&path));
-        let temporary = Arc::new(TempDir::with_prefix("rheon-")?);
+        let left_behind = boundary.guarded().chain(shut_in(&boundary));
+        left_behind.for_each(|path| Placeholder::sweep(&path));
+        let temporary = Arc::new(TemporaryFolder::new("rheon-")?);
         let file = memory.map(|path| {
             let asked =
                 Asked { requirement, programs: &programs, boundary: &boundary, temporary: temporary.path() };
@@ -153,6 +154,12 @@ impl Sandbox {
     pub fn launcher(&self) -> Launcher {
         self.wrap.launcher()
     }
+
+    /// What starts the next process, which may change the repository in the root of the workspace, except for what would make
+    /// git run programs later: hooks, settings, and where these are looked for. An error says why it cannot be opened.
+    pub fn git_launcher(&self) -> Result<Launcher, String> {
+        self.wrap.git_launcher()
+    }
 }
 
 /// The highest level that will do and keeps what it promises.
@@ -173,7 +180,7 @@ async fn find(wrap: &Wrap, requirement: Requirement) -> Result<Findings, Sandbox
 /// The best keeper of a level with which processes can be started and that keeps what the level promises.
 async fn attempt(wrap: &Wrap) -> Result<(Keeper, Report), String> {
     let mut problems: Vec<String> = Vec::new();
-    for keeper in keepers(wrap) {
+    for keeper in keepers(wrap.level, wrap.programs.namespaces, User::current()) {
         if *keeper == Keeper::Bubblewrap && wrap.programs.bwrap.is_none() {
             problems.push("bubblewrap is not installed".into());
             continue;
@@ -189,16 +196,18 @@ async fn attempt(wrap: &Wrap) -> Result<(Keeper, Report), String> {
 }
 
 /// What can hold the processes of a level together, best first.
-fn keepers(wrap: &Wrap) -> &'static [Keeper] {
-    match (wrap.level, wrap.programs.namespaces) {
-        (Level::Namespaces, OwnNamespaces::Tried) => &[Keeper::AllNamespaces, Keeper::Bubblewrap],
-        (Level::Namespaces, OwnNamespaces::ForProcesses | OwnNamespaces::Avoided) => &[Keeper::Bubblewrap],
-        (Level::Landlock | Level::None, OwnNamespaces::Avoided) => &[Keeper::Supervisor],
-        // Without a sandbox nothing is to differ from the user's own shell, so there is no user namespace.
-        (Level::None, OwnNamespaces::Tried | OwnNamespaces::ForProcesses) => {
+fn keepers(level: Level, namespaces: OwnNamespaces, user: User) -> &'static [Keeper] {
+    match (level, namespaces, user) {
+        (Level::Namespaces, OwnNamespaces::Tried, _) => &[Keeper::AllNamespaces, Keeper::Bubblewrap],
+        (Level::Namespaces, OwnNamespaces::ForProcesses | OwnNamespaces::Avoided, _) => &[Keeper::Bubblewrap],
+        (Level::Landlock | Level::None, OwnNamespaces::Avoided, _) => &[Keeper::Supervisor],
+        // Without a sandbox nothing is to differ from the user's own shell, so there is no user namespace. With Landlock it
+        // needs a `/proc` that can be written, where root could change the kernel's settings.
+        (Level::None, OwnNamespaces::Tried | OwnNamespaces::ForProcesses, _)
+        | (Level::Landlock, OwnNamespaces::Tried | OwnNamespaces::ForProcesses, User::Root) => {
             &[Keeper::PidNamespace, Keeper::Supervisor]
         }
-        (Level::Landlock, OwnNamespaces::Tried | OwnNamespaces::ForProcesses) => {
+        (Level::Landlock, OwnNamespaces::Tried | OwnNamespaces::ForProcesses, User::Other) => {
             &[Keeper::PidNamespace, Keeper::UserNamespace, Keeper::Supervisor]
         }
     }

@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use super::{Boundary, Level, Programs, Requirement, Sandbox};
+use super::{Boundary, Keeper, Level, Programs, Requirement, Sandbox, User, Wrap, keepers, probe};
 use crate::process::stubborn::{left, stubborn};
 use crate::process::{Capture, End, Ended, Environment, OutputLimits, ShellLine, Stop, run};
 use crate::sandbox::{Escape, Network, OwnNamespaces, Verdict};
@@ -153,6 +153,33 @@ async fn every_level_keeps_what_it_promises_and_says_what_it_does_not() {
         assert!(open.starts_with(expected), "{report}");
         assert!(report.holds(), "{report}");
         assert_eq!(&report, place.sandbox.report());
+    }
+}
+
+#[test]
+fn root_is_never_held_by_what_needs_settings_of_the_kernel_open() {
+    for namespaces in [OwnNamespaces::Tried, OwnNamespaces::ForProcesses, OwnNamespaces::Avoided] {
+        for level in [Level::Namespaces, Level::Landlock, Level::None] {
+            assert!(!keepers(level, namespaces, User::Root).contains(&Keeper::UserNamespace));
+        }
+    }
+    let others = keepers(Level::Landlock, OwnNamespaces::Tried, User::Other);
+    assert_eq!(others, [Keeper::PidNamespace, Keeper::UserNamespace, Keeper::Supervisor]);
+}
+
+/// Files are only opened, never written: a way that is open harms nothing.
+#[tokio::test]
+async fn settings_of_the_kernel_are_shut_whatever_holds_processes_together() {
+    let Some(place) = place(Level::Landlock).await else { return };
+    for keeper in [Keeper::PidNamespace, Keeper::UserNamespace, Keeper::Supervisor] {
+        let wrap = Wrap { keeper, ..place.sandbox.wrap.clone() };
+        match probe::probe(&wrap).await {
+            Ok(report) => {
+                assert!(report.escapes.contains(&(Escape::KernelSettings, Verdict::Blocked)), "{report}");
+            }
+            // Nothing was started, so nothing was open.
+            Err(problem) => println!("not tested with {keeper:?}: {problem}"),
+        }
     }
 }
 

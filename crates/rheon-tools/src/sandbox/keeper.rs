@@ -1,4 +1,4 @@
-//! `Keeper`: what holds the processes of one command together.
+//! `Keeper`: what holds the processes of one command together, and whose processes they are.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,4 +16,27 @@ pub(super) enum Keeper {
     UserNamespace,
     /// A process that adopts those that lose their parents.
     Supervisor,
+}
+
+/// Whose processes they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum User {
+    /// Owns the settings of the kernel, and needs no rights beyond others to change them.
+    Root,
+    /// Anybody else.
+    Other,
+}
+
+impl User {
+    /// The one who runs the agent.
+    #[cfg(unix)]
+    pub(super) fn current() -> Self {
+        if rustix::process::geteuid().is_root() { Self::Root } else { Self::Other }
+    }
+
+    /// The one who runs the agent.
+    #[cfg(not(unix))]
+    pub(super) fn current() -> Self {
+        Self::Other
+    }
 }

@@ -1,17 +1,15 @@
 //! `Placeholder`: something must stand where nothing may come to be, for a mount needs a place. It is an empty folder,
-//! which git takes for no repository, and it goes when the last process that needs it has ended.
+//! which git takes for no repository, or a file in which git finds what it would think without it, and it goes when the last
+//! process that needs it has ended.
 //!
-//! It says itself what it is: an empty folder of this user whose time of change no other folder has. So one that an agent
+//! It says itself what it is: an empty folder, or such a file, of this user whose time of change no other has. So one that an agent
 //! left behind when it was killed is known again. A lock on it says whether a living agent needs it: the kernel takes the
 //! mounts of all away with the folder.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-
-use crate::process::Guard;
 
 /// Those that this program needs. One table for the whole program, because so is the file system.
 static NEEDED: Mutex<BTreeMap<PathBuf, Needed>> = Mutex::new(BTreeMap::new());
@@ -23,7 +21,7 @@ struct Needed {
     folder: File,
 }
 
-/// An empty folder that is there as long as this is.
+/// An empty folder, or a file of no consequence, that is there as long as this is.
 #[derive(Debug)]
 pub(super) struct Placeholder {
     path: PathBuf,
@@ -62,21 +60,9 @@ impl Placeholder {
     }
 }
 
-/// All that one process needs.
-#[derive(Debug)]
-pub(super) struct Placeholders(pub(super) Vec<Placeholder>);
-
-impl Guard for Placeholders {
-    /// Removes them. To close a folder that was removed takes the file system longer than to remove it.
-    fn release(self: Box<Self>) -> Box<dyn Any + Send> {
-        let removed: Vec<File> = self.0.into_iter().filter_map(|mut it| it.leave()).collect();
-        Box::new(removed)
-    }
-}
-
 impl Placeholder {
     /// Removes it if no other process needs it.
-    fn leave(&mut self) -> Option<File> {
+    pub(super) fn leave(&mut self) -> Option<File> {
         let mut all = NEEDED.lock().unwrap_or_else(PoisonError::into_inner);
         // There is no path if it has been left before.
         let path = std::mem::take(&mut self.path);
@@ -97,14 +83,37 @@ impl Drop for Placeholder {
     }
 }
 
+/// What stands somewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg(unix)]
+enum Form {
+    Folder,
+    File(&'static str),
+}
+
+#[cfg(unix)]
+impl Form {
+    /// Git takes a folder at these names for damage: one has further settings, the other says where settings are.
+    fn of(path: &Path) -> Self {
+        match path.file_name().and_then(std::ffi::OsStr::to_str) {
+            Some("config.worktree") => Self::File(""),
+            Some("commondir") => Self::File(".\n"),
+            Some(_) | None => Self::Folder,
+        }
+    }
+}
+
 #[cfg(unix)]
 mod system {
-    use std::fs::{File, FileTimes, Metadata};
+    use std::fs::{File, FileTimes, Metadata, OpenOptions};
+    use std::io::{self, Write as _};
     use std::os::unix::fs::MetadataExt as _;
     use std::path::Path;
     use std::time::{Duration, SystemTime};
 
     use rustix::fs::{FlockOperation, Mode, OFlags, flock};
+
+    use super::Form;
 
     /// The time of change, in seconds; even, because some file systems know no others.
     const MARK_SECONDS: u64 = 86_420;
@@ -114,32 +123,61 @@ mod system {
     }
 
     fn is_marked(found: &Metadata) -> bool {
-        found.is_dir()
-            && found.modified().is_ok_and(|time| time == mark())
+        found.modified().is_ok_and(|time| time == mark())
             && found.uid() == rustix::process::geteuid().as_raw()
     }
 
-    /// Whether this is a placeholder: marked and empty. Whatever is put into it takes the mark away.
+    /// Whether this is a placeholder: marked, and as it was made. Whatever is put into it takes the mark away.
     pub(super) fn is_ours(path: &Path) -> bool {
-        path.symlink_metadata().is_ok_and(|found| is_marked(&found))
-            && std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+        let Ok(found) = path.symlink_metadata() else { return false };
+        let is_as_made = || match Form::of(path) {
+            Form::Folder => {
+                found.is_dir() && std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+            }
+            Form::File(text) => {
+                found.is_file()
+                    && found.len() == text.len() as u64
+                    && std::fs::read(path).is_ok_and(|it| it == text.as_bytes())
+            }
+        };
+        is_marked(&found) && is_as_made()
     }
 
-    /// Opens a folder, and neither what a link leads to nor a pipe that would wait for somebody.
+    fn make(path: &Path) -> io::Result<()> {
+        match Form::of(path) {
+            Form::Folder => std::fs::create_dir(path),
+            Form::File(text) => {
+                OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
+            }
+        }
+    }
+
+    fn remove(path: &Path) {
+        drop(match Form::of(path) {
+            Form::Folder => std::fs::remove_dir(path),
+            Form::File(_) => std::fs::remove_file(path),
+        });
+    }
+
+    /// Opens a folder or a file, and neither what a link leads to nor a pipe that would wait for somebody.
     pub(super) fn open(path: &Path) -> Option<File> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let kind = match Form::of(path) {
+            Form::Folder => OFlags::DIRECTORY,
+            Form::File(_) => OFlags::NONBLOCK,
+        };
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | kind;
         rustix::fs::open(path, flags, Mode::empty()).ok().map(File::from)
     }
 
     /// Makes the placeholder or opens the one that is there, and locks it against removal.
     pub(super) fn shared(path: &Path) -> Option<File> {
-        let made = std::fs::create_dir(path).is_ok();
+        let made = make(path).is_ok();
         let folder = open(path)?;
         if made {
             // Without the mark it would not be known again; then it is better not to have made it.
             let times = FileTimes::new().set_accessed(mark()).set_modified(mark());
             if folder.set_times(times).is_err() {
-                drop(std::fs::remove_dir(path));
+                remove(path);
                 return None;
             }
         }
@@ -148,13 +186,15 @@ mod system {
         ((made || is_ours(path)) && is_still(path, &folder)).then_some(folder)
     }
 
-    /// Removes an empty folder that no other agent has locked. If the user put something into it, it is theirs now.
+    /// Removes one that no other agent has locked. If the user put something into it, it is theirs now.
     pub(super) fn remove_unless_needed(path: &Path, folder: &File) {
         if flock(folder, FlockOperation::NonBlockingLockExclusive) != Err(rustix::io::Errno::WOULDBLOCK)
             && is_still(path, folder)
         {
-            // Whatever somebody put into it without taking the mark away keeps it from being removed.
-            drop(std::fs::remove_dir(path));
+            // A folder into which somebody put something without taking the mark away is not removed; a file would be.
+            if Form::of(path) == Form::Folder || is_ours(path) {
+                remove(path);
+            }
         }
     }
 

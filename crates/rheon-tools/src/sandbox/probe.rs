@@ -7,18 +7,18 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::boundary::{Boundary, Network};
 use super::report::{Escape, Report, Verdict};
 use super::wrap::Wrap;
 use crate::process::{Capture, Ended, Environment, OutputLimits, ProcessError, ShellLine, Stop, run};
+use crate::temporary::TemporaryFolder;
 use crate::workspace::Workspace;
 
 /// A place of its own to try in, so that a way that is open harms nothing.
 struct Ground {
-    _folder: TempDir,
+    _folder: TemporaryFolder,
     wrap: Wrap,
     workspace: PathBuf,
     outside: PathBuf,
@@ -49,6 +49,7 @@ pub(super) async fn probe(wrap: &Wrap) -> Result<Report, String> {
         Escape::AgentEnvironment,
         Escape::DetachedProcess,
         Escape::ReadHidden,
+        Escape::KernelSettings,
     ] {
         escapes.push((escape, ground.verdict(escape, &output).await));
     }
@@ -57,7 +58,7 @@ pub(super) async fn probe(wrap: &Wrap) -> Result<Report, String> {
 
 impl Ground {
     fn new(wrap: &Wrap) -> io::Result<Self> {
-        let folder = TempDir::with_prefix("rheon-probe-")?;
+        let folder = TemporaryFolder::new("rheon-probe-")?;
         let place = folder.path().canonicalize()?;
         let [workspace, outside, temporary] =
             ["workspace", "outside", "temporary"].map(|name| place.join(name));
@@ -102,6 +103,7 @@ impl Ground {
             done </proc/{agent}/environ
             echo $seen
             echo \"{HIDDEN}$(<\"$outside/hidden\")\"
+            for setting in {SETTINGS}; do (exec 3>>$setting) && echo {SETTING}; done
             {network}
             command -v setsid >/dev/null && run=setsid
             read -r _ < <($run bash -c 'echo; exec >/dev/null; while [ -d \"$1\" ]; do sleep 0.1; done' \
@@ -146,6 +148,7 @@ impl Ground {
             Escape::AgentEnvironment => open_if(told(ENVIRONMENT)),
             Escape::ReadHidden => open_if(told(&format!("{HIDDEN}{HIDDEN_TEXT}"))),
             Escape::DetachedProcess => self.process_stays().await,
+            Escape::KernelSettings => open_if(told(SETTING)),
         }
     }
 
@@ -196,7 +199,11 @@ const SOCKET: &str = "socket";
 const ENVIRONMENT: &str = "environment";
 const OWN_ENVIRONMENT: &str = "own-environment";
 const HIDDEN: &str = "hidden:";
+const SETTING: &str = "setting";
 const LAST: &str = "all was tried";
+
+/// Settings of the kernel that are the machine's and not a namespace's. They are opened to be written and never written.
+const SETTINGS: &str = "/proc/sys/kernel/core_pattern /proc/sys/kernel/modprobe /proc/sysrq-trigger";
 
 const PROBE_VARIABLE: &str = "RHEON_PROBE";
 

@@ -30,6 +30,8 @@ pub enum Escape {
     DetachedProcess,
     /// Reading files that are to be hidden, like keys.
     ReadHidden,
+    /// Opening settings of the kernel to change them, by which root could have it run programs.
+    KernelSettings,
 }
 
 /// What came of trying.
@@ -57,7 +59,11 @@ impl Escape {
     /// The level from which on it must be blocked.
     pub fn blocked_from(self) -> Level {
         match self {
-            Self::WriteOutside | Self::TcpConnect | Self::UdpSend | Self::AgentEnvironment => Level::Landlock,
+            Self::WriteOutside
+            | Self::TcpConnect
+            | Self::UdpSend
+            | Self::AgentEnvironment
+            | Self::KernelSettings => Level::Landlock,
             Self::ChangeModeOutside
             | Self::WriteProtected
             | Self::CreateProtected
@@ -93,6 +99,7 @@ impl fmt::Display for Escape {
             Self::AgentEnvironment => "read the agent's environment",
             Self::DetachedProcess => "leave a process behind",
             Self::ReadHidden => "read hidden files",
+            Self::KernelSettings => "change settings of the kernel",
         })
     }
 }

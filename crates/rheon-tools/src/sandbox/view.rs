@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::boundary::{Boundary, ProtectedPath};
 use super::placeholder::Placeholder;
+use super::repository::OpenRepository;
 use super::sockets::open_sockets;
 use crate::process::{Shown, View};
 
@@ -17,9 +18,14 @@ const NEEDED: [&str; 2] = ["/run/current-system", "/run/systemd/resolve"];
 const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
 
 /// What is laid over the whole machine, which is shown to be read only, and what must live as long as the process.
-/// `temporary` is shown as `/tmp`.
-pub(super) fn view(boundary: &Boundary, temporary: &Path) -> (View, Vec<Placeholder>) {
-    let (protected, placeholders) = protected(boundary);
+/// `temporary` is shown as `/tmp`. Repositories that are opened can be changed, except for what stays shut of them.
+pub(super) fn view(
+    boundary: &Boundary,
+    temporary: &Path,
+    opened: &[OpenRepository],
+) -> (View, Vec<Placeholder>) {
+    let (mut protected, placeholders) = protected(boundary);
+    protected.retain(|path| opened.iter().all(|repository| repository.folder() != path));
     let mut places: Vec<(PathBuf, Shown)> = Vec::new();
     // One may be a link to another.
     let existing = |path: &&str| Path::new(path).canonicalize().ok().filter(|path| path.is_dir());
@@ -33,6 +39,7 @@ pub(super) fn view(boundary: &Boundary, temporary: &Path) -> (View, Vec<Placehol
     places.extend(boundary.all_hidden().filter_map(|path| hidden(path)));
     places.extend(boundary.roots().iter().map(|root| (root.clone(), writable(root))));
     places.extend(protected.into_iter().map(|path| (path.canonicalize().unwrap_or(path), Shown::ReadOnly)));
+    places.extend(opened.iter().flat_map(OpenRepository::places));
     // What lies deeper is laid over what lies above it. The sort is stable: the later of two at one path wins.
     places.sort_by_key(|(path, _)| path.components().count());
     (View { places }, placeholders)

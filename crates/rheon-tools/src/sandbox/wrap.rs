@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::boundary::{Boundary, Network};
 use super::bubblewrap;
-use super::keeper::Keeper;
+use super::keeper::{Keeper, User};
+use super::kept::Kept;
 use super::level::Level;
-use super::placeholder::Placeholders;
 use super::programs::Programs;
+use super::repository::{OpenRepository, open_all};
 use super::restrict::{Files, Restrictions, Sockets, restrict};
 use super::view::view;
 use crate::process::{Beginning, Capabilities, Containment, Launcher, Namespaces};
@@ -39,14 +40,24 @@ impl Wrap {
     /// What starts the next process.
     pub(super) fn launcher(&self) -> Launcher {
         match self.level {
-            Level::Namespaces => self.namespaces(),
+            Level::Namespaces => self.namespaces(Vec::new()),
             Level::Landlock => self.landlock(),
             Level::None => self.plain(),
         }
     }
 
-    fn namespaces(&self) -> Launcher {
-        let (view, placeholders) = view(&self.boundary, &self.temporary);
+    /// What starts the next process, which may change the repository; why not, if it cannot be opened. Where nothing shuts
+    /// it, there is nothing to open either.
+    pub(super) fn git_launcher(&self) -> Result<Launcher, String> {
+        match self.level {
+            Level::Namespaces => open_all(&self.boundary).map(|opened| self.namespaces(opened)),
+            Level::Landlock => Ok(self.landlock()),
+            Level::None => Ok(self.plain()),
+        }
+    }
+
+    fn namespaces(&self, opened: Vec<OpenRepository>) -> Launcher {
+        let (view, placeholders) = view(&self.boundary, &self.temporary, &opened);
         let restrictions =
             Restrictions { files: Files::AsMounted, sockets: self.sockets(Sockets::Namespaced) };
         let launcher = Launcher {
@@ -57,7 +68,7 @@ impl Wrap {
             view: None,
             containment: Containment::Namespace,
             restrict: Some(Arc::new(move || restrict(&restrictions))),
-            guard: Some(Box::new(Placeholders(placeholders))),
+            guard: Some(Box::new(Kept { opened, placeholders })),
         };
         let network = self.boundary.network();
         match (self.keeper, &self.programs.bwrap) {
@@ -87,9 +98,15 @@ impl Wrap {
     fn landlock(&self) -> Launcher {
         let mut writable = self.boundary.roots().to_vec();
         writable.push(self.temporary.clone());
-        if self.keeper == Keeper::UserNamespace {
-            // A user namespace is set up by writing there. Nobody but root could do harm, and root does not need it.
-            writable.push("/proc".into());
+        match (self.keeper, User::current()) {
+            // A user namespace is set up by writing there.
+            (Keeper::UserNamespace, User::Other) => writable.push("/proc".into()),
+            // Root could do harm there, so that nothing is started.
+            (Keeper::UserNamespace, User::Root)
+            | (
+                Keeper::AllNamespaces | Keeper::Bubblewrap | Keeper::PidNamespace | Keeper::Supervisor,
+                User::Root | User::Other,
+            ) => {}
         }
         let restrictions =
             Restrictions { files: Files::OnlyIn(writable), sockets: self.sockets(Sockets::Local) };

@@ -8,6 +8,7 @@ mod compound;
 mod danger;
 mod emit;
 mod folder;
+mod git;
 mod lexer;
 mod options;
 mod parser;
@@ -19,6 +20,7 @@ mod types;
 mod wrapper;
 
 pub use danger::{danger, highest_danger, redirection_danger};
+pub use git::{RepositoryUse, changes_repository, repository_use};
 pub use types::{Analysis, Redirection, SimpleCommand};
 
 /// What a line of bash would run.

@@ -179,3 +179,39 @@ async fn a_sandbox_spares_questions_only_while_it_keeps_the_network_shut() {
     }
     assert_eq!(decided, [Decision::Allow, Decision::Ask]);
 }
+
+#[tokio::test]
+async fn a_commit_is_made_once_somebody_agrees_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap().join("work");
+    fs::create_dir(&root).unwrap();
+    let git = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.current_dir(&root).args(arguments).env("HOME", "/nowhere").env("GIT_CONFIG_NOSYSTEM", "1");
+        command.output().ok().map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    if git(&["init", "-q", "-b", "main"]).is_none() {
+        return println!("not tried: there is no git");
+    }
+    for (name, value) in [("user.name", "A"), ("user.email", "a@example.com"), ("commit.gpgSign", "false")] {
+        git(&["config", name, value]);
+    }
+    let kit = toolkit(&root, "{}").await;
+    let commit = |message: &str| {
+        let command = format!("git commit -q --allow-empty -m {message}");
+        Turn::call("bash", json!({ "command": command }))
+    };
+    let scenario = Scenario::new().turn(commit("refused")).turn(commit("agreed")).turn("Done.");
+    scripted(scenario)
+        .with(|builder| {
+            builder.toolkit(&kit).on_approval(|request| match &request.subject {
+                rheon::Subject::Command { command, .. } if command.contains("agreed") => {
+                    std::future::ready(PermissionDecision::Allow.into())
+                }
+                _ => std::future::ready(PermissionDecision::Deny.into()),
+            })
+        })
+        .run("commit")
+        .await;
+    assert_eq!(git(&["log", "--format=%s"]).unwrap(), "agreed");
+}

@@ -91,6 +91,15 @@ fn a_run_is_rows() {
 }
 
 #[test]
+fn what_it_never_heard_of_is_named() {
+    let index = empty();
+    record(&index, "s1", "/srv/a", 0, run("Fix the bug", "It is fixed."));
+    let asked = ["s0", "s1", "s2"].map(SessionId::from).to_vec();
+    assert_eq!(index.unknown(asked).unwrap(), ["s0", "s2"].map(SessionId::from));
+    assert_eq!(index.unknown(Vec::new()).unwrap(), []);
+}
+
+#[test]
 fn the_same_events_again_change_nothing_in_any_batches() {
     let index = empty();
     let all = record(&index, "s1", "p", 0, run("Fix the bug", "Done."));

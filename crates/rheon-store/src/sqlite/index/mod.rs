@@ -188,6 +188,13 @@ impl Index {
         self.database.read(|connection| read::position(connection, session_id))
     }
 
+    /// Those of these sessions that the index has never heard of. Compare what is in a folder with it: journals may have been
+    /// put there by hand.
+    pub fn unknown(&self, sessions: Vec<SessionId>) -> Result<Vec<SessionId>, DatabaseError> {
+        let known = self.database.read(read::ids)?;
+        Ok(sessions.into_iter().filter(|session_id| !known.contains(session_id.as_str())).collect())
+    }
+
     /// One page of sessions, newest first.
     pub fn list(&self, query: &ListQuery) -> Result<Page, DatabaseError> {
         self.database.read(|connection| read::page(connection, query))

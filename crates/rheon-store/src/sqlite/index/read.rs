@@ -1,5 +1,7 @@
 //! What the index answers: pages of sessions, hits of a search, the rows of one session, sums.
 
+use std::collections::HashSet;
+
 use rheon_types::{MicroUsd, SessionId, Timestamp, Usage};
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, Error, OptionalExtension, Row, params};
@@ -294,6 +296,12 @@ pub(super) fn calls(
 pub(super) fn position(connection: &Connection, session_id: &SessionId) -> Result<Option<u64>, Error> {
     let mut statement = connection.prepare_cached("SELECT seq FROM sessions WHERE id = ?1")?;
     statement.query_row([session_id.as_str()], |row| row.get(0).map(number::read)).optional()
+}
+
+/// The ids of all sessions.
+pub(super) fn ids(connection: &Connection) -> Result<HashSet<String>, Error> {
+    let mut statement = connection.prepare_cached("SELECT id FROM sessions")?;
+    statement.query_map([], |row| row.get(0))?.collect()
 }
 
 /// Sums over the sessions of one project, or of all.

@@ -13,6 +13,7 @@ use super::arguments::Run;
 use super::folders::Folders;
 use super::jobs::{Job, Jobs};
 use super::render;
+use super::repository;
 use crate::process::{
     Capture, End, Ended, Environment, Output, OutputLimits, ProcessError, ShellLine, Spill, Spilled, Stop,
     run,
@@ -106,11 +107,13 @@ impl BashSession {
                 context.update(ToolResult::text(capture.latest(SHOWN_BYTES_MAX)));
             }
         };
-        let ended = run(&line, self.settings.sandbox.launcher(), stop, &capture, show).await;
+        let (launcher, repository) = repository::launcher(&self.settings.sandbox, &line.text);
+        let ended = run(&line, launcher, stop, &capture, show).await;
         let output = capture.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
         let ended = ended.map_err(|error| self.not_run(&error, &output.head))?;
         let mut text = render::output(&output);
-        for note in note.into_iter().chain(self.folders.carry(ended.folder.as_deref())) {
+        let advice = repository.advice(self.settings.sandbox.level(), &ended, &output);
+        for note in note.into_iter().chain(advice).chain(self.folders.carry(ended.folder.as_deref())) {
             text.push_str(&format!("[{note}]\n"));
         }
         text.push_str(&render::end(&ended));
@@ -132,6 +135,7 @@ impl BashSession {
             let problem = "too many background commands run; end one with bash_kill first";
             return Err(ToolError::Failed(problem.into()));
         }
+        // A repository stays closed to what may run for hours: whoever changes its settings meanwhile would open them to it.
         let job = Job::start(&line, self.settings.sandbox.launcher(), capture)
             .map_err(|error| self.not_run(&error, ""))?;
         let id = jobs.add(job);

@@ -1,0 +1,299 @@
+//! Tests with the real git, in every kind of sandbox that this machine has.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use expect_test::expect;
+use rheon_types::{LoopId, SessionId, Tool as _, ToolCallId, ToolContext, ToolName};
+use serde_json::json;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use crate::builtin::bash::{Bash, BashSession, BashSettings};
+use crate::process::{Environment, OutputLimits};
+use crate::sandbox::{Boundary, Level, OwnNamespaces, Programs, Requirement, Sandbox};
+use crate::workspace::Workspace;
+
+struct Place {
+    folder: TempDir,
+    root: PathBuf,
+    session: Arc<BashSession>,
+}
+
+/// The real git, outside of every sandbox.
+fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git")
+        .current_dir(folder)
+        .args(arguments)
+        .env_clear()
+        .envs([("PATH", "/usr/bin:/bin"), ("HOME", "/nowhere"), ("GIT_CONFIG_NOSYSTEM", "1")])
+        .output()
+        .ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+fn new_repository(root: &Path) -> Option<()> {
+    fs::create_dir_all(root).unwrap();
+    git(root, &["init", "-q", "-b", "main"])?;
+    for (name, value) in [("user.name", "A"), ("user.email", "a@example.com"), ("commit.gpgSign", "false")] {
+        git(root, &["config", name, value])?;
+    }
+    fs::write(root.join("file"), "one\n").unwrap();
+    git(root, &["add", "file"])?;
+    git(root, &["commit", "-q", "-m", "first"])?;
+    Some(())
+}
+
+async fn session(root: &Path, programs: Programs, level: Level) -> Option<Arc<BashSession>> {
+    let workspace = Workspace::new(root).unwrap();
+    let boundary = Boundary::new(&workspace);
+    let requirement = Requirement::AtLeast(level);
+    let sandbox = Sandbox::choose_with(programs, requirement, boundary).await.ok()?;
+    let environment = Environment::rebuilt([], &[])
+        .with("PATH", "/usr/bin:/bin")
+        .with("HOME", "/nowhere")
+        .with("LC_ALL", "C");
+    let output = OutputLimits { head_bytes: 100_000, tail_bytes: 0, spill: None };
+    Some(Arc::new(BashSession::new(BashSettings { workspace, sandbox, environment, output })))
+}
+
+/// A repository in every kind of sandbox that has a view of files.
+async fn places() -> Vec<Place> {
+    let mut places = Vec::new();
+    let own = Programs { bwrap: None, ..Programs::find() };
+    let bubblewrap = Programs { namespaces: OwnNamespaces::ForProcesses, ..Programs::find() };
+    for (name, programs) in [("own", own), ("bubblewrap", bubblewrap)] {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap().join("work");
+        if new_repository(&root).is_some()
+            && let Some(session) = session(&root, programs, Level::Namespaces).await
+        {
+            places.push(Place { folder, root, session });
+        } else {
+            println!("not tested with namespaces of {name}");
+        }
+    }
+    places
+}
+
+async fn bash(session: &Arc<BashSession>, command: &str) -> String {
+    let call = (ToolCallId::from("call-1"), ToolName::from("bash"));
+    let ids = (SessionId::from("session-1"), LoopId::from("loop-1"));
+    let context = ToolContext::new(call, ids, CancellationToken::new(), None);
+    let result = Bash(Arc::clone(session)).execute(Arc::new(json!({ "command": command })), context).await;
+    result.map_or_else(|error| format!("{}: {error}", error.kind()), |result| result.as_text())
+}
+
+impl Place {
+    async fn bash(&self, command: &str) -> String {
+        let text = bash(&self.session, command).await;
+        text.replace(&self.root.display().to_string(), "<root>")
+    }
+
+    /// What of the repository says which programs git runs: the files that are shut, and where they are.
+    fn settings(&self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+        let mut waiting: Vec<PathBuf> = ["config", "hooks", "info", "objects/info", "modules", "worktrees"]
+            .iter()
+            .chain(&["config.worktree", "commondir", "branches", "remotes"])
+            .map(|name| self.root.join(".git").join(name))
+            .collect();
+        let mut found = Vec::new();
+        while let Some(path) = waiting.pop() {
+            waiting.extend(fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()));
+            if path.symlink_metadata().is_ok() {
+                found.push((path.clone(), fs::read(&path).ok()));
+            }
+        }
+        found.sort();
+        found
+    }
+
+    fn script(&self, name: &str, text: &str) {
+        let path = self.root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, format!("#!/bin/bash\n{text}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_users_expect_of_git_works_and_leaves_nothing_behind() {
+    for place in places().await {
+        let before = place.settings();
+        for line in [
+            "git checkout -q -b topic",
+            "echo two > file",
+            "git add -A && git commit -q -m 'second' -m \"with more\"",
+            "echo three > file",
+            "git stash -q",
+            "git stash pop -q && git status --short",
+            "git commit -q -a -m third",
+            "git switch -q main",
+            "git merge -q --no-edit topic",
+            "git tag v1 && git branch other",
+            "git reset -q --hard HEAD~1",
+            "git cherry-pick topic",
+            "git revert --no-edit HEAD",
+            "git mv file moved && git commit -q -m moved",
+            "git checkout -q -b older HEAD~2 && git commit -q --allow-empty -m aside",
+            "git rebase -q main",
+            "git restore --staged . && git rm -q moved && git commit -q -m removed",
+            "git branch -D other && git gc -q || true",
+        ] {
+            let said = place.bash(line).await;
+            assert_eq!(said.lines().last(), Some("exit code 0"), "{line}: {said}");
+        }
+        assert_eq!(
+            git(&place.root, &["log", "--format=%s", "older"]).unwrap(),
+            "removed\naside\nmoved\nRevert \"third\"\nthird\nsecond\nfirst"
+        );
+        assert_eq!(git(&place.root, &["status", "--short"]).unwrap(), "");
+        assert_eq!(git(&place.root, &["fsck", "--strict", "--no-dangling"]).unwrap(), "");
+        assert_eq!(place.settings(), before);
+    }
+}
+
+#[tokio::test]
+async fn settings_and_hooks_stay_shut_to_programs_that_git_runs() {
+    let attack = r#"
+        cd "$(git rev-parse --show-toplevel)"
+        echo ran > ran
+        for name in config config.worktree commondir hooks/post-commit info/attributes objects/info/alternates \
+            modules/sub/config worktrees/x/commondir remotes/origin branches/origin; do
+            mkdir -p ".git/${name%/*}"; echo evil > ".git/$name"; echo evil > new; mv -f new ".git/$name"
+            ln -sf "$PWD/evil" ".git/$name"; rm -rf ".git/$name"
+        done
+        mv .git/hooks .git/old; mv .git/info .git/old; mv .git/objects .git/old; mv .git/refs .git/old; mv .git old
+        git config core.hooksPath evil; git config --worktree core.fsmonitor evil
+        chmod 777 .git/config .git/hooks
+        mount -o remount,rw .git/config; umount .git/config .git/hooks
+        exit 0"#;
+    for place in places().await {
+        place.script(".git/hooks/pre-commit", attack);
+        let before = place.settings();
+        let said = place.bash("echo two > file").await + &place.bash("git commit -q -a -m two").await;
+        assert_eq!(fs::read_to_string(place.root.join("ran")).unwrap(), "ran\n", "{said}");
+        assert_eq!(place.settings(), before, "{said}");
+        assert_eq!(git(&place.root, &["log", "-1", "--format=%s"]).unwrap(), "two", "{said}");
+        assert_eq!(git(&place.root, &["config", "--get", "core.hooksPath"]).unwrap(), "");
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_shut_is_put_right_at_the_end() {
+    let attack = r#"
+        cd "$(git rev-parse --show-toplevel)"
+        rm -rf .git/COMMIT_EDITMSG .git/logs/HEAD
+        ln -s "$PWD/../outside" .git/ORIG_HEAD
+        ln -s "$PWD/../outside" .git/logs/HEAD
+        mkdir .git/rebase-merge
+        printf 'pick 1\nexec evil\n\tx evil\n' > .git/rebase-merge/git-rebase-todo
+        echo evil > .git/HEAD
+        exit 1"#;
+    for place in places().await {
+        place.script(".git/hooks/pre-commit", attack);
+        place.bash("git commit -q --allow-empty -m two").await;
+        assert_eq!(git(&place.root, &["log", "-1", "--format=%s %D"]).unwrap(), "first HEAD -> main");
+        for name in ["ORIG_HEAD", "logs/HEAD"] {
+            assert!(place.root.join(".git").join(name).symlink_metadata().is_err(), "{name}");
+        }
+        let steps = fs::read_to_string(place.root.join(".git/rebase-merge/git-rebase-todo")).unwrap();
+        assert_eq!(steps, "pick 1\n# exec evil\n# \tx evil\n");
+    }
+}
+
+#[tokio::test]
+async fn lines_that_are_more_than_git_change_nothing_and_say_what_to_do() {
+    for place in places().await {
+        let before = place.settings();
+        for line in [
+            "git commit -q --allow-empty -m \"$(echo x > .git/hooks/pre-commit; echo two)\"",
+            "git config core.hooksPath x",
+            "git -c core.hooksPath=x commit -q --allow-empty -m two",
+            "GIT_AUTHOR_NAME=x git commit -q --allow-empty -m two",
+            "git commit -q --allow-empty -m two > log",
+            "bash -c 'git commit -q --allow-empty -m two'",
+        ] {
+            let said = place.bash(line).await;
+            assert!(
+                said.contains("[`.git` could only be read here: it is opened to lines"),
+                "{line}: {said}"
+            );
+        }
+        assert_eq!(place.settings(), before);
+        assert_eq!(git(&place.root, &["log", "--format=%s"]).unwrap(), "first");
+        expect![[r#"
+            error: could not lock config file .git/config: Read-only file system
+            [`.git` could only be read here: it is opened to lines that hold nothing but plain git commands (add, commit, checkout, switch, branch, stash, merge, rebase, tag, reset, restore, rm, mv, cherry-pick, revert, ...) and commands that only look. Call git again on a line of its own, not in the background, with every word written out: no `$(...)`, variables, unquoted patterns, `-c`, aliases or output to files; several `-m` for a long message. `git init`, `git config`, hooks, submodules and worktrees stay closed: tell the user what to run.]
+            exit code 255"#]]
+        .assert_eq(&place.bash("git config core.hooksPath x").await);
+    }
+}
+
+#[tokio::test]
+async fn a_setting_that_git_would_add_is_named_as_what_stays_closed() {
+    for place in places().await {
+        let said = place.bash("git branch topic && git branch -u main topic").await;
+        assert!(said.contains("[Settings and hooks of the repository"), "{said}");
+        assert_eq!(git(&place.root, &["branch", "--format=%(refname:short)"]).unwrap(), "main\ntopic");
+    }
+}
+
+#[tokio::test]
+async fn a_linked_worktree_says_where_its_repository_is() {
+    for place in places().await {
+        let linked = place.folder.path().canonicalize().unwrap().join("linked");
+        git(&place.root, &["worktree", "add", "-q", linked.to_str().unwrap()]).unwrap();
+        let Some(session) = session(&linked, Programs::find(), Level::Namespaces).await else { continue };
+        let said = bash(&session, "git commit -q --allow-empty -m two").await;
+        let said = said.lines().rev().take(2).collect::<Vec<_>>().join("\n");
+        expect![[r#"
+            exit code 128
+            [The repository could not be opened: <linked>/.git leads to a repository elsewhere (this is a linked worktree or a submodule), which is closed. Another way does not help; tell the user what to run, or to start where the repository itself is.]"#]]
+        .assert_eq(&said.replace(&linked.display().to_string(), "<linked>"));
+    }
+}
+
+#[tokio::test]
+async fn repositories_that_are_not_as_git_makes_them_stay_shut() {
+    type Change = fn(&Path);
+    let changes: [(&str, Change); 5] = [
+        ("has links", |git| symlink("../file", git.join("ORIG_HEAD")).unwrap()),
+        ("is not what git makes", |git| fs::write(git.join("commondir"), "../elsewhere\n").unwrap()),
+        ("is not what git makes", |git| {
+            fs::rename(git.join("hooks"), git.join("old")).unwrap();
+            symlink("old", git.join("hooks")).unwrap();
+        }),
+        ("no HEAD", |git| fs::write(git.join("HEAD"), "nothing").unwrap()),
+        ("is no repository", |git| {
+            fs::rename(git.join("refs"), git.join("old")).unwrap();
+        }),
+    ];
+    for (problem, change) in changes {
+        for place in places().await {
+            change(&place.root.join(".git"));
+            let before = place.settings();
+            let Err(said) = place.session.sandbox().git_launcher().map(drop) else { panic!("{problem}") };
+            assert!(said.contains(problem), "{said}");
+            assert_eq!(place.settings(), before);
+        }
+    }
+}
+
+#[tokio::test]
+async fn without_a_view_of_files_nothing_is_opened_because_nothing_is_shut() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap().join("work");
+    let programs = Programs { bwrap: None, namespaces: OwnNamespaces::ForProcesses, ..Programs::find() };
+    if new_repository(&root).is_none() {
+        return;
+    }
+    let Some(session) = session(&root, programs, Level::Landlock).await else { return };
+    assert_eq!(session.sandbox().level(), Level::Landlock);
+    assert_eq!(bash(&session, "git commit -q --allow-empty -m two").await, "exit code 0");
+    assert_eq!(git(&root, &["log", "-1", "--format=%s"]).unwrap(), "two");
+}
