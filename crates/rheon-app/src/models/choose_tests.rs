@@ -124,7 +124,7 @@ async fn where_nothing_can_be_asked_three_lines_say_what_to_do() {
 async fn a_name_that_says_nothing_is_an_error_with_a_way_out() {
     expect!["the name of the model is empty; write vendor/model, for instance anthropic/claude-sonnet-5-5"]
         .assert_eq(&chosen(Some("  "), &[]).await.unwrap_err());
-    expect![[r#"no vendor is known to have a model "gtp-5"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models` lists what is known"#]]
+    expect![[r#"no vendor is known to have a model "gtp-5"; did you mean "gpt-5"? otherwise write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models` lists what is known"#]]
         .assert_eq(&chosen(Some("gtp-5"), &[]).await.unwrap_err());
 }
 

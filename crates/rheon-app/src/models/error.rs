@@ -2,22 +2,30 @@
 
 use rheon_providers::{Registry, RegistryError};
 
+use super::name::nearest_name;
+
 /// Why no model is asked, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelChoiceError {
     /// Nothing is configured, and no local server answers.
     #[error("{}", include_str!("onboarding.txt").trim_end())]
     Nothing,
+    /// The session has a model of its own.
+    #[error("the model of this session was given to it and cannot be another; begin a session with --model")]
+    Fixed,
     /// The name says nothing.
     #[error("the name of the model is empty; write vendor/model, for instance anthropic/claude-sonnet-5-5")]
     Empty,
     /// No vendor is known to have it.
     #[error(
-        "no vendor is known to have a model {name:?}; write vendor/model ({vendors} ...); `rheon models` lists what is known"
+        "no vendor is known to have a model {name:?}; {}write vendor/model ({vendors} ...); `rheon models` lists what is known",
+        .nearest.as_ref().map_or_else(String::new, |nearest| format!("did you mean {nearest:?}? otherwise "))
     )]
     Unknown {
         /// The name.
         name: String,
+        /// A name that looks like it.
+        nearest: Option<String>,
         /// Some vendors.
         vendors: String,
     },
@@ -39,6 +47,10 @@ pub enum ModelChoiceError {
 impl ModelChoiceError {
     pub(super) fn unknown(name: &str, registry: &Registry) -> Self {
         let vendors: Vec<&str> = registry.vendors().ids().take(4).collect();
-        Self::Unknown { name: name.to_owned(), vendors: vendors.join(", ") }
+        Self::Unknown {
+            name: name.to_owned(),
+            nearest: nearest_name(name, registry),
+            vendors: vendors.join(", "),
+        }
     }
 }

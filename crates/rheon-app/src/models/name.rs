@@ -1,6 +1,7 @@
 //! Names of models: what people write becomes `vendor/model`.
 
-use rheon_providers::Registry;
+use rheon_providers::{Catalogue, Registry};
+use rheon_tools::policy::nearest;
 
 use super::error::ModelChoiceError;
 
@@ -57,6 +58,17 @@ pub fn full_name(typed: &str, registry: &Registry) -> Result<String, ModelChoice
         // Models come faster than lists of them.
         None => guess(typed).ok_or_else(|| ModelChoiceError::unknown(typed, registry)),
     }
+}
+
+/// The name that `typed` looks like: a short one, or one that a vendor has, with or without the vendor.
+pub(super) fn nearest_name(typed: &str, registry: &Registry) -> Option<String> {
+    let catalogue = Catalogue::builtin();
+    let whole =
+        |vendor: &str| -> Vec<String> { catalogue.ids(vendor).map(|id| format!("{vendor}/{id}")).collect() };
+    let known: Vec<String> = registry.vendors().ids().flat_map(whole).collect();
+    let plain = known.iter().filter_map(|whole| whole.split_once('/')).map(|(_, id)| id);
+    let short = SHORT.iter().map(|(short, _)| *short);
+    nearest(typed, short.chain(plain).chain(known.iter().map(String::as_str))).map(str::to_owned)
 }
 
 /// The vendor whose models have names like this.

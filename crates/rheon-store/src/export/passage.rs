@@ -3,6 +3,9 @@
 use rheon_types::event::{PermissionDecision, TaskStatus};
 use rheon_types::{AgentEvent, AgentMessage, AgentOutput, Event, RunEnd};
 
+/// How much is shown of arguments that took the place of the model's.
+const ARGUMENTS_CHARACTERS_MAX: usize = 2_000;
+
 /// What a reader is told of an event.
 #[derive(Debug, PartialEq)]
 pub(super) enum Passage<'a> {
@@ -24,7 +27,11 @@ pub(super) fn passage(event: &Event) -> Option<Passage<'_>> {
         AgentEvent::AgentEnd { output } => Some(Passage::End(end_text(output))),
         AgentEvent::MessageEnd { message } => Some(Passage::Message(message)),
         AgentEvent::ToolBlocked { name, reason, .. } => note(format!("{name} was not run: {reason}")),
-        AgentEvent::ApprovalResolved { decision, .. } => {
+        AgentEvent::ApprovalResolved { arguments: Some(arguments), .. } => {
+            let shown: String = arguments.to_string().chars().take(ARGUMENTS_CHARACTERS_MAX).collect();
+            note(format!("The call was allowed with other arguments: {shown}"))
+        }
+        AgentEvent::ApprovalResolved { decision, arguments: None, .. } => {
             note(format!("The call was {}.", decided(*decision)))
         }
         AgentEvent::PlanQueued { change } => note(format!("Waits in the plan: {}", change.summary)),

@@ -1,7 +1,7 @@
 //! What to write instead of a word that is not known.
 
 /// The one of `known` that `word` looks like.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let (distance, candidate) = known
         .into_iter()
