@@ -113,7 +113,7 @@ fn a_model_that_is_unknown() {
     }
     expect![[r#"
         error: no vendor is known to have a model "nobody/x"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models` lists what is known
-        error: no vendor is known to have a model "sonet"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models` lists what is known
+        error: no vendor is known to have a model "sonet"; did you mean "sonnet"? otherwise write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models` lists what is known
         error: cannot read --model: "model": the text is empty; write one or leave the key out
         error: no vendor is known to have a model "/"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models` lists what is known
         error: "openai/" names no model of a vendor: write vendor/model
