@@ -54,6 +54,8 @@ struct Session {
 struct Running {
     cancel: CancellationToken,
     ending: Arc<Ending>,
+    /// Everybody has been told of the end.
+    settled: CancellationToken,
 }
 
 /// What an agent is made of.
@@ -171,6 +173,14 @@ impl Agent {
         let running = self.session().running.clone();
         if let Some(running) = running {
             running.ending.over.cancelled().await;
+        }
+    }
+
+    /// Waits until no run is under way and the hooks of the last one have been told of its end, which they are after `agent.end`.
+    pub async fn wait_until_settled(&self) {
+        let running = self.session().running.clone();
+        if let Some(running) = running {
+            running.settled.cancelled().await;
         }
     }
 
@@ -303,7 +313,8 @@ impl Agent {
         let log = RunLog { log: session.log.clone(), loop_id: identity.loop_id.clone(), queue };
         let cancel = CancellationToken::new();
         let ending = Arc::new(Ending::default());
-        let running = Running { cancel: cancel.clone(), ending: Arc::clone(&ending) };
+        let settled = CancellationToken::new();
+        let running = Running { cancel: cancel.clone(), ending: Arc::clone(&ending), settled };
         let previous = session.running.replace(running.clone());
         drop(session);
         let inner = Arc::clone(&self.inner);
@@ -416,6 +427,7 @@ impl Drop for Finished {
             session.running = None;
         }
         drop(session);
+        self.running.settled.cancel();
         if let Some(queue) = &self.queue {
             queue.end();
         }

@@ -1,12 +1,13 @@
 //! Sessions: ids, rotation, saving and restoring the conversation.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use expect_test::expect;
 use rheon_agent::AgentError;
 use rheon_testkit::{Scenario, ScriptedProvider, Turn, echo, request_text, scripted};
-use rheon_types::{Provider, Request, ThinkingLevel};
+use rheon_types::{AgentEvent, AgentOutput, Answer, Hook, Provider, Request, ThinkingLevel};
 use serde_json::json;
 
 #[tokio::test(start_paused = true)]
@@ -137,4 +138,25 @@ async fn another_model_and_other_thinking_count_from_the_next_run_on() {
         llm.start another"#]]
     .assert_eq(&trace.only(&["agent.start", "llm.start"]));
     trace.assert_order();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_is_settled_once_its_hooks_know_of_its_end() {
+    struct Slow(Arc<AtomicBool>);
+    impl Hook for Slow {
+        fn after_loop<'a>(&'a self, _: &'a AgentOutput) -> Answer<'a, ()> {
+            Answer::later(async {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                self.0.store(true, Ordering::Relaxed);
+            })
+        }
+    }
+    let is_told = Arc::new(AtomicBool::new(false));
+    let hook = Slow(Arc::clone(&is_told));
+    let (agent, ..) = scripted(Scenario::new().turn("One.")).with(|builder| builder.hook(hook)).build();
+    let mut stream = agent.run_stream("go").unwrap();
+    while !matches!(stream.next().await.unwrap().kind, AgentEvent::AgentEnd { .. }) {}
+    assert!(!is_told.load(Ordering::Relaxed));
+    agent.wait_until_settled().await;
+    assert!(is_told.load(Ordering::Relaxed));
 }

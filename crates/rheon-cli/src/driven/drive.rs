@@ -276,8 +276,8 @@ impl Driven {
         if self.is_running {
             return Err("a run is under way; interrupt it, or wait for its result, and ask again".into());
         }
-        // Hooks may still keep what the run left.
-        self.session.client().agent().wait_until_idle().await;
+        // Only then is it known what the run itself has changed.
+        self.session.client().agent().wait_until_settled().await;
         let to = self.names.seq(id).map_or(PromptName::Line(id), PromptName::Event);
         let doing = if dry_run { Doing::Plan } else { Doing::CarryOut };
         let rewound = self.session.rewind_files(to, doing).await;
