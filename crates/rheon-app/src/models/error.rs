@@ -1,8 +1,6 @@
 //! Why no model is asked, and what to do.
 
-use rheon_providers::{Registry, RegistryError};
-
-use super::name::nearest_name;
+use rheon_providers::RegistryError;
 
 /// Why no model is asked, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -42,15 +40,4 @@ pub enum ModelChoiceError {
         /// Where it is.
         address: String,
     },
-}
-
-impl ModelChoiceError {
-    pub(super) fn unknown(name: &str, registry: &Registry) -> Self {
-        let vendors: Vec<&str> = registry.vendors().ids().take(4).collect();
-        Self::Unknown {
-            name: name.to_owned(),
-            nearest: nearest_name(name, registry),
-            vendors: vendors.join(", "),
-        }
-    }
 }

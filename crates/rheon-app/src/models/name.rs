@@ -56,12 +56,18 @@ pub fn full_name(typed: &str, registry: &Registry) -> Result<String, ModelChoice
     match candidates.into_iter().next() {
         Some(whole) => Ok(whole),
         // Models come faster than lists of them.
-        None => guess(typed).ok_or_else(|| ModelChoiceError::unknown(typed, registry)),
+        None => guess(typed).ok_or_else(|| unknown(typed, registry)),
     }
 }
 
+fn unknown(name: &str, registry: &Registry) -> ModelChoiceError {
+    let vendors: Vec<&str> = registry.vendors().ids().take(4).collect();
+    let (name, nearest) = (name.to_owned(), nearest_name(name, registry));
+    ModelChoiceError::Unknown { name, nearest, vendors: vendors.join(", ") }
+}
+
 /// The name that `typed` looks like: a short one, or one that a vendor has, with or without the vendor.
-pub(super) fn nearest_name(typed: &str, registry: &Registry) -> Option<String> {
+fn nearest_name(typed: &str, registry: &Registry) -> Option<String> {
     let catalogue = Catalogue::builtin();
     let whole =
         |vendor: &str| -> Vec<String> { catalogue.ids(vendor).map(|id| format!("{vendor}/{id}")).collect() };

@@ -220,9 +220,11 @@ impl Hook for TurnCheckpoints {
         let answers = output.messages.iter().filter_map(|message| message.as_assistant());
         let is_left = {
             let mut open = self.open();
-            answers
-                .flat_map(|answer| answer.tool_calls())
-                .fold(false, |is_left, call| open.remove(&call.id) || is_left)
+            let before = open.len();
+            for call in answers.flat_map(|answer| answer.tool_calls()) {
+                open.remove(&call.id);
+            }
+            open.len() < before
         };
         if is_left {
             self.mark();
