@@ -313,6 +313,7 @@ fn permissions_that_come_with_an_answer_hold_for_the_session() {
     assert_eq!(driven.next("system")["permissionMode"], "acceptEdits");
     let ran = stage.plain(driven.finish());
     expect![[r#"
+        note: cannot read the rule "": character 1: there is no tool; write Tool or Tool(what), such as Bash(git status)
         note: a permission update was passed over: there is no update of type "dance"
         note: what is in the folder may be read from now on; to let it be changed like the workspace, begin the session with --add-dir
     "#]].assert_eq(&ran.stderr);
