@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use rheon_types::{
-    AgentId, AgentMessage, AgentOutput, ContinuationKind, History, LoopId, Message, SessionId, Store,
-    WindowCut,
+    AgentId, AgentMessage, AgentOutput, ContinuationKind, History, LoopId, Message, Provider, SessionId,
+    Store, ThinkingLevel, WindowCut,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -32,7 +32,10 @@ pub struct Agent {
 
 struct Inner {
     agent_id: AgentId,
+    /// What runs are made with, and what never changes of it.
     config: Arc<LoopConfig>,
+    /// Who is asked from the next run on, where that is not who was asked first.
+    asked: Mutex<Option<Arc<LoopConfig>>>,
     observers: Observers,
     store: Option<Arc<dyn Store>>,
     shared: Arc<Mutex<Shared>>,
@@ -51,6 +54,8 @@ struct Session {
 struct Running {
     cancel: CancellationToken,
     ending: Arc<Ending>,
+    /// Everybody has been told of the end.
+    settled: CancellationToken,
 }
 
 /// What an agent is made of.
@@ -83,6 +88,7 @@ impl Agent {
         let inner = Inner {
             agent_id,
             config,
+            asked: Mutex::default(),
             observers: parts.observers,
             store: parts.store,
             shared: Arc::new(Mutex::new(conversation.into())),
@@ -170,6 +176,14 @@ impl Agent {
         }
     }
 
+    /// Waits until no run is under way and the hooks of the last one have been told of its end, which they are after `agent.end`.
+    pub async fn wait_until_settled(&self) {
+        let running = self.session().running.clone();
+        if let Some(running) = running {
+            running.settled.cancelled().await;
+        }
+    }
+
     /// Whether a run is under way: until its `agent.end` is out.
     pub fn is_running(&self) -> bool {
         self.session().running.as_ref().is_some_and(|running| !running.ending.over.is_cancelled())
@@ -178,6 +192,25 @@ impl Agent {
     /// A subscriber to the events of all runs; `None` unless the agent was built with `enable_broadcast`.
     pub fn subscribe(&self) -> Option<EventSubscription> {
         self.inner.observers.subscribe()
+    }
+
+    /// Asks another model from the next run on; a run that is under way goes on with its own.
+    pub fn set_model(&self, provider: Arc<dyn Provider>, model: impl Into<Arc<str>>) {
+        let model = model.into();
+        self.inner.change(|config| {
+            config.provider = provider;
+            config.settings.model = model;
+        });
+    }
+
+    /// How much the model is to think in the next run.
+    pub fn thinking(&self) -> ThinkingLevel {
+        self.inner.config_now().settings.request.thinking
+    }
+
+    /// Lets the model think more or less from the next run on.
+    pub fn set_thinking(&self, level: ThinkingLevel) {
+        self.inner.change(|config| config.settings.request.thinking = level);
     }
 
     /// The conversation so far, also while a run adds to it.
@@ -274,11 +307,14 @@ impl Agent {
     ) -> Result<RunHandle, AgentError> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| AgentError::NoRuntime)?;
         let mut session = self.idle_session()?;
-        let identity = session.next_identity(&self.inner, continuation);
+        // The run is what it says of itself, whatever is changed meanwhile.
+        let config = self.inner.config_now();
+        let identity = session.next_identity(&self.inner, &config, continuation);
         let log = RunLog { log: session.log.clone(), loop_id: identity.loop_id.clone(), queue };
         let cancel = CancellationToken::new();
         let ending = Arc::new(Ending::default());
-        let running = Running { cancel: cancel.clone(), ending: Arc::clone(&ending) };
+        let settled = CancellationToken::new();
+        let running = Running { cancel: cancel.clone(), ending: Arc::clone(&ending), settled };
         let previous = session.running.replace(running.clone());
         drop(session);
         let inner = Arc::clone(&self.inner);
@@ -290,7 +326,7 @@ impl Agent {
                 previous.ending.over.cancelled().await;
             }
             let conversation = inner.conversation(identity.continuation.as_ref());
-            let mut run = Run::new(Arc::clone(&inner.config), identity, log, conversation, &cancel);
+            let mut run = Run::new(config, identity, log, conversation, &cancel);
             run.state.call_ids = std::mem::take(&mut lock(&inner.shared).call_ids);
             run.meter = std::mem::take(&mut lock(&inner.shared).meter);
             run.mirror = Some(Arc::clone(&inner.shared));
@@ -325,13 +361,18 @@ impl Session {
         self.running.as_ref().is_some_and(|running| !running.ending.has_begun())
     }
 
-    fn next_identity(&mut self, inner: &Inner, continuation: Option<ContinuationKind>) -> Identity {
-        let loop_id = self.log.next_loop_id(&inner.config.segment());
+    fn next_identity(
+        &mut self,
+        inner: &Inner,
+        config: &LoopConfig,
+        continuation: Option<ContinuationKind>,
+    ) -> Identity {
+        let loop_id = self.log.next_loop_id(&config.segment());
         let parent_loop_id = continuation.as_ref().and_then(|_| self.last_loop_id.clone());
         let loop_index = self.loops;
         self.loops += 1;
         self.last_loop_id = Some(loop_id.clone());
-        self.last_active = Some(inner.config.clock.elapsed());
+        self.last_active = Some(config.clock.elapsed());
         Identity {
             agent_id: inner.agent_id.clone(),
             loop_id,
@@ -339,12 +380,24 @@ impl Session {
             continuation,
             loop_index,
             metadata: None,
-            settings: Some(Arc::new(inner.config.obeyed())),
+            settings: Some(Arc::new(config.obeyed())),
         }
     }
 }
 
 impl Inner {
+    /// What the next run is made with.
+    fn config_now(&self) -> Arc<LoopConfig> {
+        Arc::clone(lock(&self.asked).as_ref().unwrap_or(&self.config))
+    }
+
+    fn change(&self, change: impl FnOnce(&mut LoopConfig)) {
+        let mut asked = lock(&self.asked);
+        let mut config = LoopConfig::clone(asked.as_ref().unwrap_or(&self.config));
+        change(&mut config);
+        *asked = Some(Arc::new(config));
+    }
+
     /// The conversation a run begins with; a rerun or branch goes back to what the user said last.
     fn conversation(&self, continuation: Option<&ContinuationKind>) -> Conversation {
         let conversation = lock(&self.shared).conversation.clone();
@@ -374,6 +427,7 @@ impl Drop for Finished {
             session.running = None;
         }
         drop(session);
+        self.running.settled.cancel();
         if let Some(queue) = &self.queue {
             queue.end();
         }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use futures::future::{Either, select};
-use rheon_types::event::{ApprovalRequest, PermissionResponse, Responder, Subject};
+use rheon_types::event::{ApprovalRequest, PermissionDecision, PermissionResponse, Responder, Subject};
 use rheon_types::{AgentEvent, ApprovalId, ToolCall};
+use serde_json::Value;
 
 use crate::control::Question;
 use crate::halt::Halt;
@@ -60,7 +61,12 @@ pub(crate) async fn answer(run: &mut Run, asked: Asked) -> Result<PermissionResp
     let Asked { call, request, question, .. } = asked;
     let hooks = Hooks(&run.config.hooks);
     let (response, by) = run.stop.or(first_answer(hooks, &call, &request, question)).await?;
-    let response = fitting(&request, response);
+    let mut response = fitting(&request, response);
+    // Only a yes has anything to run, and what was asked about is no change.
+    let is_changed = |arguments: &Arc<Value>| {
+        response.decision == PermissionDecision::Allow && *arguments != call.arguments
+    };
+    response.arguments = response.arguments.take().filter(is_changed);
     resolve(run, &request.id, &response, by);
     run.config.gate.resolved(&request, &response);
     Ok(response)
@@ -103,8 +109,14 @@ fn resolve(run: &mut Run, id: &ApprovalId, response: &PermissionResponse, by: Re
 
 /// The event that closes a question.
 pub(crate) fn resolved(id: &ApprovalId, response: &PermissionResponse, by: Responder) -> AgentEvent {
-    let (decision, scope) = (response.decision, response.scope);
-    AgentEvent::ApprovalResolved { request_id: id.clone(), decision, scope, by }
+    let PermissionResponse { decision, scope, arguments, .. } = response;
+    AgentEvent::ApprovalResolved {
+        request_id: id.clone(),
+        decision: *decision,
+        scope: *scope,
+        by,
+        arguments: arguments.clone(),
+    }
 }
 
 /// Closes the questions of a turn that ends before they are answered.

@@ -26,6 +26,8 @@ pub(crate) enum CountBy {
 /// Its `size`s are estimates before any correction; its `tokens` are what the service is thought to count.
 #[derive(Debug, Default)]
 pub(crate) struct PromptMeter {
+    /// The model whose window is learnt.
+    model: Arc<str>,
     counter: TokenCounter,
     tracker: ContextTracker,
     by: CountBy,
@@ -50,7 +52,10 @@ impl PromptMeter {
         if counter != self.counter {
             *self = Self { counter, by: self.by, ..Self::default() };
         }
-        self.tracker.begin_run(self.tracker.window_learnt());
+        // How services count is alike for models of one vocabulary; how much they take is not.
+        let learnt = self.tracker.window_learnt().filter(|_| frame.model == self.model);
+        self.tracker.begin_run(learnt);
+        self.model = Arc::clone(&frame.model);
         self.frame = counter.frame(frame);
         self.reminder = 0;
         self.recut(conversation);
@@ -59,8 +64,12 @@ impl PromptMeter {
     /// Goes on as in a log: the provider has all the figures, and earlier runs have learnt this of the window.
     pub(crate) fn replay(&mut self, frame: &Request, window_learnt: Option<u64>) {
         // What was learnt holds for the model that the run is about to begin with.
-        *self =
-            Self { counter: TokenCounter::for_model(&frame.model), by: CountBy::Provider, ..Self::default() };
+        *self = Self {
+            model: Arc::clone(&frame.model),
+            counter: TokenCounter::for_model(&frame.model),
+            by: CountBy::Provider,
+            ..Self::default()
+        };
         self.tracker.begin_run(window_learnt);
     }
 

@@ -77,7 +77,8 @@ impl CallReporter {
                 self.log.emit(resolved(&request.id, &nobody_there(&request), Responder::Nobody));
                 return None;
             };
-            let answer = fitting(&request, answer);
+            // The call is under way: nothing of it can be changed any more.
+            let answer = PermissionResponse { arguments: None, ..fitting(&request, answer) };
             self.log.emit(resolved(&request.id, &answer, Responder::User));
             Some(answer)
         })?

@@ -49,12 +49,13 @@ pub fn event_line(event: &AgentEvent) -> String {
             };
             format!("{} {subject}", request.tool_name)
         }
-        AgentEvent::ApprovalResolved { decision, scope, by, .. } => {
+        AgentEvent::ApprovalResolved { decision, scope, by, arguments, .. } => {
             let decision = match decision {
                 PermissionDecision::Allow => "allow",
                 PermissionDecision::Deny => "deny",
             };
-            format!("{decision} {scope:?} by {by:?}")
+            let with = arguments.as_ref().map_or_else(String::new, |arguments| format!(" with {arguments}"));
+            format!("{decision} {scope:?} by {by:?}{with}")
         }
         AgentEvent::InputRejected { reason } => format!("{reason:?}"),
         AgentEvent::Retry { attempt, attempts_max, delay_ms, cause } => {

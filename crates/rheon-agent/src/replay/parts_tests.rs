@@ -76,6 +76,7 @@ fn what_was_said_after_a_crash_is_not_the_loops() {
         decision: PermissionDecision::Deny,
         scope: Scope::Once,
         by: Responder::Cancelled,
+        arguments: None,
     };
     let in_doubt = ToolError::Cancelled("In doubt: the program ended while this ran, so look.".into());
     let ended = AgentEvent::ToolEnd {

@@ -184,19 +184,19 @@ impl Script {
     /// What a question was answered with, and by whom.
     pub(super) fn response(&self, place: usize, request_id: &str) -> Option<(PermissionResponse, Responder)> {
         let resolved = |place: usize| match self.kind(place) {
-            Some(AgentEvent::ApprovalResolved { request_id: id, decision, scope, by })
+            Some(AgentEvent::ApprovalResolved { request_id: id, decision, scope, by, arguments })
                 if id.as_str() == request_id =>
             {
-                Some((place, *decision, *scope, *by))
+                Some((place, (*decision, *scope, *by), arguments.clone()))
             }
             _ => None,
         };
-        let (found, decision, scope, by) = (place..self.recorded.said).find_map(resolved)?;
+        let (found, (decision, scope, by), arguments) = (place..self.recorded.said).find_map(resolved)?;
         let message = match (decision, self.kind(found + 1)) {
             (PermissionDecision::Deny, Some(AgentEvent::ToolBlocked { reason, .. })) => Some(reason.clone()),
             (PermissionDecision::Deny | PermissionDecision::Allow, _) => None,
         };
-        let response = PermissionResponse { message, ..PermissionResponse::from(decision) };
+        let response = PermissionResponse { message, arguments, ..PermissionResponse::from(decision) };
         Some((response.with_scope(scope), by))
     }
 

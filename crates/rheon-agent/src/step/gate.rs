@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use rheon_types::event::{ApprovalRequest, Danger, PermissionDecision, Subject};
+use rheon_types::event::{ApprovalRequest, Danger, PermissionDecision, QueuedChange, Subject};
 use rheon_types::{
     AgentEvent, ApprovalId, AskedBy, GateRequest, HookPoint, Opinion, Permit, ToolCall, ToolError, Verdict,
 };
+use serde_json::Value;
 
 use crate::approval::{self, digest};
 use crate::halt::Halt;
@@ -25,12 +26,7 @@ pub(crate) async fn gate(run: &mut Run) -> Result<(), Halt> {
         match verdict {
             Ok(Verdict::Allow) => {}
             Ok(Verdict::Deny { reason }) => refuse(run, slot, &ToolError::Denied(reason)),
-            Ok(Verdict::Queue { change }) => {
-                let summary = change.summary.clone();
-                run.emit(AgentEvent::PlanQueued { change: Arc::new(change) });
-                let said = format!("not run: queued for the plan: {summary}");
-                refuse(run, slot, &ToolError::Denied(said));
-            }
+            Ok(Verdict::Queue { change }) => queue(run, slot, change),
             Ok(Verdict::Ask { subject, reason, danger, suggested_rule, by: _ }) => {
                 let request = ApprovalRequest {
                     id: ApprovalId::from(format!("{}/{}", run.identity.loop_id, call.id)),
@@ -51,11 +47,7 @@ pub(crate) async fn gate(run: &mut Run) -> Result<(), Halt> {
         let (slot, request) = (asked.slot, Arc::clone(&asked.request));
         let response = approval::answer(run, asked).await?;
         match response.decision {
-            PermissionDecision::Allow => {
-                if let Some(open) = run.turn().calls.get_mut(slot) {
-                    open.approved = Some(request);
-                }
-            }
+            PermissionDecision::Allow => approve(run, slot, request, response.arguments).await?,
             PermissionDecision::Deny => {
                 let said = response.message.unwrap_or_else(|| "permission denied".into());
                 refuse(run, slot, &ToolError::Denied(said));
@@ -63,6 +55,40 @@ pub(crate) async fn gate(run: &mut Run) -> Result<(), Halt> {
         }
     }
     Ok(())
+}
+
+/// Lets a call wait for its turn that somebody said yes to; with other arguments than were asked about, if they may run at all.
+async fn approve(
+    run: &mut Run,
+    slot: usize,
+    request: Arc<ApprovalRequest>,
+    arguments: Option<Arc<Value>>,
+) -> Result<(), Halt> {
+    let Some(open) = run.turn().calls.get_mut(slot) else { return Ok(()) };
+    let Some(arguments) = arguments else {
+        open.approved = Some(request);
+        return Ok(());
+    };
+    open.call.arguments = arguments;
+    let call = open.call.clone();
+    // From here on the call may not become yet another one.
+    let digest = digest(&call, &request.subject);
+    open.approved = Some(Arc::new(ApprovalRequest { digest, ..ApprovalRequest::clone(&request) }));
+    match check(run, slot, &call).await? {
+        // Whoever changed the call has answered what would be asked about it.
+        Ok(Verdict::Allow | Verdict::Ask { .. }) => {}
+        Ok(Verdict::Deny { reason }) => refuse(run, slot, &ToolError::Denied(reason)),
+        Ok(Verdict::Queue { change }) => queue(run, slot, change),
+        Err(error) => refuse(run, slot, &error),
+    }
+    Ok(())
+}
+
+/// A change waits in the plan instead of running.
+fn queue(run: &mut Run, slot: usize, change: QueuedChange) {
+    let said = format!("not run: queued for the plan: {}", change.summary);
+    run.emit(AgentEvent::PlanQueued { change: Arc::new(change) });
+    refuse(run, slot, &ToolError::Denied(said));
 }
 
 type Judged = Result<Verdict, ToolError>;

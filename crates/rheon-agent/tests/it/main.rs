@@ -11,6 +11,7 @@ mod adversarial_tools;
 mod bad_input;
 mod budget;
 mod cancel;
+mod changed_arguments;
 mod compaction;
 mod continuation;
 mod cost;

@@ -1,10 +1,13 @@
 //! Sessions: ids, rotation, saving and restoring the conversation.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use expect_test::expect;
 use rheon_agent::AgentError;
-use rheon_testkit::{Scenario, Turn, echo, request_text, scripted};
+use rheon_testkit::{Scenario, ScriptedProvider, Turn, echo, request_text, scripted};
+use rheon_types::{AgentEvent, AgentOutput, Answer, Hook, Provider, Request, ThinkingLevel};
 use serde_json::json;
 
 #[tokio::test(start_paused = true)]
@@ -104,4 +107,56 @@ async fn ids_are_made_of_inputs_alone() {
         left.agent_id(),
         left.session_id()
     ));
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_model_and_other_thinking_count_from_the_next_run_on() {
+    let (agent, trace, first) = scripted(Scenario::new().turn("One.").turn("Three.")).build();
+    let second = Arc::new(ScriptedProvider::new(Scenario::new().turn("Two.")));
+    agent.run("go").await.unwrap();
+    let mut stream = agent.run_stream("more").unwrap();
+    // The run is under way: it goes on with what it began with.
+    agent.set_model(Arc::clone(&second) as Arc<dyn Provider>, "another");
+    agent.set_thinking(ThinkingLevel::High);
+    while stream.next().await.is_some() {}
+    assert_eq!((agent.thinking(), second.requests().len()), (ThinkingLevel::High, 0));
+    agent.run("and now?").await.unwrap();
+    let asked = |provider: &ScriptedProvider| -> Vec<String> {
+        let asked = |request: &Request| format!("{} {}", request.model, request.thinking.as_str());
+        provider.requests().iter().map(asked).collect()
+    };
+    assert_eq!(
+        (asked(&first), asked(&second)),
+        (vec!["scripted off".to_owned(), "scripted off".to_owned()], vec!["another high".to_owned()],)
+    );
+    expect![[r#"
+        agent.start scripted
+        llm.start scripted
+        agent.start scripted
+        llm.start scripted
+        agent.start another
+        llm.start another"#]]
+    .assert_eq(&trace.only(&["agent.start", "llm.start"]));
+    trace.assert_order();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_is_settled_once_its_hooks_know_of_its_end() {
+    struct Slow(Arc<AtomicBool>);
+    impl Hook for Slow {
+        fn after_loop<'a>(&'a self, _: &'a AgentOutput) -> Answer<'a, ()> {
+            Answer::later(async {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                self.0.store(true, Ordering::Relaxed);
+            })
+        }
+    }
+    let is_told = Arc::new(AtomicBool::new(false));
+    let hook = Slow(Arc::clone(&is_told));
+    let (agent, ..) = scripted(Scenario::new().turn("One.")).with(|builder| builder.hook(hook)).build();
+    let mut stream = agent.run_stream("go").unwrap();
+    while !matches!(stream.next().await.unwrap().kind, AgentEvent::AgentEnd { .. }) {}
+    assert!(!is_told.load(Ordering::Relaxed));
+    agent.wait_until_settled().await;
+    assert!(is_told.load(Ordering::Relaxed));
 }

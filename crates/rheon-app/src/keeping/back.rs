@@ -1,6 +1,7 @@
 //! Looking back, and going back: sessions are shown, exported, replayed, counted and rewound.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rheon_agent::replay::{ReplayError, Until, replay};
@@ -16,6 +17,7 @@ use rheon_types::{Event, SessionId};
 use super::catalogue::{Catalogue, Scope};
 use super::error::KeepingError;
 use super::keeper::Keeper;
+use super::session::KeptSession;
 use super::settings::{CheckpointMode, Persistence};
 
 /// How a session is written for others.
@@ -41,6 +43,31 @@ pub struct ReplayReport {
     /// How many of the events were taken as they were recorded.
     pub taken: usize,
 }
+
+/// Whether something is done, or only looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doing {
+    /// Only say what would happen.
+    Plan,
+    /// Do it.
+    CarryOut,
+}
+
+/// What becomes of the files of a session that goes back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilesRewound {
+    /// How many files, links and folders are concerned.
+    pub count: usize,
+    /// The first of them, as they are called in the workspace.
+    pub changed: Vec<PathBuf>,
+    /// Those of them that somebody else changed since; with any, nothing is carried out.
+    pub others: Vec<PathBuf>,
+    /// The first that could not be brought back, and why.
+    pub problem: Option<(PathBuf, String)>,
+}
+
+/// How much of a name is repeated in an error.
+const WANTED_CHARACTERS_MAX: usize = 100;
 
 impl Keeper {
     /// All durable events of a session of ours, those of the sessions it goes on from included.
@@ -110,6 +137,46 @@ impl Keeper {
         let wanted = plan.name.as_str().to_owned();
         self.rewinding(&wanted, move |catalogue, checkpoints, _| {
             rewind(&catalogue.sessions, checkpoints, &plan, &by)
+        })
+        .await
+    }
+
+    /// Lets the files of a session that is open be as they were before something that the user said, or only says what that would
+    /// change. To be asked between runs.
+    pub async fn rewind_files(
+        &self,
+        kept: &KeptSession,
+        wanted: &str,
+        is_it: impl Fn(&Point) -> bool + Send + 'static,
+        doing: Doing,
+    ) -> Result<FilesRewound, KeepingError> {
+        let checkpoints = kept.checkpoints().cloned().ok_or(KeepingError::NoCheckpoints)?;
+        let by = Rewinding { session_id: self.fresh_id(), lease: self.lease(), others: Others::Refuse };
+        let (wanted, session) =
+            (wanted.chars().take(WANTED_CHARACTERS_MAX).collect(), kept.session_id().clone());
+        self.blocking(move |catalogue| {
+            let name =
+                SessionName::try_from(&session).map_err(|error| KeepingError::Session(error.into()))?;
+            let sessions = &catalogue.sessions;
+            let said = points(sessions, &checkpoints, &name).map_err(KeepingError::Rewind)?;
+            let point = said.into_iter().find(is_it).ok_or(KeepingError::NoSuchPrompt { wanted })?;
+            let to = To::Before(point.seq);
+            let plan = plan_rewind(sessions, &checkpoints, &name, to, What::Files);
+            let plan = plan.map_err(KeepingError::Rewind)?;
+            let restored = match doing {
+                Doing::Plan => None,
+                Doing::CarryOut => {
+                    rewind(sessions, &checkpoints, &plan, &by).map_err(KeepingError::Rewind)?.files
+                }
+            };
+            let problem = restored.and_then(|restored| restored.errors.into_iter().next());
+            let files = plan.files.unwrap_or_default();
+            Ok(FilesRewound {
+                count: files.created.saturating_add(files.modified).saturating_add(files.removed),
+                changed: files.changes.into_iter().map(|change| change.path).collect(),
+                others: files.others,
+                problem,
+            })
         })
         .await
     }

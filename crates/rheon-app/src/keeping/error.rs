@@ -102,6 +102,20 @@ pub enum KeepingError {
     /// It cannot be rewound.
     #[error(transparent)]
     Rewind(RewindError),
+    /// The session keeps no checkpoints.
+    #[error(
+        "the files of this session are not kept, so they cannot be brought back; begin it with sessions.checkpoints on and session \
+         persistence on"
+    )]
+    NoCheckpoints,
+    /// The user said nothing of that name.
+    #[error(
+        "nothing that the user said in this session is called {wanted:?}; name one of its prompts by the uuid of its line"
+    )]
+    NoSuchPrompt {
+        /// What was asked for.
+        wanted: String,
+    },
     /// Nothing is to be written.
     #[error(
         "sessions are not kept in this run, so none can be changed; run again with session persistence on"
@@ -170,6 +184,8 @@ impl KeepingError {
             | Self::ClaudeCodes { .. }
             | Self::Ambiguous { .. }
             | Self::PersistenceOff
+            | Self::NoCheckpoints
+            | Self::NoSuchPrompt { .. }
             | Self::Session(_)
             | Self::Find(_)
             | Self::Transcript(_)

@@ -18,7 +18,7 @@ mod settings;
 mod tell;
 mod transcripts;
 
-pub use back::{ExportFormat, ReplayReport};
+pub use back::{Doing, ExportFormat, FilesRewound, ReplayReport};
 pub use catalogue::{Deleted, LIST_LINES_MAX, Scope};
 pub use environment::Environment;
 pub use error::KeepingError;

@@ -8,6 +8,9 @@ pub enum ModelChoiceError {
     /// Nothing is configured, and no local server answers.
     #[error("{}", include_str!("onboarding.txt").trim_end())]
     Nothing,
+    /// The session has a model of its own.
+    #[error("the model of this session was given to it and cannot be another; begin a session with --model")]
+    Fixed,
     /// The name says nothing.
     #[error("the name of the model is empty; write vendor/model, for instance anthropic/claude-sonnet-5-5")]
     Empty,

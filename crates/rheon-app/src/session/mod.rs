@@ -1,5 +1,7 @@
 //! An open session: everything that is configured becomes an agent, reached as a client.
 
+mod answering;
+mod changes;
 mod client;
 mod error;
 mod facts;
@@ -12,6 +14,7 @@ mod spent;
 mod tool_tokens;
 mod wiring;
 
+pub use changes::{PromptName, thinking_level};
 pub use client::{Asking, ClientParts, LocalClient, Past, Watch};
 pub use error::OpenError;
 pub use facts::session_facts;

@@ -11,6 +11,7 @@ use rheon_tools::hooks::{CommandHooks, HookSettings, SessionEndReason, SessionSo
 use rheon_types::{Event, Hook, InputFilter, OutputSchema, SessionId, ThinkingLevel};
 use tokio::task::spawn_blocking;
 
+use super::answering::{Answering, Others};
 use super::client::{Asking, ClientParts, LocalClient};
 use super::error::OpenError;
 use super::machine::Surroundings;
@@ -22,7 +23,7 @@ use super::wiring::{self, Wired};
 use crate::config::Config;
 use crate::context::{ExtensionPlaces, Extensions, Loaded, ProjectTrust};
 use crate::keeping::{ForkAt, Keeper, KeeperParts, KeptSession};
-use crate::models::{Because, Chosen, choose, key_source};
+use crate::models::{Because, Chosen, choose};
 use crate::stream_json::Channel;
 
 /// What a session is opened with.
@@ -88,18 +89,16 @@ pub struct GivenModel {
 
 /// A session that is ready for prompts.
 pub struct OpenSession {
-    client: LocalClient,
-    kept: KeptSession,
-    keeper: Keeper,
-    toolkit: Toolkit,
+    pub(super) client: LocalClient,
+    pub(super) kept: KeptSession,
+    pub(super) keeper: Keeper,
+    pub(super) toolkit: Toolkit,
     loaded: Loaded,
-    chosen: Chosen,
-    model: ResolvedModel,
-    key_source: String,
+    pub(super) answering: Answering,
     hooks: Vec<CommandHooks>,
     spent: Counter,
     extensions: LazyExtensions,
-    working_folder: PathBuf,
+    pub(super) working_folder: PathBuf,
 }
 
 impl OpenSession {
@@ -111,12 +110,13 @@ impl OpenSession {
         for warning in &config.warnings {
             tell(SessionNotice::Config(warning.clone()));
         }
-        let (chosen, model) = match extras.model {
-            Some(GivenModel { name, model }) => (Chosen { name, because: Because::Said }, model),
-            None => asked(&config, &surroundings).await?,
+        let (chosen, model, others) = match extras.model {
+            Some(GivenModel { name, model }) => (Chosen { name, because: Because::Said }, model, None),
+            None => {
+                let (chosen, model, others) = asked(&config, &surroundings).await?;
+                (chosen, model, Some(others))
+            }
         };
-        let vendor = chosen.name.split('/').next().unwrap_or_default();
-        let key_source = key_source(&config.settings.services, &variables(&surroundings), vendor);
         let keeper = keeper(&surroundings, &config, &tell)?;
         let counter = TokenCounter::for_model(&model.model);
         let policy = wiring::policy(&surroundings, &config, &tell)?;
@@ -157,6 +157,7 @@ impl OpenSession {
         let agent = builder.on_event(move |event| counting.observe(event)).build()?;
         let extensions = extensions(&surroundings, &config);
         let client = client(agent, &toolkit, &keeper, &kept, asking);
+        let answering = Answering::new((chosen, model), client.agent().thinking(), others);
         let working_folder = surroundings.working_folder;
         Ok(Self {
             client,
@@ -164,9 +165,7 @@ impl OpenSession {
             keeper,
             toolkit,
             loaded,
-            chosen,
-            model,
-            key_source,
+            answering,
             hooks,
             spent,
             extensions,
@@ -211,22 +210,17 @@ impl OpenSession {
 
     /// The model's whole name, `vendor/model`.
     pub fn model_name(&self) -> &str {
-        &self.chosen.name
+        &self.answering.chosen.name
     }
 
     /// Why this model.
     pub fn because(&self) -> &Because {
-        &self.chosen.because
+        &self.answering.chosen.because
     }
 
     /// The model.
     pub fn model(&self) -> &ResolvedModel {
-        &self.model
-    }
-
-    /// Where the key of the model's vendor comes from.
-    pub(super) fn key_source(&self) -> &str {
-        &self.key_source
+        &self.answering.model
     }
 
     /// What the session has used so far.
@@ -236,12 +230,12 @@ impl OpenSession {
 
     /// What takes how much of the model's window.
     pub fn context_report(&self) -> ContextReport {
-        let counter = TokenCounter::for_model(&self.model.model);
+        let counter = TokenCounter::for_model(&self.answering.model.model);
         let tools = tool_tokens(counter, &self.toolkit.tools());
         let messages = self.client.agent().messages();
         let messages =
             messages.iter().filter_map(|message| message.as_llm()).map(|message| counter.message(message));
-        self.loaded.assembled.report(tools, messages.sum(), self.model.info.context_tokens)
+        self.loaded.assembled.report(tools, messages.sum(), self.answering.model.info.context_tokens)
     }
 
     /// What was typed, if it is a command of the user's or of the project's own: the prompt that it stands for. Files and commands
@@ -295,16 +289,18 @@ fn extensions(surroundings: &Surroundings, config: &Config) -> LazyExtensions {
 pub(super) async fn asked(
     config: &Config,
     surroundings: &Surroundings,
-) -> Result<(Chosen, ResolvedModel), OpenError> {
+) -> Result<(Chosen, ResolvedModel, Others), OpenError> {
     let settings = &config.settings;
     let registry = registry(&settings.services, surroundings)?;
     let said = settings.model.name.as_deref();
-    let chosen = choose(said, &registry, &variables(surroundings)).await?;
+    let variables = variables(surroundings);
+    let chosen = choose(said, &registry, &variables).await?;
     let (ahead, name) = (registry.clone(), chosen.name.clone());
     // Reading certificates takes long enough to do it beside everything else. Whoever asks first waits for it.
     drop(spawn_blocking(move || ahead.prepare(&name)));
     let model = wiring::resolve(&registry, &chosen, settings.model.fallback.as_deref()).await?;
-    Ok((chosen, model))
+    let (services, fallback) = (settings.services.clone(), settings.model.fallback.clone());
+    Ok((chosen, model, Others { registry, fallback, services, variables }))
 }
 
 fn keeper(surroundings: &Surroundings, config: &Config, tell: &Tell) -> Result<Keeper, OpenError> {

@@ -38,7 +38,7 @@ impl Preview {
         tell: &Tell,
     ) -> Result<Self, OpenError> {
         let (model, counter, window) = match asked(config, surroundings).await {
-            Ok((chosen, model)) => {
+            Ok((chosen, model, _)) => {
                 let counter = TokenCounter::for_model(&model.model);
                 (Ok(chosen.name), counter, model.info.context_tokens)
             }

@@ -9,7 +9,7 @@ use rheon_tools::hooks::{CommandHooks, HookCallbacks, HookContext, HookMessage, 
 use rheon_types::event::{ApprovalRequest, Subject};
 use rheon_types::{
     AgentEvent, ApprovalId, AssistantMessage, BoxFuture, Command, Content, Event, LoopId, ToolCall,
-    ToolCallId, ToolName,
+    ToolCallId,
 };
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -18,14 +18,8 @@ use super::input::{InputLine, UserLine};
 use super::permission::{Answered, PermissionUpdate, question};
 use super::request::ClientRequest;
 
-/// How many changed calls are remembered until the model makes them.
-const CHANGED_MAX: usize = 100;
-
 /// How many calls are remembered at once.
 const CALLS_MAX: usize = 10_000;
-
-/// What the model reads when the user allowed a call with other arguments.
-const CHANGED_INPUT: &str = include_str!("changed_input.md");
 
 /// What a session has to do because of a line or an event.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,8 +63,6 @@ struct State {
     asked: u64,
     open: HashMap<String, Open>,
     calls: HashMap<ToolCallId, (LoopId, ToolCall)>,
-    /// Calls that the user allowed and the model has not made yet.
-    changed: Vec<(ToolName, Arc<Value>)>,
     is_closed: bool,
 }
 
@@ -187,20 +179,12 @@ impl Channel {
     /// Asks the program; the answer at once where it is known.
     fn ask_approval(&self, request: &Arc<ApprovalRequest>) -> Option<Heard> {
         let call = {
-            let mut state = self.lock();
+            let state = self.lock();
             if state.is_closed {
                 return Some(respond(request, Answered::no(request, CLOSED)));
             }
             let call = state.calls.get(&request.call_id).map(|(_, call)| call.clone());
-            let call = call.unwrap_or_else(|| unseen(request));
-            let is_known = |(name, arguments): &(ToolName, Arc<Value>)| {
-                *name == call.name && *arguments == call.arguments
-            };
-            if let Some(place) = state.changed.iter().position(is_known) {
-                state.changed.swap_remove(place);
-                return Some(respond(request, Answered::yes(request)));
-            }
-            call
+            call.unwrap_or_else(|| unseen(request))
         };
         let question = question(request, &call, &self.shared.folder);
         self.ask(&question, Open::Approval(Box::new((Arc::clone(request), call))));
@@ -230,28 +214,14 @@ impl Channel {
             Ok(answer) => Answered::read(request, call, &self.shared.folder, &answer),
             Err(problem) => Answered::no(request, &format!("permission denied: {problem}")),
         };
-        if let Some(arguments) = answered.changed.take() {
-            let text = CHANGED_INPUT.trim_end().replace("{tool}", call.name.as_str());
-            let text = text.replace("{arguments}", &arguments.to_string());
-            let mut state = self.lock();
-            if state.changed.len() == CHANGED_MAX {
-                state.changed.remove(0);
-            }
-            state.changed.push((call.name.clone(), arguments));
-            answered.response = Answered::no(request, &text).response;
-        }
         let (interrupts, updates) = (answered.interrupts, std::mem::take(&mut answered.updates));
-        let mut heard = vec![respond(request, answered)];
-        let is_mode = |update: &PermissionUpdate| matches!(update, PermissionUpdate::SetMode { .. });
-        let (modes, others): (Vec<_>, Vec<_>) = updates.into_iter().partition(is_mode);
-        for mode in modes {
-            if let PermissionUpdate::SetMode { mode, .. } = mode {
-                heard.push(Heard::Command(Command::SetMode { mode }));
-            }
+        let unread = |problem| Heard::Warning(format!("a permission update was passed over: {problem}"));
+        let mut heard: Vec<Heard> = std::mem::take(&mut answered.unread).into_iter().map(unread).collect();
+        // What the answer changes holds for the call, too, that it lets run.
+        if !updates.is_empty() {
+            heard.push(Heard::Permissions(updates));
         }
-        if !others.is_empty() {
-            heard.push(Heard::Permissions(others));
-        }
+        heard.push(respond(request, answered));
         if interrupts {
             heard.push(Heard::Command(Command::Cancel));
         }

@@ -113,26 +113,26 @@ fn answers_reach_as_far_as_they_say() {
     }
     expect![[r#"
         {"behavior":"allow","updatedInput":{"command":"npm test","timeout":5}}
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest") } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest"), arguments: None } })
         {"behavior":"allow"}
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest") } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest"), arguments: None } })
         {"behavior":"allow","updatedInput":{"command":"npm test","timeout":5},"updatedPermissions":[{"behavior":"allow","destination":"session","rules":[{"ruleContent":"npm test *","toolName":"Bash"}],"type":"addRules"}]}
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Session, message: None, answers: [], digest: Some("digest") } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Session, message: None, answers: [], digest: Some("digest"), arguments: None } })
         {"behavior":"allow","updatedInput":{"command":"npm test","timeout":5},"updatedPermissions":[{"behavior":"allow","destination":"localSettings","rules":[{"ruleContent":"npm test *","toolName":"Bash"}],"type":"addRules"}]}
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Always, message: None, answers: [], digest: Some("digest") } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Always, message: None, answers: [], digest: Some("digest"), arguments: None } })
         {"behavior":"allow","updatedPermissions":[{"behavior":"allow","destination":"session","rules":[{"toolName":"Read"}],"type":"addRules"},{"destination":"session","mode":"acceptEdits","type":"setMode"},{"directories":["/x"],"type":"addDirectories"},{"type":"dance"}]}
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest") } })
-            Command(SetMode { mode: AcceptEdits })
-            Permissions([Rules { change: "addRules", behavior: "allow", rules: ["Read"], scope: Session }, Directories { change: "addDirectories", directories: ["/x"], scope: Session }])
+            Warning("a permission update was passed over: there is no update of type \"dance\"")
+            Permissions([Rules { change: Add, list: Allow, rules: ["Read"], scope: Session }, SetMode { mode: AcceptEdits, scope: Session }, Directories { change: Add, directories: ["/x"], scope: Session }])
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest"), arguments: None } })
         {"behavior":"deny","message":"not today"}
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("not today"), answers: [], digest: Some("digest") } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("not today"), answers: [], digest: Some("digest"), arguments: None } })
         {"behavior":"deny","interrupt":true,"message":""}
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied"), answers: [], digest: Some("digest") } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied"), answers: [], digest: Some("digest"), arguments: None } })
             Command(Cancel)
         {"behavior":"perhaps"}
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied: the answer is neither \"allow\" nor \"deny\""), answers: [], digest: Some("digest") } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied: the answer is neither \"allow\" nor \"deny\""), answers: [], digest: Some("digest"), arguments: None } })
         null
-            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied: the answer is neither \"allow\" nor \"deny\""), answers: [], digest: Some("digest") } })
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied: the answer is neither \"allow\" nor \"deny\""), answers: [], digest: Some("digest"), arguments: None } })
     "#]].assert_eq(&rows);
 }
 
@@ -144,32 +144,84 @@ fn a_program_that_fails_to_answer_says_no() {
     check(
         &talk.say(json!({ "type": "control_response", "response": error })),
         &expect![[r#"
-        Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied: the callback broke"), answers: [], digest: Some("digest") } })
-    "#]],
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("permission denied: the callback broke"), answers: [], digest: Some("digest"), arguments: None } })
+        "#]],
     );
 }
 
 #[test]
-fn a_call_that_is_allowed_with_other_arguments_is_refused_with_them_and_allowed_when_it_comes() {
+fn a_call_is_allowed_with_other_arguments() {
+    let mut rows = String::new();
+    for updated in [
+        json!({ "command": "npm test --safe" }),
+        // In the words of Claude Code, and as it was asked about.
+        json!({ "command": "npm test", "timeout": 5 }),
+        json!({ "command": "npm test", "timeout": 6, "description": "tests" }),
+        json!({}),
+        json!("npm test"),
+    ] {
+        let talk = Talk::new();
+        talk.ask_about_command();
+        for heard in talk.answer("rheon_1", json!({ "behavior": "allow", "updatedInput": updated })) {
+            let Heard::Command(Command::RespondPermission { response, .. }) = heard else {
+                panic!("{heard:?}")
+            };
+            let arguments = response.arguments.map_or("as asked".to_owned(), |changed| changed.to_string());
+            rows += &format!("{updated}: {:?} {arguments}\n", response.decision);
+        }
+    }
+    expect![[r#"
+        {"command":"npm test --safe"}: Allow {"command":"npm test --safe"}
+        {"command":"npm test","timeout":5}: Allow as asked
+        {"command":"npm test","description":"tests","timeout":6}: Allow {"command":"npm test","description":"tests","timeout_ms":6}
+        {}: Allow as asked
+        "npm test": Allow as asked
+    "#]].assert_eq(&rows);
+}
+
+#[test]
+fn permission_updates_are_read_or_said_to_be_unknown() {
+    let rules = json!([{ "toolName": "Bash", "ruleContent": "npm *" }, { "toolName": "WebFetch", "ruleContent": null }]);
+    let updates = json!([
+        { "type": "addRules", "rules": rules, "behavior": "deny", "destination": "session" },
+        { "type": "replaceRules", "rules": rules, "behavior": "ask", "destination": "userSettings" },
+        { "type": "removeRules", "rules": [], "destination": "session" },
+        { "type": "addRules", "rules": [{}], "behavior": "allow" },
+        { "type": "addRules", "behavior": "allow" },
+        { "type": "addRules", "rules": rules, "behavior": "perhaps" },
+        { "type": "removeDirectories", "directories": ["/x", "y"], "destination": "session" },
+        { "type": "addDirectories" },
+        { "type": "setMode", "mode": "plan", "destination": "projectSettings" },
+        { "type": "setMode", "mode": "chaos" },
+        { "type": "dance" },
+        7,
+    ]);
     let talk = Talk::new();
     talk.ask_about_command();
-    let changed = json!({ "behavior": "allow", "updatedInput": { "command": "npm test --safe" } });
-    check(
-        &talk.answer("rheon_1", changed),
-        &expect![[r#"
-        Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("Not run as it was written. The user allows it with other arguments: call bash again with exactly these, or do without it.\n{\"command\":\"npm test --safe\"}"), answers: [], digest: Some("digest") } })
-    "#]],
-    );
-    let again = || call("call_2", "bash", json!({ "command": "npm test --safe" }));
-    let subject = || Subject::Command { command: "npm test --safe".into(), cwd: "/project".into() };
-    check(
-        &talk.ask(again(), subject(), None),
-        &expect![[r#"
-        Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest") } })
-    "#]],
-    );
-    // Once only.
-    assert_eq!(talk.ask(again(), subject(), None), Vec::new());
+    let mut rows = String::new();
+    for heard in talk.answer("rheon_1", json!({ "behavior": "allow", "updatedPermissions": updates })) {
+        match heard {
+            Heard::Permissions(updates) => rows.extend(updates.iter().map(|update| format!("{update:?}\n"))),
+            Heard::Warning(warning) => rows += &format!("{warning}\n"),
+            Heard::Command(command) => rows += &format!("{command:?}\n"),
+            Heard::Prompt { .. } | Heard::Request { .. } => panic!("{heard:?}"),
+        }
+    }
+    expect![[r#"
+        a permission update was passed over: a rule has no "toolName"
+        a permission update was passed over: "rules" is not a list
+        a permission update was passed over: there is no behavior "perhaps"
+        a permission update was passed over: "directories" is not a list
+        a permission update was passed over: there is no permission mode "chaos"
+        a permission update was passed over: there is no update of type "dance"
+        a permission update was passed over: its "type" is missing
+        Rules { change: Add, list: Deny, rules: ["Bash(npm *)", "WebFetch"], scope: Session }
+        Rules { change: Replace, list: Ask, rules: ["Bash(npm *)", "WebFetch"], scope: Always }
+        Rules { change: Remove, list: Allow, rules: [], scope: Session }
+        Directories { change: Remove, directories: ["/x", "y"], scope: Session }
+        SetMode { mode: Plan, scope: Always }
+        RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest"), arguments: None } }
+    "#]].assert_eq(&rows);
 }
 
 #[test]
@@ -228,8 +280,8 @@ fn questions_of_the_model_are_answered_through_the_changed_input() {
     check(
         &talk.answer("rheon_1", json!({ "behavior": "allow", "updatedInput": answers })),
         &expect![[r#"
-        Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [["red"], ["red", "blue"]], digest: Some("digest") } })
-    "#]],
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [["red"], ["red", "blue"]], digest: Some("digest"), arguments: None } })
+        "#]],
     );
 }
 
@@ -243,6 +295,7 @@ fn a_question_that_somebody_else_answered_is_taken_back() {
         decision: rheon_types::event::PermissionDecision::Deny,
         scope: Default::default(),
         by: Responder::Cancelled,
+        arguments: None,
     };
     for event in numbered([("r", resolved.clone()), ("r", resolved)]) {
         assert_eq!(talk.channel.observe(&event), Vec::new());
@@ -263,15 +316,15 @@ fn a_program_that_goes_away_leaves_nobody_waiting() {
     check(
         &talk.channel.close(),
         &expect![[r#"
-        Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("the program that could be asked has closed its side"), answers: [], digest: Some("digest") } })
-    "#]],
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("the program that could be asked has closed its side"), answers: [], digest: Some("digest"), arguments: None } })
+        "#]],
     );
     talk.written();
     check(
         &talk.ask_about_command(),
         &expect![[r#"
-        Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("the program that could be asked has closed its side"), answers: [], digest: Some("digest") } })
-    "#]],
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Deny, scope: Once, message: Some("the program that could be asked has closed its side"), answers: [], digest: Some("digest"), arguments: None } })
+        "#]],
     );
     assert_eq!(talk.written(), "");
 }

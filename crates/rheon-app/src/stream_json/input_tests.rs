@@ -25,6 +25,10 @@ fn every_kind_of_line_is_understood() {
         r#"{"type":"control_request","request_id":"1","request":{"subtype":"set_model","model":null}}"#,
         r#"{"type":"control_request","request_id":"1","request":{"subtype":"set_model","model":"big"}}"#,
         r#"{"type":"control_request","request_id":"1","request":{"subtype":"set_max_thinking_tokens","max_thinking_tokens":9}}"#,
+        r#"{"type":"control_request","request_id":"1","request":{"subtype":"set_max_thinking_tokens","max_thinking_tokens":null}}"#,
+        r#"{"type":"control_request","request_id":"1","request":{"subtype":"set_max_thinking_tokens","max_thinking_tokens":-1}}"#,
+        r#"{"type":"control_request","request_id":"1","request":{"subtype":"set_model","model":null}}"#,
+        r#"{"type":"control_request","request_id":"1","request":{"subtype":"set_model","model":5}}"#,
         r#"{"type":"control_request","request_id":"1","request":{"subtype":"rewind_files","user_message_id":"u","dry_run":true}}"#,
         r#"{"type":"control_request","request_id":"1","request":{"subtype":"rewind_files"}}"#,
         r#"{"type":"control_request","request_id":"1","request":{"subtype":"mcp_status"}}"#,
@@ -50,6 +54,10 @@ fn every_kind_of_line_is_understood() {
         Request { request_id: "1", request: SetModel { model: None } }
         Request { request_id: "1", request: SetModel { model: Some("big") } }
         Request { request_id: "1", request: SetMaxThinkingTokens { tokens: Some(9) } }
+        Request { request_id: "1", request: SetMaxThinkingTokens { tokens: None } }
+        Request { request_id: "1", request: Refused { subtype: "set_max_thinking_tokens", problem: "-1 is no number of tokens" } }
+        Request { request_id: "1", request: SetModel { model: None } }
+        Request { request_id: "1", request: Refused { subtype: "set_model", problem: "5 is no name of a model" } }
         Request { request_id: "1", request: RewindFiles { user_message_id: "u", dry_run: true } }
         Request { request_id: "1", request: Refused { subtype: "rewind_files", problem: "\"user_message_id\" is missing" } }
         Request { request_id: "1", request: McpStatus }

@@ -32,7 +32,9 @@ impl<'a> Lines<'a> {
     pub(super) fn push(&mut self, line: Value) {
         let mut fields = object(line);
         fields.insert("session_id".to_owned(), json!(self.session_id));
-        fields.insert("uuid".to_owned(), Value::String(self.ids.next()));
+        let id = Value::String(self.ids.next());
+        // What the program said itself has its own id already.
+        fields.entry("uuid").or_insert(id);
         self.lines.push(Value::Object(fields).to_string());
     }
 

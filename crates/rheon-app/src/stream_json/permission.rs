@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rheon_store::claude::call_id_on_the_wire;
 use rheon_tools::hooks::{from_hooks, suggestions};
+use rheon_tools::policy::{List, RuleChange};
 use rheon_types::ToolCall;
 use rheon_types::event::{
     ApprovalRequest, PermissionDecision, PermissionMode, PermissionResponse, Scope, Subject, UserQuestion,
@@ -26,10 +27,10 @@ pub enum PermissionUpdate {
     },
     /// Rules are added, replaced or removed.
     Rules {
-        /// `addRules`, `replaceRules` or `removeRules`.
-        change: String,
-        /// `allow`, `ask` or `deny`.
-        behavior: String,
+        /// Which of these.
+        change: RuleChange,
+        /// The list they stand in.
+        list: List,
         /// The rules, as settings spell them.
         rules: Vec<String>,
         /// How far it reaches.
@@ -37,8 +38,8 @@ pub enum PermissionUpdate {
     },
     /// Folders are added or removed.
     Directories {
-        /// `addDirectories` or `removeDirectories`.
-        change: String,
+        /// Which of these; folders are never replaced.
+        change: RuleChange,
         /// The folders.
         directories: Vec<String>,
         /// How far it reaches.
@@ -47,32 +48,57 @@ pub enum PermissionUpdate {
 }
 
 impl PermissionUpdate {
-    /// Reads one update; nothing if it is none that is known.
-    pub fn read(update: &Value) -> Option<Self> {
+    /// Reads one update; or says why it is none.
+    pub fn read(update: &Value) -> Result<Self, String> {
         let text = |key: &str| update.get(key).and_then(Value::as_str);
+        let list = |key: &str| {
+            update.get(key).and_then(Value::as_array).ok_or_else(|| format!("{key:?} is not a list"))
+        };
         let scope = match text("destination") {
             None | Some("session" | "cliArg") => Scope::Session,
             Some(_) => Scope::Always,
         };
-        let change = text("type")?.to_owned();
-        match change.as_str() {
-            "setMode" => {
-                let mode = PermissionMode::deserialize(update.get("mode")?).ok()?;
-                Some(Self::SetMode { mode, scope })
+        match text("type") {
+            Some("setMode") => {
+                let mode = update.get("mode").cloned().unwrap_or_default();
+                match PermissionMode::deserialize(&mode) {
+                    Ok(mode) => Ok(Self::SetMode { mode, scope }),
+                    Err(_) => Err(format!("there is no permission mode {mode}")),
+                }
             }
-            "addRules" | "replaceRules" | "removeRules" => {
-                let rules = update.get("rules")?.as_array()?.iter().filter_map(rule).collect();
-                let behavior = text("behavior").unwrap_or("allow").to_owned();
-                Some(Self::Rules { change, behavior, rules, scope })
+            Some(kind @ ("addRules" | "replaceRules" | "removeRules")) => {
+                let rules = list("rules")?.iter().map(rule).collect::<Option<Vec<String>>>();
+                let rules = rules.ok_or_else(|| "a rule has no \"toolName\"".to_owned())?;
+                let list = match text("behavior") {
+                    None | Some("allow") => List::Allow,
+                    Some("ask") => List::Ask,
+                    Some("deny") => List::Deny,
+                    Some(other) => return Err(format!("there is no behavior {:?}", word(other))),
+                };
+                Ok(Self::Rules { change: change(kind), list, rules, scope })
             }
-            "addDirectories" | "removeDirectories" => {
-                let folders = update.get("directories")?.as_array()?.iter();
-                let directories = folders.filter_map(Value::as_str).map(str::to_owned).collect();
-                Some(Self::Directories { change, directories, scope })
+            Some(kind @ ("addDirectories" | "removeDirectories")) => {
+                let folders = list("directories")?.iter().filter_map(Value::as_str);
+                let directories = folders.map(str::to_owned).collect();
+                Ok(Self::Directories { change: change(kind), directories, scope })
             }
-            _ => None,
+            Some(other) => Err(format!("there is no update of type {:?}", word(other))),
+            None => Err("its \"type\" is missing".to_owned()),
         }
     }
+}
+
+fn change(kind: &str) -> RuleChange {
+    match kind {
+        "replaceRules" => RuleChange::Replace,
+        "removeRules" | "removeDirectories" => RuleChange::Remove,
+        _ => RuleChange::Add,
+    }
+}
+
+/// The beginning of a foreign word.
+fn word(text: &str) -> String {
+    text.chars().take(60).collect()
 }
 
 fn rule(rule: &Value) -> Option<String> {
@@ -115,8 +141,8 @@ pub(super) struct Answered {
     /// The whole run is to stop.
     pub(super) interrupts: bool,
     pub(super) updates: Vec<PermissionUpdate>,
-    /// The call is allowed with these arguments, which are not those that were asked about.
-    pub(super) changed: Option<Arc<Value>>,
+    /// What was wanted with it and cannot be read.
+    pub(super) unread: Vec<String>,
 }
 
 impl Answered {
@@ -126,14 +152,14 @@ impl Answered {
             digest: Some(request.digest.clone()),
             ..PermissionResponse::denied(message)
         };
-        Self { response, interrupts: false, updates: Vec::new(), changed: None }
+        Self { response, interrupts: false, updates: Vec::new(), unread: Vec::new() }
     }
 
     /// Yes, to exactly what was asked.
     pub(super) fn yes(request: &ApprovalRequest) -> Self {
         let response =
             PermissionResponse { digest: Some(request.digest.clone()), ..PermissionDecision::Allow.into() };
-        Self { response, interrupts: false, updates: Vec::new(), changed: None }
+        Self { response, interrupts: false, updates: Vec::new(), unread: Vec::new() }
     }
 
     /// Reads an answer. One that cannot be read is a no.
@@ -155,21 +181,21 @@ impl Answered {
     fn allowed(request: &ApprovalRequest, call: &ToolCall, folder: &Path, answer: &Value) -> Self {
         let mut answered = Self::yes(request);
         let updates = answer.get("updatedPermissions").and_then(Value::as_array).into_iter().flatten();
-        for update in updates.filter_map(PermissionUpdate::read) {
-            match &update {
-                PermissionUpdate::Rules { change, behavior, rules, scope }
-                    if change == "addRules"
-                        && behavior == "allow"
-                        && matches!(rules.as_slice(), [only] if Some(only) == request.suggested_rule.as_ref()) =>
+        for update in updates {
+            match PermissionUpdate::read(update) {
+                // The rule that was offered with the question is the question's own.
+                Ok(PermissionUpdate::Rules { change: RuleChange::Add, list: List::Allow, rules, scope })
+                    if matches!(rules.as_slice(), [only] if Some(only) == request.suggested_rule.as_ref()) =>
                 {
-                    answered.response.scope = *scope;
+                    answered.response.scope = scope;
                 }
-                PermissionUpdate::Rules { .. }
-                | PermissionUpdate::SetMode { .. }
-                | PermissionUpdate::Directories { .. } => answered.updates.push(update),
+                Ok(update) => answered.updates.push(update),
+                Err(problem) => answered.unread.push(problem),
             }
         }
-        let Some(updated) = answer.get("updatedInput").filter(|updated| updated.is_object()) else {
+        // Programs that never saw the input send an empty one, because there has to be one.
+        let is_given = |updated: &&Value| updated.as_object().is_some_and(|fields| !fields.is_empty());
+        let Some(updated) = answer.get("updatedInput").filter(is_given) else {
             return answered;
         };
         if let Subject::Questions { questions } = &request.subject {
@@ -178,7 +204,7 @@ impl Answered {
         }
         if *updated != claude_call(call, folder).tool_input {
             let arguments = from_hooks(call, folder, updated.clone());
-            answered.changed = (arguments != *call.arguments).then(|| Arc::new(arguments));
+            answered.response.arguments = (arguments != *call.arguments).then(|| Arc::new(arguments));
         }
         answered
     }

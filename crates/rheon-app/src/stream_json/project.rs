@@ -143,8 +143,10 @@ impl Projector {
             }
             Some(Message::User(user)) if self.shown.user_messages && user.author == Author::User => {
                 let mut line = prompt_line(&user.content);
+                let id = self.prompt_id.take().filter(|_| view.parent.is_none());
                 if let Value::Object(fields) = &mut line {
                     fields.insert("isReplay".to_owned(), json!(true));
+                    fields.extend(id.map(|id| ("uuid".to_owned(), Value::String(id))));
                 }
                 let mut lines = Lines::new(&mut self.ids, &self.facts.session_id, view.parent.as_ref());
                 lines.push_at(event.at, line);

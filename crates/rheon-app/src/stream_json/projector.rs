@@ -48,6 +48,8 @@ pub struct Projector {
     pub(super) tally: Tally,
     pub(super) run: RunTally,
     pub(super) window: (u64, u64),
+    /// What the program calls the prompt that comes next.
+    pub(super) prompt_id: Option<String>,
     last_result: Option<String>,
 }
 
@@ -64,6 +66,7 @@ impl Projector {
             tally: Tally::default(),
             run: RunTally::default(),
             window: (0, 0),
+            prompt_id: None,
             last_result: None,
         }
     }
@@ -71,6 +74,11 @@ impl Projector {
     /// The last line `result`: what `--output-format json` prints.
     pub fn last_result(&self) -> Option<&str> {
         self.last_result.as_deref()
+    }
+
+    /// The prompt that comes next is shown with the id that the program has for it, if it has one.
+    pub fn name_prompt(&mut self, id: Option<String>) {
+        self.prompt_id = id;
     }
 
     /// The session has another model or another mode from now on.

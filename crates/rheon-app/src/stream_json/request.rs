@@ -20,12 +20,12 @@ pub enum ClientRequest {
     },
     /// Another model.
     SetModel {
-        /// The new one; the session's own again without one.
+        /// The new one; the one that the session began with without one.
         model: Option<String>,
     },
     /// Another limit of thinking.
     SetMaxThinkingTokens {
-        /// The new one; none without one.
+        /// The new one; what the session began with without one.
         tokens: Option<u64>,
     },
     /// The files as they were when the user said something.
@@ -78,9 +78,19 @@ impl ClientRequest {
                     Err(_) => refused(format!("there is no permission mode {mode}")),
                 }
             }
-            "set_model" => Self::SetModel { model: text("model").filter(|model| model != "default") },
-            "set_max_thinking_tokens" => Self::SetMaxThinkingTokens {
-                tokens: request.get("max_thinking_tokens").and_then(Value::as_u64),
+            "set_model" => match request.get("model") {
+                None | Some(Value::Null) => Self::SetModel { model: None },
+                Some(Value::String(model)) => {
+                    Self::SetModel { model: Some(model.clone()).filter(|model| model != "default") }
+                }
+                Some(other) => refused(format!("{} is no name of a model", short(other))),
+            },
+            "set_max_thinking_tokens" => match request.get("max_thinking_tokens") {
+                None | Some(Value::Null) => Self::SetMaxThinkingTokens { tokens: None },
+                Some(value) => match value.as_u64() {
+                    Some(tokens) => Self::SetMaxThinkingTokens { tokens: Some(tokens) },
+                    None => refused(format!("{} is no number of tokens", short(value))),
+                },
             },
             "rewind_files" => match text("user_message_id") {
                 Some(user_message_id) => {
@@ -100,4 +110,9 @@ impl ClientRequest {
             },
         }
     }
+}
+
+/// The beginning of a value.
+fn short(value: &Value) -> String {
+    value.to_string().chars().take(60).collect()
 }

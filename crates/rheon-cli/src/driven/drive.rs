@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use rheon_app::session::{OpenSession, Opening, SessionEndReason, Watch};
+use rheon_app::keeping::Doing;
+use rheon_app::session::{OpenSession, Opening, PromptName, SessionEndReason, Watch};
 use rheon_app::stream_json::{Channel, ClientRequest, Heard, Initialize, InputLine, Projector, SessionState};
 use rheon_types::{AgentEvent, Client as _, Command, Content, Event, OutputSchema, RunEnd};
 use serde_json::{Value, json};
@@ -10,6 +11,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::lines::{Line, of_stdin};
+use super::names::{Names, Said};
+use super::rewound::told;
 use crate::ending::Ending;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -52,7 +55,8 @@ pub(crate) async fn converse(
         watch: session.client().watch(),
         projector: projector(&session, flags),
         output: Output::new(cancel.clone()),
-        prompts: first.into_iter().map(|text| vec![Content::Text { text }]).collect(),
+        prompts: first.into_iter().map(Said::from).collect(),
+        names: Names::default(),
         ending: Ending::default(),
         is_running: false,
         is_told_of_state,
@@ -114,7 +118,9 @@ struct Driven {
     projector: Projector,
     output: Output,
     /// What is to be said once the run under way is over.
-    prompts: VecDeque<Vec<Content>>,
+    prompts: VecDeque<Said>,
+    /// What the program calls the prompts that were said.
+    names: Names,
     ending: Ending,
     is_running: bool,
     is_told_of_state: bool,
@@ -177,8 +183,11 @@ impl Driven {
         if self.is_running {
             return Ok(());
         }
-        let Some(content) = self.prompts.pop_front() else { return Ok(()) };
+        let Some(Said { content, uuid }) = self.prompts.pop_front() else { return Ok(()) };
         self.is_running = true;
+        self.projector.facts_mut().model = self.session.model_facts();
+        self.projector.name_prompt(uuid.clone());
+        self.names.begin(uuid);
         self.tell_state(SessionState::Running);
         let command = match slash(&content) {
             Some(command) => command,
@@ -197,6 +206,7 @@ impl Driven {
 
     async fn show(&mut self, event: &Event) -> Result<(), Failure> {
         self.ending.observe(event);
+        self.names.observe(event);
         let lines: String = self.projector.take(event).into_iter().map(|line| line + "\n").collect();
         self.output.write(&lines);
         for heard in self.channel.observe(event) {
@@ -213,13 +223,18 @@ impl Driven {
 
     async fn heed(&mut self, heard: Heard) -> Result<(), Failure> {
         match heard {
-            Heard::Prompt { content, .. } => self.prompts.push_back(content),
+            Heard::Prompt { content, uuid } => self.prompts.push_back(Said { content, uuid }),
             Heard::Command(command) => self.send(command).await,
             Heard::Request { request_id, request } => {
                 let served = self.serve(request).await;
                 self.channel.answer(&request_id, served);
             }
-            Heard::Permissions(_) => remark("note: rules that come with an answer hold for that answer only"),
+            Heard::Permissions(updates) => {
+                for note in updates.iter().flat_map(|update| self.session.change_permissions(update)) {
+                    remark(&format!("note: {note}"));
+                }
+                self.projector.facts_mut().permission_mode = self.session.toolkit().gate().mode();
+            }
             Heard::Warning(warning) => remark(&format!("note: {warning}")),
         }
         Ok(())
@@ -239,17 +254,34 @@ impl Driven {
                 self.projector.facts_mut().permission_mode = mode;
                 Ok(json!({ "mode": mode }))
             }
-            ClientRequest::SetModel { .. } => Err("the model of a session cannot be changed yet".into()),
-            ClientRequest::SetMaxThinkingTokens { .. } => {
-                Err("how much the model thinks is set at the start (--effort)".into())
+            ClientRequest::SetModel { model } => {
+                let changed = self.session.set_model(model.as_deref()).await;
+                changed.map_err(|error| error.to_string())?;
+                Ok(json!({ "model": self.session.model_name() }))
             }
-            ClientRequest::RewindFiles { .. } => {
-                Err("files are rewound between sessions: rheon sessions rewind".into())
+            ClientRequest::SetMaxThinkingTokens { tokens } => {
+                let level = self.session.set_thinking_tokens(tokens);
+                Ok(json!({ "level": level }))
+            }
+            ClientRequest::RewindFiles { user_message_id, dry_run } => {
+                self.rewind_files(&user_message_id, dry_run).await
             }
             ClientRequest::McpStatus => Ok(self.projector.facts_mut().mcp_status()),
             ClientRequest::ContextUsage => Ok(self.projector.context_usage()),
             ClientRequest::Refused { problem, .. } => Err(problem),
         }
+    }
+
+    async fn rewind_files(&mut self, id: &str, dry_run: bool) -> Result<Value, String> {
+        if self.is_running {
+            return Err("a run is under way; interrupt it, or wait for its result, and ask again".into());
+        }
+        // Only then is it known what the run itself has changed.
+        self.session.client().agent().wait_until_settled().await;
+        let to = self.names.seq(id).map_or(PromptName::Line(id), PromptName::Event);
+        let doing = if dry_run { Doing::Plan } else { Doing::CarryOut };
+        let rewound = self.session.rewind_files(to, doing).await;
+        told(rewound, doing, self.session.working_folder())
     }
 
     /// Sends a command that may come too late, which is no harm.

@@ -2,5 +2,7 @@
 
 mod drive;
 mod lines;
+mod names;
+mod rewound;
 
 pub(crate) use drive::converse;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use rheon_app::session::thinking_level;
 use rheon_types::ThinkingLevel;
 
 /// What programs that were written for Claude Code ask for.
@@ -61,15 +62,12 @@ pub(crate) enum ThinkingFlag {
 }
 
 impl CallerFlags {
-    /// How much the model is to think, where the caller says so. Services know levels and the caller counts tokens, so the nearest is taken.
+    /// How much the model is to think, where the caller says so.
     pub(crate) fn thinking_level(&self) -> Option<ThinkingLevel> {
         match (self.thinking, self.max_thinking_tokens) {
             (Some(ThinkingFlag::Disabled), _) | (_, Some(0)) => Some(ThinkingLevel::Off),
             (Some(ThinkingFlag::Adaptive), _) | (_, None) => None,
-            (_, Some(1..=2_048)) => Some(ThinkingLevel::Low),
-            (_, Some(2_049..=8_192)) => Some(ThinkingLevel::Medium),
-            (_, Some(8_193..=24_576)) => Some(ThinkingLevel::High),
-            (_, Some(24_577..)) => Some(ThinkingLevel::Max),
+            (_, Some(tokens)) => Some(thinking_level(tokens.into())),
         }
     }
 

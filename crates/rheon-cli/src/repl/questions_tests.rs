@@ -29,7 +29,7 @@ fn asked(id: &str) -> Arc<Event> {
 
 fn resolved(id: &str) -> Arc<Event> {
     let (decision, scope, by) = (PermissionDecision::Allow, Scope::Once, Responder::User);
-    event(AgentEvent::ApprovalResolved { request_id: id.into(), decision, scope, by })
+    event(AgentEvent::ApprovalResolved { request_id: id.into(), decision, scope, by, arguments: None })
 }
 
 fn open(questions: &Questions) -> Option<String> {

@@ -216,9 +216,18 @@ impl Hook for TurnCheckpoints {
         self.open().remove(&call.id);
     }
 
-    fn after_loop<'a>(&'a self, _output: &'a AgentOutput) -> Answer<'a, ()> {
-        // A run that is stopped does not tell of the ends of its calls.
-        if !std::mem::take(&mut *self.open()).is_empty() {
+    fn after_loop<'a>(&'a self, output: &'a AgentOutput) -> Answer<'a, ()> {
+        // A run that is stopped does not tell of the ends of its calls. Those of the next one may have begun by now.
+        let answers = output.messages.iter().filter_map(|message| message.as_assistant());
+        let is_left = {
+            let mut open = self.open();
+            let before = open.len();
+            for call in answers.flat_map(|answer| answer.tool_calls()) {
+                open.remove(&call.id);
+            }
+            open.len() < before
+        };
+        if is_left {
             self.mark();
         }
         Answer::Now(())

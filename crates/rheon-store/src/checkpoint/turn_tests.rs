@@ -6,7 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rheon_testkit::{FnTool, Scenario, TestClock, Turn, scripted};
-use rheon_types::{AgentEvent, Effect, ToolCall, ToolError, ToolResult};
+use rheon_types::{
+    AgentEvent, AgentOutput, AssistantMessage, Content, Effect, Hook as _, Message, RunEnd, StopReason,
+    Timestamp, ToolCall, ToolError, ToolResult, Usage,
+};
 use serde_json::json;
 
 use super::plan::Restore;
@@ -143,4 +146,43 @@ async fn a_capture_that_takes_too_long_is_given_up_and_leaves_no_checkpoint() {
     captured.await.unwrap().unwrap();
     let labels: Vec<_> = checkpoints.list().unwrap().into_iter().map(|it| it.moment.label).collect();
     assert_eq!(labels, ["later"]);
+}
+
+#[tokio::test]
+async fn a_run_that_tells_of_its_end_late_leaves_the_calls_of_the_next_to_it() {
+    let stage = stage();
+    let checkpoints = Arc::new(stage.again(super::probe::Probe::default()));
+    let hook = hook(Arc::clone(&checkpoints));
+    let call = |id: &str| ToolCall {
+        id: id.into(),
+        name: "write".into(),
+        arguments: Arc::new(json!({})),
+        malformed: None,
+    };
+    let output = |id: &str| {
+        let answer = AssistantMessage {
+            content: vec![Content::ToolCall(call(id))],
+            stop_reason: StopReason::ToolUse,
+            model: "m".into(),
+            provider: "p".into(),
+            usage: Usage::default(),
+            timestamp: Timestamp::default(),
+            error_message: None,
+        };
+        AgentOutput {
+            messages: vec![Arc::new(Message::Assistant(answer).into())],
+            ..AgentOutput::new(RunEnd::Aborted)
+        }
+    };
+    let mark = || fs::metadata(stage.store().join("marks/s")).is_ok();
+    hook.before_tool(&call("next")).get().await;
+    hook.after_loop(&output("first")).get().await;
+    assert!(!mark(), "the first run has left nothing open");
+    hook.after_tool(&call("next"), &ToolResult::text("done"), false).get().await;
+    assert!(mark(), "the call of the next run is its own");
+    fs::remove_file(stage.store().join("marks/s")).unwrap();
+    // A run that was stopped does not tell of the ends of its calls.
+    hook.before_tool(&call("stopped")).get().await;
+    hook.after_loop(&output("stopped")).get().await;
+    assert!(mark());
 }

@@ -2,6 +2,10 @@
 
 use rheon_types::event::{PermissionDecision, TaskStatus};
 use rheon_types::{AgentEvent, AgentMessage, AgentOutput, Event, RunEnd};
+use serde_json::Value;
+
+/// How much is shown of arguments that took the place of the model's.
+const ARGUMENTS_CHARACTERS_MAX: usize = 2_000;
 
 /// What a reader is told of an event.
 #[derive(Debug, PartialEq)]
@@ -24,8 +28,8 @@ pub(super) fn passage(event: &Event) -> Option<Passage<'_>> {
         AgentEvent::AgentEnd { output } => Some(Passage::End(end_text(output))),
         AgentEvent::MessageEnd { message } => Some(Passage::Message(message)),
         AgentEvent::ToolBlocked { name, reason, .. } => note(format!("{name} was not run: {reason}")),
-        AgentEvent::ApprovalResolved { decision, .. } => {
-            note(format!("The call was {}.", decided(*decision)))
+        AgentEvent::ApprovalResolved { decision, arguments, .. } => {
+            note(answered(*decision, arguments.as_deref()))
         }
         AgentEvent::PlanQueued { change } => note(format!("Waits in the plan: {}", change.summary)),
         AgentEvent::PlanResolved { decision, .. } => note(format!("The change was {}.", decided(*decision))),
@@ -84,6 +88,17 @@ pub(super) fn passage(event: &Event) -> Option<Passage<'_>> {
         | AgentEvent::CompactionStart { .. }
         | AgentEvent::BudgetWarning { .. }
         | AgentEvent::Recovered { .. } => None,
+    }
+}
+
+/// How the question whether a call may run was answered.
+fn answered(decision: PermissionDecision, arguments: Option<&Value>) -> String {
+    match arguments {
+        None => format!("The call was {}.", decided(decision)),
+        Some(arguments) => {
+            let shown: String = arguments.to_string().chars().take(ARGUMENTS_CHARACTERS_MAX).collect();
+            format!("The call was {} with other arguments: {shown}", decided(decision))
+        }
     }
 }
 

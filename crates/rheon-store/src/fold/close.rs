@@ -61,6 +61,7 @@ impl OpenRun {
                         decision: PermissionDecision::Deny,
                         scope,
                         by,
+                        arguments: None,
                     },
                 );
             }

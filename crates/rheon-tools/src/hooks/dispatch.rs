@@ -14,7 +14,7 @@ use crate::hooks::answer::{Heard, Start, failed, hear};
 use crate::hooks::callback::{HookCallbacks, ask};
 use crate::hooks::context::{HookContext, HookEnvironment};
 use crate::hooks::event::HookEvent;
-use crate::hooks::message::{HookMessage, MessageKind, Reporter};
+use crate::hooks::message::{HookMessage, Reporter};
 use crate::hooks::reply::HookReply;
 use crate::hooks::run::{Job, Program, run};
 use crate::hooks::settings::{CommandHook, HookSettings, OnFailure, Waiting, with_project};
@@ -139,12 +139,6 @@ impl Dispatcher {
         let all = u32::try_from(BACKGROUND_MAX).unwrap_or(u32::MAX);
         // The semaphore is never closed.
         self.background.acquire_many(all).await.map(drop).unwrap_or_default();
-    }
-
-    /// Tells the user about a hook's reply that cannot be followed.
-    pub(crate) fn complain(&self, event: HookEvent, text: &str) {
-        let (kind, command) = (MessageKind::Said, String::new());
-        self.surroundings.reporter.tell(&HookMessage { kind, event, command, text: text.to_owned() });
     }
 
     /// The hooks that `occasion` concerns, each command once, with the strictest of what its copies say.

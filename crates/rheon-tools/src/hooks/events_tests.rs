@@ -88,7 +88,7 @@ async fn an_updated_input_comes_back_in_our_shape_and_context_with_it() {
 }
 
 #[tokio::test]
-async fn a_hook_answers_a_question_unless_it_would_change_what_was_asked() {
+async fn a_hook_answers_a_question_also_with_other_arguments() {
     let mut rows = String::new();
     for decision in [
         json!({ "behavior": "allow" }),
@@ -112,8 +112,8 @@ async fn a_hook_answers_a_question_unless_it_would_change_what_was_asked() {
             told: 
         {"behavior":"allow","updatedInput":{"command":"npm test"}}: Some((Allow, None))
             told: 
-        {"behavior":"allow","updatedInput":{"command":"rm -rf ."}}: None
-            told: PermissionRequest hook: its answer to a question is left out: it allows something else than was asked; change the input in a PreToolUse hook
+        {"behavior":"allow","updatedInput":{"command":"rm -rf ."}}: Some((Allow, None)) with {"command":"rm -rf ."}
+            told: 
         {"behavior":"allow","updatedPermissions":[{"type":"addRules"}]}: Some((Allow, None))
             told: the PermissionRequest hook "cat output" asked for other rules, which only the user can save; the rest of its answer counts
         {"behavior":"maybe"}: None

@@ -129,7 +129,9 @@ pub(crate) async fn bring_about(event: HookEvent, hooks: &CommandHooks) -> Strin
         HookEvent::PreToolUse => format!("{:?}", hooks.permit_tool(&call).get().await.opinion),
         HookEvent::PermissionRequest => {
             let answer = hooks.answer_approval(&call, &question(&call)).get().await;
-            format!("{:?}", answer.map(|answer| (answer.decision, answer.message)))
+            let changed = answer.as_ref().and_then(|answer| answer.arguments.clone());
+            let changed = changed.map_or_else(String::new, |arguments| format!(" with {arguments}"));
+            format!("{:?}{changed}", answer.map(|answer| (answer.decision, answer.message)))
         }
         HookEvent::PermissionDenied => {
             hooks.tool_blocked(&call, &ToolError::Denied("because".into()));

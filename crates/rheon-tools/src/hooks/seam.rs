@@ -210,14 +210,9 @@ impl CommandHooks {
             }
             (None, Some(HookDecision::Allow(_))) => {
                 let folder = &self.dispatcher().context().cwd;
-                let updated = reply.updated_input.map(|updated| from_hooks(call, folder, updated));
-                if updated.is_some_and(|updated| updated != *call.arguments) {
-                    let text = "its answer to a question is left out: it allows something else than was asked; \
-                                change the input in a PreToolUse hook";
-                    self.dispatcher().complain(HookEvent::PermissionRequest, text);
-                    return None;
-                }
-                Some(PermissionResponse { digest, ..PermissionDecision::Allow.into() })
+                let arguments = reply.updated_input.map(|updated| from_hooks(call, folder, updated));
+                let arguments = arguments.filter(|arguments| *arguments != *call.arguments).map(Arc::new);
+                Some(PermissionResponse { digest, arguments, ..PermissionDecision::Allow.into() })
             }
             (None, Some(HookDecision::Ask(_) | HookDecision::Defer(_)) | None) => None,
         }

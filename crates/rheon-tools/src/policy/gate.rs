@@ -15,7 +15,7 @@ use crate::policy::held::HeldCommands;
 use crate::policy::judge::{Judge, Judged};
 use crate::policy::names::{Kind, effect_of, kind_of};
 use crate::policy::plan::Plan;
-use crate::policy::policy_set::{BoundRule, Policy, PolicyError};
+use crate::policy::policy_set::{BoundRule, Policy, PolicyError, Source};
 use crate::policy::rule::{List, Rule};
 use crate::policy::shell_seam::Shell;
 use crate::policy::{subject, suggestion};
@@ -29,6 +29,17 @@ pub trait RuleSink: Send + Sync {
 
 /// The most rules that answers of one session leave behind; after that, questions are asked again.
 pub(crate) const SESSION_RULES_MAX: usize = 1_000;
+
+/// How the rules of a session become others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuleChange {
+    /// They come to those that are there.
+    Add,
+    /// They take the place of those that the session has in the list.
+    Replace,
+    /// They go, where the session has them.
+    Remove,
+}
 
 type ShellFolder = dyn Fn(Option<&ToolCallId>) -> PathBuf + Send + Sync;
 
@@ -127,6 +138,52 @@ impl PolicyGate {
         }
         state.mode = mode;
         Ok(())
+    }
+
+    /// Changes the rules that the session has besides those of its settings: all of `rules`, spelt as in settings, or none. Those
+    /// that are added for all sessions are saved too. Returns what their author should know.
+    pub fn change_rules(
+        &self,
+        change: RuleChange,
+        list: List,
+        rules: &[String],
+        scope: Scope,
+    ) -> Result<Vec<String>, PolicyError> {
+        let places = self.policy.places();
+        let mut bound = Vec::new();
+        for text in rules.iter().take(SESSION_RULES_MAX.saturating_add(1)) {
+            let rule = Rule::parse(text, list)?;
+            bound.push(BoundRule::bind(rule, Source::Session, places, &places.working_folder)?);
+        }
+        let mut warnings: Vec<String> = bound
+            .iter()
+            .filter_map(|bound| bound.rule.warning().map(|warning| format!("{}: {warning}", bound.rule)))
+            .collect();
+        let changed: Vec<Rule> = bound.iter().map(|bound| bound.rule.clone()).collect();
+        {
+            let mut state = self.state();
+            let is_named = |kept: &BoundRule| changed.contains(&kept.rule);
+            let stays = |kept: &BoundRule| match change {
+                RuleChange::Add | RuleChange::Remove => !is_named(kept),
+                RuleChange::Replace => kept.rule.list() != list,
+            };
+            let mut next: Vec<BoundRule> = state.rules.iter().filter(|kept| stays(kept)).cloned().collect();
+            if change != RuleChange::Remove {
+                next.append(&mut bound);
+            }
+            if next.len() > SESSION_RULES_MAX {
+                return Err(PolicyError::TooManyRules { most: SESSION_RULES_MAX });
+            }
+            state.rules = next;
+        }
+        match (scope, change, &self.sink) {
+            (Scope::Once | Scope::Session, ..) => {}
+            (Scope::Always, RuleChange::Add, Some(sink)) => sink.save(list, &changed),
+            (Scope::Always, RuleChange::Add | RuleChange::Replace | RuleChange::Remove, _) => {
+                warnings.push("no settings file was changed: it holds for this session only".to_owned());
+            }
+        }
+        Ok(warnings)
     }
 
     /// The changes that wait in the plan, oldest first.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::policy::fixtures::{World, answer, bash, call, effect, read, request, write};
 use crate::policy::gate::SESSION_RULES_MAX;
-use crate::policy::{Decision, HeldCommands, List, PolicyGate, ReadOnly, Rule, RuleSink};
+use crate::policy::{Decision, HeldCommands, List, PolicyGate, ReadOnly, Rule, RuleChange, RuleSink};
 
 /// A tool that is never run.
 struct Unused;
@@ -414,4 +414,64 @@ fn no_hook_spares_the_question_about_lasting_damage() {
     };
     let asked = ["rm -rf x", "git push -f", "mkdir x"].map(by);
     assert_eq!(asked, [Some(AskedBy::Rule), Some(AskedBy::Rule), Some(AskedBy::Default)]);
+}
+
+#[test]
+fn the_rules_of_a_session_are_added_replaced_and_removed() {
+    let world = World::new();
+    let saved = Arc::new(Saved::default());
+    let gate = world.gate(r#"{"deny":["Bash(curl *)"]}"#).with_sink(Arc::clone(&saved) as Arc<dyn RuleSink>);
+    let change = |change, list, rules: &[&str], scope| {
+        let rules: Vec<String> = rules.iter().map(|rule| (*rule).to_owned()).collect();
+        match gate.change_rules(change, list, &rules, scope) {
+            Ok(warnings) => format!("ok {warnings:?}"),
+            Err(error) => error.to_string(),
+        }
+    };
+    let mut text = String::new();
+    for (said, list, rules, scope) in [
+        (RuleChange::Add, List::Allow, &["Bash(mytool *)", "Bash(curl *)"][..], Scope::Session),
+        (RuleChange::Add, List::Deny, &["Bash(npm *)"], Scope::Session),
+        (RuleChange::Add, List::Allow, &["Bash(mkdir *)", "Bash("], Scope::Session),
+        (RuleChange::Add, List::Allow, &["Bash(mkdir *)"], Scope::Always),
+        (RuleChange::Replace, List::Allow, &["Bash(touch *)"], Scope::Session),
+        (RuleChange::Remove, List::Deny, &["Bash(npm *)", "Bash(curl *)"], Scope::Always),
+    ] {
+        text += &format!("{said:?} {list} {rules:?} {scope:?}: {}\n   ", change(said, list, rules, scope));
+        for command in ["mytool x", "curl x", "npm test", "mkdir x", "touch x"] {
+            let call = bash(command);
+            text += &format!(" {command}: {}", gate.explain(&call, effect(&call)).decision);
+        }
+        text.push('\n');
+    }
+    text += &format!("saved {:?}", saved.0.lock().unwrap());
+    expect![[r#"
+        Add allow ["Bash(mytool *)", "Bash(curl *)"] Session: ok []
+            mytool x: allow curl x: deny npm test: ask mkdir x: ask touch x: ask
+        Add deny ["Bash(npm *)"] Session: ok []
+            mytool x: allow curl x: deny npm test: deny mkdir x: ask touch x: ask
+        Add allow ["Bash(mkdir *)", "Bash("] Session: cannot read the rule "Bash(": character 6: the parenthesis is not closed; write Bash()
+            mytool x: allow curl x: deny npm test: deny mkdir x: ask touch x: ask
+        Add allow ["Bash(mkdir *)"] Always: ok []
+            mytool x: allow curl x: deny npm test: deny mkdir x: allow touch x: ask
+        Replace allow ["Bash(touch *)"] Session: ok []
+            mytool x: ask curl x: deny npm test: deny mkdir x: ask touch x: allow
+        Remove deny ["Bash(npm *)", "Bash(curl *)"] Always: ok ["no settings file was changed: it holds for this session only"]
+            mytool x: ask curl x: deny npm test: ask mkdir x: ask touch x: allow
+        saved ["allow Bash(mkdir *)"]"#]].assert_eq(&world.clean(&text));
+}
+
+#[test]
+fn a_session_takes_no_more_rules_at_once_than_it_keeps() {
+    let world = World::new();
+    let gate = world.gate("{}");
+    let rules = |count: usize| -> Vec<String> { (0..count).map(|n| format!("Bash(mkdir d{n})")).collect() };
+    let add = |count| gate.change_rules(RuleChange::Add, List::Allow, &rules(count), Scope::Session);
+    assert_eq!(
+        add(SESSION_RULES_MAX + 1).unwrap_err().to_string(),
+        "a session takes at most 1000 rules besides those of its settings; write them into a settings file"
+    );
+    assert!(matches!(check(&gate, &bash("mkdir d1")), Verdict::Ask { .. }));
+    assert_eq!(add(SESSION_RULES_MAX), Ok(Vec::new()));
+    assert_eq!(check(&gate, &bash("mkdir d999")), Verdict::Allow);
 }

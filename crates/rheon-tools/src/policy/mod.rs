@@ -31,7 +31,7 @@ pub(crate) use condition::Condition;
 pub use document::{Document, DocumentError, RuleEntry};
 pub(crate) use explanation::mode_name;
 pub use explanation::{Because, Decision, Explanation, Part};
-pub use gate::{PolicyGate, RuleSink};
+pub use gate::{PolicyGate, RuleChange, RuleSink};
 pub use held::HeldCommands;
 pub use names::tool_name;
 pub use places::Places;

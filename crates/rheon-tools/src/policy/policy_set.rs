@@ -11,7 +11,7 @@ use crate::policy::call::{Action, Words, host_of};
 use crate::policy::document::{Document, RuleEntry};
 use crate::policy::paths::{BoundPath, Extent, NamedPath, fits};
 use crate::policy::places::Places;
-use crate::policy::rule::{List, Pattern, Rule};
+use crate::policy::rule::{List, Pattern, Rule, RuleError};
 use crate::policy::shell_seam::Shell;
 use crate::workspace::{Access, Workspace};
 
@@ -113,6 +113,17 @@ pub enum PolicyError {
         folder: String,
         /// Why.
         problem: String,
+    },
+    /// A rule cannot be read.
+    #[error(transparent)]
+    Rule(#[from] RuleError),
+    /// A session has too many rules of its own.
+    #[error(
+        "a session takes at most {most} rules besides those of its settings; write them into a settings file"
+    )]
+    TooManyRules {
+        /// How many it takes.
+        most: usize,
     },
     /// Nobody may skip questions here.
     #[error("the mode bypassPermissions is switched off by settings; choose another mode")]

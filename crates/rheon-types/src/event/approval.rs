@@ -186,12 +186,22 @@ pub struct PermissionResponse {
     /// The digest of what it is an answer to; one that does not fit is a no.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
+    /// What the call is to run with instead, where the answer is yes to something else than was asked. It passes all that the
+    /// model's own arguments pass; only what would be asked about it counts as answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::metadata()"))]
+    pub arguments: Option<Arc<Value>>,
 }
 
 impl PermissionResponse {
     /// No, and why.
     pub fn denied(message: impl Into<String>) -> Self {
         Self { message: Some(message.into()), ..PermissionDecision::Deny.into() }
+    }
+
+    /// Yes, if it runs with these arguments.
+    pub fn allowed_with(arguments: impl Into<Arc<Value>>) -> Self {
+        Self { arguments: Some(arguments.into()), ..PermissionDecision::Allow.into() }
     }
 
     /// The same, reaching as far as `scope`.
@@ -203,6 +213,13 @@ impl PermissionResponse {
 
 impl From<PermissionDecision> for PermissionResponse {
     fn from(decision: PermissionDecision) -> Self {
-        Self { decision, scope: Scope::Once, message: None, answers: Vec::new(), digest: None }
+        Self {
+            decision,
+            scope: Scope::Once,
+            message: None,
+            answers: Vec::new(),
+            digest: None,
+            arguments: None,
+        }
     }
 }

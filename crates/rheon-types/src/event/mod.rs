@@ -177,7 +177,16 @@ pub enum AgentEvent {
     ApprovalRequired { request: Arc<ApprovalRequest> },
     /// It is decided.
     #[serde(rename = "approval.resolved")]
-    ApprovalResolved { request_id: ApprovalId, decision: PermissionDecision, scope: Scope, by: Responder },
+    ApprovalResolved {
+        request_id: ApprovalId,
+        decision: PermissionDecision,
+        scope: Scope,
+        by: Responder,
+        /// The arguments that the answer put in place of those that were asked about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::metadata()"))]
+        arguments: Option<Arc<Value>>,
+    },
 
     /// Plan mode: a change waits instead of running.
     #[serde(rename = "plan.queued")]

@@ -38,6 +38,7 @@ fn worker(scenario: Scenario) -> Scripted {
         builder.tools(tools()).permission_policy(AskFirst).on_approval(|request| async move {
             match request.call_id.as_str() {
                 "b" => PermissionResponse::denied("not that file"),
+                "c" => PermissionResponse::allowed_with(json!({ "path": "diary" })),
                 _ => PermissionDecision::Allow.into(),
             }
         })
