@@ -384,6 +384,7 @@ int app_main() { return helper::run(1); }
 }
 
 #[test]
+#[cfg(feature = "ruby")]
 fn ruby() {
     check(
         "a.rb",

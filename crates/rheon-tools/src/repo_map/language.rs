@@ -58,9 +58,12 @@ impl Language {
 const C: &str = include_str!("queries/c.scm");
 const TYPESCRIPT: &str = include_str!("queries/typescript.scm");
 
+/// How many there are. The grammar of Ruby is 2 MB, so it is to be asked for.
+const COUNT: usize = if cfg!(feature = "ruby") { 10 } else { 9 };
+
 /// Every language. JavaScript is read with the grammar of TypeScript, of which it is nearly a part: one grammar less to
 /// compile, and types in comments of neither matter here.
-static LANGUAGES: [Language; 10] = [
+static LANGUAGES: [Language; COUNT] = [
     Language::new("rust", &["rs"], || tree_sitter_rust::LANGUAGE.into(), &[include_str!("queries/rust.scm")]),
     Language::new(
         "python",
@@ -95,6 +98,7 @@ static LANGUAGES: [Language; 10] = [
         || tree_sitter_cpp::LANGUAGE.into(),
         &[C, include_str!("queries/cpp.scm")],
     ),
+    #[cfg(feature = "ruby")]
     Language::new(
         "ruby",
         &["rb", "rake"],
