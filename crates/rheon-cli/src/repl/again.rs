@@ -20,6 +20,13 @@ pub(super) enum Left {
     ForNew,
     /// For the session whose id is this or begins with it.
     ForSession(String),
-    /// To go on with another model.
+}
+
+/// What a conversation stops for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Stopped {
+    /// It is left.
+    Left(Left),
+    /// It goes on with another model, as it was typed.
     ForModel(String),
 }

@@ -7,7 +7,7 @@ use rheon_app::session::{OpenSession, Opening, SessionEndReason};
 use rheon_types::{Author, Content, Message};
 use tokio_util::sync::CancellationToken;
 
-use super::again::{Again, Left};
+use super::again::{Again, Left, Stopped};
 use super::lines::Lines;
 use super::talk::Talk;
 use crate::exit::Exit;
@@ -38,14 +38,24 @@ pub(crate) async fn converse(
     loop {
         let Opened { session, show, .. } = &opened;
         let mut talk = Talk { lines: &mut lines, interrupts: &mut interrupts, show, session };
-        let left = talk.go_on(first.take()).await?;
+        let stopped = talk.go_on(first.take()).await?;
         lines.rest();
+        let left = match stopped {
+            Stopped::Left(left) => left,
+            Stopped::ForModel(said) => {
+                match opened.session.set_model(Some(&said)).await {
+                    Ok(()) => model = Some(said),
+                    // Whoever mistypes a name has not said goodbye.
+                    Err(error) => complain(&error.to_string()),
+                }
+                continue;
+            }
+        };
         let back = Again { session: opened.close(&left).await, model: model.clone() };
         let again = match left {
             Left::End(exit) => return Ok(exit),
             Left::ForNew => Again { session: None, model },
             Left::ForSession(session) => Again { session: Some(session), model },
-            Left::ForModel(model) => Again { session: back.session.clone(), model: Some(model) },
         };
         let next = match reopen(&again) {
             Ok(opening) => Opened::new(opening, flags).await,
@@ -53,7 +63,6 @@ pub(crate) async fn converse(
         };
         (opened, model) = match next {
             Ok(opened) => (opened, again.model),
-            // Whoever mistypes a name has not said goodbye.
             Err(failure) => {
                 complain(&failure.to_string());
                 (Opened::new(reopen(&back)?, flags).await?, back.model)
@@ -108,15 +117,12 @@ impl Opened {
         let reason = match left {
             Left::End(_) => SessionEndReason::PromptInputExit,
             Left::ForNew => SessionEndReason::Clear,
-            Left::ForSession(_) | Left::ForModel(_) => SessionEndReason::Resume,
+            Left::ForSession(_) => SessionEndReason::Resume,
         };
         session.close(reason).await;
         observing.end().await;
-        match left {
-            Left::End(_) | Left::ForNew | Left::ForSession(_) if is_kept => {
-                murmur(&format!("To go on with this session: rheon -r {id}\n"));
-            }
-            Left::End(_) | Left::ForNew | Left::ForSession(_) | Left::ForModel(_) => {}
+        if is_kept {
+            murmur(&format!("To go on with this session: rheon -r {id}\n"));
         }
         is_kept.then_some(id)
     }

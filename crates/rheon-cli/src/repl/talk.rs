@@ -8,7 +8,7 @@ use rheon_app::session::OpenSession;
 use rheon_types::event::ApprovalRequest;
 use rheon_types::{AgentEvent, Client as _, Command, Content, Event, RunEnd};
 
-use super::again::Left;
+use super::again::{Left, Stopped};
 use super::answer::{Answered, answer, choices};
 use super::input::{ELSEWHERE, HELP, Input, MODES, mode_name};
 use super::lines::Lines;
@@ -47,8 +47,8 @@ impl Talk<'_> {
         )
     }
 
-    /// Greets, says what is to be said first, and goes on until the person leaves.
-    pub(super) async fn go_on(&mut self, first: Option<String>) -> Result<Left, Failure> {
+    /// Greets, says what is to be said first, and goes on until the person wants something else.
+    pub(super) async fn go_on(&mut self, first: Option<String>) -> Result<Stopped, Failure> {
         self.show.remark(&self.greeting());
         if let Some(prompt) = first {
             self.run(prompt_of(prompt)).await?;
@@ -65,7 +65,7 @@ impl Talk<'_> {
                 Waited::Typed(Typed::Line(line)) => line,
                 Waited::Typed(Typed::End) => {
                     murmur("\n");
-                    return Ok(Left::End(Exit::Done));
+                    return Ok(Stopped::Left(Left::End(Exit::Done)));
                 }
                 Waited::Typed(Typed::TooLong) => {
                     self.lines.clear();
@@ -83,7 +83,7 @@ impl Talk<'_> {
                     match (had_text, is_warned) {
                         // As in a shell: what was typed is gone, and that is all.
                         (true, _) => is_warned = false,
-                        (false, true) => return Ok(Left::End(Exit::Interrupted)),
+                        (false, true) => return Ok(Stopped::Left(Left::End(Exit::Interrupted))),
                         (false, false) => {
                             is_warned = true;
                             murmur("\nCtrl-C once more, or Ctrl-D, ends the conversation.");
@@ -96,26 +96,22 @@ impl Talk<'_> {
             match Input::of(&std::mem::take(&mut unfinished), &line) {
                 Input::Unfinished(text) => unfinished = text,
                 input => {
-                    if let Some(left) = self.take(input).await? {
-                        return Ok(left);
+                    if let Some(stopped) = self.take(input).await? {
+                        return Ok(stopped);
                     }
                 }
             }
         }
     }
 
-    /// Does what was typed; says how the conversation is left, if it is.
-    async fn take(&mut self, input: Input) -> Result<Option<Left>, Failure> {
+    /// Does what was typed; says what the conversation stops for, if it does.
+    async fn take(&mut self, input: Input) -> Result<Option<Stopped>, Failure> {
         match input {
             Input::Nothing | Input::Unfinished(_) => {}
-            Input::Exit => return Ok(Some(Left::End(Exit::Done))),
-            Input::Clear => return Ok(Some(Left::ForNew)),
-            Input::Resume(Some(session)) => return Ok(Some(Left::ForSession(session))),
-            Input::Model(Some(model)) => match self.session.kept().is_kept() {
-                true => return Ok(Some(Left::ForModel(model))),
-                false => self
-                    .say("the session is not kept, so no other model can go on with it; begin anew with -m"),
-            },
+            Input::Exit => return Ok(Some(Stopped::Left(Left::End(Exit::Done)))),
+            Input::Clear => return Ok(Some(Stopped::Left(Left::ForNew))),
+            Input::Resume(Some(session)) => return Ok(Some(Stopped::Left(Left::ForSession(session)))),
+            Input::Model(Some(model)) => return Ok(Some(Stopped::ForModel(model))),
             Input::Prompt(text) => self.run(prompt_of(text)).await?,
             Input::Compact(wishes) => {
                 let instructions = Some(wishes).filter(|wishes| !wishes.is_empty());
