@@ -56,7 +56,10 @@ impl fmt::Display for Stays {
             }
             Why::InUse => write!(f, "another session works in it (branch {own})"),
             Why::UserIsThere => {
-                write!(f, "nothing was changed, but you are in it (branch {own}); go elsewhere, then {remove}")
+                write!(
+                    f,
+                    "nothing was changed, but you are in it (branch {own}); go elsewhere, then {remove}"
+                )
             }
             Why::Unknown(problem) => write!(f, "{problem} (branch {own}); {remove}"),
         }

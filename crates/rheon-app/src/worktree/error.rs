@@ -11,6 +11,9 @@ pub enum WorktreeError {
     /// It cannot be called so.
     #[error(transparent)]
     Name(#[from] NameError),
+    /// There is no git.
+    #[error("git is not installed, which worktrees are made with; install it, or leave out -w")]
+    NoGit,
     /// There is no repository.
     #[error(
         "{} is in no git repository, so it has no worktrees; go to one, make one with `git init`, or leave out -w",
@@ -39,7 +42,7 @@ pub enum WorktreeError {
     )]
     NotOurs(PathBuf),
     /// The folder of worktrees is a link.
-    #[error("{} leads elsewhere, where no worktree is made; remove that link", .0.display())]
+    #[error("{} is a link, and no worktree is made where it leads; remove it", .0.display())]
     LeadsElsewhere(PathBuf),
     /// git did not do it.
     #[error("there is no worktree for this session: {0}")]
@@ -61,6 +64,7 @@ impl WorktreeError {
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Name(_)
+            | Self::NoGit
             | Self::NoRepository(_)
             | Self::Bare(_)
             | Self::NoCommit(_)

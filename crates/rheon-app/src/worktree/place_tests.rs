@@ -15,10 +15,7 @@ fn a_path_tells_the_repository_the_name_and_the_rest() {
     let expected = |root: &str, name: &str, within: &str| Some((root.into(), name.into(), within.into()));
     assert_eq!(place("/r/.rheon/worktrees/x"), expected("/r", "x", ""));
     assert_eq!(place("/r/.rheon/worktrees/x/a/b"), expected("/r", "x", "a/b"));
-    assert_eq!(
-        place("/r/.rheon/worktrees/x/.rheon/worktrees/y"),
-        expected("/r/.rheon/worktrees/x", "y", "")
-    );
+    assert_eq!(place("/r/.rheon/worktrees/x/.rheon/worktrees/y"), expected("/r/.rheon/worktrees/x", "y", ""));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::error::WorktreeError;
 use super::judge::{Branch, Folder, Standing};
 use super::name::WorktreeName;
 use super::place::{FOLDER, relative};
-use crate::git::{Git, Said};
+use crate::git::{Git, GitTrouble, Said};
 use crate::keeping::Environment;
 
 /// How long git may take: to check out a large repository takes minutes.
@@ -42,7 +42,8 @@ impl Repository {
     /// The one around `folder`.
     pub(super) async fn around(folder: &Path, environment: &Environment) -> Result<Self, WorktreeError> {
         let asking = Asking { environment, settings: &[] };
-        let kind = asking.ask(folder, &["rev-parse", "--is-bare-repository", "--is-inside-work-tree"]).await?;
+        let kind =
+            asking.ask(folder, &["rev-parse", "--is-bare-repository", "--is-inside-work-tree"]).await?;
         if kind.code != Some(0) {
             let is_none = String::from_utf8_lossy(&kind.errors).contains("not a git repository");
             return Err(match is_none {
@@ -100,15 +101,31 @@ impl Repository {
     /// Makes a worktree with a branch of its own.
     pub(super) async fn add(&self, name: &WorktreeName, path: &Path) -> Result<(), WorktreeError> {
         let folder = self.root.join(FOLDER);
-        let failed = |source| WorktreeError::Io { action: "make", path: folder.clone(), source };
-        fs::create_dir_all(&folder).map_err(failed)?;
-        if folder.canonicalize().map_err(failed)? != folder {
-            return Err(WorktreeError::LeadsElsewhere(folder));
+        for part in [".rheon", FOLDER] {
+            // Whoever wrote the repository must not choose where else files are made.
+            let part = self.root.join(part);
+            if part.is_symlink() {
+                return Err(WorktreeError::LeadsElsewhere(part));
+            }
         }
+        fs::create_dir_all(&folder).map_err(|source| WorktreeError::Io {
+            action: "make",
+            path: folder,
+            source,
+        })?;
         let (relative, branch) = (relative(name), name.branch());
         // Files come second: which filters they would go through can only be said where they will be.
-        let add =
-            ["worktree", "add", "--quiet", "--no-checkout", "--no-track", "-b", &branch, &relative, &self.head];
+        let add = [
+            "worktree",
+            "add",
+            "--quiet",
+            "--no-checkout",
+            "--no-track",
+            "-b",
+            &branch,
+            &relative,
+            &self.head,
+        ];
         self.asking().done(&self.root, &add).await.map_err(WorktreeError::Git)?;
         let settings = self.filters_off(path).await;
         let asking = Asking { environment: &self.environment, settings: &settings };
@@ -211,7 +228,12 @@ impl Asking<'_> {
     async fn ask(&self, folder: &Path, arguments: &[&str]) -> Result<Said, WorktreeError> {
         let Self { environment, settings } = *self;
         let git = Git { folder, environment, time_max: TIME_MAX, settings };
-        git.run(arguments).await.map_err(|trouble| WorktreeError::Git(trouble.to_string()))
+        git.run(arguments).await.map_err(|trouble| match trouble {
+            GitTrouble::Missing => WorktreeError::NoGit,
+            GitTrouble::Unstarted(_) | GitTrouble::Unheard(_) | GitTrouble::Slow(_) => {
+                WorktreeError::Git(trouble.to_string())
+            }
+        })
     }
 
     /// What git said when it did what it was told; else why it did not.

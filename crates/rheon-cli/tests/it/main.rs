@@ -13,4 +13,5 @@ mod stage;
 mod support;
 mod trace;
 mod trouble;
+mod worktree;
 mod wrong;
