@@ -58,7 +58,7 @@ impl fmt::Display for Stays {
             Why::UserIsThere => {
                 write!(
                     f,
-                    "nothing was changed, but you are in it (branch {own}); go elsewhere, then {remove}"
+                    "nothing was changed, but you are in it (branch {own}); once you are elsewhere, {remove}"
                 )
             }
             Why::Unknown(problem) => write!(f, "{problem} (branch {own}); {remove}"),

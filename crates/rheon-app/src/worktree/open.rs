@@ -48,6 +48,8 @@ impl Worktree {
         let lock = repository.own_folder(&path).await?.join(LOCK);
         let lock = held(&lock).map_err(|source| WorktreeError::Io { action: "lock", path: lock, source })?;
         let within = path.join(within.as_deref().unwrap_or(&repository.within));
+        // Without the slash that joining nothing leaves.
+        let within: PathBuf = within.components().collect();
         let working_folder = if within.is_dir() { within } else { path.clone() };
         let user_folder = surroundings.working_folder.clone();
         Ok(Self { repository, name, path, working_folder, user_folder, lock })

@@ -255,20 +255,12 @@ fn a_worktree_that_another_session_is_in_stays() {
     git(&workspace, &["worktree", "add", "--quiet", "-b", "worktree-x", path]);
     let lock = workspace.join(".git/worktrees/x/rheon.lock");
     std::fs::write(&lock, "").unwrap();
-    let mut other = Command::new("flock")
-        .args(["--shared", lock.to_str().unwrap(), "sh", "-c", "echo held; cat"])
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut held = String::new();
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(other.stdout.as_mut().unwrap()), &mut held)
-        .unwrap();
+    let other = std::fs::File::open(&lock).unwrap();
+    other.lock_shared().unwrap();
     expect![[r#"
         Some(0) note: the worktree STAGE/workspace/.rheon/worktrees/x stays: another session works in it (branch worktree-x)
     "#]].assert_eq(&said(&stage, &["hi", "-w", "x"]));
-    drop(other.stdin.take());
-    other.wait().unwrap();
+    drop(other);
     assert_eq!(said(&stage, &["hi", "-w", "x"]), "Some(0) ");
     assert_eq!(state(&stage).1, "main\n");
 }
