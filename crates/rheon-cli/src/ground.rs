@@ -51,6 +51,11 @@ impl Ground {
         Ok(Self { surroundings, which, user_folder, worktree })
     }
 
+    /// The repository whose worktree the session works in, if it does.
+    pub(crate) fn worktree_of(&self) -> Option<PathBuf> {
+        self.worktree.as_ref().map(|worktree| worktree.repository_folder().to_owned())
+    }
+
     /// A path as the user means it, wherever the session works.
     pub(crate) fn from_user(&self, path: &Path) -> PathBuf {
         match &self.user_folder {

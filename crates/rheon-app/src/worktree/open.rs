@@ -60,6 +60,11 @@ impl Worktree {
         &self.working_folder
     }
 
+    /// The folder of the repository that it belongs to.
+    pub fn repository_folder(&self) -> &Path {
+        &self.repository.root
+    }
+
     /// Removes it if nothing was changed and nothing committed; otherwise it stays, to be told of.
     pub async fn end(self) -> Ended {
         let own = self.name.branch();

@@ -44,7 +44,7 @@ impl Wanted {
         let Place { root, name, within } = Place::of(&folder?)?;
         let is_there = Place::of(&surroundings.working_folder)
             .is_some_and(|place| place.root == root && place.name == name);
-        (!is_there && root.is_dir()).then(|| Self { from: root, name, within: Some(within) })
+        (!is_there && root.is_dir()).then_some(Self { from: root, name, within: Some(within) })
     }
 }
 

@@ -174,6 +174,7 @@ impl Run {
     fn opening(&self, ground: &Ground, task: Option<String>, asking: Asking) -> Result<Opening, Failure> {
         let (surroundings, which) = (ground.surroundings.clone(), ground.which.clone());
         let inputs = ConfigInputs::new(surroundings.environment.clone(), &surroundings.working_folder);
+        let inputs = ConfigInputs { worktree_of: ground.worktree_of(), ..inputs };
         let Self { session, model, caller, .. } = self;
         let (permission, setup) = (&self.permission.seen_from(ground), &self.setup.seen_from(ground));
         let inputs = SettingFlags { session, model, permission, setup }.apply(inputs)?;

@@ -74,8 +74,7 @@ fn writes() -> Script {
 fn told_folder(stage: &Stage, request: usize) -> String {
     let text = stage.server.requests()[request].json.to_string();
     let folder = stage.path("workspace").display().to_string();
-    let from = text.find(&folder).unwrap_or_else(|| panic!("{text}"));
-    let rest = &text[from + folder.len()..];
+    let (_, rest) = text.split_once(&folder).unwrap_or_else(|| panic!("{text}"));
     rest.split(['"', '\\', '\n', ' ', '`']).next().unwrap().to_owned()
 }
 
@@ -233,6 +232,35 @@ fn a_program_that_drives_the_session_is_told_of_the_folder() {
     let init: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
     assert_eq!(init["cwd"], "STAGE/workspace/.rheon/worktrees/x");
     assert_eq!(state(&stage), (String::new(), "main\n".into(), false));
+}
+
+#[test]
+fn settings_that_are_not_committed_hold_and_what_is_trusted_stays_so() {
+    let stage = stage(Script::new([
+        Reply::call("read", &json!({ "path": "part/b.txt" })),
+        Reply::text("I may not."),
+        Reply::text("Hello.").times(Times::Always),
+    ]));
+    let workspace = stage.path("workspace");
+    write(&workspace.join(".rheon/config.local.toml"), "permissions.deny = [\"Read(part/**)\"]\n");
+    write(&workspace.join(".gitignore"), ".rheon/config.local.toml\n");
+    let trap = format!("touch {}", stage.path("ran").display());
+    let hook =
+        json!({ "hooks": { "SessionStart": [{ "hooks": [{ "type": "command", "command": trap }] }] } });
+    write(&workspace.join(".claude/settings.json"), &hook.to_string());
+    git(&workspace, &["add", "."]);
+    git(&workspace, &["commit", "--quiet", "-m", "settings"]);
+    let ran = run(&stage, &["go", "-w", "x"]);
+    assert!(ran.stderr.contains("the project is not trusted"), "{}", ran.stderr);
+    let result = stage.server.requests()[1].json["messages"].as_array().unwrap().last().unwrap().to_string();
+    assert!(!result.contains("deeper"), "{result}");
+    assert!(!stage.path("ran").exists());
+    let mut grant = stage.rheon(&["trust", "grant", "--yes"]);
+    grant.env("PATH", std::env::var_os("PATH").unwrap());
+    let granted = stage.ran(grant);
+    assert_eq!(granted.code, Some(0), "{granted:?}");
+    assert_eq!(said(&stage, &["go", "-w", "x"]), "Some(0) ");
+    assert!(stage.path("ran").exists());
 }
 
 #[test]
