@@ -57,7 +57,7 @@ impl Ground {
     }
 
     /// A path as the user means it, wherever the session works.
-    pub(crate) fn from_user(&self, path: &Path) -> PathBuf {
+    pub(crate) fn user_path(&self, path: &Path) -> PathBuf {
         match &self.user_folder {
             Some(folder) => folder.join(path),
             None => path.to_owned(),
@@ -65,8 +65,8 @@ impl Ground {
     }
 
     /// The same for what may be the name of a file.
-    pub(crate) fn file_from_user(&self, text: &str) -> String {
-        match self.from_user(Path::new(text)).to_str() {
+    pub(crate) fn user_file(&self, text: &str) -> String {
+        match self.user_path(Path::new(text)).to_str() {
             Some(path) if Path::new(path).is_file() => path.to_owned(),
             Some(_) | None => text.to_owned(),
         }

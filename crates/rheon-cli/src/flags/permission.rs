@@ -50,7 +50,7 @@ pub(crate) struct PermissionFlags {
 impl PermissionFlags {
     /// The same wherever the session works.
     pub(crate) fn seen_from(&self, ground: &Ground) -> Self {
-        let add_dir = self.add_dir.iter().map(|folder| ground.from_user(folder)).collect();
+        let add_dir = self.add_dir.iter().map(|folder| ground.user_path(folder)).collect();
         Self { add_dir, ..self.clone() }
     }
 }

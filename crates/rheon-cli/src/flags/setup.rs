@@ -48,8 +48,8 @@ pub(crate) struct SetupFlags {
 impl SetupFlags {
     /// The same wherever the session works.
     pub(crate) fn seen_from(&self, ground: &Ground) -> Self {
-        let settings = self.settings.as_ref().map(|text| ground.file_from_user(text));
-        let mcp_config = self.mcp_config.iter().map(|text| ground.file_from_user(text)).collect();
+        let settings = self.settings.as_ref().map(|text| ground.user_file(text));
+        let mcp_config = self.mcp_config.iter().map(|text| ground.user_file(text)).collect();
         Self { settings, mcp_config, ..self.clone() }
     }
 }
