@@ -5,6 +5,7 @@ pub mod config;
 pub mod context;
 mod demo;
 pub mod doctor;
+mod git;
 mod git_head;
 pub mod keeping;
 pub mod memory;
@@ -14,5 +15,6 @@ pub mod policy;
 pub mod session;
 pub mod starter;
 pub mod stream_json;
+pub mod worktree;
 
 pub use demo::{DemoError, DemoOptions, DemoReport, Leaves, demo};

@@ -10,6 +10,7 @@ mod ending;
 mod exit;
 mod failure;
 mod flags;
+mod ground;
 mod headless;
 mod json;
 mod opening;

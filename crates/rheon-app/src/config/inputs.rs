@@ -22,6 +22,9 @@ pub struct ConfigInputs {
     pub settings: Option<String>,
     /// What `--mcp-config` says, each the name of a file like `.mcp.json` or its text.
     pub mcp_configs: Vec<String>,
+    /// The folder of the repository, where the session works in a worktree of it: settings that are not committed are there, and what
+    /// the user has agreed to there counts for the same content here.
+    pub worktree_of: Option<PathBuf>,
     /// What of a project's own content counts.
     pub trust: TrustChoice,
     /// Layers whose files are not read.
@@ -41,6 +44,7 @@ impl ConfigInputs {
             flags: Vec::new(),
             settings: None,
             mcp_configs: Vec::new(),
+            worktree_of: None,
             trust: TrustChoice::AsGiven,
             left_out: Vec::new(),
             extent: Extent::Whole,

@@ -85,7 +85,7 @@ impl LayerTexts {
         found.variable(inputs, "RHEON_CONFIG_CONTENT", Form::Toml);
         found.variable(inputs, "RHEON_PERMISSION", Form::Permissions);
         if let Some(root) = project {
-            found.project(root, &inputs.left_out);
+            found.project(root, inputs);
         }
         if let Some(argument) = &inputs.settings {
             found.argument(argument, &inputs.working_folder);
@@ -143,11 +143,17 @@ impl LayerTexts {
         }
     }
 
-    fn project(&mut self, root: &Path, left_out: &[Layer]) {
-        for (layer, name, form) in PROJECT_FILES.into_iter().filter(|(layer, ..)| !left_out.contains(layer)) {
-            self.file(layer, &root.join(name), form, Reach::Within(root), IfMissing::Nothing);
+    fn project(&mut self, root: &Path, inputs: &ConfigInputs) {
+        let is_read = |(layer, ..): &(Layer, &str, Form)| !inputs.left_out.contains(layer);
+        for (layer, name, form) in PROJECT_FILES.into_iter().filter(is_read) {
+            let folder = match (layer, &inputs.worktree_of) {
+                // What is not committed is not in a worktree, but it is to hold there.
+                (Layer::ProjectLocal, Some(repository)) if !root.join(name).exists() => repository,
+                (_, _) => root,
+            };
+            self.file(layer, &folder.join(name), form, Reach::Within(folder), IfMissing::Nothing);
             if let Some(last) = self.texts.last_mut()
-                && last.origin.source == SourceName::File(root.join(name))
+                && last.origin.source == SourceName::File(folder.join(name))
             {
                 last.in_project = Some(name);
                 // Rules of a project count from its root, wherever in it they stand.

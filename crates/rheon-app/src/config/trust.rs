@@ -108,8 +108,14 @@ pub(super) fn review(
     let store = TrustStore::open(inputs.folders.state()?.join(STORE))?;
     let files: Vec<ReadFile> = layers.iter().filter_map(read_file).collect();
     let ProjectHooks { trust, settings, content } = load_project_hooks_with(root, &files, &store)?;
+    let is_trusted_there = match &inputs.worktree_of {
+        Some(repository) => store.check_as(&content, repository)?.is_trusted(),
+        None => false,
+    };
+    let trust = if is_trusted_there { Trust::Trusted } else { trust };
     let hooks = match inputs.trust {
         TrustChoice::ThisSession => sealed_hooks(&content)?,
+        TrustChoice::AsGiven if is_trusted_there => sealed_hooks(&content)?,
         TrustChoice::AsGiven | TrustChoice::Nothing => settings,
     };
     let review = ProjectReview { trust, content: Arc::new(content), store };

@@ -1,14 +1,12 @@
 //! `GitState`: how the repository stands, asked of the real `git`, which is given little time and believed little.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::path::Path;
 use std::time::Duration;
 
 use rheon_tools::policy::visible;
-use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::process::{Child, Command};
 
+use crate::git::{Git, Said};
 use crate::git_head::{self, Head};
 use crate::keeping::Environment;
 
@@ -54,24 +52,8 @@ pub struct GitChanges {
 
 /// How long git may take, unless somebody says otherwise.
 pub const GIT_TIME_MAX: Duration = Duration::from_secs(2);
-/// How much it may say.
-const OUTPUT_BYTES_MAX: u64 = 256 * 1024;
 const NAME_CHARS_MAX: usize = 200;
 
-/// Settings that keep a repository from running programs, and git from writing, asking or waiting.
-const QUIET: [&str; 11] = [
-    "--no-pager",
-    "--no-optional-locks",
-    "--literal-pathspecs",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-    "-c",
-    "core.untrackedCache=false",
-    "-c",
-    "core.quotePath=false",
-];
 const BRANCH: [&str; 4] = ["symbolic-ref", "--quiet", "--short", "HEAD"];
 // Submodules have settings of their own, which ours do not reach.
 const STATUS: [&str; 5] = ["status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=all"];
@@ -97,88 +79,16 @@ impl GitState {
             };
             return Self::Branch { branch, changes: None };
         }
-        let Some(program) = program(environment) else { return Self::Unknown("git is not installed".into()) };
         let arguments: &[&str] = match question {
             GitQuestion::Branch => &BRANCH,
             GitQuestion::Status => &STATUS,
         };
-        let mut command = command(&program, folder, environment, arguments);
-        let mut child = match command.spawn() {
-            Ok(child) => child,
-            Err(error) => return Self::Unknown(format!("git cannot be run: {error}")),
-        };
-        let said = tokio::time::timeout(time_max, listen(&mut child)).await;
-        match said {
-            Ok(Ok(said)) => read(&said, question),
-            Ok(Err(error)) => Self::Unknown(format!("git cannot be heard: {error}")),
-            Err(_) => {
-                end(&child);
-                Self::Unknown(format!("git did not answer within {} ms", time_max.as_millis()))
-            }
+        let git = Git { folder, environment, time_max, settings: &[] };
+        match git.run(arguments).await {
+            Ok(said) => read(&said, question),
+            Err(trouble) => Self::Unknown(trouble.to_string()),
         }
     }
-}
-
-/// git with nothing of the program's own variables but those it needs.
-fn command(program: &Path, folder: &Path, environment: &Environment, arguments: &[&str]) -> Command {
-    let mut command = Command::new(program);
-    command.args(QUIET).args(arguments).current_dir(folder).env_clear();
-    for name in ["PATH", "HOME", "XDG_CONFIG_HOME"] {
-        command.envs(environment.get(name).map(|value| (name, value)));
-    }
-    command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_PAGER", "cat");
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-    #[cfg(unix)]
-    command.process_group(0);
-    command
-}
-
-/// What git said.
-struct Said {
-    code: Option<i32>,
-    output: Vec<u8>,
-    errors: Vec<u8>,
-    is_cut: bool,
-}
-
-async fn listen(child: &mut Child) -> std::io::Result<Said> {
-    let (output, errors) = (child.stdout.take(), child.stderr.take());
-    let (output, errors) = tokio::join!(beginning(output), beginning(errors));
-    let ((output, is_cut), (errors, _)) = (output?, errors?);
-    if is_cut {
-        // It may still have much to say to nobody.
-        end(child);
-    }
-    let status = child.wait().await?;
-    Ok(Said { code: status.code(), output, errors, is_cut })
-}
-
-async fn beginning(pipe: Option<impl AsyncRead + Unpin>) -> std::io::Result<(Vec<u8>, bool)> {
-    let mut bytes = Vec::new();
-    if let Some(pipe) = pipe {
-        pipe.take(OUTPUT_BYTES_MAX).read_to_end(&mut bytes).await?;
-    }
-    let is_cut = bytes.len() as u64 == OUTPUT_BYTES_MAX;
-    Ok((bytes, is_cut))
-}
-
-/// Ends git and what it started; dropping the child alone would leave the latter.
-fn end(child: &Child) {
-    #[cfg(unix)]
-    if let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok())
-        && let Some(group) = rustix::process::Pid::from_raw(pid)
-    {
-        // Whoever ended by itself need not be ended.
-        rustix::process::kill_process_group(group, rustix::process::Signal::KILL).ok();
-    }
-    #[cfg(not(unix))]
-    let _ = child;
-}
-
-fn program(environment: &Environment) -> Option<PathBuf> {
-    let folders = std::env::split_paths(environment.get("PATH")?).filter(|folder| folder.is_absolute());
-    let name = if cfg!(windows) { "git.exe" } else { "git" };
-    folders.map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
 fn read(said: &Said, question: GitQuestion) -> GitState {

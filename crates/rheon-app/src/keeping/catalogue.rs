@@ -96,6 +96,23 @@ impl Catalogue {
         })
     }
 
+    /// The folder that a session works in, if that is known.
+    pub(super) fn folder_of(&self, name: &SessionName) -> Result<Option<PathBuf>, KeepingError> {
+        let listed = self.sessions.listed(name);
+        let listed = listed.map_err(|error| KeepingError::of(&name.session_id(), error))?;
+        Ok(listed.header.ok().and_then(|header| header.project).map(PathBuf::from))
+    }
+
+    /// That of `folders` in which a session was written to last.
+    pub(super) fn latest_folder(&self, folders: Vec<PathBuf>) -> Option<PathBuf> {
+        let written = |folder: &PathBuf| {
+            let newest = self.sessions.newest(folder, LATEST_MAX);
+            newest.into_iter().find(|listed| listed.header.is_ok()).map(|listed| listed.modified_ms)
+        };
+        let active = folders.into_iter().filter_map(|folder| Some((written(&folder)?, folder)));
+        active.max_by_key(|(modified_ms, _)| *modified_ms).map(|(_, folder)| folder)
+    }
+
     /// Whether a session of ours has this id; an error if none can have it.
     pub(super) fn has(&self, session_id: &SessionId) -> Result<bool, KeepingError> {
         let name = SessionName::try_from(session_id).map_err(KeepingError::Name)?;

@@ -207,6 +207,17 @@ impl Keeper {
         }
     }
 
+    /// The folder that a session of ours works in, if that is known.
+    pub async fn folder_of(&self, wanted: &str) -> Result<Option<PathBuf>, KeepingError> {
+        let name = self.find_ours(wanted).await?;
+        self.blocking(move |catalogue| catalogue.folder_of(&name)).await
+    }
+
+    /// That of `folders` in which a session was active last, if there is one in any.
+    pub async fn latest_folder(&self, folders: Vec<PathBuf>) -> Result<Option<PathBuf>, KeepingError> {
+        self.blocking(move |catalogue| Ok(catalogue.latest_folder(folders))).await
+    }
+
     async fn find(&self, wanted: &str) -> Result<Found, KeepingError> {
         let wanted = wanted.to_owned();
         self.blocking(move |catalogue| catalogue.find(&wanted)).await

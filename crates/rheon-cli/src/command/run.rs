@@ -12,9 +12,10 @@ use crate::driven;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::{
-    CallerFlags, InputFormat, ModelFlags, OutputFlags, OutputFormat, PermissionFlags, SessionFlags,
+    CallerFlags, InputFormat, ModeFlag, ModelFlags, OutputFlags, OutputFormat, PermissionFlags, SessionFlags,
     SettingFlags, SetupFlags, rules,
 };
+use crate::ground::Ground;
 use crate::headless;
 use crate::output::remark;
 use crate::repl::Again;
@@ -97,8 +98,10 @@ impl Run {
             InputFormat::Text => {
                 let prompt = prompt::whole(self.prompt.clone())?;
                 block_on(async move {
-                    let opening = self.opening(Some(prompt.clone()), Asking::Nobody)?;
-                    headless::answer(opening, prompt, &self.output).await
+                    let ground = self.ground().await?;
+                    let done = self.answer(&ground, prompt).await;
+                    ground.leave().await;
+                    done
                 })
             }
             InputFormat::StreamJson => block_on(async move {
@@ -112,30 +115,56 @@ impl Run {
                     }
                     None => Asking::Nobody,
                 };
-                let opening = self.opening(None, asking)?;
-                driven::converse(opening, self.prompt, &self.output).await
+                let ground = self.ground().await?;
+                let done = self.be_driven(&ground, asking).await;
+                ground.leave().await;
+                done
             }),
         }
     }
 
     async fn converse(self) -> Result<Exit, Failure> {
         self.check()?;
-        let mut opening = self.opening(self.prompt.clone(), Asking::Somebody)?;
+        let ground = self.ground().await?;
+        let done = self.speak(&ground).await;
+        ground.leave().await;
+        done
+    }
+
+    async fn answer(&self, ground: &Ground, prompt: String) -> Result<Exit, Failure> {
+        let opening = self.opening(ground, Some(prompt.clone()), Asking::Nobody)?;
+        headless::answer(opening, prompt, &self.output).await
+    }
+
+    async fn be_driven(&self, ground: &Ground, asking: Asking) -> Result<Exit, Failure> {
+        let opening = self.opening(ground, None, asking)?;
+        driven::converse(opening, self.prompt.clone(), &self.output).await
+    }
+
+    async fn speak(&self, ground: &Ground) -> Result<Exit, Failure> {
+        let mut opening = self.opening(ground, self.prompt.clone(), Asking::Somebody)?;
         if !self.permission.trust && trusting::agreed(&opening.config)? {
-            opening = self.opening(self.prompt.clone(), Asking::Somebody)?;
+            opening = self.opening(ground, self.prompt.clone(), Asking::Somebody)?;
         }
         let first = self.prompt.clone();
-        repl::converse(opening, first, &self.output, |again| self.another(again)).await
+        repl::converse(opening, first, &self.output, |again| self.another(ground, again)).await
     }
 
     /// What another conversation is opened with, after the first.
-    fn another(&self, again: &Again) -> Result<Opening, Failure> {
+    fn another(&self, ground: &Ground, again: &Again) -> Result<Opening, Failure> {
         let mut run = self.clone();
         let Again { session: resume, model } = again.clone();
         run.model.model = model.or(run.model.model);
         let no_session_persistence = self.session.no_session_persistence;
         run.session = SessionFlags { resume, no_session_persistence, ..SessionFlags::default() };
-        run.opening(None, Asking::Somebody)
+        let opening = run.opening(ground, None, Asking::Somebody)?;
+        Ok(Opening { which: run.which()?, ..opening })
+    }
+
+    /// Where the session works.
+    async fn ground(&self) -> Result<Ground, Failure> {
+        let surroundings = surroundings(self.setup.cd.clone())?;
+        Ground::of(surroundings, self.which()?, self.session.worktree.as_ref()).await
     }
 
     /// What flags cannot say together.
@@ -148,13 +177,19 @@ impl Run {
         {
             return Err(Failure::usage("--input-format stream-json needs --output-format stream-json"));
         }
+        self.caller.check()?;
+        if self.permission.permission_mode == Some(ModeFlag::Auto) {
+            remark("note: there is no mode \"auto\"; \"default\" is used");
+        }
         Ok(())
     }
 
-    fn opening(&self, task: Option<String>, asking: Asking) -> Result<Opening, Failure> {
-        let surroundings = surroundings(self.setup.cd.clone())?;
+    fn opening(&self, ground: &Ground, task: Option<String>, asking: Asking) -> Result<Opening, Failure> {
+        let (surroundings, which) = (ground.surroundings.clone(), ground.which.clone());
         let inputs = ConfigInputs::new(surroundings.environment.clone(), &surroundings.working_folder);
-        let Self { session, model, permission, setup, caller, .. } = self;
+        let inputs = ConfigInputs { worktree_of: ground.worktree_of(), ..inputs };
+        let Self { session, model, caller, .. } = self;
+        let (permission, setup) = (&self.permission.seen_from(ground), &self.setup.seen_from(ground));
         let inputs = SettingFlags { session, model, permission, setup }.apply(inputs)?;
         let mut config = Config::load(inputs).map_err(Failure::usage)?;
         for passed_over in caller.passed_over() {
@@ -179,7 +214,7 @@ impl Run {
             thinking: caller.thinking_level(),
             ..Extras::default()
         };
-        Ok(Opening { surroundings, config, task, which: self.which()?, asking, extras })
+        Ok(Opening { surroundings, config, task, which, asking, extras })
     }
 
     fn which(&self) -> Result<Which, Failure> {

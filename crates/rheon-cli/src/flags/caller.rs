@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use rheon_app::session::thinking_level;
 use rheon_types::ThinkingLevel;
+use serde_json::Value;
+
+use crate::failure::Failure;
 
 /// What programs that were written for Claude Code ask for.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -71,6 +74,34 @@ impl CallerFlags {
         }
     }
 
+    /// What cannot be what the caller means, though it has no effect.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let Some(text) = &self.agents else { return Ok(()) };
+        let wrong = |problem: &dyn std::fmt::Display| {
+            Failure::usage(format_args!(
+                "--agents needs JSON, such as {{\"reviewer\": {{\"description\": \"…\", \"prompt\": \"…\"}}}}: {problem}"
+            ))
+        };
+        let agents: Value = serde_json::from_str(text).map_err(|error| wrong(&error))?;
+        let agents = agents.as_object().ok_or_else(|| wrong(&"this is no object"))?;
+        for (name, agent) in agents {
+            for key in ["description", "prompt"] {
+                if agent.get(key).and_then(Value::as_str).is_none() {
+                    return Err(wrong(&format_args!("{name:?} has no text {key:?}")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn has_agents(&self) -> bool {
+        let is_empty = |text: &String| {
+            serde_json::from_str::<Value>(text)
+                .is_ok_and(|agents| agents == Value::Object(Default::default()))
+        };
+        self.agents.as_ref().is_some_and(|text| !is_empty(text))
+    }
+
     /// What the caller would else believe to have an effect. Where nothing else happens than without the flag, nothing is said.
     pub(crate) fn passed_over(&self) -> Vec<String> {
         let flags = [
@@ -88,7 +119,7 @@ impl CallerFlags {
                 "the session is kept by rheon alone; `rheon sessions export` writes it for others",
             ),
             (!self.plugin_dir.is_empty(), "--plugin-dir", "plugins are not supported"),
-            (self.agents.is_some(), "--agents", "sub-agents are not supported yet"),
+            (self.has_agents(), "--agents", "sub-agents are not run yet; the model works alone"),
         ];
         let given = flags.into_iter().filter(|(is_given, ..)| *is_given);
         given.map(|(_, flag, instead)| format!("{flag} is passed over: {instead}")).collect()

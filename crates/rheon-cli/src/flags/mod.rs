@@ -11,7 +11,7 @@ mod setup;
 pub(crate) use caller::CallerFlags;
 pub(crate) use model::ModelFlags;
 pub(crate) use output::{InputFormat, OutputFlags, OutputFormat};
-pub(crate) use permission::{PermissionFlags, rules};
+pub(crate) use permission::{ModeFlag, PermissionFlags, rules};
 pub(crate) use session::SessionFlags;
 pub(crate) use settings::SettingFlags;
 pub(crate) use setup::SetupFlags;

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use crate::ground::Ground;
+
 /// What may be done without asking.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Permissions")]
@@ -45,6 +47,14 @@ pub(crate) struct PermissionFlags {
     pub(crate) trust: bool,
 }
 
+impl PermissionFlags {
+    /// The same wherever the session works.
+    pub(crate) fn seen_from(&self, ground: &Ground) -> Self {
+        let add_dir = self.add_dir.iter().map(|folder| ground.user_path(folder)).collect();
+        Self { add_dir, ..self.clone() }
+    }
+}
+
 /// How much may be done without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModeFlag {
@@ -63,13 +73,16 @@ pub(crate) enum ModeFlag {
     /// Nothing asks; what is forbidden stays forbidden
     #[value(name = "bypassPermissions", alias = "bypass-permissions", alias = "bypass")]
     BypassPermissions,
+    /// A mode of Claude Code in which a model decides; here somebody is asked instead
+    #[value(name = "auto", hide = true)]
+    Auto,
 }
 
 impl ModeFlag {
     /// As the configuration writes it.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
-            Self::Default => "default",
+            Self::Default | Self::Auto => "default",
             Self::AcceptEdits => "acceptEdits",
             Self::Plan => "plan",
             Self::DontAsk => "dontAsk",

@@ -20,6 +20,10 @@ pub(crate) struct SessionFlags {
     #[arg(long, value_name = "UUID", conflicts_with_all = ["go_on", "resume"])]
     pub(crate) session_id: Option<String>,
 
+    /// Work in a git worktree of its own, on a branch of its own (NAME is made up if absent); gone at the end if nothing changed
+    #[arg(short, long, value_name = "NAME", num_args = 0..=1)]
+    pub(crate) worktree: Option<Option<String>>,
+
     /// Keep nothing of this session
     #[arg(long)]
     pub(crate) no_session_persistence: bool,

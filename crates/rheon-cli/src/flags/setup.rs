@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::ground::Ground;
+
 /// What the model is told and what is configured.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Setup")]
@@ -41,4 +43,13 @@ pub(crate) struct SetupFlags {
     /// Only what is asked for: no rules, no skills, no memory, no hooks, no project settings
     #[arg(long)]
     pub(crate) bare: bool,
+}
+
+impl SetupFlags {
+    /// The same wherever the session works.
+    pub(crate) fn seen_from(&self, ground: &Ground) -> Self {
+        let settings = self.settings.as_ref().map(|text| ground.user_file(text));
+        let mcp_config = self.mcp_config.iter().map(|text| ground.user_file(text)).collect();
+        Self { settings, mcp_config, ..self.clone() }
+    }
 }

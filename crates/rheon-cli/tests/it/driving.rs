@@ -193,7 +193,6 @@ fn all_flags_of_the_sdks_are_accepted() {
         note: --resume-drops-turn is passed over: the whole session is kept
         note: --session-mirror is passed over: the session is kept by rheon alone; `rheon sessions export` writes it for others
         note: --plugin-dir is passed over: plugins are not supported
-        note: --agents is passed over: sub-agents are not supported yet
     "#]].assert_eq(&ran.stderr);
 }
 

@@ -16,4 +16,5 @@ mod support;
 mod terminal;
 mod trace;
 mod trouble;
+mod worktree;
 mod wrong;

@@ -50,6 +50,12 @@ impl TrustStore {
         Ok(Trust::of(content, self.read()?.projects.get(&key(content.root()))))
     }
 
+    /// What the user has said about the same content in another folder, `root`: for a second working tree of one repository.
+    pub fn check_as(&self, content: &ProjectContent, root: &Path) -> Result<Trust, TrustError> {
+        let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        Ok(Trust::of(content, self.read()?.projects.get(&key(&real))))
+    }
+
     /// The user agrees to `content`, which is what they were shown.
     pub fn grant(&self, content: &ProjectContent) -> Result<(), TrustError> {
         let items = content.items().map(|item| (item.path.clone(), item.hash.to_hex().to_string())).collect();
