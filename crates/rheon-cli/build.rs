@@ -1,19 +1,29 @@
-//! How the program is linked: addresses that are corrected at the start are written down in 50 KB instead of 1.2 MB, where the
-//! machine's C library can read that.
+//! How the program is linked: smaller, where the linker and the C library of this machine are known to understand how.
 
 use std::env;
 use std::process::Command;
 
-/// The first version of glibc that reads packed corrections.
-const FIRST: (u32, u32) = (2, 36);
+/// The first version of glibc that reads packed corrections of addresses.
+const PACKED_SINCE: (u32, u32) = (2, 36);
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let [host, target] = ["HOST", "TARGET"].map(|name| env::var(name).unwrap_or_default());
     // A program for another machine may meet an older library there.
-    if host == target && target.ends_with("-linux-gnu") && glibc().is_some_and(|version| version >= FIRST) {
+    if host == target && target.ends_with("-linux-gnu") && glibc().is_some_and(|it| it >= PACKED_SINCE) {
+        // Addresses that are corrected at the start take 50 KB instead of 1.2 MB.
         println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
     }
+    if target == "x86_64-unknown-linux-gnu" && has_usual_linker() {
+        // Functions with the same code are there once.
+        println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
+    }
+}
+
+/// Whether the linker is the one that comes with the compiler: others may not know what is asked for.
+fn has_usual_linker() -> bool {
+    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    env::var_os("RUSTC_LINKER").is_none() && !flags.contains("link")
 }
 
 /// The version of this machine's glibc.
