@@ -26,4 +26,4 @@ pub(crate) use rendered::{Rendered, Stream};
 pub(crate) use renderer::{Layout, Renderer};
 pub(crate) use screen::Screen;
 pub(crate) use spinner::{FRAME_MS, Spinner};
-pub(crate) use words::{count, money};
+pub(crate) use words::{count, money, one_line};

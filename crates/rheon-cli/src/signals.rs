@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::{Arc, OnceLock};
 
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::exit::Exit;
@@ -39,19 +40,31 @@ impl Signals {
 
 /// Interrupts one after the other, for a conversation that goes on after the first.
 pub(crate) struct Interrupts {
-    listener: Listener,
+    heard: mpsc::Receiver<()>,
 }
 
 impl Interrupts {
-    /// Begins to listen. Needs a runtime.
+    /// Begins to listen. Needs a runtime. A signal to terminate ends the program, and so does an interrupt while the one before it
+    /// waits to be taken: whoever should take it is held up by a terminal that does not read or a hook that does not end.
     pub(crate) fn listen() -> io::Result<Self> {
-        Ok(Self { listener: Listener::new()? })
+        let mut listener = Listener::new()?;
+        let (sender, heard) = mpsc::channel(1);
+        tokio::spawn(async move {
+            loop {
+                let signal = listener.next().await;
+                if signal == Exit::Terminated || sender.try_send(()).is_err() {
+                    end_now(signal);
+                }
+            }
+        });
+        Ok(Self { heard })
     }
 
-    /// Waits for the next one. A signal to terminate ends the program.
+    /// Waits for the next one.
     pub(crate) async fn next(&mut self) {
-        if self.listener.next().await == Exit::Terminated {
-            end_now(Exit::Terminated);
+        if self.heard.recv().await.is_none() {
+            // The runtime is going down, and this with it.
+            std::future::pending().await
         }
     }
 }

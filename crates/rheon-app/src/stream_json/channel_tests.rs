@@ -158,7 +158,11 @@ fn a_call_is_allowed_with_other_arguments() {
         json!({ "command": "npm test", "timeout": 5 }),
         json!({ "command": "npm test", "timeout": 6, "description": "tests" }),
         json!({}),
-        json!("npm test"),
+        json!(null),
+        // Something else was wanted than what was asked about, and it cannot be read.
+        json!("npm test --safe"),
+        json!(["npm test"]),
+        json!(7),
     ] {
         let talk = Talk::new();
         talk.ask_about_command();
@@ -175,8 +179,24 @@ fn a_call_is_allowed_with_other_arguments() {
         {"command":"npm test","timeout":5}: Allow as asked
         {"command":"npm test","description":"tests","timeout":6}: Allow {"command":"npm test","description":"tests","timeout_ms":6}
         {}: Allow as asked
-        "npm test": Allow as asked
+        null: Allow as asked
+        "npm test --safe": Deny as asked
+        ["npm test"]: Deny as asked
+        7: Deny as asked
     "#]].assert_eq(&rows);
+}
+
+#[test]
+fn permission_updates_that_are_no_list_are_told() {
+    let talk = Talk::new();
+    talk.ask_about_command();
+    check(
+        &talk.answer("rheon_1", json!({ "behavior": "allow", "updatedPermissions": "all" })),
+        &expect![[r#"
+            Warning("a permission update was passed over: \"updatedPermissions\" is not a list")
+            Command(RespondPermission { request_id: "question", response: PermissionResponse { decision: Allow, scope: Once, message: None, answers: [], digest: Some("digest"), arguments: None } })
+        "#]],
+    );
 }
 
 #[test]

@@ -180,8 +180,19 @@ impl Answered {
 
     fn allowed(request: &ApprovalRequest, call: &ToolCall, folder: &Path, answer: &Value) -> Self {
         let mut answered = Self::yes(request);
-        let updates = answer.get("updatedPermissions").and_then(Value::as_array).into_iter().flatten();
-        for update in updates {
+        let given = |key: &str| answer.get(key).filter(|value| !value.is_null());
+        // Whoever wants another call than the one that was asked about has not allowed that one.
+        if given("updatedInput").is_some_and(|updated| !updated.is_object()) {
+            return Self::no(
+                request,
+                "permission denied: the \"updatedInput\" of the answer is not an object",
+            );
+        }
+        let updates = given("updatedPermissions").map(|updates| updates.as_array().ok_or(updates));
+        if let Some(Err(_)) = updates {
+            answered.unread.push("\"updatedPermissions\" is not a list".to_owned());
+        }
+        for update in updates.and_then(Result::ok).into_iter().flatten() {
             match PermissionUpdate::read(update) {
                 // The rule that was offered with the question is the question's own.
                 Ok(PermissionUpdate::Rules { change: RuleChange::Add, list: List::Allow, rules, scope })
@@ -195,7 +206,7 @@ impl Answered {
         }
         // Programs that never saw the input send an empty one, because there has to be one.
         let is_given = |updated: &&Value| updated.as_object().is_some_and(|fields| !fields.is_empty());
-        let Some(updated) = answer.get("updatedInput").filter(is_given) else {
+        let Some(updated) = given("updatedInput").filter(is_given) else {
             return answered;
         };
         if let Subject::Questions { questions } = &request.subject {

@@ -40,7 +40,11 @@ pub(crate) async fn converse(
     // What the program registers has to be there before the session begins.
     let mut waiting = VecDeque::new();
     let mut initialized = None;
-    if let Some(line) = input.recv().await {
+    let line = tokio::select! {
+        line = input.recv() => line,
+        () = cancel.cancelled() => None,
+    };
+    if let Some(line) = line {
         match line {
             Ok(InputLine::Request { request_id, request: ClientRequest::Initialize(initialize) }) => {
                 apply(&mut opening, &channel, *initialize);

@@ -9,9 +9,9 @@ use crate::terminal::Size;
 /// Where the cursor was left.
 #[derive(Debug, Default)]
 pub(super) struct Drawing {
-    /// How many rows of the text are above the cursor.
-    above: usize,
-    /// How many are below.
+    /// How wide the rows of the text are that are above the cursor, and what stands before it in its own.
+    above: Vec<usize>,
+    /// How many rows are below.
     below: usize,
 }
 
@@ -73,10 +73,11 @@ impl Drawing {
         let shown_max = size.rows.saturating_sub(1).max(1);
         let first = (at.0 + 1).saturating_sub(shown_max);
         let shown: Vec<&str> = rows.rows.iter().skip(first).take(shown_max).map(String::as_str).collect();
-        let mut text = self.hide();
+        let mut text = self.hide(size);
         text.push_str(&shown.join("\r\n"));
-        self.above = at.0 - first;
-        self.below = shown.len().saturating_sub(self.above + 1);
+        let above = at.0 - first;
+        self.above = shown.iter().take(above).map(|row| row.width()).chain([at.1]).collect();
+        self.below = shown.len().saturating_sub(above + 1);
         text.push_str(&up(self.below));
         text.push('\r');
         if at.1 > 0 {
@@ -85,16 +86,17 @@ impl Drawing {
         text
     }
 
-    /// Takes away what is drawn.
-    pub(super) fn hide(&mut self) -> String {
+    /// Takes away what is drawn, on a terminal that may have become narrower since: its rows are more of them now.
+    pub(super) fn hide(&mut self, size: Size) -> String {
         let above = std::mem::take(&mut self.above);
         self.below = 0;
-        format!("{}\r\x1b[J", up(above))
+        let rows = above.iter().map(|width| width.div_ceil(size.columns.max(1)).max(1)).sum::<usize>();
+        format!("{}\r\x1b[J", up(rows.saturating_sub(1)))
     }
 
     /// Leaves what is drawn and goes below it.
     pub(super) fn leave(&mut self) -> String {
-        self.above = 0;
+        self.above.clear();
         "\r\n".repeat(std::mem::take(&mut self.below) + 1)
     }
 }

@@ -56,3 +56,13 @@ fn of_a_text_that_is_higher_than_the_terminal_the_rows_around_the_cursor_are_sho
         0,
     ));
 }
+
+#[test]
+fn what_a_narrower_terminal_has_broken_into_more_rows_goes_too() {
+    let mut drawing = Drawing::default();
+    drawn(&mut drawing, "abcdefghijklmnopqr", 0);
+    let narrow = Size { columns: 6, rows: 4 };
+    // Two rows of ten cells are four of six.
+    expect![[r#"\u{1b}[3A\r\u{1b}[J"#]].assert_eq(&drawing.hide(narrow).escape_debug().to_string());
+    expect![[r#"\r\u{1b}[J"#]].assert_eq(&drawing.hide(narrow).escape_debug().to_string());
+}

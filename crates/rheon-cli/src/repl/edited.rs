@@ -41,6 +41,8 @@ pub(super) struct EditedLines {
     prompt: Option<String>,
     /// What was being typed when a question came.
     set_aside: Option<Vec<Unit>>,
+    /// Nothing will come any more.
+    is_over: bool,
     _raw: RawMode,
 }
 
@@ -70,6 +72,7 @@ impl EditedLines {
             drawing: Drawing::default(),
             prompt: None,
             set_aside: None,
+            is_over: false,
             _raw: raw,
         })
     }
@@ -97,7 +100,7 @@ impl EditedLines {
 
     pub(super) fn hide(&mut self) {
         if self.prompt.is_some() {
-            murmur(&self.drawing.hide());
+            murmur(&self.drawing.hide(size()));
         }
     }
 
@@ -128,10 +131,18 @@ impl EditedLines {
             if let Some(typed) = self.take_waiting() {
                 return typed;
             }
+            if self.is_over {
+                return Typed::End;
+            }
             tokio::select! {
                 read = self.terminal.recv() => match read {
-                    None | Some(FromTerminal::End) => return Typed::End,
-                    Some(FromTerminal::Continued) => self.waiting.push_back(Key::Redraw),
+                    // Whoever asks again after a run is told the same.
+                    None | Some(FromTerminal::End) => self.is_over = true,
+                    Some(FromTerminal::Continued) => {
+                        // The rest of a key or of a pasted text went to the shell.
+                        self.keys = Keys::default();
+                        self.waiting.push_back(Key::Redraw);
+                    }
                     Some(FromTerminal::Bytes(bytes)) => self.waiting.extend(self.keys.take(&bytes)),
                 },
                 () = sleep(ESCAPE_TIME_MAX), if self.keys.has_lone_escape() => {

@@ -18,6 +18,7 @@ use crate::ending::Ending;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::murmur;
+use crate::render::one_line;
 use crate::show::Show;
 use crate::signals::Interrupts;
 
@@ -285,7 +286,7 @@ impl Talk<'_> {
             Input::Prompt(_) | Input::Unfinished(_) | Input::Other { .. } => {
                 let content = vec![Content::Text { text: line.clone() }];
                 self.session.client().send(Command::Steer { content }).await.map_err(Failure::error)?;
-                self.say(&format!("› {line}\n(the model hears this before its next step)"));
+                self.say(&format!("› {}\n(the model hears this before its next step)", echo(&line)));
             }
         }
         Ok(())
@@ -326,6 +327,15 @@ impl Talk<'_> {
 
 const TOO_LONG: &str =
     "what was pasted has more than 10 MiB and was left out; write it to a file and name that in the prompt";
+
+/// How much is repeated of what was said meanwhile: a pasted text may be as long as a book.
+const ECHO_LINES_MAX: usize = 5;
+const ECHO_CHARS_MAX: usize = 400;
+
+fn echo(line: &str) -> String {
+    let is_long = line.lines().count() > ECHO_LINES_MAX || line.chars().count() > ECHO_CHARS_MAX;
+    if is_long { one_line(line) } else { line.to_owned() }
+}
 
 fn prompt_of(text: String) -> Command {
     Command::Prompt { content: vec![Content::Text { text }] }

@@ -8,7 +8,7 @@ use rheon_testkit::server::{Fault, Reply};
 use serde_json::{Value, json};
 
 use crate::stage::{MODEL, Stage, reads};
-use crate::support::Ran;
+use crate::support::{Ran, kill};
 
 /// What SDKs always pass.
 const USUAL: [&str; 10] = [
@@ -433,4 +433,24 @@ fn files_do_not_go_back_under_a_run() {
     driven.request("2", &json!({ "subtype": "interrupt" }));
     driven.next("result");
     driven.finish();
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_interrupt_before_the_first_line_ends_the_program() {
+    let stage = Stage::new(reads());
+    let driven = Driven::new(&stage, &[]);
+    // The signals that are caught are a mask in which the second bit is that of the interrupt.
+    let is_caught = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", driven.child.id())).unwrap();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        u64::from_str_radix(mask.trim(), 16).unwrap() & 2 != 0
+    };
+    while !is_caught() {
+        std::thread::yield_now();
+    }
+    kill("INT", &driven.child);
+    let Driven { mut child, stdin, .. } = driven;
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    drop(stdin);
 }

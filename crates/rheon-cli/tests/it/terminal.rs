@@ -6,9 +6,10 @@ use std::os::fd::OwnedFd;
 use std::process::{Child, Stdio};
 
 use rheon_testkit::server::{Fault, Reply, Script};
+use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::stage::{MODEL, Stage};
 use crate::support::kill;
@@ -23,6 +24,8 @@ struct Terminal {
 impl Terminal {
     fn new(stage: &Stage, arguments: &[&str]) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        // The program must not hold its own terminal open.
+        fcntl_setfd(&master, FdFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
         let name = ptsname(&master, Vec::new()).unwrap();
@@ -207,4 +210,55 @@ fn what_only_looks_is_answered_while_the_model_works_and_escape_stops_it() {
     terminal.wait_for("> ");
     terminal.press("\x04");
     assert_eq!(terminal.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_ctrl_c_within_pasted_text_does_not_make_typed_lines_of_the_rest() {
+    let stage = stage();
+    let mut terminal = Terminal::new(&stage, &[]);
+    terminal.press("\x1b[200~one\rtwo\x03three\rfour\x1b[201~");
+    terminal.wait_for("four");
+    assert_eq!(stage.server.requests().len(), 0);
+    terminal.press("\r");
+    terminal.wait_for("Understood.");
+    terminal.wait_for("> ");
+    assert_eq!(said(&stage), ["one\ntwothree\nfour"]);
+    terminal.press("\x04");
+    assert_eq!(terminal.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_terminal_that_goes_away_during_a_run_ends_the_conversation() {
+    let stage = Stage::new(Script::always(Reply::fault(Fault::NeverAnswer)));
+    let mut terminal = Terminal::new(&stage, &[]);
+    terminal.press("hello\r");
+    terminal.wait_for("waiting for the model");
+    // It is not the controlling terminal of the program, so no signal says so.
+    let Terminal { master, mut child, .. } = terminal;
+    drop(master);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_second_interrupt_ends_a_program_that_waits_for_a_hook_at_its_end() {
+    let stage = stage();
+    let (settings, begun) = (stage.path("home").join(".claude"), stage.path("home").join("begun"));
+    std::fs::create_dir(&settings).unwrap();
+    let hook = json!({ "type": "command", "command": format!("touch {}; sleep 100", begun.display()) });
+    let hooks = json!({ "hooks": { "SessionEnd": [{ "hooks": [hook] }] } });
+    std::fs::write(settings.join("settings.json"), hooks.to_string()).unwrap();
+    let mut terminal = Terminal::new(&stage, &[]);
+    terminal.press("/exit\r");
+    while !begun.exists() {
+        std::thread::yield_now();
+    }
+    // Two that come at once are one.
+    let status = loop {
+        kill("INT", &terminal.child);
+        if let Some(status) = terminal.child.try_wait().unwrap() {
+            break status;
+        }
+    };
+    assert_eq!(status.code(), Some(130));
+    assert!(!terminal.is_raw());
 }

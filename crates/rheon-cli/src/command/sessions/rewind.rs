@@ -79,7 +79,10 @@ impl Rewind {
         }
         let others = if self.overwrite { Others::Overwrite } else { Others::Refuse };
         let done = told(&plan, Tense::Done);
-        let rewound = keeper.rewind(plan, others).await.map_err(Failure::error)?;
+        let is_refused = !self.overwrite && plan.files.as_ref().is_some_and(|files| files.others_count > 0);
+        let hint = if is_refused { "; --overwrite takes them back, too" } else { "" };
+        let rewound = keeper.rewind(plan, others).await;
+        let rewound = rewound.map_err(|error| Failure::error(format_args!("{error}{hint}")))?;
         remark(&done);
         let failed = rewound.files.iter().flat_map(|files| &files.errors);
         for (path, problem) in failed {
