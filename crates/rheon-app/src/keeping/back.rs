@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use rheon_agent::replay::{ReplayError, Until, replay};
 use rheon_store::SessionName;
-use rheon_store::checkpoint::{Checkpoints, Limits};
+use rheon_store::checkpoint::{CheckpointId, Checkpoints, Limits, Restored};
 use rheon_store::export::{ExportOptions, RedactionReport, write_html, write_json, write_markdown};
 use rheon_store::rewind::{
-    Others, Point, RewindError, RewindPlan, Rewinding, Rewound, To, What, plan_rewind, points, rewind,
+    Others, Point, RewindError, RewindPlan, Rewinding, Rewound, To, What, plan_rewind, points, rewind, undo,
 };
 use rheon_store::sqlite::Stats;
 use rheon_types::{Event, SessionId};
@@ -139,6 +139,23 @@ impl Keeper {
             rewind(&catalogue.sessions, checkpoints, &plan, &by)
         })
         .await
+    }
+
+    /// Brings the files back as they were before a rewind of this session, which said what they are kept as.
+    pub async fn undo_rewind(
+        &self,
+        wanted: &str,
+        kept_as: CheckpointId,
+        others: Others,
+    ) -> Result<Option<Restored>, KeepingError> {
+        let at = self.lease().at;
+        let restored = self.rewinding(wanted, move |_, checkpoints, name| {
+            let (restored, removed, kept_back, errors) = Default::default();
+            let files = Restored { undo: kept_as, restored, removed, kept_back, errors };
+            let rewound = Rewound { from: name.clone(), session: None, files: Some(files) };
+            undo(checkpoints, &rewound, others, at)
+        });
+        restored.await
     }
 
     /// Lets the files of a session that is open be as they were before something that the user said, or only says what that would

@@ -27,8 +27,11 @@ pub use keeper::{ForkAt, Keeper, KeeperParts};
 pub use line::{Maker, SessionDetails, SessionLine};
 pub use notice::Notice;
 pub use rheon_agent::replay::Until;
+pub use rheon_store::checkpoint::{CheckpointId, Restored};
 pub use rheon_store::export::{ExportOptions, RedactionReport};
-pub use rheon_store::rewind::{Others, Point, PointFiles, RewindPlan, Rewound, Speaker, To, What};
+pub use rheon_store::rewind::{
+    FilesPlan, Others, Point, PointFiles, RewindError, RewindPlan, Rewound, Speaker, To, What,
+};
 pub use rheon_store::sqlite::{Hit, Role, Spend, Stats, Status, ToolStats};
 pub use session::KeptSession;
 pub use settings::{CheckpointMode, KeepingSettings, OnTrouble, Persistence, Transcripts};

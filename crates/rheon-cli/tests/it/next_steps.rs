@@ -45,6 +45,29 @@ fn a_session_is_shown_with_the_numbers_that_others_take() {
     let new_id = done.stdout.trim().to_owned();
     assert_eq!((planned.code, done.code), (Some(2), Some(0)), "{}", done.stderr);
     assert!(!stage.path("workspace/new.txt").exists());
+    let kept_as = done.stderr.split("--undo ").nth(1).unwrap().lines().next().unwrap().to_owned();
+    let undone = run(&stage, &["sessions", "rewind", ID, "--undo", &kept_as]);
+    assert!(stage.path("workspace/new.txt").exists());
+    // The clock of the file system has to move on for it to know the order of things.
+    let modified = |path: &str| {
+        std::fs::write(stage.path(path), "mine").unwrap();
+        std::fs::metadata(stage.path(path)).unwrap().modified().unwrap()
+    };
+    let before = modified("workspace/other.txt");
+    while modified("workspace/new.txt") <= before {}
+    let refused = run(&stage, &["sessions", "rewind", ID, "--undo", &kept_as]);
+    let unknown = run(&stage, &["sessions", "rewind", ID, "--undo", "x"]);
+    assert_eq!((undone.code, refused.code, unknown.code), (Some(0), Some(1), Some(2)));
+    expect![[r#"
+        files: 1 as they were, 0 gone
+          new.txt
+        ---
+        error: new.txt was changed by somebody else after the session's last call; agree to that or save it first; --overwrite takes back what they did, too
+        ---
+        error: "x" is nothing that files are kept as; the rewind said it
+    "#]]
+    .assert_eq(&[undone.stderr, refused.stderr, unknown.stderr].join("---\n"));
+    let said = done.stderr.replace(&new_id, "NEW").replace(&kept_as, "KEPT");
     expect![[r#"
         4 messages would go
         files: 0 would come back, 0 would change, 1 would go
@@ -52,11 +75,12 @@ fn a_session_is_shown_with_the_numbers_that_others_take() {
         error: nothing was done: say --yes to do it without being asked
         ---
         4 messages gone
-        files: 0 came back, 0 changed back, 1 gone
+        files: 0 as they were, 1 gone
           new.txt
+        to bring the files back: rheon sessions rewind 01890a5d-ac96-774b-bcce-b302099a8057 --undo KEPT
         the conversation goes on in a new session; to go on: rheon -r NEW
     "#]]
-    .assert_eq(&format!("{}---\n{}", planned.stderr, done.stderr.replace(&new_id, "NEW")));
+    .assert_eq(&format!("{}---\n{said}", planned.stderr));
 }
 
 #[test]

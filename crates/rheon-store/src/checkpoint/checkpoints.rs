@@ -184,8 +184,7 @@ impl Checkpoints {
     pub fn plan_restore(&self, id: &CheckpointId, what: Restore) -> Result<Plan, CheckpointError> {
         let then = self.then(id)?;
         let now = self.present(&then.manifest)?;
-        let last = self.newest()?;
-        Ok(self.plan(&then, what, &now, manifest_of(last.as_ref())))
+        Ok(self.plan(&then, what, &now))
     }
 
     /// Carries `plan` out. The files as they are now are captured first, under `moment`, so that this can be undone; if
@@ -195,7 +194,7 @@ impl Checkpoints {
         let lock = self.catalogue.lock(&stop)?;
         let then = self.then(&plan.checkpoint)?;
         let (captured, now) = self.capture_with(&lock, moment, Some(&then.manifest), &stop)?;
-        let found = self.plan(&then, plan.what.clone(), &now, Some(&now));
+        let found = self.plan(&then, plan.what.clone(), &now);
         let paths = plan.differences(&found);
         if !paths.is_empty() {
             return Err(CheckpointError::Changed { paths });
@@ -336,7 +335,7 @@ impl Checkpoints {
         Ok(scan(&self.ground, &known, &mut |content, _| Ok(Some(BlobId::of(content))))?.manifest)
     }
 
-    fn plan(&self, then: &Then, what: Restore, now: &Manifest, last: Option<&Manifest>) -> Plan {
+    fn plan(&self, then: &Then, what: Restore, now: &Manifest) -> Plan {
         let began = UNIX_EPOCH + Duration::from_nanos(u64::try_from(then.began_ns).unwrap_or_default());
         let inodes: HashSet<u64> = then.manifest.entries.values().filter_map(inode).collect();
         let is_older = |path: &Path, entry: &Entry| {
@@ -345,7 +344,7 @@ impl Checkpoints {
             let made = self.ground.root.join(path).symlink_metadata().and_then(|found| found.created());
             !is_known && made.is_ok_and(|made| made < began)
         };
-        plan(then.id.clone(), what, &Sides { then: &then.manifest, now, last, is_older: &is_older })
+        plan(then.id.clone(), what, &Sides { then: &then.manifest, now, is_older: &is_older })
     }
 
     fn then(&self, id: &CheckpointId) -> Result<Then, CheckpointError> {

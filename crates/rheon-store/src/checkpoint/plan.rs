@@ -23,7 +23,7 @@ pub struct Plan {
     pub(super) what: Restore,
     pub(super) tasks: Vec<Task>,
     pub(super) kept_back: Vec<KeptBack>,
-    pub(super) since_last: Vec<PathBuf>,
+    pub(super) overwritten: Vec<PathBuf>,
 }
 
 /// One thing that a restore does.
@@ -94,9 +94,9 @@ impl Plan {
         &self.kept_back
     }
 
-    /// What would be overwritten or removed and is in no checkpoint yet: it changed after the newest one, by whomever.
-    pub fn since_last(&self) -> &[PathBuf] {
-        &self.since_last
+    /// The files and links that would be overwritten or removed, whoever made them what they are.
+    pub fn overwritten(&self) -> &[PathBuf] {
+        &self.overwritten
     }
 
     /// Where another plan for the same checkpoint finds something else.
@@ -129,8 +129,6 @@ pub(super) struct Sides<'a> {
     pub(super) then: &'a Manifest,
     /// The files as they are.
     pub(super) now: &'a Manifest,
-    /// The newest checkpoint.
-    pub(super) last: Option<&'a Manifest>,
     /// Whether what stands at a path is older than the checkpoint, though the checkpoint does not have it.
     pub(super) is_older: &'a dyn Fn(&Path, &Entry) -> bool,
 }
@@ -138,7 +136,7 @@ pub(super) struct Sides<'a> {
 /// Decides what to do.
 pub(super) fn plan(checkpoint: CheckpointId, what: Restore, sides: &Sides<'_>) -> Plan {
     let mut plan =
-        Plan { checkpoint, what, tasks: Vec::new(), kept_back: Vec::new(), since_last: Vec::new() };
+        Plan { checkpoint, what, tasks: Vec::new(), kept_back: Vec::new(), overwritten: Vec::new() };
     let paths: BTreeSet<_> = sides.then.entries.keys().chain(sides.now.entries.keys()).collect();
     for path in paths {
         let (before, after) = (sides.now.entries.get(path), sides.then.entries.get(path));
@@ -153,14 +151,11 @@ pub(super) fn plan(checkpoint: CheckpointId, what: Restore, sides: &Sides<'_>) -
             plan.kept_back.push(KeptBack { path: path.clone(), reason });
             continue;
         }
-        let last = sides.last.and_then(|last| last.entries.get(path));
-        let is_saved = match (before, last) {
-            (Some(Entry::Folder { .. }) | None, _) => true,
-            (Some(before), Some(last)) => before.is_like(last),
-            (Some(_), None) => false,
-        };
-        if !is_saved {
-            plan.since_last.push(path.clone());
+        match before {
+            Some(Entry::File { .. } | Entry::Link { .. } | Entry::NotKept { .. }) => {
+                plan.overwritten.push(path.clone());
+            }
+            Some(Entry::Folder { .. }) | None => {}
         }
         plan.tasks.push(Task { path: path.clone(), before: before.cloned(), after: after.cloned() });
     }

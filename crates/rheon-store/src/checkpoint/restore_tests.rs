@@ -127,7 +127,7 @@ fn a_plan_says_what_it_would_do_and_is_refused_once_the_files_are_others() {
         Step::Remove("c/d".into()),
     ];
     assert_eq!(plan.steps(), steps);
-    assert_eq!(plan.since_last(), ["b", "c/d"].map(PathBuf::from));
+    assert_eq!(plan.overwritten(), ["a", "b", "c/d"].map(PathBuf::from));
     stage.write("b", "by the user, again");
     stage.write("e", "by the user, again");
     let before = stage.tree();
@@ -296,7 +296,7 @@ fn what_is_in_a_folder_that_could_not_be_read_is_left_as_it_is() {
     let seen = manifest(&[("folder", open), ("folder/a", file(b"a")), ("folder/b/c", file(b"c"))]);
     let id = CheckpointId::parse("0000000001-0123456789abcdef").unwrap();
     for (then, now) in [(&shut, &seen), (&seen, &shut)] {
-        let sides = Sides { then, now, last: None, is_older: &|_, _| false };
+        let sides = Sides { then, now, is_older: &|_, _| false };
         let plan = plan(id.clone(), Restore::All, &sides);
         assert_eq!(plan.steps(), []);
         assert_eq!(names(plan.kept_back().iter().map(|it| &it.path)), "folder folder/a folder/b/c");

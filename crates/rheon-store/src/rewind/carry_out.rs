@@ -87,7 +87,7 @@ pub fn undo(
     let plan = checkpoints.plan_restore(&files.undo, Restore::All)?;
     let family: Vec<_> =
         [Some(rewound.from.clone()), rewound.session.clone()].into_iter().flatten().collect();
-    let changed = checkpoints.changed_by_others(&family, plan.since_last());
+    let changed = checkpoints.changed_by_others(&family, plan.overwritten());
     if let (Others::Refuse, Some(first)) = (others, changed.first()) {
         return Err(RewindError::Others { count: changed.len(), first: first.to_path_buf() });
     }
@@ -111,7 +111,7 @@ fn restore(
 ) -> Result<Option<Restored>, RewindError> {
     let Some(restore) = &files.restore else { return Ok(None) };
     // Asked once more: time has passed since the plan was made.
-    let changed = checkpoints.changed_by_others(&plan.family, restore.since_last());
+    let changed = checkpoints.changed_by_others(&plan.family, restore.overwritten());
     if let (Others::Refuse, Some(first)) = (by.others, changed.first()) {
         return Err(RewindError::Others { count: changed.len(), first: first.to_path_buf() });
     }

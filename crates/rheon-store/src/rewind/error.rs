@@ -1,6 +1,6 @@
 //! `RewindError`: why nothing was rewound, or not all of it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::checkpoint::{CheckpointError, CheckpointId};
 use crate::session_name::SessionName;
@@ -40,7 +40,7 @@ pub enum RewindError {
         id: String,
     },
     /// Somebody else's work would be undone.
-    #[error("{count} files were changed by somebody else after the session's last call, the first is {}; agree to that or save them first", first.display())]
+    #[error("{}", others(*count, first))]
     Others {
         /// How many.
         count: usize,
@@ -69,4 +69,15 @@ pub enum RewindError {
         /// The files as they were before.
         undo: CheckpointId,
     },
+}
+
+fn others(count: usize, first: &Path) -> String {
+    let first = first.display();
+    let since = "after the session's last call";
+    match count {
+        1 => format!("{first} was changed by somebody else {since}; agree to that or save it first"),
+        _ => format!(
+            "{count} files were changed by somebody else {since}, the first is {first}; agree to that or save them first"
+        ),
+    }
 }

@@ -94,7 +94,7 @@ pub struct FilesPlan {
     pub removed: usize,
     /// The first of all these.
     pub changes: Vec<Change>,
-    /// How many of them somebody else changed after the session's last call, and nobody captured since.
+    /// How many of them somebody else changed after the session's last call: the user, or another session.
     pub others_count: usize,
     /// The first of these.
     pub others: Vec<PathBuf>,
@@ -175,7 +175,7 @@ fn files(
         Kept::Lost(id) => return Err(RewindError::Lost { id }),
     };
     let restore = checkpoints.plan_restore(&id, Restore::All)?;
-    let others = checkpoints.changed_by_others(family, restore.since_last());
+    let others = checkpoints.changed_by_others(family, restore.overwritten());
     let mut plan = FilesPlan {
         others_count: others.len(),
         others: others.into_iter().take(SHOWN_MAX).map(Path::to_owned).collect(),

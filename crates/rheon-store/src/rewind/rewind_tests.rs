@@ -231,6 +231,10 @@ async fn work_of_somebody_else_is_not_undone_unless_they_agree() {
     world.run(&SCRIPTS).await;
     world.edit("b", "mine");
     world.edit("new", "mine too");
+    // Another session has captured it; it is the user's work nevertheless.
+    let at = lease().at;
+    let other = Moment { label: "other".into(), at, session_id: Some("other".into()), seq: 1, turn_index: 0 };
+    world.checkpoints.capture(&other).unwrap();
     let points = world.points("s");
     let plan = world.plan("s", To::Before(points[1].seq), What::Both);
     let files = plan.files.as_ref().unwrap();
