@@ -53,7 +53,7 @@ fn a_session_is_shown_with_the_numbers_that_others_take() {
         std::fs::write(stage.path(path), "mine").unwrap();
         std::fs::metadata(stage.path(path)).unwrap().modified().unwrap()
     };
-    let before = modified("workspace/other.txt");
+    let before = modified("clock.txt");
     while modified("workspace/new.txt") <= before {}
     let refused = run(&stage, &["sessions", "rewind", ID, "--undo", &kept_as]);
     let unknown = run(&stage, &["sessions", "rewind", ID, "--undo", "x"]);

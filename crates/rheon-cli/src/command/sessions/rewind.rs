@@ -91,7 +91,7 @@ impl Rewind {
             }
         }
         let gone = plan.conversation.as_ref().map(|conversation| conversation.count as u64);
-        let unguarded = plan.files.as_ref().map(|files| unguarded(files)).unwrap_or_default();
+        let unguarded = plan.files.as_ref().and_then(unguarded);
         let rewound = keeper.rewind(plan, self.others()).await.map_err(|error| self.refused(&error))?;
         let mut lines: Vec<String> =
             gone.map(|gone| format!("{} gone", count(gone, "message"))).into_iter().collect();
