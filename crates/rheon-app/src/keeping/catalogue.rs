@@ -65,9 +65,10 @@ pub(super) enum Found {
 }
 
 /// Whether the index was told of all journals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 enum Taken {
-    All,
+    /// It was, but for these: forks in which nothing was said yet.
+    All(Vec<Listed>),
     /// There are more than anybody should wait for.
     Some,
 }
@@ -165,7 +166,7 @@ impl Catalogue {
     pub(super) fn list(&self, scope: Scope, limit: usize) -> Vec<SessionLine> {
         let limit = limit.clamp(1, LIST_LINES_MAX);
         let mut lines = match self.indexed(scope, limit) {
-            Ok(Some(rows)) => rows.into_iter().map(SessionLine::from).collect(),
+            Ok(Some(lines)) => lines,
             Ok(None) => self.in_folder(scope, limit),
             Err(error) => {
                 self.tell.tell(Notice::NoIndex { why: error.to_string() });
@@ -181,15 +182,18 @@ impl Catalogue {
     }
 
     /// What the index says, each row compared with its journal; nothing while the index is not whole.
-    fn indexed(&self, scope: Scope, limit: usize) -> Result<Option<Vec<SessionRow>>, DatabaseError> {
+    fn indexed(&self, scope: Scope, limit: usize) -> Result<Option<Vec<SessionLine>>, DatabaseError> {
         let Some(index) = self.indexing.open_if_whole()? else { return Ok(None) };
-        match self.take_in_unknown(&index, scope)? {
-            Taken::All => {}
+        let silent = match self.take_in_unknown(&index, scope)? {
+            Taken::All(silent) => silent,
             Taken::Some => return Ok(None),
-        }
+        };
         let query = ListQuery { project: self.scope_name(scope), limit, ..ListQuery::default() };
         let rows = index.list(&query)?.sessions.into_iter();
-        rows.filter_map(|row| self.checked(&index, row).transpose()).collect::<Result<Vec<_>, _>>().map(Some)
+        let rows = rows.filter_map(|row| self.checked(&index, row).transpose());
+        let mut lines = rows.map(|row| row.map(SessionLine::from)).collect::<Result<Vec<_>, _>>()?;
+        lines.extend(silent.into_iter().map(SessionLine::from));
+        Ok(Some(lines))
     }
 
     /// Lets the index know of the journals that it has never heard of: a disk that was full or a kill may have come before it
@@ -201,7 +205,7 @@ impl Catalogue {
         };
         let names = self.sessions.names(project, "");
         let unknown = index.unknown(names.iter().map(SessionName::session_id).collect())?;
-        let mut taken = 0;
+        let (mut taken, mut silent) = (0, Vec::new());
         for session_id in unknown {
             let listed =
                 SessionName::try_from(&session_id).ok().and_then(|name| self.sessions.listed(&name).ok());
@@ -217,9 +221,12 @@ impl Catalogue {
                 return Ok(Taken::Some);
             }
             self.indexing.catch_up(index, &source, &listed.name)?;
+            if source.parent.is_some() && index.position(&source.session_id)?.is_none() {
+                silent.push(listed);
+            }
             taken += 1;
         }
-        Ok(Taken::All)
+        Ok(Taken::All(silent))
     }
 
     /// A row as its journal has it; nothing if the journal is gone.

@@ -68,12 +68,14 @@ impl From<SessionRow> for SessionLine {
 
 impl From<Listed> for SessionLine {
     fn from(listed: Listed) -> Self {
+        let header = listed.header.ok();
+        let parent = header.as_ref().and_then(|header| header.parent.as_ref());
         Self {
             session_id: listed.name.session_id(),
             maker: Maker::Rheon,
-            title: String::new(),
+            title: parent.map_or_else(String::new, |parent| format!("goes on from {}", parent.session_id)),
             active: Timestamp::from_millis(listed.modified_ms),
-            project: listed.header.ok().and_then(|header| header.project),
+            project: header.and_then(|header| header.project),
             path: listed.path,
             details: None,
         }
