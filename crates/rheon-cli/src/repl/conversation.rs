@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal as _};
 
+use rheon_app::config::LimitSettings;
 use rheon_app::observe::Observing;
 use rheon_app::session::{OpenSession, Opening, SessionEndReason};
 use rheon_types::{Author, Content, Message};
@@ -36,8 +37,8 @@ pub(crate) async fn converse(
     let mut lines = lines(flags, &opened.session);
     let (mut first, mut model) = (first, None);
     loop {
-        let Opened { session, show, .. } = &opened;
-        let mut talk = Talk { lines: &mut lines, interrupts: &mut interrupts, show, session };
+        let Opened { session, show, limits, .. } = &opened;
+        let mut talk = Talk { lines: &mut lines, interrupts: &mut interrupts, show, session, limits };
         let stopped = talk.go_on(first.take()).await?;
         lines.rest();
         let left = match stopped {
@@ -96,6 +97,7 @@ struct Opened {
     session: OpenSession,
     observing: Observing,
     show: Show,
+    limits: LimitSettings,
 }
 
 impl Opened {
@@ -103,14 +105,15 @@ impl Opened {
         let settings = &opening.config.settings;
         let detail = if flags.verbose { Detail::More } else { Detail::Normal };
         let screen = terminal::screen(Audience::Speaker, &settings.interface, detail, settings.limits.budget);
+        let limits = settings.limits;
         let (session, observing) = open(opening, flags).await?;
         let show = Show::new(Look::Text(screen), Output::new(CancellationToken::new()));
-        Ok(Self { session, observing, show })
+        Ok(Self { session, observing, show, limits })
     }
 
     /// Ends it in order, and says how to come back to it: its id, if there is anything to come back to.
     async fn close(self, left: &Left) -> Option<String> {
-        let Self { session, observing, show } = self;
+        let Self { session, observing, show, limits: _ } = self;
         show.still();
         let id = session.session_id().to_string();
         let is_kept = session.kept().is_kept() && !session.client().agent().messages().is_empty();

@@ -37,6 +37,16 @@ fn a_budget_that_is_spent() {
 }
 
 #[test]
+fn a_budget_of_tokens_names_its_own_flag() {
+    let stage = Stage::new(Script::always(Reply::call("read", &json!({ "path": "a.txt" }))));
+    for tokens in ["300", "20000"] {
+        let ran = stage.run(&["hi", "--max-tokens", tokens]);
+        let last = stderr(&ran, 3).lines().last().unwrap().to_owned();
+        assert!(last.contains("; allow more with --max-tokens, or go on with"), "{last}");
+    }
+}
+
+#[test]
 fn too_many_turns() {
     let stage = Stage::new(Script::always(Reply::call("read", &json!({ "path": "a.txt" }))));
     let ran = stage.run(&["hi", "--max-turns", "1", "--session-id", ID]);
