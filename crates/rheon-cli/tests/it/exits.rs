@@ -75,6 +75,7 @@ fn a_call_that_nobody_could_be_asked_about() {
             1 +x
               \ No newline at end of file
           to allow it: --allowed-tools 'Edit(/STAGE/workspace/new.txt)'
+          to allow all edits in the workspace: --permission-mode acceptEdits
 
         ● write new.txt
           └ not run: permission denied: write needs approval (change new.txt: no rule allows it; edits are …
