@@ -35,23 +35,30 @@ pub(crate) async fn converse(
     let mut interrupts = Interrupts::listen()
         .map_err(|error| Failure::error(format_args!("cannot listen to signals: {error}")))?;
     let mut lines = lines(flags, &opened.session);
-    let (mut first, mut model) = (first, None);
+    let (mut first, mut model, mut is_greeted) = (first, None, false);
     loop {
         let Opened { session, show, limits, .. } = &opened;
         let mut talk = Talk { lines: &mut lines, interrupts: &mut interrupts, show, session, limits };
+        if !std::mem::replace(&mut is_greeted, true) {
+            talk.greet();
+        }
         let stopped = talk.go_on(first.take()).await?;
         lines.rest();
         let left = match stopped {
             Stopped::Left(left) => left,
             Stopped::ForModel(said) => {
                 match opened.session.set_model(Some(&said)).await {
-                    Ok(()) => model = Some(said),
+                    Ok(()) => {
+                        opened.show.remark(&format!("model {} from now on", opened.session.model_name()));
+                        model = Some(said);
+                    }
                     // Whoever mistypes a name has not said goodbye.
                     Err(error) => complain(&error.to_string()),
                 }
                 continue;
             }
         };
+        is_greeted = false;
         let back = Again { session: opened.close(&left).await, model: model.clone() };
         let again = match left {
             Left::End(exit) => return Ok(exit),

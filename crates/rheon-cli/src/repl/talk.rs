@@ -50,9 +50,13 @@ impl Talk<'_> {
         )
     }
 
-    /// Greets, says what is to be said first, and goes on until the person wants something else.
-    pub(super) async fn go_on(&mut self, first: Option<String>) -> Result<Stopped, Failure> {
+    /// Says who answers, where, and what can be typed.
+    pub(super) fn greet(&self) {
         self.show.remark(&self.greeting());
+    }
+
+    /// Says what is to be said first, and goes on until the person wants something else.
+    pub(super) async fn go_on(&mut self, first: Option<String>) -> Result<Stopped, Failure> {
         if let Some(prompt) = first {
             self.run(prompt_of(prompt)).await?;
         }
