@@ -30,7 +30,7 @@ fn a_budget_that_is_spent() {
     expect![[r#"
         the budget does not cover the next call: $0.0000 of $0.0010
 
-        stopped at a limit · 1 turn · 0 tools · 0 in / 0 out tokens · $0.0000 · N ms · $0.0010 of $0.0010 left
+        stopped at a limit · 0 turns · 0 tools · 0 in / 0 out tokens · $0.0000 · N ms · $0.0010 of $0.0010 left
         error: stopped: the budget does not cover the next call; allow more with --max-budget-usd, or go on with rheon -r 01890a5d-ac96-774b-bcce-b302099a8057
     "#]]
     .assert_eq(&stderr(&ran, 3));
