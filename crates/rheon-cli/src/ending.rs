@@ -1,6 +1,8 @@
 //! `Ending`: what became of a run, and with which exit code the program says so.
 
+use rheon_app::config::LimitSettings;
 use rheon_app::stream_json::is_refusal;
+use rheon_types::event::{Ledger, Meter};
 use rheon_types::{
     AgentEvent, Event, LimitKind, ProviderError, ProviderErrorKind, RunEnd, RunFailure, SessionId,
 };
@@ -15,16 +17,46 @@ pub(crate) struct Ending {
     is_refused: bool,
     /// Whether the budget ended it though something of it is left.
     is_uncovered: bool,
+    /// What the budget counts.
+    counted: Counted,
     end: Option<RunEnd>,
 }
 
+/// What a budget counts, or what of it is spent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Counted {
+    has_tokens: bool,
+    has_money: bool,
+}
+
+impl Counted {
+    /// What ended a run, as far as the ledger says: what is spent, else all that could be too little.
+    fn of(ledger: &Ledger) -> Self {
+        let all = |counts: fn(&Meter) -> bool| Self {
+            has_tokens: counts(&ledger.tokens),
+            has_money: counts(&ledger.micro_usd),
+        };
+        let spent = all(|meter| meter.cap.is_some_and(|cap| meter.spent >= cap));
+        if spent == Self::default() { all(|meter| meter.cap.is_some()) } else { spent }
+    }
+}
+
 impl Ending {
+    /// Follows a run that has these limits.
+    pub(crate) fn within(limits: &LimitSettings) -> Self {
+        let counted = Counted { has_tokens: limits.tokens_max.is_some(), has_money: limits.budget.is_some() };
+        Self { counted, ..Self::default() }
+    }
+
     /// Takes in an event.
     pub(crate) fn observe(&mut self, event: &Event) {
         match &event.kind {
             AgentEvent::ToolBlocked { reason, .. } => self.is_refused |= is_refusal(reason),
             AgentEvent::ToolEnd { is_error: false, .. } => self.is_refused = false,
-            AgentEvent::BudgetExceeded { ledger } => self.is_uncovered = !is_spent(ledger),
+            AgentEvent::BudgetExceeded { ledger } => {
+                self.is_uncovered = !is_spent(ledger);
+                self.counted = Counted::of(ledger);
+            }
             AgentEvent::AgentEnd { output } => self.end = Some(output.end.clone()),
             _ => {}
         }
@@ -67,7 +99,7 @@ impl Ending {
             )),
             RunEnd::Limit { limit, message } => {
                 let message = if self.is_uncovered { UNCOVERED } else { message.as_str() };
-                Some(format!("stopped: {message}; allow more with {}{go_on}", flag(*limit)))
+                Some(format!("stopped: {message}; allow more with {}{go_on}", self.flag(*limit)))
             }
             RunEnd::Rejected { rejection } => Some(format!(
                 "the prompt was rejected: {rejection}; say it otherwise, or look for the hook with `rheon config show`"
@@ -78,20 +110,25 @@ impl Ending {
             RunEnd::Failed { failure } => Some(format!("{failure}{}", next_step(failure))),
         }
     }
+
+    /// The flag that sets a limit.
+    fn flag(&self, limit: LimitKind) -> &'static str {
+        match (limit, self.counted) {
+            (LimitKind::Turns, _) => "--max-turns",
+            (LimitKind::Duration, _) => "--max-minutes",
+            (LimitKind::Tokens, _) | (LimitKind::Budget, Counted { has_tokens: true, has_money: false }) => {
+                "--max-tokens"
+            }
+            (LimitKind::Budget, Counted { has_tokens: true, has_money: true }) => {
+                "--max-tokens or --max-budget-usd"
+            }
+            (LimitKind::Budget, Counted { has_tokens: false, .. }) => "--max-budget-usd",
+        }
+    }
 }
 
 /// What is said instead of *spent* where there is money left, but too little.
 const UNCOVERED: &str = "the budget does not cover the next call";
-
-/// The flag that sets a limit.
-fn flag(limit: LimitKind) -> &'static str {
-    match limit {
-        LimitKind::Turns => "--max-turns",
-        LimitKind::Duration => "--max-minutes",
-        LimitKind::Tokens => "--max-tokens",
-        LimitKind::Budget => "--max-budget-usd",
-    }
-}
 
 /// What can be done where the words of the failure do not say it.
 pub(crate) fn next_step(failure: &RunFailure) -> &'static str {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
+use rheon_app::config::LimitSettings;
 use rheon_types::event::{Ledger, Meter};
 use rheon_types::{
     AgentEvent, AgentOutput, Event, LimitKind, LoopId, ProviderError, ProviderErrorKind, RunEnd, RunFailure,
@@ -62,6 +63,33 @@ fn a_budget_that_covers_no_call_is_not_called_spent() {
     ending.observe(&event(AgentEvent::AgentEnd { output: Arc::new(output(end)) }));
     let problem = ending.problem(None).unwrap();
     assert_eq!(problem, "stopped: the budget does not cover the next call; allow more with --max-budget-usd");
+}
+
+#[test]
+fn a_budget_names_the_flag_of_what_ran_out() {
+    let meter = |spent, cap| Meter { spent, cap, ..Meter::default() };
+    let flag = |tokens, micro_usd| {
+        let mut ending = Ending::default();
+        let ledger = Arc::new(Ledger { tokens, micro_usd, ..Ledger::default() });
+        ending.observe(&event(AgentEvent::BudgetExceeded { ledger }));
+        named(ending)
+    };
+    let both = (meter(1, Some(300)), meter(1, Some(10)));
+    assert_eq!(flag(meter(0, Some(300)), meter(0, None)), "--max-tokens");
+    assert_eq!(flag(meter(0, None), meter(0, Some(10))), "--max-budget-usd");
+    assert_eq!(flag(both.0, meter(10, Some(10))), "--max-budget-usd");
+    assert_eq!(flag(meter(300, Some(300)), both.1), "--max-tokens");
+    assert_eq!(flag(both.0, both.1), "--max-tokens or --max-budget-usd");
+    // A last answer that is cut short by the budget leaves no ledger.
+    let limits = LimitSettings { tokens_max: Some(5_000), ..LimitSettings::default() };
+    assert_eq!(named(Ending::within(&limits)), "--max-tokens");
+}
+
+/// The flag that is named when the budget ends a run.
+fn named(mut ending: Ending) -> String {
+    let end = RunEnd::Limit { limit: LimitKind::Budget, message: "the budget is spent".into() };
+    ending.observe(&event(AgentEvent::AgentEnd { output: Arc::new(output(end)) }));
+    ending.problem(None).unwrap().split_once("allow more with ").unwrap().1.to_owned()
 }
 
 #[test]

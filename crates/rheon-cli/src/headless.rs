@@ -22,10 +22,11 @@ pub(crate) async fn answer(opening: Opening, prompt: String, flags: &OutputFlags
     let cancel = CancellationToken::new();
     let signals = Signals::cancel(&cancel)
         .map_err(|error| Failure::error(format_args!("cannot listen to signals: {error}")))?;
-    let (interface, budget) = (opening.config.settings.interface, opening.config.settings.limits.budget);
+    let (interface, limits) = (opening.config.settings.interface, opening.config.settings.limits);
     let (session, observing) = open(opening, flags).await?;
-    let show = Show::new(look(&session, flags, &interface, budget), Output::new(cancel.clone()));
-    let ending = show.while_it_spins(run(&session, prompt, &cancel, &show)).await;
+    let show = Show::new(look(&session, flags, &interface, limits.budget), Output::new(cancel.clone()));
+    let ending = Ending::within(&limits);
+    let ending = show.while_it_spins(run(&session, prompt, &cancel, &show, ending)).await;
     let ending = ending.inspect_err(|_| show.still())?;
     let kept = session.kept().is_kept().then(|| session.session_id().clone());
     session.close(SessionEndReason::Other).await;
@@ -75,12 +76,12 @@ async fn run(
     prompt: String,
     cancel: &CancellationToken,
     show: &Show,
+    mut ending: Ending,
 ) -> Result<Ending, Failure> {
     let client = session.client();
     let mut watch = client.watch();
     let sent = client.send(Command::Prompt { content: vec![Content::Text { text: prompt }] }).await;
     sent.map_err(Failure::error)?;
-    let mut ending = Ending::default();
     let mut is_cancelled = false;
     loop {
         let event = tokio::select! {

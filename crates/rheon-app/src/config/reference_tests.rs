@@ -16,6 +16,12 @@ fn the_template_sets_nothing() {
 }
 
 #[test]
+fn the_template_names_the_model_that_is_asked_by_default() {
+    let (vendor, model) = crate::models::PREFERRED[0];
+    assert!(template().contains(&format!("#model = \"{vendor}/{model}\"\n")), "{vendor}/{model}");
+}
+
+#[test]
 fn the_template_has_every_key_and_shows_its_default() {
     let uncommented: String = template()
         .lines()

@@ -200,6 +200,11 @@ impl Keeper {
         self.blocking(move |catalogue| catalogue.delete(&name, &lease, now)).await
     }
 
+    /// The whole id of a session of ours.
+    pub async fn id_of(&self, wanted: &str) -> Result<SessionId, KeepingError> {
+        Ok(self.find_ours(wanted).await?.session_id())
+    }
+
     /// Waits until the index is up to date.
     pub async fn settle(&self) {
         if let Ok(catalogue) = &self.inner.catalogue {

@@ -68,13 +68,30 @@ pub async fn choose(
     }
 }
 
-/// The first model of the first local server that answers, in the order of their names.
-async fn local(registry: &Registry, environment: &Environment) -> Result<Chosen, ModelChoiceError> {
+/// The local servers that answer and the whole names of the models they have, in the order of their names.
+pub async fn served_here(registry: &Registry, environment: &Environment) -> Vec<(Local, Vec<String>)> {
+    let mut served = Vec::new();
+    for local in answering(registry, environment).await {
+        let models = timeout(MODELS_TIME_MAX, registry.served_models(&local.vendor)).await;
+        // Whatever else listens there is no such server.
+        let Ok(Ok(models)) = models else { continue };
+        let names = models.into_iter().map(|model| format!("{}/{model}", local.vendor)).collect();
+        served.push((local, names));
+    }
+    served
+}
+
+/// The servers on this machine where somebody answers.
+async fn answering(registry: &Registry, environment: &Environment) -> Vec<Local> {
     let servers = registry.vendors().iter().filter(|vendor| vendor.probe().is_some());
     let doors = servers.map(|vendor| async move { open_door(&vendor, environment).await });
-    let answering: Vec<Local> = join_all(doors).await.into_iter().flatten().collect();
+    join_all(doors).await.into_iter().flatten().collect()
+}
+
+/// The first model of the first local server that answers, in the order of their names.
+async fn local(registry: &Registry, environment: &Environment) -> Result<Chosen, ModelChoiceError> {
     let mut unloaded = None;
-    for local in answering {
+    for local in answering(registry, environment).await {
         let models = timeout(MODELS_TIME_MAX, registry.served_models(&local.vendor)).await;
         // Whatever else listens there is no such server.
         let Ok(Ok(models)) = models else { continue };
@@ -94,16 +111,24 @@ async fn local(registry: &Registry, environment: &Environment) -> Result<Chosen,
 
 /// Whether anybody answers at the address of the vendor, if that is on this machine.
 async fn open_door(vendor: &Vendor, environment: &Environment) -> Option<Local> {
+    let (address, host, port) = place_here(vendor, environment)?;
+    let connected = timeout(DOOR_TIME_MAX, TcpStream::connect((host.as_str(), port))).await;
+    connected.ok()?.ok()?;
+    Some(Local { vendor: vendor.id.clone(), address })
+}
+
+/// The address of the vendor, its host and its port, if that is on this machine.
+fn place_here(vendor: &Vendor, environment: &Environment) -> Option<(String, String, u16)> {
     let base = vendor.base_url(environment).ok()?;
     let host = base.host_str()?.trim_matches(['[', ']']).to_owned();
     let is_here = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback());
-    if !is_here {
-        return None;
-    }
     let port = base.port_or_known_default()?;
-    let connected = timeout(DOOR_TIME_MAX, TcpStream::connect((host.as_str(), port))).await;
-    connected.ok()?.ok()?;
-    Some(Local { vendor: vendor.id.clone(), address: base.to_string() })
+    is_here.then(|| (base.to_string(), host, port))
+}
+
+/// Whether the vendor is a server on this machine.
+pub(super) fn is_here(vendor: &Vendor, environment: &Environment) -> bool {
+    vendor.probe().is_some() && place_here(vendor, environment).is_some()
 }
 
 #[cfg(test)]

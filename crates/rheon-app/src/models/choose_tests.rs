@@ -8,7 +8,7 @@ use rheon_providers::{Catalogue, Environment, Registry, RegistryParts};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-use super::{Because, Chosen, Local, choose};
+use super::{Because, Chosen, Local, choose, served_here};
 use crate::models::{PREFERRED, full_name};
 
 /// Addresses where nobody is, so that what runs on the machine of a developer does not count.
@@ -95,6 +95,19 @@ async fn a_local_server_that_answers_is_asked_where_there_is_no_key() {
     let local = Local { vendor: "ollama".into(), address: format!("http://{address}/") };
     let answers = Chosen { name: "ollama/qwen3:8b".into(), because: Because::Answers(local) };
     assert_eq!(chosen(None, &[("OLLAMA_HOST", &address)]).await, Ok(answers));
+}
+
+#[tokio::test]
+async fn all_models_of_the_local_servers_that_answer_are_listed() {
+    let address = server(r#"{"object":"list","data":[{"id":"qwen3:8b"},{"id":"other"}]}"#).await;
+    let website = server("<html>").await;
+    let environment =
+        environment(&[("OLLAMA_HOST", &address), ("VLLM_BASE_URL", &format!("http://{website}"))]);
+    let local = Local { vendor: "ollama".into(), address: format!("http://{address}/") };
+    let names = ["ollama/other", "ollama/qwen3:8b"].map(str::to_owned).to_vec();
+    let mut served = served_here(&registry(&environment), &environment).await;
+    served.iter_mut().for_each(|(_, names)| names.sort());
+    assert_eq!(served, [(local, names)]);
 }
 
 #[tokio::test]

@@ -1,8 +1,10 @@
 //! What can be asked: vendors and their models, as data for a list.
 
-use rheon_providers::{Catalogue, Registry};
+use rheon_providers::{Catalogue, Environment, Registry};
 use rheon_types::Rates;
 use serde::Serialize;
+
+use super::choose::is_here;
 
 /// A vendor in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -11,6 +13,8 @@ pub struct VendorLine {
     pub id: String,
     /// Its name for people.
     pub name: String,
+    /// Whether it is a server on this machine; it can be asked only while it runs.
+    pub local: bool,
     /// Whether it can be asked: there is a key, or none is needed.
     pub ready: bool,
     /// The variables that hold its key.
@@ -43,11 +47,12 @@ pub struct ModelLine {
 }
 
 /// All vendors, by name.
-pub fn vendor_lines(registry: &Registry) -> Vec<VendorLine> {
+pub fn vendor_lines(registry: &Registry, environment: &Environment) -> Vec<VendorLine> {
     let catalogue = Catalogue::builtin();
     let line = |vendor: std::sync::Arc<rheon_providers::Vendor>| VendorLine {
         id: vendor.id.clone(),
         name: vendor.name.clone(),
+        local: is_here(&vendor, environment),
         ready: registry.has_key(&vendor.id).unwrap_or(false),
         key_variables: vendor.auth.key_env.clone(),
         models: catalogue.ids(&vendor.id).count(),

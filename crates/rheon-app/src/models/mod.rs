@@ -6,7 +6,7 @@ mod key_source;
 mod list;
 mod name;
 
-pub use choose::{Because, Chosen, Local, choose};
+pub use choose::{Because, Chosen, Local, choose, served_here};
 pub use error::ModelChoiceError;
 pub(crate) use key_source::key_source;
 pub use list::{ModelLine, VendorLine, model_lines, vendor_lines};

@@ -25,6 +25,5 @@ pub use preview::{Preview, WINDOW_ASSUMED, toolkit};
 pub use rheon_agent::schema_problem;
 pub use rheon_tools::hooks::SessionEndReason;
 pub use rheon_tools::remove_temporary_folders;
-pub use services::registry;
-pub(crate) use services::variables;
+pub use services::{registry, variables};
 pub use spent::Spent;

@@ -9,7 +9,7 @@ use super::machine::Surroundings;
 use crate::config::ServiceSettings;
 
 /// The variables, as model services are handed them.
-pub(crate) fn variables(surroundings: &Surroundings) -> Environment {
+pub fn variables(surroundings: &Surroundings) -> Environment {
     let environment = surroundings.environment.clone();
     let variables = Environment::new(move |name| environment.text(name).map(str::to_owned));
     match surroundings.home() {

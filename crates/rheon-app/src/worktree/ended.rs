@@ -48,7 +48,9 @@ impl fmt::Display for Stays {
                 match (&standing.branch, standing.changed) {
                     (Some(branch), 0) => write!(f, "to merge: git merge {}; ", quoted(Path::new(branch)))?,
                     (Some(branch), _) => {
-                        write!(f, "to merge: commit there, then git merge {}; ", quoted(Path::new(branch)))?;
+                        let branch = quoted(Path::new(branch));
+                        // The repository is closed to the agent's commands, so nobody else does it.
+                        write!(f, "to merge: commit there yourself, then git merge {branch}; ")?;
                     }
                     (None, _) => write!(f, "to keep commits: git -C {path} switch -c NAME; ")?,
                 }

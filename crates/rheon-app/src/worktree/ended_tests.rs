@@ -24,9 +24,9 @@ fn one_line_says_where_on_which_branch_and_what_to_do() {
         said("/r/.rheon/worktrees/x", Why::Unknown("git is not installed".into())),
     ];
     expect![[r#"
-        the worktree /r/.rheon/worktrees/x stays: branch worktree-x, 1 change not committed; to merge: commit there, then git merge worktree-x; to remove it: git worktree remove --force /r/.rheon/worktrees/x && git branch -D worktree-x
+        the worktree /r/.rheon/worktrees/x stays: branch worktree-x, 1 change not committed; to merge: commit there yourself, then git merge worktree-x; to remove it: git worktree remove --force /r/.rheon/worktrees/x && git branch -D worktree-x
         the worktree /r/.rheon/worktrees/x stays: branch worktree-x, 2 commits; to merge: git merge worktree-x; to remove it: git worktree remove --force /r/.rheon/worktrees/x && git branch -D worktree-x
-        the worktree /it's mine/.rheon/worktrees/x stays: branch a'b, 1 commit, 2 changes not committed; to merge: commit there, then git merge 'a'\''b'; to remove it: git worktree remove --force '/it'\''s mine/.rheon/worktrees/x' && git branch -D worktree-x
+        the worktree /it's mine/.rheon/worktrees/x stays: branch a'b, 1 commit, 2 changes not committed; to merge: commit there yourself, then git merge 'a'\''b'; to remove it: git worktree remove --force '/it'\''s mine/.rheon/worktrees/x' && git branch -D worktree-x
         the worktree /r/.rheon/worktrees/x stays: no branch, a commit is checked out, 1 commit; to keep commits: git -C /r/.rheon/worktrees/x switch -c NAME; to remove it: git worktree remove --force /r/.rheon/worktrees/x && git branch -D worktree-x
         the worktree /r/.rheon/worktrees/x stays: another session works in it (branch worktree-x)
         the worktree /r/.rheon/worktrees/x stays: nothing was changed, but you are in it (branch worktree-x); once you are elsewhere, to remove it: git worktree remove --force /r/.rheon/worktrees/x && git branch -D worktree-x

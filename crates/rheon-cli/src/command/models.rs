@@ -1,13 +1,14 @@
 //! `rheon models`: what can be asked.
 
-use rheon_app::models::{ModelLine, VendorLine, model_lines, vendor_lines};
-use rheon_app::session::registry;
+use rheon_app::models::{Local, ModelLine, VendorLine, model_lines, served_here, vendor_lines};
+use rheon_app::session::{registry, variables};
 
 use super::setup::{config, surroundings};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::as_json;
-use crate::output::print;
+use crate::output::{print, remark};
+use crate::runtime::block_on;
 use crate::table::{Side, Table};
 
 /// List the models that are known, with their windows and prices
@@ -38,7 +39,7 @@ impl Models {
         let config = config(&surroundings)?;
         let registry = registry(&config.settings.services, &surroundings).map_err(Failure::error)?;
         if self.vendors {
-            let lines = vendor_lines(&registry);
+            let lines = vendor_lines(&registry, &variables(&surroundings));
             return print(&if self.json { as_json(&lines)? } else { vendor_table(&lines) });
         }
         let mut lines = model_lines(&registry, &self.part);
@@ -48,15 +49,33 @@ impl Models {
         if self.json {
             return print(&as_json(&lines)?);
         }
+        if lines.is_empty() && self.part.is_empty() {
+            let environment = variables(&surroundings);
+            let served = block_on(async { Ok(served_here(&registry, &environment).await) })?;
+            if !served.is_empty() {
+                return print_served(&served);
+            }
+        }
         if lines.is_empty() {
             let why = match self.part.as_str() {
-                "" => "there is no key for any vendor; --all lists all models, --vendors says which keys are looked for".into(),
+                "" => "there is no key for any vendor, and no local server answers; --all lists all models, --vendors says which keys are looked for".into(),
                 part => format!("no model that is known has {part:?} in its name; --vendors lists whom can be asked"),
             };
             return Err(Failure::error(why));
         }
         print(&model_table(&lines))
     }
+}
+
+/// What local servers have; windows and prices of that are not known.
+fn print_served(served: &[(Local, Vec<String>)]) -> Result<Exit, Failure> {
+    let mut names = String::new();
+    for (Local { vendor, address }, models) in served {
+        let what = if models.is_empty() { "has no model; load one there first" } else { "has these models" };
+        remark(&format!("{vendor} answers at {address} and {what}"));
+        models.iter().for_each(|name| names += &format!("{name}\n"));
+    }
+    print(&names)
 }
 
 fn model_table(lines: &[ModelLine]) -> String {
@@ -94,7 +113,12 @@ fn vendor_table(lines: &[VendorLine]) -> String {
     ];
     let mut table = Table::new(&columns);
     for line in lines {
-        let ready = if line.ready { "yes" } else { "no" };
+        let ready = match (line.local, line.ready) {
+            // Whether it runs is not known.
+            (true, _) => "local",
+            (false, true) => "yes",
+            (false, false) => "no",
+        };
         table.row([
             line.id.clone(),
             line.name.clone(),

@@ -39,12 +39,22 @@ pub(super) fn show(request: &ApprovalRequest, remedy: Remedy, page: &mut Page) {
     subject(&request.subject, page);
     if let Some(rule) = &request.suggested_rule {
         let text = match remedy {
-            Remedy::Answer => format!("“always” would save the rule {rule}"),
-            // It is made to be pasted into a shell, and a model chose the words.
-            Remedy::Flag => format!("to allow it: --allowed-tools '{}'", rule.replace('\'', r"'\''")),
+            Remedy::Answer if !rule.contains('\n') => format!("“always” would save the rule {rule}"),
+            Remedy::Answer => format!("“always” would save the rules {}", quoted(rule)),
+            Remedy::Flag => format!("to allow it: --allowed-tools {}", quoted(rule)),
         };
         block(page, Ink::Dim, "  ", &text);
+        let is_edit = matches!(request.subject, Subject::Diff { .. }) && request.danger <= Danger::Moderate;
+        if remedy == Remedy::Flag && is_edit {
+            block(page, Ink::Dim, "  ", "to allow all edits in the workspace: --permission-mode acceptEdits");
+        }
     }
+}
+
+/// Rules, one a line, as words for a shell: they are made to be pasted there, and a model chose what is in them.
+fn quoted(rules: &str) -> String {
+    let words: Vec<String> = rules.lines().map(|rule| format!("'{}'", rule.replace('\'', r"'\''"))).collect();
+    words.join(" ")
 }
 
 fn danger(danger: Danger) -> (Ink, &'static str) {

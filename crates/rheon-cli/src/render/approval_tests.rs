@@ -62,6 +62,41 @@ fn a_command() {
 }
 
 #[test]
+fn several_rules_stand_in_one_line_each_quoted_for_a_shell() {
+    let mut request = request(command("git add . && git commit"), Danger::Moderate);
+    request.suggested_rule = Some("Bash(git add *)\nBash(it's)".into());
+    let last = |request: &ApprovalRequest, remedy| {
+        let mut page = Page::new(
+            Style { colours: false, columns: 100, wraps: true, formats: false },
+            Route::All(Stream::Out),
+        );
+        show(request, remedy, &mut page);
+        let shown = page.take().out();
+        shown.lines().skip(4).map(|line| format!("{line}\n")).collect::<String>()
+    };
+    expect![[r#"
+          “always” would save the rules 'Bash(git add *)' 'Bash(it'\''s)'
+          to allow it: --allowed-tools 'Bash(git add *)' 'Bash(it'\''s)'
+    "#]]
+    .assert_eq(&(last(&request, Remedy::Answer) + &last(&request, Remedy::Flag)));
+    let diff = "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n+y\n".into();
+    request.subject = Subject::Diff { path: "a".into(), diff };
+    request.suggested_rule = Some("Edit(//w/a)".into());
+    let inside = last(&request, Remedy::Flag);
+    request.danger = Danger::Dangerous;
+    expect![[r#"
+            1 +y
+          to allow it: --allowed-tools 'Edit(//w/a)'
+          to allow all edits in the workspace: --permission-mode acceptEdits
+            1 +y
+          to allow it: --allowed-tools 'Edit(//w/a)'
+            1 +y
+          “always” would save the rule Edit(//w/a)
+    "#]]
+    .assert_eq(&(inside + &last(&request, Remedy::Flag) + &last(&request, Remedy::Answer)));
+}
+
+#[test]
 fn a_command_is_shown_to_its_end() {
     let hidden = format!("echo ok{}; rm -rf ~", " ".repeat(10_000));
     let lines = format!("echo ok{}rm -rf ~", "\n".repeat(10_000));

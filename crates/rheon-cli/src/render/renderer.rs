@@ -135,7 +135,11 @@ impl Renderer {
         self.end_text();
         let page = self.side_page();
         page.end_line();
-        page.write(Ink::Dim, text);
+        for line in text.split_inclusive('\n') {
+            page.hang(&" ".repeat(second_column(line)));
+            page.write(Ink::Dim, line);
+        }
+        page.hang("");
         page.end_line();
         self.take()
     }
@@ -357,6 +361,12 @@ fn outcome_line(page: &mut Page, outcome: &Outcome) {
     page.write(Ink::Plain, &fit(&outcome.text, room.saturating_sub(width(&word))));
     page.write(Ink::Dim, &took);
     page.end_line();
+}
+
+/// Where the second column of a line of a table begins: what follows a gap of two blanks or more; at the start if there is none.
+fn second_column(line: &str) -> usize {
+    let gap = line.split_once("  ").filter(|(first, _)| !first.is_empty());
+    gap.map_or(0, |(_, rest)| width(line).saturating_sub(width(rest.trim_start_matches(' '))))
 }
 
 /// The change that a call made, as far as it is shown.

@@ -390,6 +390,20 @@ async fn the_lines_of_calls_fit_the_terminal() {
 }
 
 #[test]
+fn what_a_remark_has_in_two_columns_stays_in_two_columns() {
+    let mut renderer = Renderer::new(Layout::Together(PLAIN));
+    let text = "/help         this list\n\n/mode [MODE]  how much may be done: default, acceptEdits, plan, bypassPermissions\nOf two columns nothing is to be seen in this one, long as it is.";
+    expect![[r#"
+        /help         this list
+
+        /mode [MODE]  how much may be done: default, acceptEdits,
+                      plan, bypassPermissions
+        Of two columns nothing is to be seen in this one, long as it
+        is.
+    "#]].assert_eq(&renderer.remark(text).out());
+}
+
+#[test]
 fn a_remark_stands_on_its_own_line() {
     let mut renderer = Renderer::new(Layout::Together(COLOURED));
     assert_eq!(visible(&renderer.remark("kept\u{1b} it").out()), "␛[2mkept\\u{1b} it␛[0m\n");

@@ -3,7 +3,7 @@
 use rheon_types::{AgentOutput, LimitKind, MicroUsd, RunEnd, Timestamp};
 
 use super::page::Ink;
-use super::words::{count, duration, grouped, money};
+use super::words::{MONEY_EXACT_BELOW, count, duration, grouped, money};
 
 /// What is counted while runs go by.
 #[derive(Default)]
@@ -58,7 +58,7 @@ impl Summary {
             cached => format!(" ({} cached)", grouped(cached)),
         };
         let mut figures = vec![
-            count(output.turns.into(), "turn"),
+            count(if is_unasked(output) { 0 } else { output.turns.into() }, "turn"),
             count(std::mem::take(&mut self.tools), "tool"),
             format!("{} in{cached} / {} out tokens", grouped(prompt), grouped(usage.output)),
             cost(output).map_or_else(|| "cost unknown".into(), money),
@@ -78,7 +78,12 @@ impl Summary {
             (Some(budget), Spent::Known(spent)) => {
                 let left = budget.0.saturating_sub(spent.0);
                 // A cost is rounded up, what is left is rounded down.
-                let left = left - left % if left < 1_000_000 { 100 } else { 10_000 };
+                let step = match left {
+                    0..MONEY_EXACT_BELOW => 1,
+                    MONEY_EXACT_BELOW..1_000_000 => 100,
+                    _ => 10_000,
+                };
+                let left = left - left % step;
                 Some(format!("{} of {} left", money(MicroUsd(left)), money(budget)))
             }
             (Some(budget), Spent::Unknown) => Some(format!("unknown how much of {} is left", money(budget))),
@@ -96,9 +101,12 @@ impl Summary {
 
 /// What a run cost, if that is known; a budget that covers no call costs nothing.
 fn cost(output: &AgentOutput) -> Option<MicroUsd> {
-    let is_unasked =
-        output.usage.total() == 0 && matches!(output.end, RunEnd::Limit { limit: LimitKind::Budget, .. });
-    output.cost.or(is_unasked.then(MicroUsd::default))
+    output.cost.or(is_unasked(output).then(MicroUsd::default))
+}
+
+/// Whether the model was never asked, as the budget covers no call.
+fn is_unasked(output: &AgentOutput) -> bool {
+    output.usage.total() == 0 && matches!(output.end, RunEnd::Limit { limit: LimitKind::Budget, .. })
 }
 
 /// How a run ended, unless it simply came to its end.

@@ -1,6 +1,6 @@
 //! Tests of the last line.
 
-use rheon_types::{AgentOutput, MicroUsd, RunEnd, Timestamp, Usage};
+use rheon_types::{AgentOutput, LimitKind, MicroUsd, RunEnd, Timestamp, Usage};
 
 use super::Summary;
 
@@ -30,6 +30,15 @@ fn what_a_run_took() {
 }
 
 #[test]
+fn a_budget_of_less_than_a_cent_that_covers_no_call() {
+    let mut summary = Summary::default();
+    summary.set_budget(MicroUsd(1));
+    let end = RunEnd::Limit { limit: LimitKind::Budget, message: String::new() };
+    let output = AgentOutput { turns: 1, ..AgentOutput::new(end) };
+    expect_test::expect!["0 turns · 0 tools · 0 in / 0 out tokens · $0.0000 · 0 ms · $0.000001 of $0.000001 left"].assert_eq(&summary.end(&output, Timestamp::from_millis(1)));
+}
+
+#[test]
 fn what_is_left_of_the_budget() {
     let mut summary = Summary::default();
     summary.set_budget(MicroUsd(1_000_000));
@@ -37,8 +46,8 @@ fn what_is_left_of_the_budget() {
         2 turns · 1 tool · 46,000 in (34,000 cached) / 900 out tokens · $0.4000 · 1 min 5 s · $0.6000 of $1.00 left
         2 turns · 1 tool · 46,000 in (34,000 cached) / 900 out tokens · $0.7000 · 1 min 5 s · $0.0000 of $1.00 left
         2 turns · 1 tool · 46,000 in (34,000 cached) / 900 out tokens · cost unknown · 1 min 5 s · unknown how much of $1.00 is left
-        2 turns · 1 tool · 46,000 in (34,000 cached) / 900 out tokens · $0.0001 · 1 min 5 s · unknown how much of $1.00 is left"#]].assert_eq(&lines(&mut summary, &[Some(400_000), Some(700_000), None, Some(1)]));
+        2 turns · 1 tool · 46,000 in (34,000 cached) / 900 out tokens · $0.000001 · 1 min 5 s · unknown how much of $1.00 is left"#]].assert_eq(&lines(&mut summary, &[Some(400_000), Some(700_000), None, Some(1)]));
     let mut summary = Summary::default();
     summary.set_tokens_max(Some(50_000));
-    expect_test::expect!["2 turns · 1 tool · 46,000 in (34,000 cached) / 900 out tokens · $0.0001 · 1 min 5 s · 3,100 of 50,000 tokens left"].assert_eq(&lines(&mut summary, &[Some(1)]));
+    expect_test::expect!["2 turns · 1 tool · 46,000 in (34,000 cached) / 900 out tokens · $0.000001 · 1 min 5 s · 3,100 of 50,000 tokens left"].assert_eq(&lines(&mut summary, &[Some(1)]));
 }

@@ -15,6 +15,9 @@ const ARGUMENT_CHARS_MAX: usize = 60;
 /// How much of a result is looked at for its first line.
 const LINE_CHARS_MAX: usize = 1_000;
 
+/// Millionths of a dollar below which nothing is rounded: most of such a sum would be gone.
+pub(super) const MONEY_EXACT_BELOW: u64 = 1_000;
+
 /// For instance `12 ms`, `1.2 s`, `2 min 5 s`.
 pub(super) fn duration(millis: u64) -> String {
     match millis {
@@ -52,9 +55,11 @@ pub(super) fn bytes(number: u64) -> String {
     }
 }
 
-/// For instance `$0.0123`, `$12.34`; what is left over is rounded up.
+/// For instance `$0.000012`, `$0.0123`, `$12.34`; what is left over is rounded up.
 pub(crate) fn money(MicroUsd(micro): MicroUsd) -> String {
-    if micro < 1_000_000 {
+    if micro < MONEY_EXACT_BELOW && !micro.is_multiple_of(100) {
+        format!("$0.{micro:06}").trim_end_matches('0').to_owned()
+    } else if micro < 1_000_000 {
         let parts = micro.div_ceil(100);
         format!("${}.{:04}", parts / 10_000, parts % 10_000)
     } else {

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal as _};
 
+use rheon_app::config::LimitSettings;
 use rheon_app::observe::Observing;
 use rheon_app::session::{OpenSession, Opening, SessionEndReason};
 use rheon_types::{Author, Content, Message};
@@ -34,23 +35,30 @@ pub(crate) async fn converse(
     let mut interrupts = Interrupts::listen()
         .map_err(|error| Failure::error(format_args!("cannot listen to signals: {error}")))?;
     let mut lines = lines(flags, &opened.session);
-    let (mut first, mut model) = (first, None);
+    let (mut first, mut model, mut is_greeted) = (first, None, false);
     loop {
-        let Opened { session, show, .. } = &opened;
-        let mut talk = Talk { lines: &mut lines, interrupts: &mut interrupts, show, session };
+        let Opened { session, show, limits, .. } = &opened;
+        let mut talk = Talk { lines: &mut lines, interrupts: &mut interrupts, show, session, limits };
+        if !std::mem::replace(&mut is_greeted, true) {
+            talk.greet();
+        }
         let stopped = talk.go_on(first.take()).await?;
         lines.rest();
         let left = match stopped {
             Stopped::Left(left) => left,
             Stopped::ForModel(said) => {
                 match opened.session.set_model(Some(&said)).await {
-                    Ok(()) => model = Some(said),
+                    Ok(()) => {
+                        opened.show.remark(&format!("model {} from now on", opened.session.model_name()));
+                        model = Some(said);
+                    }
                     // Whoever mistypes a name has not said goodbye.
                     Err(error) => complain(&error.to_string()),
                 }
                 continue;
             }
         };
+        is_greeted = false;
         let back = Again { session: opened.close(&left).await, model: model.clone() };
         let again = match left {
             Left::End(exit) => return Ok(exit),
@@ -96,6 +104,7 @@ struct Opened {
     session: OpenSession,
     observing: Observing,
     show: Show,
+    limits: LimitSettings,
 }
 
 impl Opened {
@@ -103,14 +112,15 @@ impl Opened {
         let settings = &opening.config.settings;
         let detail = if flags.verbose { Detail::More } else { Detail::Normal };
         let screen = terminal::screen(Audience::Speaker, &settings.interface, detail, settings.limits.budget);
+        let limits = settings.limits;
         let (session, observing) = open(opening, flags).await?;
         let show = Show::new(Look::Text(screen), Output::new(CancellationToken::new()));
-        Ok(Self { session, observing, show })
+        Ok(Self { session, observing, show, limits })
     }
 
     /// Ends it in order, and says how to come back to it: its id, if there is anything to come back to.
     async fn close(self, left: &Left) -> Option<String> {
-        let Self { session, observing, show } = self;
+        let Self { session, observing, show, limits: _ } = self;
         show.still();
         let id = session.session_id().to_string();
         let is_kept = session.kept().is_kept() && !session.client().agent().messages().is_empty();

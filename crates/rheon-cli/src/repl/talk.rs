@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rheon_app::config::LimitSettings;
 use rheon_app::keeping::Scope;
 use rheon_app::policy::nearest;
 use rheon_app::session::OpenSession;
@@ -31,6 +32,7 @@ pub(super) struct Talk<'a> {
     pub(super) interrupts: &'a mut Interrupts,
     pub(super) show: &'a Show,
     pub(super) session: &'a OpenSession,
+    pub(super) limits: &'a LimitSettings,
 }
 
 /// What ended the wait for a line.
@@ -48,9 +50,13 @@ impl Talk<'_> {
         )
     }
 
-    /// Greets, says what is to be said first, and goes on until the person wants something else.
-    pub(super) async fn go_on(&mut self, first: Option<String>) -> Result<Stopped, Failure> {
+    /// Says who answers, where, and what can be typed.
+    pub(super) fn greet(&self) {
         self.show.remark(&self.greeting());
+    }
+
+    /// Says what is to be said first, and goes on until the person wants something else.
+    pub(super) async fn go_on(&mut self, first: Option<String>) -> Result<Stopped, Failure> {
         if let Some(prompt) = first {
             self.run(prompt_of(prompt)).await?;
         }
@@ -210,7 +216,7 @@ impl Talk<'_> {
             self.say(&error.to_string());
             return Ok(());
         }
-        let (mut questions, mut ending) = (Questions::default(), Ending::default());
+        let (mut questions, mut ending) = (Questions::default(), Ending::within(self.limits));
         let mut has_input = true;
         loop {
             self.show.draft(&self.lines.draft());

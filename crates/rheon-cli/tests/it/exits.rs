@@ -30,10 +30,20 @@ fn a_budget_that_is_spent() {
     expect![[r#"
         the budget does not cover the next call: $0.0000 of $0.0010
 
-        stopped at a limit · 1 turn · 0 tools · 0 in / 0 out tokens · $0.0000 · N ms · $0.0010 of $0.0010 left
+        stopped at a limit · 0 turns · 0 tools · 0 in / 0 out tokens · $0.0000 · N ms · $0.0010 of $0.0010 left
         error: stopped: the budget does not cover the next call; allow more with --max-budget-usd, or go on with rheon -r 01890a5d-ac96-774b-bcce-b302099a8057
     "#]]
     .assert_eq(&stderr(&ran, 3));
+}
+
+#[test]
+fn a_budget_of_tokens_names_its_own_flag() {
+    let stage = Stage::new(Script::always(Reply::call("read", &json!({ "path": "a.txt" }))));
+    for tokens in ["300", "20000"] {
+        let ran = stage.run(&["hi", "--max-tokens", tokens]);
+        let last = stderr(&ran, 3).lines().last().unwrap().to_owned();
+        assert!(last.contains("; allow more with --max-tokens, or go on with"), "{last}");
+    }
 }
 
 #[test]
@@ -65,6 +75,7 @@ fn a_call_that_nobody_could_be_asked_about() {
             1 +x
               \ No newline at end of file
           to allow it: --allowed-tools 'Edit(/STAGE/workspace/new.txt)'
+          to allow all edits in the workspace: --permission-mode acceptEdits
 
         ● write new.txt
           └ not run: permission denied: write needs approval (change new.txt: no rule allows it; edits are …

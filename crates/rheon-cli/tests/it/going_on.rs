@@ -103,3 +103,33 @@ fn a_session_that_the_index_was_never_told_of_is_listed() {
     assert_eq!(listed.stdout.lines().filter(|line| line.contains("The ")).count(), 2, "{}", listed.stdout);
     assert!(listed.stdout.contains(ID), "{}", listed.stdout);
 }
+
+#[test]
+fn a_fork_says_its_id_alone_and_how_to_go_on_beside_it() {
+    let stage = stage();
+    json(&stage, &["Remember: elephant.", "--session-id", ID]);
+    let ran = stage.ran(stage.rheon(&["sessions", "fork", ID]));
+    let forked = ran.stdout.trim_end().to_owned();
+    assert_eq!((ran.stderr, ran.code), (format!("to go on: rheon -r {forked}\n"), Some(0)));
+    let (said, _) = answer(&json(&stage, &["What did I say?", "-r", &forked]));
+    assert_eq!(said, "You said: elephant.");
+}
+
+#[test]
+fn a_session_is_deleted_only_by_somebody_who_says_so() {
+    let stage = stage();
+    json(&stage, &["Remember: elephant.", "--session-id", ID]);
+    let mut said = String::new();
+    for arguments in [&["01890a5d"][..], &["01890a5d", "--yes"]] {
+        let ran = stage.ran(stage.rheon(&[&["sessions", "delete"], arguments].concat()));
+        // The name of the transcript has the temporary folder in it.
+        let told = ran.stderr.lines().filter(|line| !line.starts_with("its transcript"));
+        said += &format!("{:?} {}{}\n", ran.code, ran.stdout, told.collect::<Vec<_>>().join("\n"));
+    }
+    expect![[r#"
+        Some(2) session 01890a5d-ac96-774b-bcce-b302099a8057 would be deleted with its checkpoints
+        error: nothing was done: say --yes to do it without being asked
+        Some(0) deleted 01890a5d-ac96-774b-bcce-b302099a8057
+    "#]]
+    .assert_eq(&said);
+}

@@ -137,3 +137,32 @@ fn a_program_is_told_where_the_key_comes_from() {
         (Some("init"), Some("ANTHROPIC_API_KEY"))
     );
 }
+
+#[test]
+fn models_of_a_local_server_are_listed_where_there_is_no_key() {
+    let stage = Stage::new(Reply::text("hi"));
+    let address = stage.server.url().to_string();
+    let ran = |arguments: &[&str], ollama: &str| {
+        let mut command = stage.rheon(arguments);
+        command.env_remove("ANTHROPIC_API_KEY").env_remove("ANTHROPIC_BASE_URL").env("OLLAMA_HOST", ollama);
+        for variable in ["LMSTUDIO_BASE_URL", "LLAMACPP_BASE_URL", "VLLM_BASE_URL"] {
+            command.env(variable, "http://127.0.0.1:1");
+        }
+        let ran = stage.ran(command);
+        format!("{:?} {}{}", ran.code, ran.stdout, ran.stderr)
+            .replace(address.trim_end_matches('/'), "SERVER")
+    };
+    let nowhere = "http://127.0.0.1:1";
+    let vendors = ran(&["models", "--vendors"], nowhere);
+    let ollama = vendors.lines().find(|line| line.starts_with("ollama")).unwrap();
+    expect![[r#"
+        Some(0) ollama/fake-model
+        ollama answers at SERVER/ and has these models
+        Some(1) error: there is no key for any vendor, and no local server answers; --all lists all models, --vendors says which keys are looked for
+        ollama          Ollama                                         0  local  OLLAMA_API_KEY
+    "#]].assert_eq(&format!(
+        "{}{}{ollama}\n",
+        ran(&["models"], &address),
+        ran(&["models"], nowhere)
+    ));
+}

@@ -139,10 +139,11 @@ fn another_session_and_another_model_take_the_place_of_this_one() {
     terminal.wait_for("> ");
     terminal.press("/model opuss\r");
     terminal.wait_for("did you mean anthropic/claude-opus-5-5?");
-    terminal.wait_for("> ");
+    let after_error = terminal.wait_for("> ");
     terminal.press("/model opus\r");
-    terminal.wait_for("anthropic/claude-opus-5-5 in ");
-    terminal.wait_for("> ");
+    let before = terminal.wait_for("model anthropic/claude-opus-5-5 from now on");
+    let after = terminal.wait_for("> ");
+    assert!(!(after_error + &before + &after).contains("/help lists"));
     terminal.press("second\r");
     terminal.wait_for("Understood.");
     terminal.wait_for("> ");

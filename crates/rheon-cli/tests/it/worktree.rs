@@ -104,7 +104,7 @@ fn what_is_made_stays_in_the_worktree() {
     let arguments = ["make it", "--permission-mode", "acceptEdits", "--output-format", "json", "-w", "maker"];
     let ran = run(&stage, &arguments);
     expect![[r#"
-        note: the worktree STAGE/workspace/.rheon/worktrees/maker stays: branch worktree-maker, 1 change not committed; to merge: commit there, then git merge worktree-maker; to remove it: git worktree remove --force STAGE/workspace/.rheon/worktrees/maker && git branch -D worktree-maker
+        note: the worktree STAGE/workspace/.rheon/worktrees/maker stays: branch worktree-maker, 1 change not committed; to merge: commit there yourself, then git merge worktree-maker; to remove it: git worktree remove --force STAGE/workspace/.rheon/worktrees/maker && git branch -D worktree-maker
     "#]].assert_eq(&ran.stderr);
     assert_eq!(ran.code, Some(0), "{}", ran.stdout);
     let workspace = stage.path("workspace");

@@ -5,7 +5,7 @@ use rheon_app::keeping::ForkAt;
 use super::kept::keeper;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::print;
+use crate::output::{print, remark};
 use crate::runtime::block_on;
 
 /// Begin a new session where another stands, and print its id
@@ -29,6 +29,7 @@ impl Fork {
             forked.close().await;
             Ok(session_id)
         })?;
+        remark(&format!("to go on: rheon -r {session_id}"));
         print(&format!("{session_id}\n"))
     }
 }
