@@ -400,7 +400,8 @@ fn what_a_remark_has_in_two_columns_stays_in_two_columns() {
                       plan, bypassPermissions
         Of two columns nothing is to be seen in this one, long as it
         is.
-    "#]].assert_eq(&renderer.remark(text).out());
+    "#]]
+    .assert_eq(&renderer.remark(text).out());
 }
 
 #[test]

@@ -35,7 +35,10 @@ fn a_budget_of_less_than_a_cent_that_covers_no_call() {
     summary.set_budget(MicroUsd(1));
     let end = RunEnd::Limit { limit: LimitKind::Budget, message: String::new() };
     let output = AgentOutput { turns: 1, ..AgentOutput::new(end) };
-    expect_test::expect!["0 turns · 0 tools · 0 in / 0 out tokens · $0.0000 · 0 ms · $0.000001 of $0.000001 left"].assert_eq(&summary.end(&output, Timestamp::from_millis(1)));
+    expect_test::expect![
+        "0 turns · 0 tools · 0 in / 0 out tokens · $0.0000 · 0 ms · $0.000001 of $0.000001 left"
+    ]
+    .assert_eq(&summary.end(&output, Timestamp::from_millis(1)));
 }
 
 #[test]
