@@ -72,11 +72,12 @@ fn several_rules_stand_in_one_line_each_quoted_for_a_shell() {
         );
         show(request, remedy, &mut page);
         let shown = page.take().out();
-        shown.lines().skip(4).map(|line| format!("{line}\n")).collect::<String>()
+        // Marked, because text that is expected has no indent that all lines share.
+        shown.lines().skip(4).map(|line| format!("|{line}\n")).collect::<String>()
     };
     expect![[r#"
-          “always” would save the rules 'Bash(git add *)' 'Bash(it'\''s)'
-          to allow it: --allowed-tools 'Bash(git add *)' 'Bash(it'\''s)'
+        |  “always” would save the rules 'Bash(git add *)' 'Bash(it'\''s)'
+        |  to allow it: --allowed-tools 'Bash(git add *)' 'Bash(it'\''s)'
     "#]]
     .assert_eq(&(last(&request, Remedy::Answer) + &last(&request, Remedy::Flag)));
     let diff = "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n+y\n".into();
@@ -85,13 +86,13 @@ fn several_rules_stand_in_one_line_each_quoted_for_a_shell() {
     let inside = last(&request, Remedy::Flag);
     request.danger = Danger::Dangerous;
     expect![[r#"
-            1 +y
-          to allow it: --allowed-tools 'Edit(//w/a)'
-          to allow all edits in the workspace: --permission-mode acceptEdits
-            1 +y
-          to allow it: --allowed-tools 'Edit(//w/a)'
-            1 +y
-          “always” would save the rule Edit(//w/a)
+        |    1 +y
+        |  to allow it: --allowed-tools 'Edit(//w/a)'
+        |  to allow all edits in the workspace: --permission-mode acceptEdits
+        |    1 +y
+        |  to allow it: --allowed-tools 'Edit(//w/a)'
+        |    1 +y
+        |  “always” would save the rule Edit(//w/a)
     "#]]
     .assert_eq(&(inside + &last(&request, Remedy::Flag) + &last(&request, Remedy::Answer)));
 }
