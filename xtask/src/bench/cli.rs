@@ -27,9 +27,10 @@ pub(super) struct Options {
 
 /// Builds the program, measures it and its peers, and prints the table.
 pub(super) fn run(options: Options) -> Result<()> {
-    printed(&mut cargo(
-        "build --release --locked -p rheon-cli -p rheon-testkit --bin rheon --bin rheon-fake-model",
-    ))?;
+    // One after the other: together, the program would be compiled with what only the server needs.
+    for program in ["-p rheon-cli --bin rheon", "-p rheon-testkit --bin rheon-fake-model"] {
+        printed(&mut cargo(&format!("build --release --locked {program}")))?;
+    }
     let peers = peers::found(options.peers)?;
     let before = load();
     let mut figures = Figures::default();
