@@ -1,32 +1,57 @@
-//! How the program is linked: smaller, where the linker and the C library of this machine are known to understand how.
+//! How the program is linked when it is released: smaller, where the linker and the C library of this machine know how.
 
 use std::env;
-use std::process::Command;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 
-/// The first version of glibc that reads packed corrections of addresses.
+/// Functions with the same code are there once.
+const FOLDED: &str = "-Wl,--icf=all";
+
+/// Addresses that are corrected at the start take 50 KB instead of 1.2 MB.
+const PACKED: &str = "-Wl,-z,pack-relative-relocs";
+
+/// The first version of glibc that reads packed corrections.
 const PACKED_SINCE: (u32, u32) = (2, 36);
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    if env::var("PROFILE").as_deref() != Ok("release") {
+    let [profile, host, target] =
+        ["PROFILE", "HOST", "TARGET"].map(|name| env::var(name).unwrap_or_default());
+    // A program for another machine may meet an older library there, and its linker cannot be tried here.
+    if profile != "release" || host != target || !target.ends_with("-linux-gnu") {
         return;
     }
-    let [host, target] = ["HOST", "TARGET"].map(|name| env::var(name).unwrap_or_default());
-    // A program for another machine may meet an older library there.
-    if host == target && target.ends_with("-linux-gnu") && glibc().is_some_and(|it| it >= PACKED_SINCE) {
-        // Addresses that are corrected at the start take 50 KB instead of 1.2 MB.
-        println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
-    }
-    if target == "x86_64-unknown-linux-gnu" && has_usual_linker() {
-        // Functions with the same code are there once.
-        println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
+    let can_pack = glibc().is_some_and(|version| version >= PACKED_SINCE);
+    for (argument, is_wanted) in [(FOLDED, true), (PACKED, can_pack)] {
+        if is_wanted && is_known(argument) {
+            println!("cargo::rustc-link-arg-bins={argument}");
+        }
     }
 }
 
-/// Whether the linker is the one that comes with the compiler: others may not know what is asked for.
-fn has_usual_linker() -> bool {
+/// Whether a small program can be linked with this argument, by the linker that the large one is linked by.
+fn is_known(argument: &str) -> bool {
+    try_link(argument).unwrap_or(false)
+}
+
+fn try_link(argument: &str) -> Option<bool> {
     let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
-    env::var_os("RUSTC_LINKER").is_none() && !flags.contains("link")
+    let flags = flags.split('\x1f').filter(|flag| !flag.is_empty());
+    let linker = env::var("RUSTC_LINKER").ok().map(|linker| format!("linker={linker}"));
+    let linker = linker.iter().flat_map(|linker| ["-C", linker.as_str()]);
+    let mut compiler = Command::new(env::var_os("RUSTC")?)
+        .args(["-", "--crate-name", "linked", "--crate-type", "bin", "--out-dir"])
+        .arg(env::var_os("OUT_DIR")?)
+        .args(["-C", &format!("link-arg={argument}")])
+        .args(linker)
+        .args(flags)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    compiler.stdin.take()?.write_all(b"fn main() {}").ok()?;
+    compiler.wait().ok().map(|status| status.success())
 }
 
 /// The version of this machine's glibc.
