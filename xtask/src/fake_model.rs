@@ -1,7 +1,7 @@
 //! `FakeModel`: the fake model server as a process, for tasks that try out other programs against it.
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
@@ -13,10 +13,14 @@ pub(crate) struct FakeModel {
 }
 
 impl FakeModel {
-    /// Starts the server, which has to be built.
+    /// Starts the server as it is compiled for tests, which has to be built.
     pub(crate) fn start(arguments: &[&str]) -> Result<Self> {
-        let program = target_folder().join("debug/rheon-fake-model");
-        let mut process = Command::new(&program)
+        Self::start_program(&target_folder().join("debug/rheon-fake-model"), arguments)
+    }
+
+    /// Starts the server at this path.
+    pub(crate) fn start_program(program: &Path, arguments: &[&str]) -> Result<Self> {
+        let mut process = Command::new(program)
             .arg("--until-stdin-closes")
             .args(arguments)
             .stdin(Stdio::piped())

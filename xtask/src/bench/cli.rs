@@ -3,7 +3,6 @@
 mod agent;
 mod doorway;
 mod measure;
-mod model;
 mod peers;
 mod rows;
 mod stage;

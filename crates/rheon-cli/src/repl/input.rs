@@ -128,17 +128,6 @@ impl Input {
     }
 }
 
-/// The mode as it is typed.
-pub(super) fn mode_name(mode: PermissionMode) -> &'static str {
-    match mode {
-        PermissionMode::Default => "default",
-        PermissionMode::AcceptEdits => "acceptEdits",
-        PermissionMode::Plan => "plan",
-        PermissionMode::DontAsk => "dontAsk",
-        PermissionMode::BypassPermissions => "bypassPermissions",
-    }
-}
-
 fn mode(text: &str) -> Option<PermissionMode> {
     match text.to_lowercase().replace(['-', '_'], "").as_str() {
         "default" => Some(PermissionMode::Default),

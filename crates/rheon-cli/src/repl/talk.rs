@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use rheon_app::config::LimitSettings;
 use rheon_app::keeping::Scope;
-use rheon_app::policy::nearest;
+use rheon_app::policy::{mode_name, nearest};
 use rheon_app::session::OpenSession;
 use rheon_types::event::ApprovalRequest;
 use rheon_types::{AgentEvent, Client as _, Command, Content, Event, RunEnd};
 
 use super::again::{Left, Stopped};
 use super::answer::{Answered, answer, choices};
-use super::input::{ELSEWHERE, HELP, Input, MODES, mode_name};
+use super::input::{ELSEWHERE, HELP, Input, MODES};
 use super::lines::Lines;
 use super::questions::Questions;
 use super::typed::Typed;

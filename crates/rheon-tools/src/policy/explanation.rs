@@ -146,7 +146,7 @@ impl fmt::Display for Decision {
 }
 
 /// The name of a mode as settings write it.
-pub(crate) fn mode_name(mode: PermissionMode) -> &'static str {
+pub fn mode_name(mode: PermissionMode) -> &'static str {
     match mode {
         PermissionMode::Default => "default",
         PermissionMode::AcceptEdits => "acceptEdits",

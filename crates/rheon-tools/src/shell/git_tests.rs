@@ -21,7 +21,7 @@ fn plain_commands_of_git_change_a_repository_alone_or_beside_looks() {
             "git add -A && git commit -m \"one\" -m \"two\"",
             "cd sub && git add . && git status",
             "git add 'src/*.rs' 2>/dev/null; git diff --cached --stat | head -20",
-            "git -C /work/place commit -am x 2>&1 | tail -3",
+            "git -C /srv/place commit -am x 2>&1 | tail -3",
             "git --no-pager checkout -b topic",
             "/usr/bin/git stash",
             "git stash pop",

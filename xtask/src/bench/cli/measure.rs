@@ -8,11 +8,11 @@ use anyhow::{Context, Result, ensure};
 
 use super::agent::{Agent, Kind};
 use super::doorway::Doorway;
-use super::model::Model;
 use super::stage::Stage;
 use super::watched::{Taken, Watched};
 use crate::bench::figures::Figures;
 use crate::bench::process::target;
+use crate::fake_model::FakeModel;
 
 /// How many turns with a tool a long run has.
 pub(super) const TURNS: u32 = 50;
@@ -154,9 +154,10 @@ impl Bench {
     }
 
     fn play(&self, agent: &Agent, stage: &Stage, script: &str, more: &[&str]) -> Result<Taken> {
-        let model = Model::start(&self.server, &stage.script(script)?)?;
-        stage.point_to(&model.url)?;
-        let taken = Watched::start(&mut agent.run(stage, &model.url, more))?.end()?;
+        let script = stage.script(script)?.display().to_string();
+        let model = FakeModel::start_program(&self.server, &["--script", &script])?;
+        stage.point_to(model.url())?;
+        let taken = Watched::start(&mut agent.run(stage, model.url(), more))?.end()?;
         ensure!(taken.is_success, "a run of {} failed", agent.name);
         Ok(taken)
     }
