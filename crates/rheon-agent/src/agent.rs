@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use rheon_types::{
-    AgentId, AgentMessage, AgentOutput, ContinuationKind, History, LoopId, Message, Provider, SessionId,
+    AgentId, AgentMessage, AgentOutput, ContinuationKind, History, Message, Provider, RunId, SessionId,
     Store, ThinkingLevel, WindowCut,
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::config::LoopConfig;
+use crate::config::RunConfig;
 use crate::context::{go_back, mend_calls};
 use crate::control::Answerer;
 use crate::conversation::Conversation;
@@ -33,9 +33,9 @@ pub struct Agent {
 struct Inner {
     agent_id: AgentId,
     /// What runs are made with, and what never changes of it.
-    config: Arc<LoopConfig>,
+    config: Arc<RunConfig>,
     /// Who is asked from the next run on, where that is not who was asked first.
-    asked: Mutex<Option<Arc<LoopConfig>>>,
+    asked: Mutex<Option<Arc<RunConfig>>>,
     observers: Observers,
     store: Option<Arc<dyn Store>>,
     shared: Arc<Mutex<Shared>>,
@@ -44,8 +44,8 @@ struct Inner {
 
 struct Session {
     log: EventLog,
-    loops: usize,
-    last_loop_id: Option<LoopId>,
+    runs: usize,
+    last_run_id: Option<RunId>,
     last_active: Option<Duration>,
     running: Option<Running>,
 }
@@ -60,7 +60,7 @@ struct Running {
 
 /// What an agent is made of.
 pub(crate) struct Parts {
-    pub(crate) config: LoopConfig,
+    pub(crate) config: RunConfig,
     pub(crate) observers: Observers,
     pub(crate) store: Option<Arc<dyn Store>>,
     pub(crate) agent_id: Option<AgentId>,
@@ -78,7 +78,7 @@ impl Agent {
         let agent_id = parts.agent_id.unwrap_or_else(|| AgentId::generate(now, roll()));
         let session_id = parts.session_id.unwrap_or_else(|| SessionId::generate(now, roll()));
         let clock = Arc::clone(&config.clock);
-        let loops = parts.position.loops.values().sum();
+        let runs = parts.position.run_counts.values().sum();
         let (store, observers) = (parts.store.clone(), parts.observers.clone());
         // Whoever goes on with a log goes on with its conversation; any other is told by the first run.
         let is_told = parts.position.seq > 0;
@@ -92,7 +92,7 @@ impl Agent {
             observers: parts.observers,
             store: parts.store,
             shared: Arc::new(Mutex::new(conversation.into())),
-            session: Mutex::new(Session { loops, ..Session::new(log) }),
+            session: Mutex::new(Session { runs, ..Session::new(log) }),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -310,7 +310,7 @@ impl Agent {
         // The run is what it says of itself, whatever is changed meanwhile.
         let config = self.inner.config_now();
         let identity = session.next_identity(&self.inner, &config, continuation);
-        let log = RunLog { log: session.log.clone(), loop_id: identity.loop_id.clone(), queue };
+        let log = RunLog { log: session.log.clone(), run_id: identity.run_id.clone(), queue };
         let cancel = CancellationToken::new();
         let ending = Arc::new(Ending::default());
         let settled = CancellationToken::new();
@@ -354,7 +354,7 @@ impl Agent {
 
 impl Session {
     fn new(log: EventLog) -> Self {
-        Self { log, loops: 0, last_loop_id: None, last_active: None, running: None }
+        Self { log, runs: 0, last_run_id: None, last_active: None, running: None }
     }
 
     fn is_busy(&self) -> bool {
@@ -364,21 +364,21 @@ impl Session {
     fn next_identity(
         &mut self,
         inner: &Inner,
-        config: &LoopConfig,
+        config: &RunConfig,
         continuation: Option<ContinuationKind>,
     ) -> Identity {
-        let loop_id = self.log.next_loop_id(&config.segment());
-        let parent_loop_id = continuation.as_ref().and_then(|_| self.last_loop_id.clone());
-        let loop_index = self.loops;
-        self.loops += 1;
-        self.last_loop_id = Some(loop_id.clone());
+        let run_id = self.log.next_run_id(&config.segment());
+        let parent_run_id = continuation.as_ref().and_then(|_| self.last_run_id.clone());
+        let run_index = self.runs;
+        self.runs += 1;
+        self.last_run_id = Some(run_id.clone());
         self.last_active = Some(config.clock.elapsed());
         Identity {
             agent_id: inner.agent_id.clone(),
-            loop_id,
-            parent_loop_id,
+            run_id,
+            parent_run_id,
             continuation,
-            loop_index,
+            run_index,
             metadata: None,
             settings: Some(Arc::new(config.obeyed())),
         }
@@ -387,13 +387,13 @@ impl Session {
 
 impl Inner {
     /// What the next run is made with.
-    fn config_now(&self) -> Arc<LoopConfig> {
+    fn config_now(&self) -> Arc<RunConfig> {
         Arc::clone(lock(&self.asked).as_ref().unwrap_or(&self.config))
     }
 
-    fn change(&self, change: impl FnOnce(&mut LoopConfig)) {
+    fn change(&self, change: impl FnOnce(&mut RunConfig)) {
         let mut asked = lock(&self.asked);
-        let mut config = LoopConfig::clone(asked.as_ref().unwrap_or(&self.config));
+        let mut config = RunConfig::clone(asked.as_ref().unwrap_or(&self.config));
         change(&mut config);
         *asked = Some(Arc::new(config));
     }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use rheon_types::{AgentId, AgentMessage, AgentOutput, ContinuationKind, History, LoopId, WindowCut};
+use rheon_types::{AgentId, AgentMessage, AgentOutput, ContinuationKind, History, RunId, WindowCut};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::call_ids::CallIds;
-use crate::config::LoopConfig;
+use crate::config::RunConfig;
 use crate::conversation::Conversation;
 use crate::live::{Identity, Run, RunLog};
 use crate::log::EventLog;
@@ -23,15 +23,15 @@ pub struct AgentContext {
     /// Who speaks.
     pub agent_id: AgentId,
     /// The id of the next run; derived from the session and the configuration if absent.
-    pub loop_id: Option<LoopId>,
+    pub run_id: Option<RunId>,
     /// The id of the last run.
-    pub last_loop_id: Option<LoopId>,
+    pub last_run_id: Option<RunId>,
     /// The run that the next one belongs to; for a continued run the last one, if absent.
-    pub parent_loop_id: Option<LoopId>,
+    pub parent_run_id: Option<RunId>,
     /// How the next run relates to its parent; absent for a run of its own.
     pub continuation: Option<ContinuationKind>,
     /// How many runs there were.
-    pub loops: usize,
+    pub runs: usize,
     /// Kept in `agent.start`, for the app's own use.
     pub metadata: Option<Arc<Value>>,
 }
@@ -43,11 +43,11 @@ impl AgentContext {
             history: History::new(),
             cuts: Vec::new(),
             agent_id,
-            loop_id: None,
-            last_loop_id: None,
-            parent_loop_id: None,
+            run_id: None,
+            last_run_id: None,
+            parent_run_id: None,
             continuation: None,
-            loops: 0,
+            runs: 0,
             metadata: None,
         }
     }
@@ -57,7 +57,7 @@ impl AgentContext {
 pub async fn agent_loop(
     prompts: Vec<AgentMessage>,
     context: &mut AgentContext,
-    config: &Arc<LoopConfig>,
+    config: &Arc<RunConfig>,
     log: &EventLog,
     cancel: &CancellationToken,
 ) -> Arc<AgentOutput> {
@@ -69,13 +69,13 @@ pub async fn agent_loop(
 /// the run relates to the one before it.
 pub async fn agent_loop_continue(
     context: &mut AgentContext,
-    config: &Arc<LoopConfig>,
+    config: &Arc<RunConfig>,
     log: &EventLog,
     cancel: &CancellationToken,
 ) -> Arc<AgentOutput> {
     context.continuation.get_or_insert_default();
-    if context.parent_loop_id.is_none() {
-        context.parent_loop_id = context.last_loop_id.clone();
+    if context.parent_run_id.is_none() {
+        context.parent_run_id = context.last_run_id.clone();
     }
     Lent::new(context, config, log, cancel).drive(Start::Continue).await
 }
@@ -89,28 +89,28 @@ struct Lent<'a> {
 impl<'a> Lent<'a> {
     fn new(
         context: &'a mut AgentContext,
-        config: &Arc<LoopConfig>,
+        config: &Arc<RunConfig>,
         log: &EventLog,
         cancel: &CancellationToken,
     ) -> Self {
-        let loop_index = context.loops;
-        context.loops += 1;
-        let derived = || log.next_loop_id(&config.segment());
-        let loop_id = context.loop_id.take().unwrap_or_else(derived);
-        context.last_loop_id = Some(loop_id.clone());
+        let run_index = context.runs;
+        context.runs += 1;
+        let derived = || log.next_run_id(&config.segment());
+        let run_id = context.run_id.take().unwrap_or_else(derived);
+        context.last_run_id = Some(run_id.clone());
         let identity = Identity {
             agent_id: context.agent_id.clone(),
-            loop_id: loop_id.clone(),
-            parent_loop_id: context.parent_loop_id.take(),
+            run_id: run_id.clone(),
+            parent_run_id: context.parent_run_id.take(),
             continuation: context.continuation.take(),
-            loop_index,
+            run_index,
             metadata: context.metadata.clone(),
             settings: Some(Arc::new(config.obeyed())),
         };
         let cuts = std::mem::take(&mut context.cuts);
         let conversation = Conversation::mended(&context.history, cuts, config.clock.now());
         let call_ids = CallIds::from(conversation.history());
-        let run_log = RunLog { log: log.clone(), loop_id, queue: None };
+        let run_log = RunLog { log: log.clone(), run_id, queue: None };
         let mut run = Run::new(Arc::clone(config), identity, run_log, conversation, cancel);
         run.state.call_ids = call_ids;
         Self { context, run }

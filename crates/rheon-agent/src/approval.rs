@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::future::{Either, select};
 use rheon_types::event::{ApprovalRequest, PermissionDecision, PermissionResponse, Responder, Subject};
-use rheon_types::{AgentEvent, ApprovalId, ToolCall};
+use rheon_types::{AgentEvent, ApprovalEvent, ApprovalId, ToolCall};
 use serde_json::Value;
 
 use crate::control::Question;
@@ -52,7 +52,7 @@ pub(crate) fn ask(run: &mut Run, slot: usize, call: ToolCall, request: ApprovalR
     let question = run.config.control.ask(request.id.clone());
     let request = Arc::new(request);
     run.turn().questions.push(request.id.clone());
-    run.emit(AgentEvent::ApprovalRequired { request: Arc::clone(&request) });
+    run.emit(AgentEvent::Approval(ApprovalEvent::Required { request: Arc::clone(&request) }));
     Asked { slot, call, request, question }
 }
 
@@ -110,13 +110,13 @@ fn resolve(run: &mut Run, id: &ApprovalId, response: &PermissionResponse, by: Re
 /// The event that closes a question.
 pub(crate) fn resolved(id: &ApprovalId, response: &PermissionResponse, by: Responder) -> AgentEvent {
     let PermissionResponse { decision, scope, arguments, .. } = response;
-    AgentEvent::ApprovalResolved {
+    AgentEvent::Approval(ApprovalEvent::Resolved {
         request_id: id.clone(),
         decision: *decision,
         scope: *scope,
         by,
         arguments: arguments.clone(),
-    }
+    })
 }
 
 /// Closes the questions of a turn that ends before they are answered.

@@ -13,7 +13,7 @@ use rheon_types::{
 
 use crate::agent::{Agent, Parts};
 use crate::budget::BudgetPool;
-use crate::config::{ContextParts, ExecutionLimits, LoopConfig, Settings, ToolExecution};
+use crate::config::{ContextParts, ExecutionLimits, RunConfig, Settings, ToolExecution};
 use crate::context::{CheckSettings, CompactionStrategy, WindowSettings};
 use crate::control::{Control, QueueMode};
 use crate::error::{BROADCAST_EVENTS_MAX, BuildError};
@@ -344,8 +344,8 @@ impl AgentBuilder {
             Some(capacity) => return Err(BuildError::BroadcastCapacity(capacity)),
             None => self.observers,
         };
-        let defaults = LoopConfig::new(self.provider.ok_or(BuildError::NoProvider)?);
-        let config = LoopConfig {
+        let defaults = RunConfig::new(self.provider.ok_or(BuildError::NoProvider)?);
+        let config = RunConfig {
             gate: self.gate.unwrap_or(defaults.gate),
             hooks: self.hooks,
             filters: self.filters,

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use rheon_types::{
-    AgentEvent, AgentMessage, AgentOutput, Author, Message, RunEnd, RunFailure, StopReason, ToolError, Usage,
+    AgentEvent, AgentMessage, AgentOutput, Author, Message, RunEnd, RunEvent, RunFailure, StopReason,
+    ToolError, Usage,
 };
 
 use crate::approval;
@@ -43,7 +44,7 @@ pub(crate) fn end_run(run: &mut Run, end: RunEnd) -> Arc<AgentOutput> {
     }
     let output = Arc::new(output(run, end));
     run.hand_over();
-    run.ending.complete(|| run.emit(AgentEvent::AgentEnd { output: Arc::clone(&output) }));
+    run.ending.complete(|| run.emit(AgentEvent::Run(RunEvent::End { output: Arc::clone(&output) })));
     output
 }
 

@@ -3,8 +3,8 @@
 use rheon_types::{AgentOutput, Amendment, Answer, Flow, History, Hook, ToolCall, ToolResult, Usage};
 use serde_json::Value;
 
-type BeforeLoopFn = Box<dyn Fn(&History, usize) -> bool + Send + Sync>;
-type AfterLoopFn = Box<dyn Fn(&AgentOutput) + Send + Sync>;
+type BeforeRunFn = Box<dyn Fn(&History, usize) -> bool + Send + Sync>;
+type AfterRunFn = Box<dyn Fn(&AgentOutput) + Send + Sync>;
 type BeforeTurnFn = Box<dyn Fn(&History, u32) -> bool + Send + Sync>;
 type AfterTurnFn = Box<dyn Fn(&History, &Usage) + Send + Sync>;
 type BeforeToolFn = Box<dyn Fn(&str, &str, &Value) -> bool + Send + Sync>;
@@ -16,8 +16,8 @@ type OnErrorFn = Box<dyn Fn(&str) + Send + Sync>;
 /// A hook made of closures, one for each point that matters. Those that return `bool` veto with `false`.
 #[derive(Default)]
 pub struct ClosureHook {
-    before_loop: Option<BeforeLoopFn>,
-    after_loop: Option<AfterLoopFn>,
+    before_run: Option<BeforeRunFn>,
+    after_run: Option<AfterRunFn>,
     before_turn: Option<BeforeTurnFn>,
     after_turn: Option<AfterTurnFn>,
     before_tool: Option<BeforeToolFn>,
@@ -34,14 +34,14 @@ impl ClosureHook {
     }
 
     /// Before `agent.start`: the conversation so far, and how many runs the session had.
-    pub fn before_loop(mut self, hook: impl Fn(&History, usize) -> bool + Send + Sync + 'static) -> Self {
-        self.before_loop = Some(Box::new(hook));
+    pub fn before_run(mut self, hook: impl Fn(&History, usize) -> bool + Send + Sync + 'static) -> Self {
+        self.before_run = Some(Box::new(hook));
         self
     }
 
     /// After `agent.end`.
-    pub fn after_loop(mut self, hook: impl Fn(&AgentOutput) + Send + Sync + 'static) -> Self {
-        self.after_loop = Some(Box::new(hook));
+    pub fn after_run(mut self, hook: impl Fn(&AgentOutput) + Send + Sync + 'static) -> Self {
+        self.after_run = Some(Box::new(hook));
         self
     }
 
@@ -92,12 +92,12 @@ impl ClosureHook {
 }
 
 impl Hook for ClosureHook {
-    fn before_loop<'a>(&'a self, history: &'a History, loop_index: usize) -> Answer<'a, Flow> {
-        Flow::from(self.before_loop.as_ref().is_none_or(|hook| hook(history, loop_index))).into()
+    fn before_run<'a>(&'a self, history: &'a History, run_index: usize) -> Answer<'a, Flow> {
+        Flow::from(self.before_run.as_ref().is_none_or(|hook| hook(history, run_index))).into()
     }
 
-    fn after_loop<'a>(&'a self, output: &'a AgentOutput) -> Answer<'a, ()> {
-        self.after_loop.iter().for_each(|hook| hook(output));
+    fn after_run<'a>(&'a self, output: &'a AgentOutput) -> Answer<'a, ()> {
+        self.after_run.iter().for_each(|hook| hook(output));
         Answer::Now(())
     }
 

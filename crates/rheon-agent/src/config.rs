@@ -20,7 +20,7 @@ use crate::toolbox::Toolbox;
 
 /// Everything a run needs besides its conversation.
 #[derive(Clone)]
-pub struct LoopConfig {
+pub struct RunConfig {
     /// The model service.
     pub provider: Arc<dyn Provider>,
     /// Decides which tool calls may run.
@@ -62,7 +62,7 @@ impl Default for ContextParts {
     }
 }
 
-impl LoopConfig {
+impl RunConfig {
     /// A run against `provider` with nothing added: no tools, no hooks, the system's clock and dice, default settings.
     pub fn new(provider: Arc<dyn Provider>) -> Self {
         Self {

@@ -24,9 +24,9 @@ pub(crate) struct Spoke {
 pub(crate) struct Hooks<'a>(pub(crate) &'a [Arc<dyn Hook>]);
 
 impl Hooks<'_> {
-    pub(crate) async fn before_loop(self, history: &History, loop_index: usize) -> Flow {
+    pub(crate) async fn before_run(self, history: &History, run_index: usize) -> Flow {
         for hook in self.0 {
-            let flow = hook.before_loop(history, loop_index).get().await;
+            let flow = hook.before_run(history, run_index).get().await;
             if flow != Flow::Continue {
                 return flow;
             }
@@ -34,9 +34,9 @@ impl Hooks<'_> {
         Flow::Continue
     }
 
-    pub(crate) async fn after_loop(self, output: &AgentOutput) {
+    pub(crate) async fn after_run(self, output: &AgentOutput) {
         for hook in self.0 {
-            hook.after_loop(output).get().await;
+            hook.after_run(output).get().await;
         }
     }
 

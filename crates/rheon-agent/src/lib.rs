@@ -39,7 +39,7 @@ pub use agent_loop::{AgentContext, agent_loop, agent_loop_continue};
 pub use budget::{BudgetPool, Caps};
 pub use builder::AgentBuilder;
 pub use closure_hook::ClosureHook;
-pub use config::{ContextParts, ExecutionLimits, LoopConfig, Settings, ToolExecution};
+pub use config::{ContextParts, ExecutionLimits, RunConfig, Settings, ToolExecution};
 pub use context::{
     Band, CheckSettings, Compaction, CompactionStrategy, Complexity, ComplexityScore, ContextReport,
     ContextTracker, Counting, Effort, EffortPlan, MessageCounts, Overflow, PromptBuilder, Reason, Recitation,

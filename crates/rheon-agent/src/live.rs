@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use rheon_types::event::RunSettings;
 use rheon_types::{
-    AgentEvent, AgentId, AgentMessage, ContinuationKind, History, LlmMessage, LoopId, Message, RunFailure,
-    StoreError, Timestamp, TurnId,
+    AgentEvent, AgentId, AgentMessage, ContinuationKind, History, LlmMessage, Message, MessageEvent,
+    RunEvent, RunFailure, RunId, StoreError, Timestamp, TurnId,
 };
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::budget::Purse;
 use crate::clock::millis;
-use crate::config::LoopConfig;
+use crate::config::RunConfig;
 use crate::conversation::Conversation;
 use crate::halt::{Halt, Stop};
 use crate::log::{EventLog, EventQueue};
@@ -31,11 +31,11 @@ const LAST_SYNC_SECONDS_MAX: u64 = 30;
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     pub(crate) agent_id: AgentId,
-    pub(crate) loop_id: LoopId,
-    pub(crate) parent_loop_id: Option<LoopId>,
+    pub(crate) run_id: RunId,
+    pub(crate) parent_run_id: Option<RunId>,
     pub(crate) continuation: Option<ContinuationKind>,
     /// How many runs the session had before.
-    pub(crate) loop_index: usize,
+    pub(crate) run_index: usize,
     pub(crate) metadata: Option<Arc<Value>>,
     /// What it obeys.
     pub(crate) settings: Option<Arc<RunSettings>>,
@@ -45,18 +45,18 @@ pub(crate) struct Identity {
 #[derive(Clone)]
 pub(crate) struct RunLog {
     pub(crate) log: EventLog,
-    pub(crate) loop_id: LoopId,
+    pub(crate) run_id: RunId,
     pub(crate) queue: Option<Arc<EventQueue>>,
 }
 
 impl RunLog {
     pub(crate) fn emit(&self, kind: AgentEvent) {
-        self.log.emit(&self.loop_id, self.queue.as_deref(), kind);
+        self.log.emit(&self.run_id, self.queue.as_deref(), kind);
     }
 
     /// Emits an event that happened at this time.
     pub(crate) fn emit_at(&self, at: Timestamp, kind: AgentEvent) {
-        self.log.emit_at(at, &self.loop_id, self.queue.as_deref(), kind);
+        self.log.emit_at(at, &self.run_id, self.queue.as_deref(), kind);
     }
 }
 
@@ -84,7 +84,7 @@ impl Ending {
 
 /// A run while it lives.
 pub(crate) struct Run {
-    pub(crate) config: Arc<LoopConfig>,
+    pub(crate) config: Arc<RunConfig>,
     pub(crate) identity: Identity,
     pub(crate) log: RunLog,
     pub(crate) state: RunState,
@@ -104,7 +104,7 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn new(
-        config: Arc<LoopConfig>,
+        config: Arc<RunConfig>,
         identity: Identity,
         log: RunLog,
         conversation: Conversation,
@@ -118,7 +118,7 @@ impl Run {
 
     /// A run that stops when `stop` says so.
     pub(crate) fn with_stop(
-        config: Arc<LoopConfig>,
+        config: Arc<RunConfig>,
         identity: Identity,
         log: RunLog,
         conversation: Conversation,
@@ -145,16 +145,16 @@ impl Run {
     pub(crate) fn open(&mut self) {
         let continuation = self.identity.continuation.clone();
         let (history, cuts) = self.log.log.untold(&self.state.conversation, continuation.as_ref());
-        self.emit(AgentEvent::AgentStart {
+        self.emit(AgentEvent::Run(RunEvent::Start {
             agent_id: self.identity.agent_id.clone(),
-            parent_loop_id: self.identity.parent_loop_id.clone(),
+            parent_run_id: self.identity.parent_run_id.clone(),
             continuation,
             model: Arc::clone(&self.config.settings.model),
             metadata: self.identity.metadata.clone(),
             settings: self.settings_obeyed(),
             history,
             cuts,
-        });
+        }));
     }
 
     /// What the run obeys, with what earlier runs of the agent have learnt of the window.
@@ -241,13 +241,13 @@ impl Run {
             .state
             .turn
             .as_ref()
-            .map(|turn| TurnId { loop_id: self.identity.loop_id.clone(), index: turn.index });
+            .map(|turn| TurnId { run_id: self.identity.run_id.clone(), index: turn.index });
         Arc::new(AgentMessage::Llm(LlmMessage { message, turn_id }))
     }
 
     /// Puts a message into the conversation and the log.
     pub(crate) fn enter(&mut self, message: Arc<AgentMessage>) {
-        self.emit(AgentEvent::MessageStart { message: Arc::clone(&message) });
+        self.emit(AgentEvent::Message(MessageEvent::Start { message: Arc::clone(&message) }));
         self.enter_announced(message);
     }
 
@@ -256,7 +256,7 @@ impl Run {
     pub(crate) fn enter_now(&mut self, make: impl FnOnce(Timestamp) -> Message) -> Arc<AgentMessage> {
         let now = self.now();
         let message = self.tag(make(now));
-        self.log.emit_at(now, AgentEvent::MessageStart { message: Arc::clone(&message) });
+        self.log.emit_at(now, AgentEvent::Message(MessageEvent::Start { message: Arc::clone(&message) }));
         self.enter_announced(Arc::clone(&message));
         message
     }
@@ -265,7 +265,7 @@ impl Run {
     pub(crate) fn enter_announced(&mut self, message: Arc<AgentMessage>) {
         self.state.push(Arc::clone(&message));
         self.publish();
-        self.emit(AgentEvent::MessageEnd { message });
+        self.emit(AgentEvent::Message(MessageEvent::End { message }));
     }
 
     /// Lets others see the conversation as it stands.

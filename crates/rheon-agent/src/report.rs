@@ -3,10 +3,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rheon_types::event::{ApprovalRequest, Danger, PermissionResponse, Responder, Subject};
-use rheon_types::{AgentEvent, Answer, ApprovalId, Flow, ToolCall, ToolNews, ToolReporter, ToolResult};
+use rheon_types::{
+    AgentEvent, Answer, ApprovalEvent, ApprovalId, Flow, PlanEvent, SessionEvent, ToolCall, ToolEvent,
+    ToolNews, ToolReporter, ToolResult,
+};
 
 use crate::approval::{digest, fitting, nobody_there, resolved, withdrawn};
-use crate::config::LoopConfig;
+use crate::config::RunConfig;
 use crate::hooks::Hooks;
 use crate::live::RunLog;
 
@@ -14,7 +17,7 @@ use crate::live::RunLog;
 /// behind cannot speak after `tool.end`.
 pub(crate) struct CallReporter {
     log: RunLog,
-    config: Arc<LoopConfig>,
+    config: Arc<RunConfig>,
     call: ToolCall,
     state: Mutex<State>,
 }
@@ -29,7 +32,7 @@ struct State {
 }
 
 impl CallReporter {
-    pub(crate) fn new(log: &RunLog, config: &Arc<LoopConfig>, call: ToolCall) -> Arc<Self> {
+    pub(crate) fn new(log: &RunLog, config: &Arc<RunConfig>, call: ToolCall) -> Arc<Self> {
         Arc::new(Self { log: log.clone(), config: Arc::clone(config), call, state: Mutex::default() })
     }
 
@@ -50,7 +53,7 @@ impl CallReporter {
     async fn question(&self, subject: Subject, reason: String) -> Option<PermissionResponse> {
         let (request, question) = self.while_open(|state| {
             state.asked += 1;
-            let id = format!("{}/{}/{}", self.log.loop_id, self.call.id, state.asked);
+            let id = format!("{}/{}/{}", self.log.run_id, self.call.id, state.asked);
             let request = ApprovalRequest {
                 id: id.into(),
                 call_id: self.call.id.clone(),
@@ -64,7 +67,7 @@ impl CallReporter {
             let question = self.config.control.ask(request.id.clone());
             let request = Arc::new(request);
             state.questions.push(request.id.clone());
-            self.log.emit(AgentEvent::ApprovalRequired { request: Arc::clone(&request) });
+            self.log.emit(AgentEvent::Approval(ApprovalEvent::Required { request: Arc::clone(&request) }));
             (request, question)
         })?;
         let answer = match question {
@@ -94,7 +97,7 @@ impl ToolReporter for CallReporter {
                 return;
             }
             let (call_id, name) = (self.call.id.clone(), self.call.name.clone());
-            self.log.emit(AgentEvent::ToolUpdate { call_id, name, partial: Arc::new(partial) });
+            self.log.emit(AgentEvent::Tool(ToolEvent::Update { call_id, name, partial: Arc::new(partial) }));
             hooks.after_tool_update(&self.call, &text);
         });
     }
@@ -102,17 +105,17 @@ impl ToolReporter for CallReporter {
     fn progress(&self, text: &str) {
         self.while_open(|_| {
             let (call_id, name) = (self.call.id.clone(), self.call.name.clone());
-            self.log.emit(AgentEvent::ToolProgress { call_id, name, text: text.to_owned() });
+            self.log.emit(AgentEvent::Tool(ToolEvent::Progress { call_id, name, text: text.to_owned() }));
         });
     }
 
     fn news(&self, news: ToolNews) {
         self.while_open(|_| {
             self.log.emit(match news {
-                ToolNews::Tasks(items) => AgentEvent::TaskUpdate { items },
-                ToolNews::Mode(mode) => AgentEvent::ModeChanged { mode },
+                ToolNews::Tasks(items) => AgentEvent::Plan(PlanEvent::Tasks { items }),
+                ToolNews::Mode(mode) => AgentEvent::Session(SessionEvent::Mode { mode }),
                 ToolNews::PlanResolved { call_id, decision } => {
-                    AgentEvent::PlanResolved { call_id, decision }
+                    AgentEvent::Plan(PlanEvent::Resolved { call_id, decision })
                 }
             });
         });

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use rheon_types::event::CompactionTrigger;
 use rheon_types::{
-    AgentEvent, AgentMessage, AgentOutput, Flow, HookPoint, Message, RunEnd, RunFailure, TurnTrigger,
+    AgentEvent, AgentMessage, AgentOutput, Flow, HookPoint, Message, RunEnd, RunFailure, TurnEvent,
+    TurnTrigger,
 };
 
 use crate::close::{close_turn, end_run};
@@ -36,10 +37,10 @@ pub(crate) async fn drive(run: &mut Run, start: Start) -> Arc<AgentOutput> {
 }
 
 async fn begin(run: &mut Run, start: Start) -> Result<(), RunEnd> {
-    let asked = Hooks(&run.config.hooks).before_loop(run.history(), run.identity.loop_index);
+    let asked = Hooks(&run.config.hooks).before_run(run.history(), run.identity.run_index);
     match run.stop.or(asked).await {
         Ok(Flow::Continue) => {}
-        Ok(Flow::Veto(message)) => return Err(RunEnd::Vetoed { point: HookPoint::BeforeLoop, message }),
+        Ok(Flow::Veto(message)) => return Err(RunEnd::Vetoed { point: HookPoint::BeforeRun, message }),
         Err(halt) => return Err(halt.into()),
     }
     run.open();
@@ -142,7 +143,7 @@ async fn open_turn(run: &mut Run) -> Result<(), Halt> {
         0 => first_trigger(run.identity.continuation.as_ref(), run.config.settings.first_turn_trigger),
         _ => TurnTrigger::Continuation,
     };
-    run.emit(AgentEvent::TurnStart { turn_index: index, triggered_by });
+    run.emit(AgentEvent::Turn(TurnEvent::Start { turn_index: index, triggered_by }));
     run.state.turns += 1;
     run.state.turn = Some(OpenTurn { index, ..OpenTurn::default() });
     Ok(())
@@ -158,7 +159,7 @@ async fn finish(run: &mut Run, end: RunEnd) -> Arc<AgentOutput> {
     }
     let output = end_run(run, end);
     let output = keep_promise(run, output).await;
-    let told = Hooks(&run.config.hooks).after_loop(&output);
+    let told = Hooks(&run.config.hooks).after_run(&output);
     run.stop.or_grace(told, run.config.settings.cancel_grace).await;
     output
 }

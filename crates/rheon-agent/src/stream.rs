@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use rheon_types::event::PermissionResponse;
-use rheon_types::{AgentEvent, AgentOutput, ApprovalId, Clock, Event, RunEnd};
+use rheon_types::{AgentEvent, AgentOutput, ApprovalId, Clock, Event, RunEnd, RunEvent};
 use tokio::task::JoinHandle;
 use tokio_util::sync::DropGuard;
 
@@ -79,7 +79,7 @@ impl RunStream {
     fn poll_event(&mut self, context: &mut Context<'_>) -> Poll<Option<Arc<Event>>> {
         let polled = self.queue.0.poll_next(context);
         match &polled {
-            Poll::Ready(Some(event)) if !matches!(event.kind, AgentEvent::AgentEnd { .. }) => {}
+            Poll::Ready(Some(event)) if !matches!(event.kind, AgentEvent::Run(RunEvent::End { .. })) => {}
             Poll::Ready(_) => self.answerer = None,
             Poll::Pending => {}
         }

@@ -4,7 +4,8 @@ use rheon_app::config::LimitSettings;
 use rheon_app::stream_json::is_refusal;
 use rheon_types::event::{Ledger, Meter};
 use rheon_types::{
-    AgentEvent, Event, LimitKind, ProviderError, ProviderErrorKind, RunEnd, RunFailure, SessionId,
+    AgentEvent, BudgetEvent, Event, LimitKind, ProviderError, ProviderErrorKind, RunEnd, RunEvent,
+    RunFailure, SessionId, ToolEvent,
 };
 
 use crate::exit::Exit;
@@ -51,13 +52,13 @@ impl Ending {
     /// Takes in an event.
     pub(crate) fn observe(&mut self, event: &Event) {
         match &event.kind {
-            AgentEvent::ToolBlocked { reason, .. } => self.is_refused |= is_refusal(reason),
-            AgentEvent::ToolEnd { is_error: false, .. } => self.is_refused = false,
-            AgentEvent::BudgetExceeded { ledger } => {
+            AgentEvent::Tool(ToolEvent::Blocked { reason, .. }) => self.is_refused |= is_refusal(reason),
+            AgentEvent::Tool(ToolEvent::End { is_error: false, .. }) => self.is_refused = false,
+            AgentEvent::Budget(BudgetEvent::Exceeded { ledger }) => {
                 self.is_uncovered = !is_spent(ledger);
                 self.counted = Counted::of(ledger);
             }
-            AgentEvent::AgentEnd { output } => self.end = Some(output.end.clone()),
+            AgentEvent::Run(RunEvent::End { output }) => self.end = Some(output.end.clone()),
             _ => {}
         }
     }

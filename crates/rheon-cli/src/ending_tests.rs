@@ -6,20 +6,20 @@ use expect_test::expect;
 use rheon_app::config::LimitSettings;
 use rheon_types::event::{Ledger, Meter};
 use rheon_types::{
-    AgentEvent, AgentOutput, Event, LimitKind, LoopId, ProviderError, ProviderErrorKind, RunEnd, RunFailure,
-    SessionId, Timestamp, Usage,
+    AgentEvent, AgentOutput, BudgetEvent, Event, LimitKind, ProviderError, ProviderErrorKind, RunEnd,
+    RunEvent, RunFailure, RunId, SessionId, Timestamp, Usage,
 };
 
 use super::Ending;
 
 fn event(kind: AgentEvent) -> Event {
-    Event { seq: 1, at: Timestamp::default(), session_id: "s".into(), loop_id: LoopId::from("l"), kind }
+    Event { seq: 1, at: Timestamp::default(), session_id: "s".into(), run_id: Some(RunId::from("l")), kind }
 }
 
 /// What is said of a run that ended so, in a session that is kept.
 fn said(end: RunEnd) -> String {
     let mut ending = Ending::default();
-    ending.observe(&event(AgentEvent::AgentEnd { output: Arc::new(output(end)) }));
+    ending.observe(&event(AgentEvent::Run(RunEvent::End { output: Arc::new(output(end)) })));
     ending.problem(Some(&SessionId::from("01890a5d"))).unwrap()
 }
 
@@ -58,9 +58,9 @@ fn a_budget_that_covers_no_call_is_not_called_spent() {
     let mut ending = Ending::default();
     let meter = Meter { spent: 0, cap: Some(10), ..Meter::default() };
     let ledger = Arc::new(Ledger { micro_usd: meter, ..Ledger::default() });
-    ending.observe(&event(AgentEvent::BudgetExceeded { ledger }));
+    ending.observe(&event(AgentEvent::Budget(BudgetEvent::Exceeded { ledger })));
     let end = RunEnd::Limit { limit: LimitKind::Budget, message: "the budget is spent".into() };
-    ending.observe(&event(AgentEvent::AgentEnd { output: Arc::new(output(end)) }));
+    ending.observe(&event(AgentEvent::Run(RunEvent::End { output: Arc::new(output(end)) })));
     let problem = ending.problem(None).unwrap();
     assert_eq!(problem, "stopped: the budget does not cover the next call; allow more with --max-budget-usd");
 }
@@ -71,7 +71,7 @@ fn a_budget_names_the_flag_of_what_ran_out() {
     let flag = |tokens, micro_usd| {
         let mut ending = Ending::default();
         let ledger = Arc::new(Ledger { tokens, micro_usd, ..Ledger::default() });
-        ending.observe(&event(AgentEvent::BudgetExceeded { ledger }));
+        ending.observe(&event(AgentEvent::Budget(BudgetEvent::Exceeded { ledger })));
         named(ending)
     };
     let both = (meter(1, Some(300)), meter(1, Some(10)));
@@ -88,7 +88,7 @@ fn a_budget_names_the_flag_of_what_ran_out() {
 /// The flag that is named when the budget ends a run.
 fn named(mut ending: Ending) -> String {
     let end = RunEnd::Limit { limit: LimitKind::Budget, message: "the budget is spent".into() };
-    ending.observe(&event(AgentEvent::AgentEnd { output: Arc::new(output(end)) }));
+    ending.observe(&event(AgentEvent::Run(RunEvent::End { output: Arc::new(output(end)) })));
     ending.problem(None).unwrap().split_once("allow more with ").unwrap().1.to_owned()
 }
 

@@ -3,7 +3,7 @@
 use rheon_app::config::InterfaceSettings;
 use rheon_app::session::{OpenSession, Opening, SessionEndReason, session_facts};
 use rheon_app::stream_json::{Projector, Shown};
-use rheon_types::{AgentEvent, Client as _, Command, Content, MicroUsd};
+use rheon_types::{AgentEvent, Client as _, Command, Content, MicroUsd, RunEvent};
 use tokio_util::sync::CancellationToken;
 
 use crate::ending::Ending;
@@ -95,7 +95,7 @@ async fn run(
         let Some(event) = event else { break };
         ending.observe(&event);
         show.event(&event);
-        if let AgentEvent::AgentEnd { .. } = &event.kind {
+        if let AgentEvent::Run(RunEvent::End { .. }) = &event.kind {
             break;
         }
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use rheon_app::stream_json::Projector;
-use rheon_types::{AgentEvent, Event, Timestamp};
+use rheon_types::{AgentEvent, Event, RunEvent, Timestamp};
 use tokio::time::Instant;
 
 use crate::output::{Output, Reader};
@@ -56,7 +56,9 @@ impl Show {
             }
             Look::Result(projector) => {
                 projector.take(event);
-                if let (AgentEvent::AgentEnd { .. }, Some(result)) = (&event.kind, projector.last_result()) {
+                if let (AgentEvent::Run(RunEvent::End { .. }), Some(result)) =
+                    (&event.kind, projector.last_result())
+                {
                     let line = format!("{result}\n");
                     parts.output.write(&line);
                 }

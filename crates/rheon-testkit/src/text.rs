@@ -1,7 +1,10 @@
 //! Events as text: one line each, nothing left out that matters, nothing in that changes from run to run.
 
 use rheon_types::event::{PermissionDecision, Subject};
-use rheon_types::{AgentEvent, AgentMessage, Content, Event, Message, RunEnd, ToolResult};
+use rheon_types::{
+    AgentEvent, AgentMessage, ApprovalEvent, Content, Event, Message, MessageEvent, ModelEvent, PlanEvent,
+    RunEnd, RunEvent, ToolEvent, ToolResult, TurnEvent,
+};
 
 /// The lines of several events.
 pub fn event_text<'a>(events: impl IntoIterator<Item = &'a Event>) -> String {
@@ -12,32 +15,39 @@ pub fn event_text<'a>(events: impl IntoIterator<Item = &'a Event>) -> String {
 /// The line of one event: its dotted name and what it carries.
 pub fn event_line(event: &AgentEvent) -> String {
     let carried = match event {
-        AgentEvent::AgentStart { model, continuation, parent_loop_id, .. } => {
+        AgentEvent::Run(RunEvent::Start { model, continuation, parent_run_id, .. }) => {
             let kind = continuation.as_ref().map(|kind| format!(" {kind:?}")).unwrap_or_default();
-            let parent = parent_loop_id.as_ref().map(|id| format!(" after {id}")).unwrap_or_default();
+            let parent = parent_run_id.as_ref().map(|id| format!(" after {id}")).unwrap_or_default();
             format!("{model}{kind}{parent}")
         }
-        AgentEvent::AgentEnd { output } => format!("{} {:?}", end_text(&output.end), output.text),
-        AgentEvent::TurnStart { turn_index, triggered_by } => format!("{turn_index} {triggered_by:?}"),
-        AgentEvent::TurnEnd { turn_index, tool_results, usage, .. } => {
+        AgentEvent::Run(RunEvent::End { output }) => format!("{} {:?}", end_text(&output.end), output.text),
+        AgentEvent::Turn(TurnEvent::Start { turn_index, triggered_by }) => {
+            format!("{turn_index} {triggered_by:?}")
+        }
+        AgentEvent::Turn(TurnEvent::End { turn_index, tool_results, usage, .. }) => {
             format!("{turn_index} results={} tokens={}", tool_results.len(), usage.total())
         }
-        AgentEvent::LlmStart { model, .. } => model.to_string(),
-        AgentEvent::LlmEnd { stop_reason, .. } => format!("{stop_reason:?}"),
-        AgentEvent::MessageStart { message } => role(message).to_owned(),
-        AgentEvent::MessageEnd { message } => message_text(message),
-        AgentEvent::TextDelta { delta } | AgentEvent::ThinkingDelta { delta } => format!("{delta:?}"),
-        AgentEvent::ToolCallDelta { call_id, name, delta } => format!("{name} {call_id} {delta:?}"),
-        AgentEvent::ToolStart { call_id, name, args, .. } => format!("{name} {call_id} {args}"),
-        AgentEvent::ToolUpdate { call_id, name, partial } => {
+        AgentEvent::Model(ModelEvent::Start { model, .. }) => model.to_string(),
+        AgentEvent::Model(ModelEvent::End { stop_reason, .. }) => format!("{stop_reason:?}"),
+        AgentEvent::Message(MessageEvent::Start { message }) => role(message).to_owned(),
+        AgentEvent::Message(MessageEvent::End { message }) => message_text(message),
+        AgentEvent::Message(MessageEvent::TextDelta { delta })
+        | AgentEvent::Message(MessageEvent::ThinkingDelta { delta }) => format!("{delta:?}"),
+        AgentEvent::Message(MessageEvent::ToolCallDelta { call_id, name, delta }) => {
+            format!("{name} {call_id} {delta:?}")
+        }
+        AgentEvent::Tool(ToolEvent::Start { call_id, name, args, .. }) => format!("{name} {call_id} {args}"),
+        AgentEvent::Tool(ToolEvent::Update { call_id, name, partial }) => {
             format!("{name} {call_id} {:?}", partial.as_text())
         }
-        AgentEvent::ToolProgress { call_id, name, text } => format!("{name} {call_id} {text:?}"),
-        AgentEvent::ToolEnd { call_id, name, result, is_error, .. } => {
+        AgentEvent::Tool(ToolEvent::Progress { call_id, name, text }) => format!("{name} {call_id} {text:?}"),
+        AgentEvent::Tool(ToolEvent::End { call_id, name, result, is_error, .. }) => {
             format!("{name} {call_id} {}", result_text(result, *is_error))
         }
-        AgentEvent::ToolBlocked { call_id, name, reason } => format!("{name} {call_id} {reason:?}"),
-        AgentEvent::ApprovalRequired { request } => {
+        AgentEvent::Tool(ToolEvent::Blocked { call_id, name, reason }) => {
+            format!("{name} {call_id} {reason:?}")
+        }
+        AgentEvent::Approval(ApprovalEvent::Required { request }) => {
             let subject = match &request.subject {
                 Subject::Command { command, .. } => command.clone(),
                 Subject::Diff { path, .. } => path.clone(),
@@ -49,7 +59,7 @@ pub fn event_line(event: &AgentEvent) -> String {
             };
             format!("{} {subject}", request.tool_name)
         }
-        AgentEvent::ApprovalResolved { decision, scope, by, arguments, .. } => {
+        AgentEvent::Approval(ApprovalEvent::Resolved { decision, scope, by, arguments, .. }) => {
             let decision = match decision {
                 PermissionDecision::Allow => "allow",
                 PermissionDecision::Deny => "deny",
@@ -57,13 +67,13 @@ pub fn event_line(event: &AgentEvent) -> String {
             let with = arguments.as_ref().map_or_else(String::new, |arguments| format!(" with {arguments}"));
             format!("{decision} {scope:?} by {by:?}{with}")
         }
-        AgentEvent::InputRejected { reason } => format!("{reason:?}"),
-        AgentEvent::Retry { attempt, attempts_max, delay_ms, cause } => {
+        AgentEvent::Run(RunEvent::InputRejected { reason }) => format!("{reason:?}"),
+        AgentEvent::Model(ModelEvent::Retry { attempt, attempts_max, delay_ms, cause }) => {
             format!("{attempt}/{attempts_max} in {delay_ms} ms: {cause}")
         }
-        AgentEvent::Recovered { attempts } => format!("after {attempts} attempts"),
-        AgentEvent::PlanQueued { change } => change.summary.clone(),
-        AgentEvent::HookRun { hook, point, veto, duration_ms, .. } => {
+        AgentEvent::Model(ModelEvent::Recovered { attempts }) => format!("after {attempts} attempts"),
+        AgentEvent::Plan(PlanEvent::Queued { change }) => change.summary.clone(),
+        AgentEvent::Run(RunEvent::Hook { hook, point, veto, duration_ms, .. }) => {
             format!(
                 "HookRun {{ hook: {hook:?}, point: {point:?}, veto: {veto:?}, duration_ms: {duration_ms} }}"
             )

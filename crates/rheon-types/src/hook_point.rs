@@ -8,9 +8,13 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase")]
 pub enum HookPoint {
     /// Before `agent.start`.
-    BeforeLoop,
+    #[doc(alias = "BeforeLoop")]
+    #[serde(alias = "beforeLoop")]
+    BeforeRun,
     /// After `agent.end`.
-    AfterLoop,
+    #[doc(alias = "AfterLoop")]
+    #[serde(alias = "afterLoop")]
+    AfterRun,
     /// Before `turn.start`.
     BeforeTurn,
     /// After `turn.end`.

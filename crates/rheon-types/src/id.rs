@@ -73,7 +73,8 @@ id!(
 );
 id!(
     /// One run: `{session_id}.{config segment}.{n}`.
-    LoopId
+    #[doc(alias = "LoopId")]
+    RunId
 );
 id!(
     /// One tool call, as the model named it (made unique within a run).
@@ -88,7 +89,7 @@ id!(
     ToolName
 );
 
-impl LoopId {
+impl RunId {
     /// The id of the `n`th run of a session with one configuration.
     pub fn derive(session_id: &SessionId, config_segment: &str, n: usize) -> Self {
         Self::from(format!("{session_id}.{config_segment}.{n}"))

@@ -29,10 +29,13 @@ pub use command::Command;
 pub use content::{Content, Signature, SignatureKind, ToolCall};
 pub use draft::{DRAFT_BYTES_MAX, Draft, DraftError, Finished};
 pub use error::{ClientError, ProviderError, ProviderErrorKind, StoreError, WorkerError};
-pub use event::{AgentEvent, Event};
+pub use event::{
+    AgentEvent, ApprovalEvent, BudgetEvent, ChildEvent, ContextEvent, Event, MessageEvent, ModelEvent,
+    PlanEvent, RunEvent, SessionEvent, ToolEvent, TurnEvent,
+};
 pub use history::{History, unanswered_calls};
 pub use hook_point::HookPoint;
-pub use id::{AgentId, ApprovalId, LoopId, SessionId, ToolCallId, ToolName};
+pub use id::{AgentId, ApprovalId, RunId, SessionId, ToolCallId, ToolName};
 pub use message::{
     AgentMessage, AssistantMessage, Author, ExtensionMessage, LlmMessage, Message, ToolResultMessage, TurnId,
     UserMessage,

@@ -162,7 +162,7 @@ fn shapes_are_the_documented_ones() {
             timestamp: at,
             error_message: None,
         }),
-        turn_id: Some(TurnId { loop_id: "s.c.1".into(), index: 0 }),
+        turn_id: Some(TurnId { run_id: "s.c.1".into(), index: 0 }),
     });
     let result = AgentMessage::from(Message::ToolResult(ToolResultMessage {
         tool_call_id: "call_1".into(),
@@ -176,8 +176,8 @@ fn shapes_are_the_documented_ones() {
         seq: 7,
         at,
         session_id: "s".into(),
-        loop_id: "s.c.1".into(),
-        kind: AgentEvent::TurnStart { turn_index: 0, triggered_by: TurnTrigger::SubAgent },
+        run_id: Some("s.c.1".into()),
+        kind: AgentEvent::Turn(TurnEvent::Start { turn_index: 0, triggered_by: TurnTrigger::SubAgent }),
     };
     let lines: Vec<String> = [&message, &result, &note]
         .into_iter()
@@ -185,9 +185,9 @@ fn shapes_are_the_documented_ones() {
         .chain([serde_json::to_string(&event).unwrap()])
         .collect();
     expect_test::expect![[r#"
-        {"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":{"data":"sig","origin":"anthropic/opus"}},{"type":"text","text":"Reading."},{"type":"toolCall","id":"call_1","name":"read","arguments":{"path":"a.txt"}}],"stop_reason":"toolUse","model":"m","provider":"p","usage":{"input":1,"output":2,"cache_read":0,"cache_write":0,"total_tokens":0},"timestamp":1700000000000,"turn_id":{"loop_id":"s.c.1","index":0}}
+        {"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":{"data":"sig","origin":"anthropic/opus"}},{"type":"text","text":"Reading."},{"type":"toolCall","id":"call_1","name":"read","arguments":{"path":"a.txt"}}],"stop_reason":"toolUse","model":"m","provider":"p","usage":{"input":1,"output":2,"cache_read":0,"cache_write":0,"total_tokens":0},"timestamp":1700000000000,"turn_id":{"run_id":"s.c.1","index":0}}
         {"role":"toolResult","tool_call_id":"call_1","tool_name":"read","content":[{"type":"image","data":"AA==","mime_type":"image/png"}],"is_error":false,"timestamp":1700000000000}
         {"role":"extension","kind":"ui_update","data":1}
-        {"seq":7,"at":1700000000000,"session_id":"s","loop_id":"s.c.1","kind":{"type":"turn.start","turn_index":0,"triggered_by":"subAgent"}}"#]].assert_eq(&lines.join("\n"));
+        {"seq":7,"at":1700000000000,"session_id":"s","run_id":"s.c.1","kind":{"type":"turn.start","turn_index":0,"triggered_by":"subAgent"}}"#]].assert_eq(&lines.join("\n"));
     assert_eq!(at.to_string(), "2023-11-14T22:13:20Z");
 }

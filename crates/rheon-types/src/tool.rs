@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::answer::Answer;
 use crate::content::{Content, text_of};
 use crate::event::{PermissionDecision, PermissionMode, PermissionResponse, Subject, TaskItem};
-use crate::id::{LoopId, SessionId, ToolCallId, ToolName};
+use crate::id::{RunId, SessionId, ToolCallId, ToolName};
 
 /// What a tool's run does to the world; decides what may be repeated after a crash.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,14 +38,14 @@ pub struct ToolResult {
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub details: Value,
     /// The run of a sub-agent that the tool started.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub child_loop_id: Option<LoopId>,
+    #[serde(default, alias = "child_loop_id", skip_serializing_if = "Option::is_none")]
+    pub child_run_id: Option<RunId>,
 }
 
 impl ToolResult {
     /// A result of one block of text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { content: vec![Content::text(text)], details: Value::Null, child_loop_id: None }
+        Self { content: vec![Content::text(text)], details: Value::Null, child_run_id: None }
     }
 
     /// The same result with details for user interfaces.
@@ -184,7 +184,7 @@ pub struct ToolContext {
     /// The session it belongs to.
     pub session_id: SessionId,
     /// The run it belongs to; the parent of any run the tool starts.
-    pub loop_id: LoopId,
+    pub run_id: RunId,
     /// Fires when the call should stop.
     pub cancel: CancellationToken,
     reporter: Option<Arc<dyn ToolReporter>>,
@@ -194,12 +194,12 @@ impl ToolContext {
     /// A context whose reports go to `reporter`, or nowhere.
     pub fn new(
         call: (ToolCallId, ToolName),
-        run: (SessionId, LoopId),
+        run: (SessionId, RunId),
         cancel: CancellationToken,
         reporter: Option<Arc<dyn ToolReporter>>,
     ) -> Self {
-        let ((call_id, tool_name), (session_id, loop_id)) = (call, run);
-        Self { call_id, tool_name, session_id, loop_id, cancel, reporter }
+        let ((call_id, tool_name), (session_id, run_id)) = (call, run);
+        Self { call_id, tool_name, session_id, run_id, cancel, reporter }
     }
 
     /// Whether the call should stop.
@@ -239,7 +239,7 @@ impl fmt::Debug for ToolContext {
         f.debug_struct("ToolContext")
             .field("call_id", &self.call_id)
             .field("tool_name", &self.tool_name)
-            .field("loop_id", &self.loop_id)
+            .field("run_id", &self.run_id)
             .finish_non_exhaustive()
     }
 }

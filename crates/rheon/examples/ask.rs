@@ -44,9 +44,13 @@ async fn ask() -> Result<(), Box<dyn Error>> {
         .resolved(registry.resolve(&name)?)
         .thinking(thinking)
         .on_event(|event| match &event.kind {
-            AgentEvent::TextDelta { delta } => print_now(delta),
-            AgentEvent::ThinkingDelta { delta } => print_now(&format!("\x1b[2m{delta}\x1b[0m")),
-            AgentEvent::Retry { delay_ms, cause, .. } => eprintln!("[again in {delay_ms} ms: {cause}]"),
+            AgentEvent::Message(MessageEvent::TextDelta { delta }) => print_now(delta),
+            AgentEvent::Message(MessageEvent::ThinkingDelta { delta }) => {
+                print_now(&format!("\x1b[2m{delta}\x1b[0m"))
+            }
+            AgentEvent::Model(ModelEvent::Retry { delay_ms, cause, .. }) => {
+                eprintln!("[again in {delay_ms} ms: {cause}]")
+            }
             _ => {}
         })
         .build()?;

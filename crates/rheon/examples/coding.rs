@@ -22,10 +22,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .toolkit(&tools)
         .on_approval(|request| async move { decide(&request) })
         .on_event(|event| match &event.kind {
-            AgentEvent::TextDelta { delta } => print!("{delta}"),
-            AgentEvent::ToolStart { name, .. } => println!("[{name}]"),
-            AgentEvent::ToolBlocked { name, reason, .. } => println!("[{name}] {reason}"),
-            AgentEvent::ToolEnd { name, result, .. } if name.as_str() == "bash" => {
+            AgentEvent::Message(MessageEvent::TextDelta { delta }) => print!("{delta}"),
+            AgentEvent::Tool(ToolEvent::Start { name, .. }) => println!("[{name}]"),
+            AgentEvent::Tool(ToolEvent::Blocked { name, reason, .. }) => println!("[{name}] {reason}"),
+            AgentEvent::Tool(ToolEvent::End { name, result, .. }) if name.as_str() == "bash" => {
                 println!("{}", result.as_text())
             }
             _ => {}

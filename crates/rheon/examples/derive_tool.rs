@@ -81,8 +81,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .tool(TakeNote::tool_with(Arc::clone(&notebook)))
         .permission_policy(AllowAll)
         .on_event(|event| match &event.kind {
-            AgentEvent::ToolBlocked { reason, .. } => println!("not run: {reason}"),
-            AgentEvent::ToolEnd { name, result, .. } => println!("{name}: {}", result.as_text()),
+            AgentEvent::Tool(ToolEvent::Blocked { reason, .. }) => println!("not run: {reason}"),
+            AgentEvent::Tool(ToolEvent::End { name, result, .. }) => println!("{name}: {}", result.as_text()),
             _ => {}
         })
         .build()?;

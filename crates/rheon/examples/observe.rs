@@ -25,8 +25,8 @@ async fn callback() -> Result<(), Box<dyn Error>> {
     let agent = Agent::builder()
         .provider(model())
         .on_event(|event| match &event.kind {
-            AgentEvent::TextDelta { delta } => println!("  {delta:?}"),
-            AgentEvent::AgentEnd { output } => println!("  over after {} turn", output.turns),
+            AgentEvent::Message(MessageEvent::TextDelta { delta }) => println!("  {delta:?}"),
+            AgentEvent::Run(RunEvent::End { output }) => println!("  over after {} turn", output.turns),
             _ => {}
         })
         .build()?;

@@ -47,7 +47,7 @@ impl Tool for Look {
 
 /// What is said in a run, line by line.
 fn print_said(event: &Event) {
-    let AgentEvent::MessageEnd { message } = &event.kind else { return };
+    let AgentEvent::Message(MessageEvent::End { message }) = &event.kind else { return };
     match message.as_llm() {
         Some(said @ Message::User(_)) => println!("you:   {}", said.text()),
         Some(said @ Message::Assistant(_)) => println!("model: {}", said.text()),
@@ -73,7 +73,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     agent.follow_up("Now sum up.");
     let mut stream = agent.run_stream("Review my files.")?;
     while let Some(event) = stream.next().await {
-        if matches!(event.kind, AgentEvent::ToolStart { .. }) {
+        if matches!(event.kind, AgentEvent::Tool(ToolEvent::Start { .. })) {
             // Heard once the tool is done, before the model speaks again.
             stream.inject_message("Actually, look at b.rs instead.");
             finish.notify_one();
@@ -83,7 +83,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // Stopped in the middle of a sentence, the run still ends in order.
     let mut stream = agent.run_stream("And what is the meaning of it all?")?;
     while let Some(event) = stream.next().await {
-        if matches!(event.kind, AgentEvent::TextDelta { .. }) {
+        if matches!(event.kind, AgentEvent::Message(MessageEvent::TextDelta { .. })) {
             stream.cancel();
         }
     }

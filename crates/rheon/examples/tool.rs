@@ -85,18 +85,18 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut stream = agent.run_stream("I cannot see anything.")?;
     while let Some(event) = stream.next().await {
         match &event.kind {
-            AgentEvent::MessageEnd { message } => {
+            AgentEvent::Message(MessageEvent::End { message }) => {
                 if let Some(answer) = message.as_assistant() {
                     println!("model: {}", answer.text());
                 }
             }
-            AgentEvent::ApprovalRequired { request } => {
+            AgentEvent::Approval(ApprovalEvent::Required { request }) => {
                 let response = decide(request);
                 println!("  asked: {}? {:?}", request.tool_name, response.decision);
                 stream.respond_permission(&request.id, response)?;
             }
-            AgentEvent::ToolBlocked { reason, .. } => println!("  not run: {reason}"),
-            AgentEvent::ToolEnd { result, .. } => println!("  {}", result.as_text()),
+            AgentEvent::Tool(ToolEvent::Blocked { reason, .. }) => println!("  not run: {reason}"),
+            AgentEvent::Tool(ToolEvent::End { result, .. }) => println!("  {}", result.as_text()),
             _ => {}
         }
     }

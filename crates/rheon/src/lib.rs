@@ -40,8 +40,8 @@
 //!     .provider(model)
 //!     .tool(echo)
 //!     .on_event(move |e| match &e.kind {
-//!         AgentEvent::TextDelta { delta } => screen.lock().unwrap().push_str(delta),
-//!         AgentEvent::ToolStart { name, .. } => screen.lock().unwrap().push_str(&format!("[{name}] ")),
+//!         AgentEvent::Message(MessageEvent::TextDelta { delta }) => screen.lock().unwrap().push_str(delta),
+//!         AgentEvent::Tool(ToolEvent::Start { name, .. }) => screen.lock().unwrap().push_str(&format!("[{name}] ")),
 //!         _ => {}
 //!     })
 //!     .build()?;
@@ -68,7 +68,7 @@
 //! let text = tokio::spawn(async move {
 //!     let mut text = String::new();
 //!     while let Ok(e) = rx.recv().await {
-//!         if let AgentEvent::TextDelta { delta } = &e.kind {
+//!         if let AgentEvent::Message(MessageEvent::TextDelta { delta }) = &e.kind {
 //!             text.push_str(delta);
 //!         }
 //!     }
@@ -120,12 +120,12 @@
 //!
 //! while let Some(event) = stream.next().await {
 //!     match &event.kind {
-//!         AgentEvent::ApprovalRequired { request } => {
+//!         AgentEvent::Approval(ApprovalEvent::Required { request }) => {
 //!             // Heard before the model speaks again.
 //!             stream.inject_message("Then explain what you did");
 //!             stream.respond_permission(&request.id, PermissionDecision::Allow)?;
 //!         }
-//!         AgentEvent::AgentEnd { output } => {
+//!         AgentEvent::Run(RunEvent::End { output }) => {
 //!             assert_eq!(output.text, "Version 2 is live; I changed nothing else.");
 //!             break;
 //!         }

@@ -12,8 +12,10 @@ pub use rheon_agent::{
 pub use rheon_macros::Tool;
 pub use rheon_types::event::{ApprovalRequest, PermissionDecision, PermissionResponse};
 pub use rheon_types::{
-    AgentEvent, AgentMessage, AgentOutput, AllowAll, BoxFuture, Content, DenyAll, Effect, Event, Flow, Gate,
-    Hook, Message, Provider, RunEnd, ThinkingLevel, Tool, ToolContext, ToolError, ToolResult, Usage,
+    AgentEvent, AgentMessage, AgentOutput, AllowAll, ApprovalEvent, BoxFuture, BudgetEvent, ChildEvent,
+    Content, ContextEvent, DenyAll, Effect, Event, Flow, Gate, Hook, Message, MessageEvent, ModelEvent,
+    PlanEvent, Provider, RunEnd, RunEvent, SessionEvent, ThinkingLevel, Tool, ToolContext, ToolError,
+    ToolEvent, ToolResult, TurnEvent, Usage,
 };
 pub use schemars::JsonSchema;
 pub use serde::Deserialize;

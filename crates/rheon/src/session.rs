@@ -24,7 +24,7 @@ impl WithSession for AgentBuilder {
 
     fn resumed(self, journals: &Arc<JournalStore>, resumed: &Resumed) -> Self {
         let state = &resumed.state;
-        let loops = state.loops().iter().map(|(name, n)| (name.clone(), *n)).collect();
+        let run_counts = state.run_counts().iter().map(|(name, n)| (name.clone(), *n)).collect();
         let builder = match &state.session_id {
             Some(session_id) => self.session(session_id.clone()),
             None => self,
@@ -33,7 +33,7 @@ impl WithSession for AgentBuilder {
             .journals(journals)
             .history(state.messages().into_iter().collect())
             .cuts(state.cuts().to_vec())
-            .position(LogPosition { seq: state.seq, loops, tasks: state.tasks.clone() })
+            .position(LogPosition { seq: state.seq, run_counts, tasks: state.tasks.clone() })
     }
 }
 

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use rheon_types::event::TaskItem;
-use rheon_types::{AgentEvent, AgentMessage, Author, ContinuationKind, History, Message, WindowCut};
+use rheon_types::{
+    AgentEvent, AgentMessage, Author, ContextEvent, ContinuationKind, History, Message, MessageEvent,
+    PlanEvent, RunEvent, WindowCut,
+};
 
 /// The conversation as the events of a log tell it. Holds a list of its own, so that it never outgrows that of a run.
 #[derive(Debug, Default)]
@@ -22,17 +25,17 @@ impl Told {
     /// Takes in the next event.
     pub(crate) fn apply(&mut self, event: &AgentEvent) {
         match event {
-            AgentEvent::AgentStart { history: Some(history), cuts, .. } => {
+            AgentEvent::Run(RunEvent::Start { history: Some(history), cuts, .. }) => {
                 *self = Self { tasks: std::mem::take(&mut self.tasks), ..Self::new(history, cuts) };
             }
-            AgentEvent::AgentStart { continuation, .. } => {
+            AgentEvent::Run(RunEvent::Start { continuation, .. }) => {
                 self.history = go_back(&self.history, continuation.as_ref());
                 let end = self.history.len() as u64;
                 self.cuts.retain(|cut| cut.to <= end);
             }
-            AgentEvent::CompactionEnd { cuts, .. } => self.cuts.clone_from(cuts),
-            AgentEvent::TaskUpdate { items } => self.tasks.clone_from(items),
-            AgentEvent::MessageEnd { message } => self.history.push(Arc::clone(message)),
+            AgentEvent::Context(ContextEvent::CompactionEnd { cuts, .. }) => self.cuts.clone_from(cuts),
+            AgentEvent::Plan(PlanEvent::Tasks { items }) => self.tasks.clone_from(items),
+            AgentEvent::Message(MessageEvent::End { message }) => self.history.push(Arc::clone(message)),
             _ => {}
         }
     }

@@ -13,8 +13,8 @@ use futures::FutureExt;
 use observers::Shown;
 use rheon_types::event::TaskItem;
 use rheon_types::{
-    AgentEvent, Clock, ContinuationKind, Event, History, LoopId, SessionId, Store, StoreError, Timestamp,
-    WindowCut,
+    AgentEvent, Clock, ContinuationKind, Event, History, PlanEvent, RunEvent, RunId, SessionId, Store,
+    StoreError, Timestamp, WindowCut,
 };
 
 pub use observers::{EventSubscription, Observers, RecvError};
@@ -38,7 +38,7 @@ pub struct LogPosition {
     /// The number of the last durable event.
     pub seq: u64,
     /// How often each configuration ran, by the part of run ids that names it.
-    pub loops: HashMap<String, usize>,
+    pub run_counts: HashMap<String, usize>,
     /// The task list.
     pub tasks: Vec<TaskItem>,
 }
@@ -51,7 +51,7 @@ struct Inner {
     /// The number of the last durable event; read without the lock, so that callbacks may ask.
     seq: AtomicU64,
     /// How many runs each configuration had; apart from the state, so that callbacks may begin a run.
-    loops: Mutex<HashMap<String, usize>>,
+    run_counts: Mutex<HashMap<String, usize>>,
     /// The task list as it was last told.
     tasks: Mutex<Arc<[TaskItem]>>,
     /// Numbers were left out, so their order says nothing.
@@ -94,7 +94,7 @@ impl EventLog {
         observers: Observers,
         position: LogPosition,
     ) -> Self {
-        let (seq, loops) = (AtomicU64::new(position.seq), Mutex::new(position.loops));
+        let (seq, run_counts) = (AtomicU64::new(position.seq), Mutex::new(position.run_counts));
         let tasks = Mutex::new(position.tasks.into());
         let state = Mutex::default();
         #[cfg(debug_assertions)]
@@ -105,7 +105,7 @@ impl EventLog {
             store,
             observers,
             seq,
-            loops,
+            run_counts,
             tasks,
             #[cfg(debug_assertions)]
             has_gaps,
@@ -161,17 +161,17 @@ impl EventLog {
     }
 
     fn take_tasks(&self, kind: &AgentEvent) {
-        if let AgentEvent::TaskUpdate { items } = kind {
+        if let AgentEvent::Plan(PlanEvent::Tasks { items }) = kind {
             *self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner) = items.clone().into();
         }
     }
 
     /// The id of the next run with the configuration `segment`.
-    pub(crate) fn next_loop_id(&self, segment: &str) -> LoopId {
-        let mut loops = self.inner.loops.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = loops.entry(segment.to_owned()).or_default();
+    pub(crate) fn next_run_id(&self, segment: &str) -> RunId {
+        let mut run_counts = self.inner.run_counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = run_counts.entry(segment.to_owned()).or_default();
         *count += 1;
-        LoopId::derive(&self.inner.session_id, segment, *count)
+        RunId::derive(&self.inner.session_id, segment, *count)
     }
 
     /// Whether a store keeps this log.
@@ -191,18 +191,18 @@ impl EventLog {
     }
 
     /// Appends an event. It is shown even if it cannot be stored; [`Self::sync`] tells.
-    pub(crate) fn emit(&self, loop_id: &LoopId, queue: Option<&EventQueue>, kind: AgentEvent) {
+    pub(crate) fn emit(&self, run_id: &RunId, queue: Option<&EventQueue>, kind: AgentEvent) {
         if !kind.is_durable() && queue.is_none() && !self.inner.observers.any() {
             return;
         }
-        self.emit_at(self.inner.clock.now(), loop_id, queue, kind);
+        self.emit_at(self.inner.clock.now(), run_id, queue, kind);
     }
 
     /// Appends an event that happened at this time.
     pub(crate) fn emit_at(
         &self,
         at: Timestamp,
-        loop_id: &LoopId,
+        run_id: &RunId,
         queue: Option<&EventQueue>,
         kind: AgentEvent,
     ) {
@@ -211,7 +211,7 @@ impl EventLog {
         state.conversation.apply(&kind);
         let mut next = Some(kind);
         while let Some(kind) = next.take() {
-            let event = self.number(at, loop_id, kind);
+            let event = self.number(at, run_id, kind);
             if event.kind.is_durable() {
                 self.keep(&mut state, &event);
             }
@@ -223,15 +223,15 @@ impl EventLog {
                 debug_assert!(std::thread::panicking(), "{violation}");
             }
             if self.inner.observers.show(event, queue) == Shown::CallbackBroke {
-                next = Some(AgentEvent::Error { message: BROKEN_CALLBACK.into() });
+                next = Some(AgentEvent::Run(RunEvent::Error { message: BROKEN_CALLBACK.into() }));
             }
         }
     }
 
-    fn number(&self, at: Timestamp, loop_id: &LoopId, kind: AgentEvent) -> Event {
+    fn number(&self, at: Timestamp, run_id: &RunId, kind: AgentEvent) -> Event {
         let step = u64::from(kind.is_durable());
         let seq = self.inner.seq.fetch_add(step, Ordering::AcqRel) + step;
-        Event { seq, at, session_id: self.inner.session_id.clone(), loop_id: loop_id.clone(), kind }
+        Event { seq, at, session_id: self.inner.session_id.clone(), run_id: Some(run_id.clone()), kind }
     }
 
     /// Waits until all that was appended is safe; tells if anything could not be stored.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use rheon_types::{AgentEvent, Content, Event};
+use rheon_types::{AgentEvent, Content, Event, ToolEvent};
 use tokio::sync::Notify;
 
 /// How many events may wait before the run pauses for its reader. Above it, only what a running tool reports live is
@@ -116,8 +116,8 @@ impl EventQueue {
 /// What a report of a running tool weighs; 0 for anything else.
 fn report_bytes(event: &AgentEvent) -> usize {
     match event {
-        AgentEvent::ToolProgress { text, .. } => text.len() + 1,
-        AgentEvent::ToolUpdate { partial, .. } => {
+        AgentEvent::Tool(ToolEvent::Progress { text, .. }) => text.len() + 1,
+        AgentEvent::Tool(ToolEvent::Update { partial, .. }) => {
             partial.content.iter().map(Content::bytes).sum::<usize>() + 1
         }
         _ => 0,

@@ -13,7 +13,7 @@ pub struct Difference {
     /// The number of the event.
     pub seq: u64,
     /// Its dotted name in the log; that of the replayed event where the log has none.
-    pub name: &'static str,
+    pub name: String,
     /// The first byte of the JSON that differs.
     pub byte: usize,
     /// The recorded JSON around it; nothing if the log has no event here.
@@ -32,7 +32,7 @@ impl Difference {
         let byte = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
         Some(Self {
             seq: recorded.seq,
-            name: recorded.kind.name(),
+            name: recorded.kind.name().to_owned(),
             byte,
             recorded: Some(excerpt(&one, byte)),
             replayed: Some(excerpt(&other, byte)),
@@ -42,13 +42,25 @@ impl Difference {
     /// The log goes on where the loop does not.
     pub(super) fn missing(recorded: &Event) -> Self {
         let text = excerpt(&json(recorded), 0);
-        Self { seq: recorded.seq, name: recorded.kind.name(), byte: 0, recorded: Some(text), replayed: None }
+        Self {
+            seq: recorded.seq,
+            name: recorded.kind.name().to_owned(),
+            byte: 0,
+            recorded: Some(text),
+            replayed: None,
+        }
     }
 
     /// The loop goes on where the log does not.
     pub(super) fn surplus(replayed: &Event) -> Self {
         let text = excerpt(&json(replayed), 0);
-        Self { seq: replayed.seq, name: replayed.kind.name(), byte: 0, recorded: None, replayed: Some(text) }
+        Self {
+            seq: replayed.seq,
+            name: replayed.kind.name().to_owned(),
+            byte: 0,
+            recorded: None,
+            replayed: Some(text),
+        }
     }
 }
 

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rheon_types::event::Responder;
 use rheon_types::{
-    AgentEvent, AgentMessage, Answer, Author, Event, Message, Store, StoreError, Timestamp, ToolCallId,
+    AgentEvent, AgentMessage, Answer, ApprovalEvent, Author, ContextEvent, Event, Message, MessageEvent,
+    ModelEvent, RunEvent, Store, StoreError, Timestamp, ToolCallId, ToolEvent, TurnEvent,
 };
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -188,8 +189,11 @@ impl Director {
         }
         state.replayed.push(event.clone());
         state.next += 1;
-        state.is_start_due = matches!(event.kind, AgentEvent::LlmStart { .. } | AgentEvent::ToolStart { .. });
-        if let AgentEvent::LlmStart { .. } = event.kind {
+        state.is_start_due = matches!(
+            event.kind,
+            AgentEvent::Model(ModelEvent::Start { .. }) | AgentEvent::Tool(ToolEvent::Start { .. })
+        );
+        if let AgentEvent::Model(ModelEvent::Start { .. }) = event.kind {
             (state.is_cost_told, state.is_hidden_told) = (false, false);
         }
         self.take_from_outside(&mut state, place);
@@ -201,17 +205,23 @@ impl Director {
     fn prepare(&self, place: usize, event: &AgentEvent) {
         let next = self.next();
         match event {
-            AgentEvent::TurnStart { turn_index, .. } => self.queue_said(*turn_index, next),
-            AgentEvent::TurnEnd { tool_results, .. } if tool_results.is_empty() => self.keep_going(next),
+            AgentEvent::Turn(TurnEvent::Start { turn_index, .. }) => self.queue_said(*turn_index, next),
+            AgentEvent::Turn(TurnEvent::End { tool_results, .. }) if tool_results.is_empty() => {
+                self.keep_going(next)
+            }
             // Nobody prompted a run that only makes the window shorter, so that something waited if it goes on.
-            AgentEvent::CompactionEnd { .. } if next == 3 && self.script.is_compaction() => {
+            AgentEvent::Context(ContextEvent::CompactionEnd { .. })
+                if next == 3 && self.script.is_compaction() =>
+            {
                 self.keep_going(next);
             }
             _ => {}
         }
         match self.script.kind(next) {
-            Some(AgentEvent::ToolBlocked { reason, .. }) if reason == SKIPPED => self.queue_blank(),
-            Some(AgentEvent::ApprovalResolved { request_id, .. }) => {
+            Some(AgentEvent::Tool(ToolEvent::Blocked { reason, .. })) if reason == SKIPPED => {
+                self.queue_blank()
+            }
+            Some(AgentEvent::Approval(ApprovalEvent::Resolved { request_id, .. })) => {
                 match self.script.response(place, request_id.as_str()) {
                     // Nobody waits any more if the answer is refused; the next event tells.
                     Some((response, Responder::User)) => {
@@ -237,8 +247,11 @@ impl Director {
         }
         let is_empty = said.is_empty();
         let is_said = |at: &usize| match self.script.kind(*at) {
-            Some(AgentEvent::InputRejected { .. } | AgentEvent::MessageEnd { .. }) => true,
-            Some(AgentEvent::MessageStart { message }) => message.as_assistant().is_none(),
+            Some(
+                AgentEvent::Run(RunEvent::InputRejected { .. })
+                | AgentEvent::Message(MessageEvent::End { .. }),
+            ) => true,
+            Some(AgentEvent::Message(MessageEvent::Start { message })) => message.as_assistant().is_none(),
             Some(_) | None => false,
         };
         let after = (next..).find(|at| !is_said(at)).unwrap_or(next);
@@ -248,7 +261,7 @@ impl Director {
                 Entry::Rejected => placeholder(),
             });
         }
-        if !matches!(self.script.kind(after), Some(AgentEvent::TurnEnd { message: None, .. })) {
+        if !matches!(self.script.kind(after), Some(AgentEvent::Turn(TurnEvent::End { message: None, .. }))) {
             return;
         }
         match self.script.stops_at(after) {
@@ -265,7 +278,9 @@ impl Director {
     /// How many of the messages of the first turn are prompts.
     pub(super) fn prompts_len(&self, said: &[Entry]) -> usize {
         match self.script.kind(0) {
-            Some(AgentEvent::AgentStart { continuation: None, .. }) if !self.script.is_compaction() => {
+            Some(AgentEvent::Run(RunEvent::Start { continuation: None, .. }))
+                if !self.script.is_compaction() =>
+            {
                 said.iter().take_while(|entry| matches!(entry, Entry::Message(_))).count()
             }
             _ => 0,
@@ -276,20 +291,21 @@ impl Director {
     pub(super) fn is_reminder(&self, place: usize) -> bool {
         let Some(event) = self.script.event(place) else { return false };
         let before = place.checked_sub(2).and_then(|place| self.script.kind(place));
-        let AgentEvent::MessageStart { message } = &event.kind else { return false };
+        let AgentEvent::Message(MessageEvent::Start { message }) = &event.kind else { return false };
         let is_note = match message.as_llm() {
             Some(Message::User(user)) => user.author == Author::Runtime && user.timestamp == event.at,
             Some(Message::Assistant(_) | Message::ToolResult(_)) | None => false,
         };
-        is_note && matches!(before, Some(AgentEvent::TurnEnd { tool_results, .. }) if tool_results.is_empty())
+        is_note
+            && matches!(before, Some(AgentEvent::Turn(TurnEvent::End { tool_results, .. })) if tool_results.is_empty())
     }
 
     /// After a turn that leaves nothing to answer, the run goes on only if something waits.
     fn keep_going(&self, next: usize) {
         let waits = match self.script.kind(next) {
-            Some(AgentEvent::TurnStart { .. }) => !self.is_reminder(next + 1),
+            Some(AgentEvent::Turn(TurnEvent::Start { .. })) => !self.is_reminder(next + 1),
             // A limit ends a run only if it would have gone on.
-            Some(AgentEvent::MessageStart { .. }) => true,
+            Some(AgentEvent::Message(MessageEvent::Start { .. })) => true,
             _ => false,
         };
         if waits {

@@ -14,7 +14,7 @@ pub enum ReplayError {
         /// The number of the event.
         seq: u64,
         /// Its dotted name.
-        name: &'static str,
+        name: String,
         /// Why.
         problem: String,
     },

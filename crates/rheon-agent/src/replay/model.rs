@@ -6,8 +6,8 @@ use futures::StreamExt;
 use futures::stream::{iter, once, pending};
 use rheon_types::event::CompactionTrigger;
 use rheon_types::{
-    AgentEvent, Answer, AssistantMessage, Chunk, ChunkStream, Finished, MicroUsd, Provider, ProviderError,
-    ProviderErrorKind, Request, RunEnd, RunFailure, StopReason, Usage,
+    AgentEvent, Answer, AssistantMessage, Chunk, ChunkStream, ContextEvent, Finished, MessageEvent, MicroUsd,
+    ModelEvent, Provider, ProviderError, ProviderErrorKind, Request, RunEnd, RunFailure, StopReason, Usage,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -43,24 +43,29 @@ impl RecordedModel {
         let mut begun = None;
         for at in place..script.recorded.said {
             match script.kind(at)? {
-                AgentEvent::MessageStart { message } => begun = message.as_assistant(),
-                AgentEvent::CompactionStart { trigger: CompactionTrigger::Overflow, .. } => {
+                AgentEvent::Message(MessageEvent::Start { message }) => begun = message.as_assistant(),
+                AgentEvent::Context(ContextEvent::CompactionStart {
+                    trigger: CompactionTrigger::Overflow,
+                    ..
+                }) => {
                     return Some(Try::Unseen(too_long(None)));
                 }
-                AgentEvent::Retry { delay_ms, cause, .. } => {
+                AgentEvent::Model(ModelEvent::Retry { delay_ms, cause, .. }) => {
                     return Some(Try::Unseen(again(cause, *delay_ms)));
                 }
-                AgentEvent::MessageEnd { message } => {
+                AgentEvent::Message(MessageEvent::End { message }) => {
                     let answer = message.as_assistant()?.clone();
                     let ending = match answer.stop_reason {
                         StopReason::Stop | StopReason::ToolUse | StopReason::Length => Ending::Done,
                         StopReason::Aborted => Ending::Stopped,
                         StopReason::Error => Ending::Failed(match script.kind(at + 1) {
-                            Some(AgentEvent::Retry { delay_ms, cause, .. }) => again(cause, *delay_ms),
-                            Some(AgentEvent::CompactionStart {
+                            Some(AgentEvent::Model(ModelEvent::Retry { delay_ms, cause, .. })) => {
+                                again(cause, *delay_ms)
+                            }
+                            Some(AgentEvent::Context(ContextEvent::CompactionStart {
                                 trigger: CompactionTrigger::Overflow,
                                 ..
-                            }) => too_long(answer.error_message.as_deref()),
+                            })) => too_long(answer.error_message.as_deref()),
                             Some(_) | None => self.last_error(&answer),
                         }),
                     };
@@ -91,7 +96,7 @@ impl RecordedModel {
     /// The model call that is under way, as its end tells it: tokens and price.
     fn call_end(&self, place: usize) -> Option<(Usage, Option<MicroUsd>)> {
         self.director.script.kinds_from(place).find_map(|kind| match kind {
-            AgentEvent::LlmEnd { usage, cost, .. } => Some((*usage, *cost)),
+            AgentEvent::Model(ModelEvent::End { usage, cost, .. }) => Some((*usage, *cost)),
             _ => None,
         })
     }
@@ -105,11 +110,14 @@ impl RecordedModel {
         drop(state);
         let script = &self.director.script;
         let (mut left, _) = self.call_end(place)?;
-        let begin =
-            (0..place).rev().find(|at| matches!(script.kind(*at), Some(AgentEvent::LlmStart { .. })))?;
-        let call = script.kinds_from(begin).take_while(|kind| !matches!(kind, AgentEvent::LlmEnd { .. }));
+        let begin = (0..place)
+            .rev()
+            .find(|at| matches!(script.kind(*at), Some(AgentEvent::Model(ModelEvent::Start { .. }))))?;
+        let call = script
+            .kinds_from(begin)
+            .take_while(|kind| !matches!(kind, AgentEvent::Model(ModelEvent::End { .. })));
         for kind in call {
-            if let AgentEvent::MessageEnd { message } = kind
+            if let AgentEvent::Message(MessageEvent::End { message }) = kind
                 && let Some(answer) = message.as_assistant()
             {
                 left = without(left, answer.usage);
@@ -194,7 +202,9 @@ impl Provider for RecordedModel {
 
     fn stream(&self, request: Request, _cancel: CancellationToken) -> ChunkStream {
         let Reached::Place(place) = self.director.reached() else { return Box::pin(pending()) };
-        if let Some(AgentEvent::CompactionEnd { usage, .. }) = self.director.script.kind(place) {
+        if let Some(AgentEvent::Context(ContextEvent::CompactionEnd { usage, .. })) =
+            self.director.script.kind(place)
+        {
             let done = Chunk::Done { stop_reason: StopReason::Stop };
             return Box::pin(iter([Ok(Chunk::Usage { usage: *usage }), Ok(done)]));
         }
@@ -208,17 +218,19 @@ impl Provider for RecordedModel {
     fn count_tokens<'a>(&'a self, _request: &'a Request) -> Answer<'a, Option<u64>> {
         let Reached::Place(place) = self.director.reached() else { return Answer::Now(None) };
         Answer::Now(self.director.script.kinds_from(place).find_map(|kind| match kind {
-            AgentEvent::ContextUsage { tokens_used, .. } => Some(*tokens_used),
-            AgentEvent::LlmStart { tokens_estimate, .. } => Some(*tokens_estimate),
-            AgentEvent::CompactionStart { tokens_before, .. } => Some(*tokens_before),
-            AgentEvent::CompactionEnd { tokens_after, .. } => Some(*tokens_after),
+            AgentEvent::Context(ContextEvent::Usage { tokens_used, .. }) => Some(*tokens_used),
+            AgentEvent::Model(ModelEvent::Start { tokens_estimate, .. }) => Some(*tokens_estimate),
+            AgentEvent::Context(ContextEvent::CompactionStart { tokens_before, .. }) => Some(*tokens_before),
+            AgentEvent::Context(ContextEvent::CompactionEnd { tokens_after, .. }) => Some(*tokens_after),
             _ => None,
         }))
     }
 
     fn cost(&self, _asked: &str, _answered: &Finished) -> Option<MicroUsd> {
         let place = self.director.next();
-        if let Some(AgentEvent::CompactionEnd { cost, .. }) = self.director.script.kind(place) {
+        if let Some(AgentEvent::Context(ContextEvent::CompactionEnd { cost, .. })) =
+            self.director.script.kind(place)
+        {
             return *cost;
         }
         let (_, cost) = self.call_end(place)?;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use rheon_types::event::{ApprovalRequest, PermissionResponse, Responder};
 use rheon_types::{
-    AgentEvent, AgentOutput, Amendment, Answer, AskedBy, FilterVerdict, Flow, Gate, GateRequest, History,
-    Hook, HookPoint, InputFilter, Message, Opinion, Permit, RunEnd, ToolCall, ToolCallId, ToolError,
-    ToolResult, Usage, Verdict,
+    AgentEvent, AgentOutput, Amendment, Answer, ApprovalEvent, AskedBy, FilterVerdict, Flow, Gate,
+    GateRequest, History, Hook, HookPoint, InputFilter, Message, MessageEvent, Opinion, Permit, PlanEvent,
+    RunEnd, RunEvent, ToolCall, ToolCallId, ToolError, ToolEvent, ToolResult, TurnEvent, Usage, Verdict,
 };
 
 use super::director::{Director, Reached};
@@ -36,7 +36,7 @@ pub(super) fn hook_names<'a>(kinds: impl Iterator<Item = &'a AgentEvent>, names_
     let mut names: Vec<String> = vec!["recorded".into()];
     let (mut place, mut about) = (0, None);
     for kind in kinds {
-        let AgentEvent::HookRun { hook, call_id, .. } = kind else { continue };
+        let AgentEvent::Run(RunEvent::Hook { hook, call_id, .. }) = kind else { continue };
         if names.len() > names_max {
             break;
         }
@@ -64,15 +64,17 @@ impl Director {
             return Verdict::Allow;
         }
         match script.kind(place + said.len()) {
-            Some(AgentEvent::ToolBlocked { call_id: blocked, reason, .. })
+            Some(AgentEvent::Tool(ToolEvent::Blocked { call_id: blocked, reason, .. }))
                 if said.is_empty() && blocked == call_id && !self.is_skipped_late(place, reason) =>
             {
                 Verdict::Deny { reason: reason.clone() }
             }
-            Some(AgentEvent::PlanQueued { change }) if said.is_empty() && change.call_id == *call_id => {
+            Some(AgentEvent::Plan(PlanEvent::Queued { change }))
+                if said.is_empty() && change.call_id == *call_id =>
+            {
                 Verdict::Queue { change: (**change).clone() }
             }
-            Some(AgentEvent::ApprovalRequired { request })
+            Some(AgentEvent::Approval(ApprovalEvent::Required { request }))
                 if request.call_id == *call_id && !script.is_of_tool(request) =>
             {
                 Verdict::Ask {
@@ -90,15 +92,18 @@ impl Director {
     /// Whether a call was skipped by a hook right before it would have run: nothing was asked after it.
     fn is_skipped_late(&self, place: usize, reason: &str) -> bool {
         let later = self.script.kinds_from(place + 1).take_while(|kind| {
-            !matches!(kind, AgentEvent::ToolStart { .. } | AgentEvent::MessageStart { .. })
+            !matches!(
+                kind,
+                AgentEvent::Tool(ToolEvent::Start { .. }) | AgentEvent::Message(MessageEvent::Start { .. })
+            )
         });
         reason.starts_with(SKIPPED_BY_HOOK)
             && later.into_iter().all(|kind| {
                 !matches!(
                     kind,
-                    AgentEvent::ApprovalRequired { .. }
-                        | AgentEvent::PlanQueued { .. }
-                        | AgentEvent::HookRun { .. }
+                    AgentEvent::Approval(ApprovalEvent::Required { .. })
+                        | AgentEvent::Plan(PlanEvent::Queued { .. })
+                        | AgentEvent::Run(RunEvent::Hook { .. })
                 )
             })
     }
@@ -148,7 +153,9 @@ impl InputFilter for RecordedFilter {
     fn check<'a>(&'a self, _message: &'a Message) -> Answer<'a, FilterVerdict> {
         let Reached::Place(place) = self.0.reached() else { return Answer::later(pending()) };
         Answer::Now(match self.0.script.kind(place) {
-            Some(AgentEvent::InputRejected { reason }) => FilterVerdict::Reject(reason.clone()),
+            Some(AgentEvent::Run(RunEvent::InputRejected { reason })) => {
+                FilterVerdict::Reject(reason.clone())
+            }
             Some(_) | None => FilterVerdict::Pass,
         })
     }
@@ -179,12 +186,12 @@ impl Hook for RecordedHook {
         self.names.get(self.index).map_or("recorded", String::as_str)
     }
 
-    fn before_loop<'a>(&'a self, _history: &'a History, _loop_index: usize) -> Answer<'a, Flow> {
+    fn before_run<'a>(&'a self, _history: &'a History, _run_index: usize) -> Answer<'a, Flow> {
         if !self.is_first() {
             return Answer::Now(Flow::Continue);
         }
-        let is_start = |kind: &AgentEvent| matches!(kind, AgentEvent::AgentStart { .. });
-        let flow = self.director.ends_here(HookPoint::BeforeLoop, is_start);
+        let is_start = |kind: &AgentEvent| matches!(kind, AgentEvent::Run(RunEvent::Start { .. }));
+        let flow = self.director.ends_here(HookPoint::BeforeRun, is_start);
         self.director.unless_over(flow)
     }
 
@@ -192,7 +199,7 @@ impl Hook for RecordedHook {
         if !self.is_first() {
             return Answer::Now(Flow::Continue);
         }
-        let is_turn = |kind: &AgentEvent| matches!(kind, AgentEvent::TurnStart { .. });
+        let is_turn = |kind: &AgentEvent| matches!(kind, AgentEvent::Turn(TurnEvent::Start { .. }));
         let flow = self.director.ends_here(HookPoint::BeforeTurn, is_turn);
         self.director.unless_over(flow)
     }
@@ -233,7 +240,7 @@ impl Hook for RecordedHook {
     fn before_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Flow> {
         let Reached::Place(place) = self.director.reached() else { return Answer::later(pending()) };
         Answer::Now(match self.director.script.kind(place) {
-            Some(AgentEvent::ToolBlocked { call_id, reason, .. }) if *call_id == call.id => {
+            Some(AgentEvent::Tool(ToolEvent::Blocked { call_id, reason, .. })) if *call_id == call.id => {
                 match reason.strip_prefix(SKIPPED_BY_HOOK) {
                     Some(reason) => Flow::Veto(reason.to_owned()),
                     None => Flow::Continue,
@@ -266,8 +273,8 @@ impl Hook for RecordedHook {
     fn before_stop<'a>(&'a self, _history: &'a History, _vetoes: u32) -> Answer<'a, Flow> {
         let Reached::Place(place) = self.director.reached() else { return Answer::later(pending()) };
         let has_hooks = self.director.script.has_hooks();
-        let is_going_on =
-            has_hooks && matches!(self.director.script.kind(place), Some(AgentEvent::TurnStart { .. }));
+        let is_going_on = has_hooks
+            && matches!(self.director.script.kind(place), Some(AgentEvent::Turn(TurnEvent::Start { .. })));
         let said = self.director.script.said_from(place + 1).into_iter().next();
         Answer::Now(match said {
             Some(Entry::Message(message)) if is_going_on && self.is_first() => {
@@ -277,7 +284,7 @@ impl Hook for RecordedHook {
         })
     }
 
-    fn after_loop<'a>(&'a self, _output: &'a AgentOutput) -> Answer<'a, ()> {
+    fn after_run<'a>(&'a self, _output: &'a AgentOutput) -> Answer<'a, ()> {
         Answer::Now(())
     }
 

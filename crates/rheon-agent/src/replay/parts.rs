@@ -1,7 +1,10 @@
 //! A log cut into the runs it is made of, and what stands between them. Pure.
 
 use rheon_types::event::Responder;
-use rheon_types::{AgentEvent, Event, HookPoint, LoopId, RunEnd, StopReason};
+use rheon_types::{
+    AgentEvent, ApprovalEvent, BudgetEvent, ContextEvent, Event, HookPoint, MessageEvent, ModelEvent,
+    PlanEvent, RunEnd, RunEvent, RunId, StopReason, ToolEvent, TurnEvent,
+};
 
 use super::error::ReplayError;
 use crate::close::limit_in_note;
@@ -24,57 +27,60 @@ pub(super) struct Recorded {
     pub(super) own: Vec<(Event, Vec<Event>)>,
     /// How many of its events the loop said; what follows was said for it after a crash.
     pub(super) said: usize,
-    pub(super) loop_id: LoopId,
+    pub(super) run_id: RunId,
 }
 
 /// The parts of a log, in order.
 pub(super) fn parts(events: impl IntoIterator<Item = Event>) -> Result<Vec<Part>, ReplayError> {
     let mut parts = Vec::new();
-    let mut open: Option<(LoopId, Vec<Event>)> = None;
+    let mut open: Option<(RunId, Vec<Event>)> = None;
     for event in events.into_iter().filter(|event| event.kind.is_durable()) {
-        let is_end = matches!(event.kind, AgentEvent::AgentEnd { .. });
+        let is_end = matches!(event.kind, AgentEvent::Run(RunEvent::End { .. }));
         match &mut open {
-            Some((loop_id, run)) if *loop_id == event.loop_id || is_from_outside(&event.kind) => {
-                let is_over = is_end && *loop_id == event.loop_id;
+            Some((run_id, run)) if event.is_of(run_id) || is_from_outside(&event.kind) => {
+                let is_over = is_end && event.is_of(run_id);
                 run.push(event);
-                if is_over && let Some((loop_id, events)) = open.take() {
-                    parts.extend(one_run(loop_id, events));
+                if is_over && let Some((run_id, events)) = open.take() {
+                    parts.extend(one_run(run_id, events));
                 }
             }
-            Some((loop_id, _)) => {
-                let problem = format!("it is of run {}, while run {loop_id} is under way", event.loop_id);
+            Some((run_id, _)) => {
+                let other = event.run_id.as_ref().map_or("none", RunId::as_str);
+                let problem = format!("it is of run {other}, while run {run_id} is in progress");
                 return Err(unsupported(&event, problem));
             }
-            None => match event.kind {
-                AgentEvent::AgentEnd { .. } => {
-                    parts.push(Part::Run(Recorded::new(event.loop_id.clone(), vec![event])));
+            None => match (&event.kind, &event.run_id) {
+                (AgentEvent::Run(RunEvent::End { .. }), Some(run_id)) => {
+                    parts.push(Part::Run(Recorded::new(run_id.clone(), vec![event])));
                 }
-                AgentEvent::AgentStart { .. } => open = Some((event.loop_id.clone(), vec![event])),
+                (AgentEvent::Run(RunEvent::Start { .. }), Some(run_id)) => {
+                    open = Some((run_id.clone(), vec![event]));
+                }
                 _ if is_from_outside(&event.kind) => parts.push(Part::Loose(Box::new(event))),
                 _ => return Err(unsupported(&event, "the beginning of its run is not in the log".into())),
             },
         }
     }
-    if let Some((loop_id, events)) = open {
-        parts.extend(one_run(loop_id, events));
+    if let Some((run_id, events)) = open {
+        parts.extend(one_run(run_id, events));
     }
     Ok(parts)
 }
 
 /// A run; or its events one by one, if it was brought from elsewhere (the loop says what it obeys), or if its window counted
 /// before the log said how full it might be.
-fn one_run(loop_id: LoopId, events: Vec<Event>) -> Vec<Part> {
+fn one_run(run_id: RunId, events: Vec<Event>) -> Vec<Part> {
     let settings = events.first().and_then(|event| match &event.kind {
-        AgentEvent::AgentStart { settings, .. } => settings.as_deref(),
+        AgentEvent::Run(RunEvent::Start { settings, .. }) => settings.as_deref(),
         _ => None,
     });
     let is_of_window = |event: &Event| {
         matches!(
             &event.kind,
-            AgentEvent::ContextUsage { .. }
-                | AgentEvent::CompactionWarning { .. }
-                | AgentEvent::CompactionStart { .. }
-                | AgentEvent::CompactionEnd { .. }
+            AgentEvent::Context(ContextEvent::Usage { .. })
+                | AgentEvent::Context(ContextEvent::CompactionWarning { .. })
+                | AgentEvent::Context(ContextEvent::CompactionStart { .. })
+                | AgentEvent::Context(ContextEvent::CompactionEnd { .. })
         )
     };
     let is_playable = match settings {
@@ -84,11 +90,11 @@ fn one_run(loop_id: LoopId, events: Vec<Event>) -> Vec<Part> {
     if !is_playable {
         return events.into_iter().map(|event| Part::Loose(Box::new(event))).collect();
     }
-    vec![Part::Run(Recorded::new(loop_id, events))]
+    vec![Part::Run(Recorded::new(run_id, events))]
 }
 
 fn unsupported(event: &Event, problem: String) -> ReplayError {
-    ReplayError::Unsupported { seq: event.seq, name: event.kind.name(), problem }
+    ReplayError::Unsupported { seq: event.seq, name: event.kind.name().to_owned(), problem }
 }
 
 impl Part {
@@ -107,7 +113,7 @@ impl Recorded {
         self.all.first().map_or(0, |event| event.seq)
     }
 
-    fn new(loop_id: LoopId, all: Vec<Event>) -> Self {
+    fn new(run_id: RunId, all: Vec<Event>) -> Self {
         let mut own: Vec<(Event, Vec<Event>)> = Vec::with_capacity(all.len());
         for event in &all {
             match own.last_mut() {
@@ -121,13 +127,13 @@ impl Recorded {
         let session_id = own.first().map(|(event, _)| event.session_id.clone());
         let is_foreign = |(event, _): &(Event, Vec<Event>)| Some(&event.session_id) != session_id.as_ref();
         said = own.iter().position(is_foreign).map_or(said, |place| said.min(place));
-        Self { all, own, said, loop_id }
+        Self { all, own, said, run_id }
     }
 
     /// Why the run ended, if the loop came to its end.
     pub(super) fn end(&self) -> Option<&RunEnd> {
         match self.own.get(self.said.checked_sub(1)?).map(|(event, _)| &event.kind) {
-            Some(AgentEvent::AgentEnd { output }) => Some(&output.end),
+            Some(AgentEvent::Run(RunEvent::End { output })) => Some(&output.end),
             _ => None,
         }
     }
@@ -136,44 +142,14 @@ impl Recorded {
 /// Whether an event does not come from the loop: it is taken as it was recorded.
 pub(super) fn is_from_outside(kind: &AgentEvent) -> bool {
     match kind {
-        AgentEvent::TaskUpdate { .. }
-        | AgentEvent::ModeChanged { .. }
-        | AgentEvent::PlanResolved { .. }
-        | AgentEvent::Checkpoint { .. }
-        | AgentEvent::Error { .. }
-        | AgentEvent::SubagentStart { .. }
-        | AgentEvent::SubagentEnd { .. }
-        | AgentEvent::ParallelStart { .. }
-        | AgentEvent::ParallelEnd { .. } => true,
-        AgentEvent::HookRun { point, .. } => *point != HookPoint::PermitTool,
-        AgentEvent::AgentStart { .. }
-        | AgentEvent::AgentEnd { .. }
-        | AgentEvent::TurnStart { .. }
-        | AgentEvent::TurnEnd { .. }
-        | AgentEvent::LlmStart { .. }
-        | AgentEvent::LlmEnd { .. }
-        | AgentEvent::MessageStart { .. }
-        | AgentEvent::MessageEnd { .. }
-        | AgentEvent::TextDelta { .. }
-        | AgentEvent::ThinkingDelta { .. }
-        | AgentEvent::ToolCallDelta { .. }
-        | AgentEvent::ToolStart { .. }
-        | AgentEvent::ToolUpdate { .. }
-        | AgentEvent::ToolProgress { .. }
-        | AgentEvent::ToolEnd { .. }
-        | AgentEvent::ToolBlocked { .. }
-        | AgentEvent::ApprovalRequired { .. }
-        | AgentEvent::ApprovalResolved { .. }
-        | AgentEvent::PlanQueued { .. }
-        | AgentEvent::InputRejected { .. }
-        | AgentEvent::ContextUsage { .. }
-        | AgentEvent::CompactionWarning { .. }
-        | AgentEvent::CompactionStart { .. }
-        | AgentEvent::CompactionEnd { .. }
-        | AgentEvent::BudgetWarning { .. }
-        | AgentEvent::BudgetExceeded { .. }
-        | AgentEvent::Retry { .. }
-        | AgentEvent::Recovered { .. } => false,
+        AgentEvent::Session(_)
+        | AgentEvent::Plan(PlanEvent::Tasks { .. } | PlanEvent::Resolved { .. })
+        | AgentEvent::Run(RunEvent::Error { .. })
+        | AgentEvent::Child(_)
+        | AgentEvent::Budget(BudgetEvent::Changed { .. })
+        | AgentEvent::Unknown(_) => true,
+        AgentEvent::Run(RunEvent::Hook { point, .. }) => *point != HookPoint::PermitTool,
+        _ => false,
     }
 }
 
@@ -183,7 +159,7 @@ const CRASH_WORDS: [&str; 2] = ["the program ended before", "the program ended w
 /// How many of the events the loop said itself. A run that a crash cut off and that was closed when its session was
 /// resumed ends with events that no loop made.
 fn said_by_loop(kinds: &[&AgentEvent]) -> usize {
-    let Some(AgentEvent::AgentEnd { output }) = kinds.last() else { return kinds.len() };
+    let Some(AgentEvent::Run(RunEvent::End { output })) = kinds.last() else { return kinds.len() };
     if output.end != RunEnd::Aborted {
         return kinds.len();
     }
@@ -198,8 +174,8 @@ fn said_by_loop(kinds: &[&AgentEvent]) -> usize {
     };
     // What stands right before it may be part of the closing too: its own beginning, and questions that were withdrawn.
     let is_before = |kind: &&&AgentEvent| match kind {
-        AgentEvent::ApprovalResolved { by: Responder::Cancelled, .. } => true,
-        AgentEvent::MessageStart { message } => {
+        AgentEvent::Approval(ApprovalEvent::Resolved { by: Responder::Cancelled, .. }) => true,
+        AgentEvent::Message(MessageEvent::Start { message }) => {
             message.as_assistant().is_some_and(|answer| answer.error_message.is_some())
         }
         _ => false,
@@ -209,18 +185,21 @@ fn said_by_loop(kinds: &[&AgentEvent]) -> usize {
 
 /// Whether this ends a turn in which the model was not asked, or a run.
 fn is_end(kind: &AgentEvent) -> bool {
-    matches!(kind, AgentEvent::TurnEnd { message: None, .. } | AgentEvent::AgentEnd { .. })
+    matches!(
+        kind,
+        AgentEvent::Turn(TurnEvent::End { message: None, .. }) | AgentEvent::Run(RunEvent::End { .. })
+    )
 }
 
 /// Whether the loop waits for nothing after this, so that only a crash can come before what it says next.
 fn goes_on_at_once(kind: &AgentEvent) -> bool {
     match kind {
-        AgentEvent::ContextUsage { .. }
-        | AgentEvent::CompactionWarning { .. }
-        | AgentEvent::CompactionEnd { .. }
-        | AgentEvent::BudgetWarning { .. }
-        | AgentEvent::BudgetExceeded { .. } => true,
-        AgentEvent::MessageEnd { message } => limit_in_note(message).is_some(),
+        AgentEvent::Context(ContextEvent::Usage { .. })
+        | AgentEvent::Context(ContextEvent::CompactionWarning { .. })
+        | AgentEvent::Context(ContextEvent::CompactionEnd { .. })
+        | AgentEvent::Budget(BudgetEvent::Warning { .. })
+        | AgentEvent::Budget(BudgetEvent::Exceeded { .. }) => true,
+        AgentEvent::Message(MessageEvent::End { message }) => limit_in_note(message).is_some(),
         _ => false,
     }
 }
@@ -229,12 +208,14 @@ fn goes_on_at_once(kind: &AgentEvent) -> bool {
 fn is_closing(kind: &AgentEvent) -> bool {
     let is_crash = |text: &str| CRASH_WORDS.iter().any(|words| text.contains(words));
     match kind {
-        AgentEvent::MessageEnd { message } => message.as_assistant().is_some_and(|answer| {
+        AgentEvent::Message(MessageEvent::End { message }) => message.as_assistant().is_some_and(|answer| {
             answer.stop_reason == StopReason::Aborted && answer.error_message.as_deref().is_some_and(is_crash)
         }),
-        AgentEvent::LlmEnd { stop_reason: StopReason::Aborted, first_token_ms: None, .. } => true,
-        AgentEvent::ToolEnd { result, is_error: true, .. } => is_crash(&result.as_text()),
-        AgentEvent::ToolBlocked { reason, .. } => is_crash(reason),
+        AgentEvent::Model(ModelEvent::End {
+            stop_reason: StopReason::Aborted, first_token_ms: None, ..
+        }) => true,
+        AgentEvent::Tool(ToolEvent::End { result, is_error: true, .. }) => is_crash(&result.as_text()),
+        AgentEvent::Tool(ToolEvent::Blocked { reason, .. }) => is_crash(reason),
         _ => false,
     }
 }
@@ -242,7 +223,7 @@ fn is_closing(kind: &AgentEvent) -> bool {
 /// Whether the price of every model call is known, and there was one. A store that closes a run does not know it.
 fn is_cost_known(kinds: &[&AgentEvent]) -> bool {
     let costs = kinds.iter().filter_map(|kind| match kind {
-        AgentEvent::LlmEnd { cost, .. } => Some(cost.is_some()),
+        AgentEvent::Model(ModelEvent::End { cost, .. }) => Some(cost.is_some()),
         _ => None,
     });
     let known: Vec<bool> = costs.collect();

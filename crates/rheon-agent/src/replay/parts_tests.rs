@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rheon_types::event::{PermissionDecision, Responder, RunWindow, Scope};
 use rheon_types::{
-    AgentEvent, AgentOutput, Event, LoopId, RunEnd, SessionId, StopReason, Timestamp, ToolError, ToolResult,
-    Usage,
+    AgentEvent, AgentOutput, ApprovalEvent, ContextEvent, Event, ModelEvent, RunEnd, RunEvent, RunId,
+    SessionEvent, SessionId, StopReason, Timestamp, ToolError, ToolEvent, ToolResult, TurnEvent, Usage,
 };
 
 use super::parts::{Part, parts};
@@ -15,28 +15,28 @@ fn events(run: &str, kinds: Vec<AgentEvent>) -> Vec<Event> {
         seq,
         at: Timestamp::from_millis(0),
         session_id: SessionId::from("s"),
-        loop_id: LoopId::from(run),
+        run_id: Some(RunId::from(run)),
         kind,
     };
     (1..).zip(kinds).map(event).collect()
 }
 
 fn start() -> AgentEvent {
-    AgentEvent::AgentStart {
+    AgentEvent::Run(RunEvent::Start {
         agent_id: "a".into(),
-        parent_loop_id: None,
+        parent_run_id: None,
         continuation: None,
         model: "m".into(),
         metadata: None,
         settings: Some(Arc::default()),
         history: None,
         cuts: Vec::new(),
-    }
+    })
 }
 
 fn begun_with_window() -> AgentEvent {
     let mut start = start();
-    if let AgentEvent::AgentStart { settings: Some(settings), .. } = &mut start {
+    if let AgentEvent::Run(RunEvent::Start { settings: Some(settings), .. }) = &mut start {
         Arc::make_mut(settings).window = Some(RunWindow::default());
     }
     start
@@ -44,11 +44,11 @@ fn begun_with_window() -> AgentEvent {
 
 fn end() -> AgentEvent {
     let output = AgentOutput::new(RunEnd::Aborted);
-    AgentEvent::AgentEnd { output: Arc::new(output) }
+    AgentEvent::Run(RunEvent::End { output: Arc::new(output) })
 }
 
 fn noted(id: &str) -> AgentEvent {
-    AgentEvent::Checkpoint { id: id.into(), label: String::new() }
+    AgentEvent::Session(SessionEvent::Checkpoint { id: id.into(), label: String::new() })
 }
 
 /// Each part as text: how many events it has, how many are the loop's own, how many it said itself.
@@ -71,40 +71,41 @@ fn events_from_outside_stand_beside_the_run() {
 
 #[test]
 fn what_was_said_after_a_crash_is_not_the_loops() {
-    let resolved = AgentEvent::ApprovalResolved {
+    let resolved = AgentEvent::Approval(ApprovalEvent::Resolved {
         request_id: "q".into(),
         decision: PermissionDecision::Deny,
         scope: Scope::Once,
         by: Responder::Cancelled,
         arguments: None,
-    };
+    });
     let in_doubt = ToolError::Cancelled("In doubt: the program ended while this ran, so look.".into());
-    let ended = AgentEvent::ToolEnd {
+    let ended = AgentEvent::Tool(ToolEvent::End {
         call_id: "c".into(),
         name: "t".into(),
         result: Arc::new(ToolResult::from(&in_doubt)),
         is_error: true,
         duration_ms: 0,
-        child_loop_id: None,
-    };
+        child_run_id: None,
+    });
     assert_eq!(shown(events("r", vec![start(), resolved.clone(), ended, end()])), "run 4 4 1");
-    let call = AgentEvent::LlmEnd {
+    let call = AgentEvent::Model(ModelEvent::End {
         usage: Usage::default(),
         stop_reason: StopReason::Stop,
         cost: Some(rheon_types::MicroUsd(5)),
         first_token_ms: Some(1),
         duration_ms: 2,
-    };
+    });
     assert_eq!(shown(events("r", vec![start(), call, end()])), "run 3 3 2", "its cost would be known");
     assert_eq!(shown(events("r", vec![start(), resolved, end()])), "run 3 3 3", "somebody cancelled it");
-    let turn = AgentEvent::TurnStart { turn_index: 0, triggered_by: rheon_types::TurnTrigger::User };
-    let full = AgentEvent::ContextUsage { tokens_used: 1, tokens_window: 2 };
-    let over = AgentEvent::TurnEnd {
+    let turn =
+        AgentEvent::Turn(TurnEvent::Start { turn_index: 0, triggered_by: rheon_types::TurnTrigger::User });
+    let full = AgentEvent::Context(ContextEvent::Usage { tokens_used: 1, tokens_window: 2 });
+    let over = AgentEvent::Turn(TurnEvent::End {
         turn_index: 0,
         message: None,
         tool_results: Vec::new(),
         usage: Usage::default(),
-    };
+    });
     let kinds = vec![begun_with_window(), turn, full, over, end()];
     assert_eq!(shown(events("r", kinds)), "run 5 5 3", "there was no time to cancel it");
 }
@@ -112,12 +113,13 @@ fn what_was_said_after_a_crash_is_not_the_loops() {
 #[test]
 fn two_runs_at_once_and_a_run_without_a_beginning_are_refused_with_their_place() {
     let mut both = events("r", vec![start(), start(), end(), end()]);
-    both[1].loop_id = "other".into();
+    both[1].run_id = Some("other".into());
     assert_eq!(
         shown(both),
         "event 2 (agent.start) cannot be replayed: it is of run other, while run r is under way"
     );
-    let turn = AgentEvent::TurnStart { turn_index: 0, triggered_by: rheon_types::TurnTrigger::User };
+    let turn =
+        AgentEvent::Turn(TurnEvent::Start { turn_index: 0, triggered_by: rheon_types::TurnTrigger::User });
     assert_eq!(
         shown(events("r", vec![turn])),
         "event 1 (turn.start) cannot be replayed: the beginning of its run is not in the log"

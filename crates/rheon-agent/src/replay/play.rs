@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use rheon_types::{
-    AgentEvent, AgentId, AgentMessage, Effect, Event, History, Hook, OutputSchema, RunEnd, Store, Tool,
-    ToolName, TurnTrigger,
+    AgentEvent, AgentId, AgentMessage, Effect, Event, History, Hook, MessageEvent, ModelEvent, OutputSchema,
+    RunEnd, RunEvent, RunId, Store, Tool, ToolEvent, ToolName, TurnEvent, TurnTrigger,
 };
 
 use super::difference::Difference;
@@ -26,7 +26,7 @@ use super::tools::RecordedTool;
 use super::window::{RecordedReminder, RecordedStrategy};
 use crate::budget::Purse;
 use crate::call_ids::CallIds;
-use crate::config::{ContextParts, ExecutionLimits, LoopConfig, RequestSettings, Settings, ToolExecution};
+use crate::config::{ContextParts, ExecutionLimits, RequestSettings, RunConfig, Settings, ToolExecution};
 use crate::context::{CheckSettings, Compaction, Told, WindowSettings};
 use crate::conversation::Conversation;
 use crate::halt::Stop;
@@ -73,7 +73,7 @@ pub(super) async fn play(
         .with_window(told.history(), told.cuts());
     director.watch(&log);
     let (identity, conversation, start) = beginning(&director, &first, told);
-    let log = RunLog { log, loop_id: first.loop_id.clone(), queue: None };
+    let log = RunLog { log, run_id: identity.run_id.clone(), queue: None };
     let limit = director.script.duration_max();
     let stop = Stop::told(director.token.clone(), Arc::clone(&director.passed), limit);
     let call_ids = CallIds::from(conversation.history());
@@ -137,20 +137,20 @@ fn leave(director: &Director) -> Result<Played, ReplayError> {
     Ok(Played { events, taken })
 }
 
-fn config(director: &Arc<Director>, first: &Event) -> Result<LoopConfig, ReplayError> {
+fn config(director: &Arc<Director>, first: &Event) -> Result<RunConfig, ReplayError> {
     let script = &director.script;
     let answered_by = script.first_answer().map(|answer| answer.provider.clone());
     let id = answered_by.unwrap_or_else(|| "recorded".into());
     let names: Arc<[String]> = hook_names(script.kinds_from(0), HOOKS_MAX).into();
     if names.len() > HOOKS_MAX {
         let problem = format!("its run has more than {HOOKS_MAX} hooks");
-        return Err(ReplayError::Unsupported { seq: first.seq, name: first.kind.name(), problem });
+        return Err(ReplayError::Unsupported { seq: first.seq, name: first.kind.name().to_owned(), problem });
     }
     let hook = |index| -> Arc<dyn Hook> {
         Arc::new(RecordedHook { director: Arc::clone(director), names: Arc::clone(&names), index })
     };
     let provider = Arc::new(RecordedModel { director: Arc::clone(director), id });
-    Ok(LoopConfig {
+    Ok(RunConfig {
         gate: Arc::new(RecordedGate(Arc::clone(director))),
         hooks: (0..names.len()).map(hook).collect(),
         filters: vec![Arc::new(RecordedFilter(Arc::clone(director)))],
@@ -163,12 +163,12 @@ fn config(director: &Arc<Director>, first: &Event) -> Result<LoopConfig, ReplayE
             strategy: Arc::new(RecordedStrategy(Arc::clone(director))),
         },
         settings: settings(script),
-        ..LoopConfig::new(provider)
+        ..RunConfig::new(provider)
     })
 }
 
 /// What the run was paid from, if it had a budget.
-fn purse(director: &Arc<Director>, config: &LoopConfig) -> Option<Arc<dyn Purse>> {
+fn purse(director: &Arc<Director>, config: &RunConfig) -> Option<Arc<dyn Purse>> {
     let (director, clock) = (Arc::clone(director), Arc::clone(&config.clock));
     let has_budget = director.script.has_budget();
     has_budget.then(|| Arc::new(RecordedPurse { director, clock }) as Arc<dyn Purse>)
@@ -179,8 +179,10 @@ fn tools(director: &Arc<Director>) -> Vec<Arc<dyn Tool>> {
     let mut effects: BTreeMap<ToolName, Effect> = BTreeMap::new();
     for kind in director.script.kinds_from(0) {
         match kind {
-            AgentEvent::ToolStart { name, effect, .. } => drop(effects.insert(name.clone(), *effect)),
-            AgentEvent::MessageEnd { message } => {
+            AgentEvent::Tool(ToolEvent::Start { name, effect, .. }) => {
+                effects.insert(name.clone(), *effect);
+            }
+            AgentEvent::Message(MessageEvent::End { message }) => {
                 for call in message.as_assistant().into_iter().flat_map(|answer| answer.tool_calls()) {
                     effects.entry(call.name.clone()).or_default();
                 }
@@ -198,15 +200,15 @@ fn tools(director: &Arc<Director>) -> Vec<Arc<dyn Tool>> {
 fn settings(script: &Script) -> Settings {
     let defaults = Settings::default();
     let model = match script.kind(0) {
-        Some(AgentEvent::AgentStart { model, .. }) => Arc::clone(model),
+        Some(AgentEvent::Run(RunEvent::Start { model, .. })) => Arc::clone(model),
         Some(_) | None => Arc::clone(&defaults.model),
     };
     let first_turn_trigger = script.kinds_from(0).find_map(|kind| match kind {
-        AgentEvent::TurnStart { triggered_by, .. } => Some(*triggered_by),
+        AgentEvent::Turn(TurnEvent::Start { triggered_by, .. }) => Some(*triggered_by),
         _ => None,
     });
     let retries_tried = script.kinds_from(0).find_map(|kind| match kind {
-        AgentEvent::Retry { attempts_max, .. } => Some(*attempts_max),
+        AgentEvent::Model(ModelEvent::Retry { attempts_max, .. }) => Some(*attempts_max),
         _ => None,
     });
     let obeyed = script.settings();
@@ -259,28 +261,28 @@ fn settings(script: &Script) -> Settings {
 fn beginning(director: &Director, first: &Event, told: &Told) -> (Identity, Conversation, Start) {
     let mut identity = Identity {
         agent_id: AgentId::from(""),
-        loop_id: first.loop_id.clone(),
-        parent_loop_id: None,
+        run_id: first.run_id.clone().unwrap_or_else(|| RunId::from("")),
+        parent_run_id: None,
         continuation: None,
-        loop_index: 0,
+        run_index: 0,
         metadata: None,
         settings: None,
     };
     let (mut begun, mut cuts) = (crate::context::go_back(told.history(), None), told.cuts());
-    if let AgentEvent::AgentStart {
+    if let AgentEvent::Run(RunEvent::Start {
         agent_id,
-        parent_loop_id,
+        parent_run_id,
         continuation,
         metadata,
         history,
         cuts: brought,
         settings,
         model: _,
-    } = &first.kind
+    }) = &first.kind
     {
         identity.settings = settings.clone();
         identity.agent_id = agent_id.clone();
-        identity.parent_loop_id = parent_loop_id.clone();
+        identity.parent_run_id = parent_run_id.clone();
         identity.continuation = continuation.clone();
         identity.metadata = metadata.clone();
         (begun, cuts) = match history {
@@ -304,7 +306,7 @@ fn beginning(director: &Director, first: &Event, told: &Told) -> (Identity, Conv
 fn prompts(director: &Director) -> Vec<AgentMessage> {
     let script = &director.script;
     let place = match script.kind(1) {
-        Some(AgentEvent::TurnStart { .. }) => 2,
+        Some(AgentEvent::Turn(TurnEvent::Start { .. })) => 2,
         Some(_) | None => 1,
     };
     let mut said = script.said_from(place);

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use rheon_types::event::{Ledger, Reserved};
-use rheon_types::{AgentEvent, Clock, LimitKind, RunEnd};
+use rheon_types::{AgentEvent, BudgetEvent, Clock, LimitKind, ModelEvent, RunEnd, ToolEvent, TurnEvent};
 
 use super::director::{Director, Reached};
 use super::script::Script;
@@ -24,9 +24,9 @@ impl Script {
             || self.kinds_from(0).any(|kind| {
                 matches!(
                     kind,
-                    AgentEvent::LlmStart { reserved: Some(_), .. }
-                        | AgentEvent::BudgetWarning { .. }
-                        | AgentEvent::BudgetExceeded { .. }
+                    AgentEvent::Model(ModelEvent::Start { reserved: Some(_), .. })
+                        | AgentEvent::Budget(BudgetEvent::Warning { .. })
+                        | AgentEvent::Budget(BudgetEvent::Exceeded { .. })
                 )
             })
     }
@@ -38,10 +38,12 @@ impl Script {
     /// Whether the model was told that the call before the event at `place` is the last one: then no tool ran, and the run
     /// ended with the turn, though nothing was refused. Where neither is in the log, it made no difference.
     fn is_last_call(&self, place: usize) -> bool {
-        let is_not_run =
-            |kind: &AgentEvent| matches!(kind, AgentEvent::ToolBlocked { reason, .. } if reason == NOT_RUN);
+        let is_not_run = |kind: &AgentEvent| matches!(kind, AgentEvent::Tool(ToolEvent::Blocked { reason, .. }) if reason == NOT_RUN);
         let goes_on = |kind: &AgentEvent| {
-            matches!(kind, AgentEvent::TurnStart { .. } | AgentEvent::BudgetExceeded { .. })
+            matches!(
+                kind,
+                AgentEvent::Turn(TurnEvent::Start { .. }) | AgentEvent::Budget(BudgetEvent::Exceeded { .. })
+            )
         };
         self.turn_from(place).any(is_not_run)
             || self.ends_out_of_budget() && !self.kinds_from(place).any(goes_on)
@@ -51,12 +53,15 @@ impl Script {
 impl Purse for RecordedPurse {
     fn warns(&self) -> bool {
         let kind = self.director.script.kind(self.director.next());
-        matches!(kind, Some(AgentEvent::BudgetWarning { .. }))
+        matches!(kind, Some(AgentEvent::Budget(BudgetEvent::Warning { .. })))
     }
 
     fn ledger(&self) -> Ledger {
         match self.director.script.kind(self.director.next()) {
-            Some(AgentEvent::BudgetWarning { ledger } | AgentEvent::BudgetExceeded { ledger }) => **ledger,
+            Some(
+                AgentEvent::Budget(BudgetEvent::Warning { ledger })
+                | AgentEvent::Budget(BudgetEvent::Exceeded { ledger }),
+            ) => **ledger,
             Some(_) | None => Ledger::default(),
         }
     }
@@ -68,12 +73,12 @@ impl Purse for RecordedPurse {
         };
         let script = &self.director.script;
         let reserved = match script.kind(place) {
-            Some(AgentEvent::BudgetExceeded { .. }) => return Granted::Nothing,
+            Some(AgentEvent::Budget(BudgetEvent::Exceeded { .. })) => return Granted::Nothing,
             // Nothing was refused and nothing was asked: no price was known.
-            Some(AgentEvent::TurnEnd { message: None, .. }) if script.ends_out_of_budget() => {
+            Some(AgentEvent::Turn(TurnEvent::End { message: None, .. })) if script.ends_out_of_budget() => {
                 return Granted::NoPrice;
             }
-            Some(AgentEvent::LlmStart { reserved, .. }) => reserved.unwrap_or_default(),
+            Some(AgentEvent::Model(ModelEvent::Start { reserved, .. })) => reserved.unwrap_or_default(),
             // What is set aside for another try is not told.
             Some(_) | None => Reserved::default(),
         };

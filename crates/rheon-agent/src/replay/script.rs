@@ -7,8 +7,9 @@ use rheon_types::event::{
     ApprovalRequest, CompactionTrigger, PermissionDecision, PermissionResponse, Responder, RunSettings,
 };
 use rheon_types::{
-    AgentEvent, AgentMessage, AssistantMessage, Author, Content, Event, LimitKind, Message, RunEnd,
-    RunFailure, ToolCallId, ToolError, ToolResult,
+    AgentEvent, AgentMessage, ApprovalEvent, AssistantMessage, Author, Content, ContextEvent, Event,
+    LimitKind, Message, MessageEvent, RunEnd, RunEvent, RunFailure, ToolCallId, ToolError, ToolEvent,
+    ToolResult, TurnEvent,
 };
 
 use super::parts::Recorded;
@@ -74,12 +75,12 @@ impl Script {
 
     /// The events from `place` to the end of the turn.
     pub(super) fn turn_from(&self, place: usize) -> impl Iterator<Item = &AgentEvent> {
-        self.kinds_from(place).take_while(|kind| !matches!(kind, AgentEvent::TurnEnd { .. }))
+        self.kinds_from(place).take_while(|kind| !matches!(kind, AgentEvent::Turn(TurnEvent::End { .. })))
     }
 
     pub(super) fn settings(&self) -> Option<&RunSettings> {
         match self.kind(0)? {
-            AgentEvent::AgentStart { settings, .. } => settings.as_deref(),
+            AgentEvent::Run(RunEvent::Start { settings, .. }) => settings.as_deref(),
             _ => None,
         }
     }
@@ -118,19 +119,21 @@ impl Script {
     pub(super) fn stops_at(&self, place: usize) -> Option<Stopped> {
         let stopped = self.stopped()?;
         let is_closing = match self.kind(place)? {
-            AgentEvent::AgentEnd { .. } => true,
-            AgentEvent::ToolEnd { result, is_error: true, .. } => self.is_not_completed(&result.as_text()),
-            AgentEvent::ToolBlocked { reason, .. } => self.is_not_completed(reason),
-            AgentEvent::ApprovalResolved { request_id, by: Responder::Cancelled, .. } => {
-                match self.asked_by_tool(request_id.as_str()) {
-                    Some(call_id) => self.tool_end(place, call_id).is_none_or(|(result, is_error)| {
-                        is_error && self.is_not_completed(&result.as_text())
-                    }),
-                    None => true,
-                }
+            AgentEvent::Run(RunEvent::End { .. }) => true,
+            AgentEvent::Tool(ToolEvent::End { result, is_error: true, .. }) => {
+                self.is_not_completed(&result.as_text())
             }
-            AgentEvent::MessageStart { message } => self.is_last_note(place, message),
-            AgentEvent::TurnEnd { message: None, .. } => self.is_last_turn(place),
+            AgentEvent::Tool(ToolEvent::Blocked { reason, .. }) => self.is_not_completed(reason),
+            AgentEvent::Approval(ApprovalEvent::Resolved {
+                request_id, by: Responder::Cancelled, ..
+            }) => match self.asked_by_tool(request_id.as_str()) {
+                Some(call_id) => self
+                    .tool_end(place, call_id)
+                    .is_none_or(|(result, is_error)| is_error && self.is_not_completed(&result.as_text())),
+                None => true,
+            },
+            AgentEvent::Message(MessageEvent::Start { message }) => self.is_last_note(place, message),
+            AgentEvent::Turn(TurnEvent::End { message: None, .. }) => self.is_last_turn(place),
             _ => false,
         };
         is_closing.then_some(stopped)
@@ -142,7 +145,7 @@ impl Script {
 
     /// Whether the run ends with this turn.
     fn is_last_turn(&self, turn_end: usize) -> bool {
-        self.kinds_from(turn_end).all(|kind| !matches!(kind, AgentEvent::TurnStart { .. }))
+        self.kinds_from(turn_end).all(|kind| !matches!(kind, AgentEvent::Turn(TurnEvent::Start { .. })))
     }
 
     /// Whether this is what a run says of the limit that ended it.
@@ -151,12 +154,12 @@ impl Script {
             Some(Message::User(user)) => user.author == Author::Runtime,
             Some(Message::Assistant(_) | Message::ToolResult(_)) | None => false,
         };
-        is_note && matches!(self.kind(place + 2), Some(AgentEvent::AgentEnd { .. }))
+        is_note && matches!(self.kind(place + 2), Some(AgentEvent::Run(RunEvent::End { .. })))
     }
 
     /// The call whose tool asked this question, if it was a tool that asked.
     fn asked_by_tool<'a>(&self, request_id: &'a str) -> Option<&'a str> {
-        let rest = request_id.strip_prefix(self.recorded.loop_id.as_str())?.strip_prefix('/')?;
+        let rest = request_id.strip_prefix(self.recorded.run_id.as_str())?.strip_prefix('/')?;
         let (call_id, number) = rest.rsplit_once('/')?;
         number.parse::<u32>().ok().map(|_| call_id)
     }
@@ -174,7 +177,9 @@ impl Script {
     /// How the tool of a call ended.
     pub(super) fn tool_end(&self, place: usize, call_id: &str) -> Option<(&Arc<ToolResult>, bool)> {
         self.turn_from(place).find_map(|kind| match kind {
-            AgentEvent::ToolEnd { call_id: ended, result, is_error, .. } if ended.as_str() == call_id => {
+            AgentEvent::Tool(ToolEvent::End { call_id: ended, result, is_error, .. })
+                if ended.as_str() == call_id =>
+            {
                 Some((result, *is_error))
             }
             _ => None,
@@ -184,16 +189,20 @@ impl Script {
     /// What a question was answered with, and by whom.
     pub(super) fn response(&self, place: usize, request_id: &str) -> Option<(PermissionResponse, Responder)> {
         let resolved = |place: usize| match self.kind(place) {
-            Some(AgentEvent::ApprovalResolved { request_id: id, decision, scope, by, arguments })
-                if id.as_str() == request_id =>
-            {
-                Some((place, (*decision, *scope, *by), arguments.clone()))
-            }
+            Some(AgentEvent::Approval(ApprovalEvent::Resolved {
+                request_id: id,
+                decision,
+                scope,
+                by,
+                arguments,
+            })) if id.as_str() == request_id => Some((place, (*decision, *scope, *by), arguments.clone())),
             _ => None,
         };
         let (found, (decision, scope, by), arguments) = (place..self.recorded.said).find_map(resolved)?;
         let message = match (decision, self.kind(found + 1)) {
-            (PermissionDecision::Deny, Some(AgentEvent::ToolBlocked { reason, .. })) => Some(reason.clone()),
+            (PermissionDecision::Deny, Some(AgentEvent::Tool(ToolEvent::Blocked { reason, .. }))) => {
+                Some(reason.clone())
+            }
             (PermissionDecision::Deny | PermissionDecision::Allow, _) => None,
         };
         let response = PermissionResponse { message, arguments, ..PermissionResponse::from(decision) };
@@ -203,7 +212,7 @@ impl Script {
     /// What hooks said of the call before anybody was asked, and how many events that are.
     pub(super) fn hooks_said(&self, place: usize, call_id: &ToolCallId) -> Vec<Said> {
         let said = self.kinds_from(place).map_while(|kind| match kind {
-            AgentEvent::HookRun { hook, veto, call_id: about, arguments, .. }
+            AgentEvent::Run(RunEvent::Hook { hook, veto, call_id: about, arguments, .. })
                 if about.as_ref().is_none_or(|about| about == call_id) =>
             {
                 Some(Said { hook: hook.clone(), veto: veto.clone(), arguments: arguments.clone() })
@@ -215,18 +224,18 @@ impl Script {
 
     /// What the model reads of a call besides or instead of its result: the whole of it, and how much of that hooks added.
     pub(super) fn read_by_model(&self, place: usize, call_id: &ToolCallId) -> Option<Read> {
-        let is_turn = |at: &usize| matches!(self.kind(*at), Some(AgentEvent::TurnStart { .. }));
+        let is_turn = |at: &usize| matches!(self.kind(*at), Some(AgentEvent::Turn(TurnEvent::Start { .. })));
         let turn = (0..place).rev().find(is_turn).unwrap_or(place);
         let mut base: Option<Vec<Content>> = None;
         for kind in self.turn_from(turn) {
             match kind {
-                AgentEvent::ToolEnd { call_id: id, result, .. } if id == call_id => {
+                AgentEvent::Tool(ToolEvent::End { call_id: id, result, .. }) if id == call_id => {
                     base = Some(result.content.clone());
                 }
-                AgentEvent::ToolBlocked { call_id: id, reason, .. } if id == call_id => {
+                AgentEvent::Tool(ToolEvent::Blocked { call_id: id, reason, .. }) if id == call_id => {
                     base = Some(vec![Content::text(reason)]);
                 }
-                AgentEvent::MessageEnd { message } => {
+                AgentEvent::Message(MessageEvent::End { message }) => {
                     if let Some(Message::ToolResult(result)) = message.as_llm()
                         && result.tool_call_id == *call_id
                     {
@@ -244,12 +253,12 @@ impl Script {
         let mut entries = Vec::new();
         for kind in self.kinds_from(place) {
             match kind {
-                AgentEvent::MessageStart { message } => match message.as_llm() {
+                AgentEvent::Message(MessageEvent::Start { message }) => match message.as_llm() {
                     Some(Message::User(_)) | None => entries.push(Entry::Message(Arc::clone(message))),
                     Some(Message::Assistant(_) | Message::ToolResult(_)) => break,
                 },
-                AgentEvent::InputRejected { .. } => entries.push(Entry::Rejected),
-                AgentEvent::MessageEnd { .. } => {}
+                AgentEvent::Run(RunEvent::InputRejected { .. }) => entries.push(Entry::Rejected),
+                AgentEvent::Message(MessageEvent::End { .. }) => {}
                 _ => break,
             }
         }
@@ -267,13 +276,19 @@ impl Script {
 
     /// Whether the run was asked for only to make the window shorter.
     pub(super) fn is_compaction(&self) -> bool {
-        matches!(self.kind(1), Some(AgentEvent::CompactionStart { trigger: CompactionTrigger::Manual, .. }))
+        matches!(
+            self.kind(1),
+            Some(AgentEvent::Context(ContextEvent::CompactionStart {
+                trigger: CompactionTrigger::Manual,
+                ..
+            }))
+        )
     }
 
     /// The first answer of the model that begins.
     pub(super) fn first_answer(&self) -> Option<&AssistantMessage> {
         self.kinds_from(0).find_map(|kind| match kind {
-            AgentEvent::MessageStart { message } => message.as_assistant(),
+            AgentEvent::Message(MessageEvent::Start { message }) => message.as_assistant(),
             _ => None,
         })
     }
@@ -282,7 +297,9 @@ impl Script {
 /// How a run would have ended that was cut off after it had said why.
 fn announced_end(recorded: &Recorded) -> Option<RunEnd> {
     let (event, _) = recorded.own.get(recorded.said.checked_sub(1)?)?;
-    let (AgentEvent::MessageStart { message } | AgentEvent::MessageEnd { message }) = &event.kind else {
+    let (AgentEvent::Message(MessageEvent::Start { message })
+    | AgentEvent::Message(MessageEvent::End { message })) = &event.kind
+    else {
         return None;
     };
     let message = limit_in_note(message)?;

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rheon_types::{AgentEvent, Clock, Pauses, Random, Timestamp};
+use rheon_types::{
+    AgentEvent, Clock, MessageEvent, ModelEvent, Pauses, Random, RunEvent, Timestamp, ToolEvent,
+};
 
 use super::director::Director;
 
@@ -26,13 +28,15 @@ impl Clock for RecordedClock {
         let script = &self.0.script;
         let millis = match script.kind(place) {
             Some(
-                AgentEvent::LlmEnd { duration_ms, .. }
-                | AgentEvent::ToolEnd { duration_ms, .. }
-                | AgentEvent::HookRun { duration_ms, .. },
+                AgentEvent::Model(ModelEvent::End { duration_ms, .. })
+                | AgentEvent::Tool(ToolEvent::End { duration_ms, .. })
+                | AgentEvent::Run(RunEvent::Hook { duration_ms, .. }),
             ) => *duration_ms,
-            Some(AgentEvent::MessageStart { message }) if message.as_assistant().is_some() => {
+            Some(AgentEvent::Message(MessageEvent::Start { message }))
+                if message.as_assistant().is_some() =>
+            {
                 let first = script.kinds_from(place).find_map(|kind| match kind {
-                    AgentEvent::LlmEnd { first_token_ms, .. } => *first_token_ms,
+                    AgentEvent::Model(ModelEvent::End { first_token_ms, .. }) => *first_token_ms,
                     _ => None,
                 });
                 first.unwrap_or_default()

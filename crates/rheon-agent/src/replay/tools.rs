@@ -7,7 +7,8 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use rheon_types::event::{ApprovalRequest, Responder};
 use rheon_types::{
-    AgentEvent, BoxFuture, Effect, Hold, Tool, ToolCallId, ToolContext, ToolError, ToolName, ToolResult,
+    AgentEvent, ApprovalEvent, BoxFuture, Effect, Hold, Tool, ToolCallId, ToolContext, ToolError, ToolEvent,
+    ToolName, ToolResult, TurnEvent,
 };
 use serde_json::Value;
 
@@ -40,19 +41,19 @@ impl Director {
         }
         let Some(next) = script.kind(place) else { return Step::Wait };
         let is_next = match next {
-            AgentEvent::ApprovalRequired { request } if request.call_id == *call_id => {
+            AgentEvent::Approval(ApprovalEvent::Required { request }) if request.call_id == *call_id => {
                 return if script.is_of_tool(request) { Step::Ask(Arc::clone(request)) } else { Step::Wait };
             }
-            AgentEvent::ToolEnd { call_id: ending, .. } if ending == call_id => true,
+            AgentEvent::Tool(ToolEvent::End { call_id: ending, .. }) if ending == call_id => true,
             // Another ends the run, and this one had its result by then.
-            AgentEvent::ToolEnd { call_id: ending, result, .. } => {
+            AgentEvent::Tool(ToolEvent::End { call_id: ending, result, .. }) => {
                 error_kind(result) == Some("fatal")
                     && state.returned.contains(ending)
                     && is_only_preceded(script.kinds_from(place), call_id, |id| state.returned.contains(id))
             }
-            AgentEvent::ApprovalResolved { request_id, by: Responder::Cancelled, .. } => {
-                script.is_question_of(request_id.as_str(), call_id)
-            }
+            AgentEvent::Approval(ApprovalEvent::Resolved {
+                request_id, by: Responder::Cancelled, ..
+            }) => script.is_question_of(request_id.as_str(), call_id),
             _ => false,
         };
         match script.tool_end(place, call_id.as_str()) {
@@ -71,9 +72,9 @@ impl Director {
         let text = result.as_text();
         let is_after_fatal = || {
             let before = (0..place).rev().filter_map(|at| self.script.kind(at));
-            let turn = before.take_while(|kind| !matches!(kind, AgentEvent::TurnStart { .. }));
+            let turn = before.take_while(|kind| !matches!(kind, AgentEvent::Turn(TurnEvent::Start { .. })));
             let mut ends = turn.filter_map(|kind| match kind {
-                AgentEvent::ToolEnd { result, .. } => error_kind(result),
+                AgentEvent::Tool(ToolEvent::End { result, .. }) => error_kind(result),
                 _ => None,
             });
             ends.any(|kind| kind == "fatal")
@@ -91,8 +92,8 @@ fn is_only_preceded<'a>(
 ) -> bool {
     for kind in kinds {
         match kind {
-            AgentEvent::ToolEnd { call_id: ended, .. } if ended == call_id => return true,
-            AgentEvent::ToolEnd { call_id: ended, result, .. }
+            AgentEvent::Tool(ToolEvent::End { call_id: ended, .. }) if ended == call_id => return true,
+            AgentEvent::Tool(ToolEvent::End { call_id: ended, result, .. })
                 if is_past(ended) || result.as_text() == STOPPED => {}
             _ => return false,
         }
@@ -120,7 +121,9 @@ impl Tool for RecordedTool {
     fn claim(&self, _arguments: &Value, context: &ToolContext) -> Result<Hold, ToolError> {
         let Reached::Place(place) = self.director.reached() else { return Ok(Hold::default()) };
         match self.director.script.kind(place) {
-            Some(AgentEvent::ToolBlocked { call_id, reason, .. }) if *call_id == context.call_id => {
+            Some(AgentEvent::Tool(ToolEvent::Blocked { call_id, reason, .. }))
+                if *call_id == context.call_id =>
+            {
                 Err(ToolError::Denied(reason.clone()))
             }
             Some(_) | None => Ok(Hold::default()),

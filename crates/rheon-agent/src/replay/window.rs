@@ -3,7 +3,7 @@
 use std::future::pending;
 use std::sync::Arc;
 
-use rheon_types::{AgentEvent, Answer, History, Reminder, Situation, WindowCut};
+use rheon_types::{AgentEvent, Answer, ContextEvent, History, Reminder, Situation, WindowCut};
 
 use super::director::{Director, Reached};
 use crate::context::{CompactionStrategy, Summariser, WindowView};
@@ -22,14 +22,18 @@ impl CompactionStrategy for RecordedStrategy {
     fn compact<'a>(&'a self, _view: WindowView<'a>, model: &'a dyn Summariser) -> Answer<'a, Vec<WindowCut>> {
         let Reached::Place(place) = self.0.reached() else { return Answer::later(pending()) };
         match self.0.script.kind(place) {
-            Some(AgentEvent::CompactionEnd { cuts, usage, .. }) if usage.total() == 0 => {
+            Some(AgentEvent::Context(ContextEvent::CompactionEnd { cuts, usage, .. }))
+                if usage.total() == 0 =>
+            {
                 Answer::Now(cuts.clone())
             }
-            Some(AgentEvent::CompactionEnd { cuts, .. }) => Answer::later(async move {
-                // Only so that it is counted; what it says is in the cuts.
-                model.summarise(&History::new(), None).await.ok();
-                cuts.clone()
-            }),
+            Some(AgentEvent::Context(ContextEvent::CompactionEnd { cuts, .. })) => {
+                Answer::later(async move {
+                    // Only so that it is counted; what it says is in the cuts.
+                    model.summarise(&History::new(), None).await.ok();
+                    cuts.clone()
+                })
+            }
             Some(_) => {
                 if let Some(stopped) = self.0.script.stopped() {
                     self.0.stop_or_panic(stopped);

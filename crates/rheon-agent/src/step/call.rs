@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use rheon_types::event::CompactionTrigger;
 use rheon_types::{
-    AgentEvent, AssistantMessage, Chunk, ChunkStream, Content, DraftError, Finished, Message, ProviderError,
-    ProviderErrorKind, Request, RunFailure, StopReason, Timestamp, ToolCall, ToolCallId, Usage,
+    AgentEvent, AssistantMessage, Chunk, ChunkStream, Content, DraftError, Finished, Message, MessageEvent,
+    ModelEvent, ProviderError, ProviderErrorKind, Request, RunFailure, StopReason, Timestamp, ToolCall,
+    ToolCallId, Usage,
 };
 use tokio::task::coop::consume_budget;
 
@@ -20,11 +21,11 @@ use crate::step::reserve;
 
 /// Asks the model until it has answered. Its answer is then part of the conversation.
 pub(crate) async fn call(run: &mut Run, mut request: Request) -> Result<(), Halt> {
-    run.emit(AgentEvent::LlmStart {
+    run.emit(AgentEvent::Model(ModelEvent::Start {
         model: Arc::clone(&request.model),
         tokens_estimate: run.meter.tokens(),
         reserved: reserve::reserved(run),
-    });
+    }));
     run.turn().model_call = Some(OpenModelCall { started_ms: run.clock_ms(), ..OpenModelCall::default() });
     let mut attempt = 1;
     while let Err(error) = attempt_once(run, request.clone()).await? {
@@ -42,7 +43,7 @@ pub(crate) async fn call(run: &mut Run, mut request: Request) -> Result<(), Halt
     }
     end_message(run, StopReason::Error, None);
     if attempt > 1 {
-        run.emit(AgentEvent::Recovered { attempts: attempt });
+        run.emit(AgentEvent::Model(ModelEvent::Recovered { attempts: attempt }));
     }
     end_call(run);
     Ok(())
@@ -113,13 +114,17 @@ fn take_chunk(run: &mut Run, chunk: Chunk) -> Result<(), ProviderError> {
         }
     })?;
     let event = match chunk {
-        Chunk::Text { delta } => AgentEvent::TextDelta { delta },
-        Chunk::Thinking { delta } => AgentEvent::ThinkingDelta { delta },
+        Chunk::Text { delta } => AgentEvent::Message(MessageEvent::TextDelta { delta }),
+        Chunk::Thinking { delta } => AgentEvent::Message(MessageEvent::ThinkingDelta { delta }),
         Chunk::ToolCallStart { id, name, .. } => {
-            AgentEvent::ToolCallDelta { call_id: id, name, delta: Default::default() }
+            AgentEvent::Message(MessageEvent::ToolCallDelta { call_id: id, name, delta: Default::default() })
         }
         Chunk::ToolCallDelta { index, delta } => match call.draft.call(index) {
-            Some((id, name)) => AgentEvent::ToolCallDelta { call_id: id.clone(), name: name.clone(), delta },
+            Some((id, name)) => AgentEvent::Message(MessageEvent::ToolCallDelta {
+                call_id: id.clone(),
+                name: name.clone(),
+                delta,
+            }),
             None => return Ok(()),
         },
         Chunk::Block { block } => match shown(*block) {
@@ -140,10 +145,16 @@ fn take_chunk(run: &mut Run, chunk: Chunk) -> Result<(), ProviderError> {
 /// What is shown live of a whole block.
 fn shown(block: Content) -> Option<AgentEvent> {
     match block {
-        Content::Text { text } => Some(AgentEvent::TextDelta { delta: text.into() }),
-        Content::Thinking { thinking, .. } => Some(AgentEvent::ThinkingDelta { delta: thinking.into() }),
+        Content::Text { text } => Some(AgentEvent::Message(MessageEvent::TextDelta { delta: text.into() })),
+        Content::Thinking { thinking, .. } => {
+            Some(AgentEvent::Message(MessageEvent::ThinkingDelta { delta: thinking.into() }))
+        }
         Content::ToolCall(ToolCall { id, name, arguments, .. }) => {
-            Some(AgentEvent::ToolCallDelta { call_id: id, name, delta: arguments.to_string().into() })
+            Some(AgentEvent::Message(MessageEvent::ToolCallDelta {
+                call_id: id,
+                name,
+                delta: arguments.to_string().into(),
+            }))
         }
         Content::Image { .. } => None,
     }
@@ -186,7 +197,7 @@ fn announce(run: &mut Run) {
     let now_ms = run.clock_ms();
     let now = run.now();
     let announced = run.tag(Message::Assistant(empty_answer(run, now)));
-    run.log.emit_at(now, AgentEvent::MessageStart { message: Arc::clone(&announced) });
+    run.log.emit_at(now, AgentEvent::Message(MessageEvent::Start { message: Arc::clone(&announced) }));
     if let Some(call) = &mut run.turn().model_call {
         call.first_token_ms.get_or_insert(now_ms);
         call.announced = Some(announced);
@@ -213,12 +224,12 @@ async fn pause(run: &mut Run, error: ProviderError, attempt: u32) -> Result<(), 
         return Err(fail(run, &error, failure));
     };
     give_up_try(run, &error);
-    run.emit(AgentEvent::Retry {
+    run.emit(AgentEvent::Model(ModelEvent::Retry {
         attempt,
         attempts_max: retry.retries_max,
         delay_ms: millis(delay),
         cause: error.to_string(),
-    });
+    }));
     run.stop.or(clock::pause(&*run.config.clock, delay)).await
 }
 
@@ -320,11 +331,11 @@ pub(crate) fn end_call(run: &mut Run) {
     reserve::settle(run);
     let (usage, cost) = (run.turn().usage, run.turn().bill.total());
     let Some(call) = run.turn().model_call.take() else { return };
-    run.emit(AgentEvent::LlmEnd {
+    run.emit(AgentEvent::Model(ModelEvent::End {
         usage,
         stop_reason: run.state.stops.last.unwrap_or(StopReason::Error),
         cost,
         first_token_ms: call.first_token_ms.map(|first| first.saturating_sub(call.started_ms)),
         duration_ms: now_ms.saturating_sub(call.started_ms),
-    });
+    }));
 }

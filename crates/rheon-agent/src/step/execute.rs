@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rheon_types::{
-    AgentEvent, Amendment, Effect, Flow, Hold, RunFailure, Tool, ToolCall, ToolContext, ToolError,
+    AgentEvent, Amendment, Effect, Flow, Hold, RunFailure, Tool, ToolCall, ToolContext, ToolError, ToolEvent,
     ToolReporter, ToolResult,
 };
 use tokio::task::{Id, JoinError, JoinSet};
@@ -129,7 +129,7 @@ async fn announce(run: &mut Run, slot: usize) -> Result<Result<(Announced, Effec
     let cancel = run.stop.token().child_token();
     let context = ToolContext::new(
         (call.id.clone(), call.name.clone()),
-        (run.log.log.session_id().clone(), run.identity.loop_id.clone()),
+        (run.log.log.session_id().clone(), run.identity.run_id.clone()),
         cancel.clone(),
         Some(Arc::clone(&reporter) as Arc<dyn ToolReporter>),
     );
@@ -137,12 +137,12 @@ async fn announce(run: &mut Run, slot: usize) -> Result<Result<(Announced, Effec
         Ok(hold) => hold,
         Err(error) => return Ok(Err(error)),
     };
-    run.emit(AgentEvent::ToolStart {
+    run.emit(AgentEvent::Tool(ToolEvent::Start {
         call_id: call.id.clone(),
         name: call.name.clone(),
         args: Arc::clone(&call.arguments),
         effect: found.effect,
-    });
+    }));
     let since_ms = run.clock_ms();
     set_stage(run, slot, CallStage::Running { since_ms });
     let running = Running { slot, call, reporter, cancel, _hold: hold };
@@ -253,14 +253,14 @@ fn end(run: &mut Run, slot: usize, call: &ToolCall, result: Arc<ToolResult>, is_
         Some(CallStage::Running { since_ms }) => *since_ms,
         Some(CallStage::Waiting | CallStage::Answered { .. }) | None => now_ms,
     };
-    run.emit(AgentEvent::ToolEnd {
+    run.emit(AgentEvent::Tool(ToolEvent::End {
         call_id: call.id.clone(),
         name: call.name.clone(),
         result: Arc::clone(&result),
         is_error,
         duration_ms: now_ms.saturating_sub(since_ms),
-        child_loop_id: result.child_loop_id.clone(),
-    });
+        child_run_id: result.child_run_id.clone(),
+    }));
     set_stage(run, slot, CallStage::Answered { result, is_error });
 }
 
@@ -268,7 +268,7 @@ fn end(run: &mut Run, slot: usize, call: &ToolCall, result: Arc<ToolResult>, is_
 pub(crate) fn refuse(run: &mut Run, slot: usize, error: &ToolError) {
     let Some(call) = run.turn().calls.get(slot).map(|open| open.call.clone()) else { return };
     let (call_id, name, reason) = (call.id.clone(), call.name.clone(), error.to_string());
-    run.emit(AgentEvent::ToolBlocked { call_id, name, reason });
+    run.emit(AgentEvent::Tool(ToolEvent::Blocked { call_id, name, reason }));
     set_stage(run, slot, CallStage::Answered { result: Arc::new(error.into()), is_error: true });
     Hooks(&run.config.hooks).tool_blocked(&call, error);
 }

@@ -2,7 +2,7 @@
 //! says that it is too long.
 
 use rheon_types::event::CompactionTrigger;
-use rheon_types::{AgentEvent, ProviderError, ProviderErrorKind, RunFailure};
+use rheon_types::{AgentEvent, ContextEvent, ProviderError, ProviderErrorKind, RunFailure};
 
 use crate::context::{Compaction, Overflow, WindowView};
 use crate::halt::Halt;
@@ -25,14 +25,20 @@ pub(crate) async fn fit(run: &mut Run) -> Result<(), Halt> {
     }
     let room = run.room_tokens();
     let settings = run.config.settings.window;
-    run.emit(AgentEvent::ContextUsage { tokens_used: used, tokens_window: run.window_tokens() });
+    run.emit(AgentEvent::Context(ContextEvent::Usage {
+        tokens_used: used,
+        tokens_window: run.window_tokens(),
+    }));
     let is_past = |percent: u8| used.saturating_mul(100) >= room.saturating_mul(u64::from(percent));
     if is_past(settings.compact_percent) && settings.compaction == Compaction::Auto {
         return compact(run, CompactionTrigger::Auto, None).await;
     }
     if is_past(settings.warn_percent) && !run.state.stops.is_window_warned {
         run.state.stops.is_window_warned = true;
-        run.emit(AgentEvent::CompactionWarning { tokens_used: used, tokens_window: run.window_tokens() });
+        run.emit(AgentEvent::Context(ContextEvent::CompactionWarning {
+            tokens_used: used,
+            tokens_window: run.window_tokens(),
+        }));
     }
     Ok(())
 }
@@ -77,7 +83,7 @@ pub(crate) async fn compact(
         CompactionTrigger::Auto | CompactionTrigger::Overflow => run.meter.tokens(),
         CompactionTrigger::Manual => measure(run).await?,
     };
-    run.emit(AgentEvent::CompactionStart { trigger, tokens_before: before });
+    run.emit(AgentEvent::Context(ContextEvent::CompactionStart { trigger, tokens_before: before }));
     // A user who asks wants less than there is.
     let room = match trigger {
         CompactionTrigger::Manual => run.room_tokens().min(before),
@@ -106,7 +112,7 @@ pub(crate) async fn compact(
     run.meter.rewritten(&run.state.conversation);
     run.publish();
     let after = measure_now(run);
-    run.emit(AgentEvent::CompactionEnd {
+    run.emit(AgentEvent::Context(ContextEvent::CompactionEnd {
         messages_dropped: dropped(&cuts),
         tokens_before: before,
         tokens_after: after,
@@ -114,7 +120,7 @@ pub(crate) async fn compact(
         cuts,
         usage: spent.usage,
         cost: spent.cost,
-    });
+    }));
     run.state.stops.is_window_warned = false;
     judge(run, trigger, before, after)
 }

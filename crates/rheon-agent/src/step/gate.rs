@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use rheon_types::event::{ApprovalRequest, Danger, PermissionDecision, QueuedChange, Subject};
 use rheon_types::{
-    AgentEvent, ApprovalId, AskedBy, GateRequest, HookPoint, Opinion, Permit, ToolCall, ToolError, Verdict,
+    AgentEvent, ApprovalId, AskedBy, GateRequest, HookPoint, Opinion, Permit, PlanEvent, RunEvent, ToolCall,
+    ToolError, Verdict,
 };
 use serde_json::Value;
 
@@ -29,7 +30,7 @@ pub(crate) async fn gate(run: &mut Run) -> Result<(), Halt> {
             Ok(Verdict::Queue { change }) => queue(run, slot, change),
             Ok(Verdict::Ask { subject, reason, danger, suggested_rule, by: _ }) => {
                 let request = ApprovalRequest {
-                    id: ApprovalId::from(format!("{}/{}", run.identity.loop_id, call.id)),
+                    id: ApprovalId::from(format!("{}/{}", run.identity.run_id, call.id)),
                     call_id: call.id.clone(),
                     tool_name: call.name.clone(),
                     digest: digest(&call, &subject),
@@ -87,7 +88,7 @@ async fn approve(
 /// A change waits in the plan instead of running.
 fn queue(run: &mut Run, slot: usize, change: QueuedChange) {
     let said = format!("not run: queued for the plan: {}", change.summary);
-    run.emit(AgentEvent::PlanQueued { change: Arc::new(change) });
+    run.emit(AgentEvent::Plan(PlanEvent::Queued { change: Arc::new(change) }));
     refuse(run, slot, &ToolError::Denied(said));
 }
 
@@ -144,7 +145,7 @@ async fn permit(run: &mut Run, call: &ToolCall) -> Result<Permit, Halt> {
     let duration_ms = run.clock_ms().saturating_sub(since_ms);
     for Spoke { hook, veto, arguments } in spoke {
         let (point, call_id) = (HookPoint::PermitTool, Some(call.id.clone()));
-        run.emit(AgentEvent::HookRun { hook, point, veto, duration_ms, call_id, arguments });
+        run.emit(AgentEvent::Run(RunEvent::Hook { hook, point, veto, duration_ms, call_id, arguments }));
     }
     Ok(permit)
 }

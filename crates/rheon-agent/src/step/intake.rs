@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rheon_types::{AgentEvent, AgentMessage, Content, FilterVerdict, Message, RunEnd};
+use rheon_types::{AgentEvent, AgentMessage, Content, FilterVerdict, Message, RunEnd, RunEvent};
 
 use crate::control::Control;
 use crate::halt::Halt;
@@ -22,7 +22,7 @@ pub(crate) async fn admit_prompts(
         match run.stop.or(filter(run, message)).await? {
             Ok(message) => admitted.push(message),
             Err(reason) => {
-                run.emit(AgentEvent::InputRejected { reason: reason.clone() });
+                run.emit(AgentEvent::Run(RunEvent::InputRejected { reason: reason.clone() }));
                 return Err(RunEnd::Rejected { rejection: reason });
             }
         }
@@ -76,7 +76,7 @@ async fn enter_queued(
             run.state.stops.nudges = 0;
             enter_one(run, message);
         }
-        Err(reason) => run.emit(AgentEvent::InputRejected { reason }),
+        Err(reason) => run.emit(AgentEvent::Run(RunEvent::InputRejected { reason })),
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rheon_types::event::Reserved;
-use rheon_types::{AgentEvent, Content, ModelInfo, Request, ToolChoice};
+use rheon_types::{AgentEvent, BudgetEvent, Content, ModelInfo, Request, ToolChoice};
 
 use crate::budget::{Granted, Planned};
 use crate::halt::Halt;
@@ -18,7 +18,7 @@ pub(crate) fn reserve(run: &mut Run, mut request: Request) -> Result<Request, Ha
     let Some(pool) = run.purse.clone() else { return Ok(request) };
     let planned = planned(run, &request);
     if pool.warns() {
-        run.emit(AgentEvent::BudgetWarning { ledger: Arc::new(pool.ledger()) });
+        run.emit(AgentEvent::Budget(BudgetEvent::Warning { ledger: Arc::new(pool.ledger()) }));
     }
     match pool.reserve(&planned) {
         Granted::Call { answer_tokens_max, reservation, is_last } => {
@@ -37,7 +37,7 @@ pub(crate) fn reserve(run: &mut Run, mut request: Request) -> Result<Request, Ha
         }
         Granted::Nothing => {
             let ledger = Arc::new(pool.ledger());
-            run.emit(AgentEvent::BudgetExceeded { ledger });
+            run.emit(AgentEvent::Budget(BudgetEvent::Exceeded { ledger }));
             Err(Halt::OutOfBudget(SPENT.into()))
         }
         Granted::NoPrice => Err(Halt::OutOfBudget(format!(

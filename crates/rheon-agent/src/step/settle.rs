@@ -1,6 +1,6 @@
 //! Step 6: results enter the conversation and the turn ends.
 
-use rheon_types::{AgentEvent, Content, Message, RunFailure, ToolResultMessage, Usage};
+use rheon_types::{AgentEvent, Content, Message, RunFailure, ToolResultMessage, TurnEvent, Usage};
 
 use crate::halt::Halt;
 use crate::hooks::Hooks;
@@ -38,11 +38,11 @@ pub(crate) fn enter_results(run: &mut Run) {
 pub(crate) fn end_turn(run: &mut Run) -> Option<Usage> {
     let turn = run.state.turn.take()?;
     run.state.expects_answer = !turn.results.is_empty();
-    run.emit(AgentEvent::TurnEnd {
+    run.emit(AgentEvent::Turn(TurnEvent::End {
         turn_index: turn.index,
         message: turn.answer,
         tool_results: turn.results,
         usage: turn.usage,
-    });
+    }));
     Some(turn.usage)
 }

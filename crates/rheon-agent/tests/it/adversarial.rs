@@ -12,7 +12,7 @@ use rheon_agent::{Agent, AgentError, ExecutionLimits};
 use rheon_testkit::{FnTool, Scenario, Trace, scripted};
 use rheon_types::{
     AgentEvent, Chunk, ChunkStream, Content, Draft, LimitKind, Provider, ProviderError, ProviderErrorKind,
-    Request, RunEnd, StopReason, ToolResult, Usage,
+    Request, RunEnd, RunEvent, StopReason, ToolResult, Usage,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -97,7 +97,7 @@ pub(crate) fn or_deadlock<T: Send + 'static>(test: impl FnOnce() -> T + Send + '
 
 /// How often a run ended.
 pub(crate) fn ends(trace: &Trace) -> usize {
-    trace.count(|event| matches!(event, AgentEvent::AgentEnd { .. }))
+    trace.count(|event| matches!(event, AgentEvent::Run(RunEvent::End { .. })))
 }
 
 /// Numbers that differ, the same for the same seed.

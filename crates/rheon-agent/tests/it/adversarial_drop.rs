@@ -7,24 +7,24 @@ use std::task::Poll;
 use std::time::Duration;
 
 use rheon_agent::{
-    Agent, AgentContext, AgentError, Answerer, Control, EventLog, LoopConfig, Observers, QueueMode,
-    RetryConfig, Settings, ToolExecution, Toolbox, agent_loop,
+    Agent, AgentContext, AgentError, Answerer, Control, EventLog, Observers, QueueMode, RetryConfig,
+    RunConfig, Settings, ToolExecution, Toolbox, agent_loop,
 };
 use rheon_testkit::{
     Dice, FnTool, MemoryStore, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, scripted,
 };
 use rheon_types::event::PermissionDecision;
 use rheon_types::{
-    AgentEvent, AgentMessage, AgentOutput, AllowAll, Amendment, Answer, AskFirst, Clock, Effect, Event, Flow,
-    Gate, GateRequest, History, Hook, ProviderError, ProviderErrorKind, Store, StoreError, Timestamp, Tool,
-    ToolCall, ToolResult, Usage, Verdict, unanswered_calls,
+    AgentEvent, AgentMessage, AgentOutput, AllowAll, Amendment, Answer, ApprovalEvent, AskFirst, Clock,
+    Effect, Event, Flow, Gate, GateRequest, History, Hook, ProviderError, ProviderErrorKind, RunEvent, Store,
+    StoreError, Timestamp, Tool, ToolCall, ToolResult, Usage, Verdict, unanswered_calls,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 /// What a loop of our own needs.
 pub(crate) struct Parts {
-    pub(crate) config: Arc<LoopConfig>,
+    pub(crate) config: Arc<RunConfig>,
     pub(crate) log: EventLog,
     pub(crate) trace: Trace,
 }
@@ -38,18 +38,18 @@ impl Parts {
         scenario: Scenario,
         tools: Vec<Arc<dyn Tool>>,
         store: Option<Arc<dyn Store>>,
-        change: impl FnOnce(LoopConfig) -> LoopConfig,
+        change: impl FnOnce(RunConfig) -> RunConfig,
     ) -> Self {
         let trace = Trace::new();
         let observer = trace.clone();
         let clock = Arc::new(TestClock::default());
-        let config = LoopConfig {
+        let config = RunConfig {
             gate: Arc::new(AllowAll),
             tools: Toolbox::new(tools).unwrap(),
             control: Control::new(QueueMode::OneAtATime, QueueMode::OneAtATime),
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             random: Arc::new(Dice::default()),
-            ..LoopConfig::new(Arc::new(ScriptedProvider::new(scenario)))
+            ..RunConfig::new(Arc::new(ScriptedProvider::new(scenario)))
         };
         let observers = Observers::default().on_event(move |event| observer.observe(event));
         let log = EventLog::new("s".into(), clock, store, observers);
@@ -66,11 +66,11 @@ async fn twice() {
 struct SlowHook;
 
 impl Hook for SlowHook {
-    fn before_loop<'a>(&'a self, _: &'a History, _: usize) -> Answer<'a, Flow> {
+    fn before_run<'a>(&'a self, _: &'a History, _: usize) -> Answer<'a, Flow> {
         go_on_later()
     }
 
-    fn after_loop<'a>(&'a self, _: &'a AgentOutput) -> Answer<'a, ()> {
+    fn after_run<'a>(&'a self, _: &'a AgentOutput) -> Answer<'a, ()> {
         Answer::later(twice())
     }
 
@@ -165,7 +165,7 @@ fn soon() -> RetryConfig {
 fn slow_parts(execution: ToolExecution, store: &Arc<SlowStore>) -> Parts {
     let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(slow()), Arc::new(echo())];
     let store = Some(Arc::clone(store) as Arc<dyn Store>);
-    Parts::with(scenario(), tools, store, |config| LoopConfig {
+    Parts::with(scenario(), tools, store, |config| RunConfig {
         gate: Arc::new(SlowGate),
         hooks: vec![Arc::new(SlowHook), Arc::new(SlowHook)],
         settings: Settings { tool_execution: execution, retry: soon(), ..Settings::default() },
@@ -182,7 +182,7 @@ async fn answer(trace: Trace, answerer: Answerer) {
             .events()
             .into_iter()
             .filter_map(|event| match event.kind {
-                AgentEvent::ApprovalRequired { request } => Some(request.id.clone()),
+                AgentEvent::Approval(ApprovalEvent::Required { request }) => Some(request.id.clone()),
                 _ => None,
             })
             .collect();
@@ -217,8 +217,8 @@ async fn drop_after(execution: ToolExecution, polls: usize) -> bool {
     };
     parts.trace.assert_order();
     assert!(unanswered_calls(&context.history).is_empty(), "{:#?}", context.history);
-    let last = parts.trace.events().last().map(|event| event.kind.name());
-    assert_eq!(last, (polls > 0).then_some("agent.end"), "polls {polls}");
+    let last = parts.trace.events().last().map(|event| event.kind.name().to_owned());
+    assert_eq!(last.as_deref(), (polls > 0).then_some("agent.end"), "polls {polls}");
     let more = vec![AgentMessage::user("go on", Timestamp::default())];
     agent_loop(more, &mut context, &parts.config, &parts.log, &cancel).await;
     answers.abort();
@@ -266,7 +266,7 @@ async fn a_run_cancelled_after_any_event_while_any_seam_waits_ends_in_order() {
         let mut stream = agent.run_stream("go").unwrap();
         let mut seen = 0;
         while let Some(event) = stream.next().await {
-            if let AgentEvent::ApprovalRequired { request } = &event.kind {
+            if let AgentEvent::Approval(ApprovalEvent::Required { request }) = &event.kind {
                 stream.respond_permission(&request.id, PermissionDecision::Allow).ok();
             }
             seen += 1;
@@ -310,7 +310,7 @@ fn stop_runtime_after(ticks: usize) -> bool {
     drop(first);
     assert!(!agent.is_running(), "{ticks} ticks: the agent is busy for ever");
     trace.assert_order();
-    let started = trace.count(|event| matches!(event, AgentEvent::AgentStart { .. }));
+    let started = trace.count(|event| matches!(event, AgentEvent::Run(RunEvent::Start { .. })));
     assert!(crate::adversarial::ends(&trace) >= started, "{ticks} ticks: the run did not end");
     let second = runtime();
     second.block_on(async {

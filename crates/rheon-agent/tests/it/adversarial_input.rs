@@ -109,7 +109,7 @@ async fn a_rerun_of_nothing_the_user_said_loses_nothing() {
 #[tokio::test(start_paused = true)]
 async fn a_rerun_that_is_vetoed_loses_nothing() {
     let ran: Ran = scripted(fine())
-        .with(|builder| builder.hook(ClosureHook::new().before_loop(|_, index| index == 0)))
+        .with(|builder| builder.hook(ClosureHook::new().before_run(|_, index| index == 0)))
         .run("go")
         .await;
     assert!(matches!(rerun(&ran.agent).await, RunEnd::Vetoed { .. }));

@@ -10,8 +10,8 @@ use rheon_agent::{Agent, AgentContext, AgentError, QueueMode, RetryConfig, agent
 use rheon_testkit::{FnTool, Scenario, Trace, Turn, echo, scripted};
 use rheon_types::event::PermissionDecision;
 use rheon_types::{
-    AgentEvent, AgentMessage, AskFirst, Effect, History, Message, ProviderError, ProviderErrorKind, RunEnd,
-    Timestamp, ToolContext, ToolResult, unanswered_calls,
+    AgentEvent, AgentMessage, ApprovalEvent, AskFirst, Effect, History, Message, ProviderError,
+    ProviderErrorKind, RunEnd, Timestamp, ToolContext, ToolEvent, ToolResult, unanswered_calls,
 };
 use serde_json::json;
 
@@ -121,8 +121,8 @@ impl Watch {
         assert_eq!(self.late.refused().await, 0, "seed {seed}: a tool spoke after its end");
         self.trace.assert_order();
         assert!(unanswered_calls(history).is_empty(), "seed {seed}");
-        let ended = self.trace.count(|event| matches!(event, AgentEvent::ToolEnd { .. }));
-        let started = self.trace.count(|event| matches!(event, AgentEvent::ToolStart { .. }));
+        let ended = self.trace.count(|event| matches!(event, AgentEvent::Tool(ToolEvent::End { .. })));
+        let started = self.trace.count(|event| matches!(event, AgentEvent::Tool(ToolEvent::Start { .. })));
         assert_eq!(started, ended, "seed {seed}");
     }
 }
@@ -132,7 +132,7 @@ async fn read(mut stream: rheon_agent::RunStream, mut dice: Seeded) -> (u64, Run
     let mut events = 0;
     while let Some(event) = stream.next().await {
         events += 1;
-        if let AgentEvent::ApprovalRequired { request } = &event.kind {
+        if let AgentEvent::Approval(ApprovalEvent::Required { request }) = &event.kind {
             stream.respond_permission(&request.id, PermissionDecision::Allow).ok();
         }
         yields(dice.below(3)).await;
@@ -265,7 +265,7 @@ async fn an_answer_and_a_cancel_at_once_resolve_each_question_once() {
         let (agent, watch) = busy_agent();
         let mut stream = agent.run_stream("go").unwrap();
         while let Some(event) = stream.next().await {
-            if let AgentEvent::ApprovalRequired { request } = &event.kind {
+            if let AgentEvent::Approval(ApprovalEvent::Required { request }) = &event.kind {
                 let (other, pause) = (agent.clone(), dice.below(4));
                 let (id, answers) = (request.id.clone(), agent.answerer());
                 tokio::spawn(async move {
@@ -276,8 +276,10 @@ async fn an_answer_and_a_cancel_at_once_resolve_each_question_once() {
             }
         }
         stream.finish().await.unwrap();
-        let asked = watch.trace.count(|event| matches!(event, AgentEvent::ApprovalRequired { .. }));
-        let resolved = watch.trace.count(|event| matches!(event, AgentEvent::ApprovalResolved { .. }));
+        let asked =
+            watch.trace.count(|event| matches!(event, AgentEvent::Approval(ApprovalEvent::Required { .. })));
+        let resolved =
+            watch.trace.count(|event| matches!(event, AgentEvent::Approval(ApprovalEvent::Resolved { .. })));
         assert_eq!(asked, resolved, "seed {seed}");
         watch.assert_whole(&agent.messages(), seed).await;
     }
@@ -346,7 +348,7 @@ async fn two_loops_on_one_log_at_once_are_told_apart() {
     assert!(AssertUnwindSafe(loops).catch_unwind().await.is_ok(), "two runs share one id");
     parts.trace.cannot_be_replayed("two runs are under way in one log at the same time");
     parts.trace.assert_order();
-    assert_ne!(left.last_loop_id, right.last_loop_id);
+    assert_ne!(left.last_run_id, right.last_run_id);
 }
 
 #[test]

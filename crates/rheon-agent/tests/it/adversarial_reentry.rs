@@ -9,7 +9,8 @@ use rheon_agent::{
 use rheon_testkit::{FnTool, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, scripted};
 use rheon_types::event::PermissionDecision;
 use rheon_types::{
-    AgentEvent, AgentMessage, AllowAll, AskFirst, Effect, Event, RunEnd, Timestamp, ToolResult,
+    AgentEvent, AgentMessage, AllowAll, AskFirst, Effect, Event, MessageEvent, RunEnd, Timestamp, ToolEvent,
+    ToolResult,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -249,7 +250,7 @@ async fn what_a_tool_shows_while_nobody_reads_is_bounded_in_bytes() {
     }
     let mut waiting = 0;
     while let Some(event) = stream.next().await {
-        if let AgentEvent::ToolUpdate { partial, .. } = &event.kind {
+        if let AgentEvent::Tool(ToolEvent::Update { partial, .. }) = &event.kind {
             waiting += partial.as_text().len();
         }
     }
@@ -261,8 +262,8 @@ fn texts(events: &[Arc<Event>]) -> (String, String) {
     let (mut deltas, mut whole) = (String::new(), String::new());
     for event in events {
         match &event.kind {
-            AgentEvent::TextDelta { delta } => deltas.push_str(delta),
-            AgentEvent::MessageEnd { message } => {
+            AgentEvent::Message(MessageEvent::TextDelta { delta }) => deltas.push_str(delta),
+            AgentEvent::Message(MessageEvent::End { message }) => {
                 whole.push_str(&message.as_assistant().map(|answer| answer.text()).unwrap_or_default());
             }
             _ => {}

@@ -9,8 +9,8 @@ use rheon_testkit::{FnTool, MemoryStore, Scenario, Scripted, Trace, Turn, echo, 
 use rheon_types::event::{ApprovalRequest, PermissionResponse};
 use rheon_types::{
     AgentEvent, AgentMessage, AgentOutput, Amendment, Answer, AskFirst, Effect, Event, FilterVerdict, Flow,
-    Gate, GateRequest, History, Hook, HookPoint, Message, ProviderError, ProviderErrorKind, RunEnd, Store,
-    StoreError, ToolCall, ToolResult, Usage, Verdict,
+    Gate, GateRequest, History, Hook, HookPoint, Message, MessageEvent, ProviderError, ProviderErrorKind,
+    RunEnd, Store, StoreError, ToolCall, ToolResult, Usage, Verdict,
 };
 use serde_json::json;
 
@@ -54,12 +54,12 @@ impl OddHook {
 }
 
 impl Hook for OddHook {
-    fn before_loop<'a>(&'a self, _: &'a History, _: usize) -> Answer<'a, Flow> {
-        self.at(HookPoint::BeforeLoop, Flow::Continue)
+    fn before_run<'a>(&'a self, _: &'a History, _: usize) -> Answer<'a, Flow> {
+        self.at(HookPoint::BeforeRun, Flow::Continue)
     }
 
-    fn after_loop<'a>(&'a self, _: &'a AgentOutput) -> Answer<'a, ()> {
-        self.at(HookPoint::AfterLoop, ())
+    fn after_run<'a>(&'a self, _: &'a AgentOutput) -> Answer<'a, ()> {
+        self.at(HookPoint::AfterRun, ())
     }
 
     fn before_turn<'a>(&'a self, _: &'a History, _: u32) -> Answer<'a, Flow> {
@@ -110,8 +110,8 @@ fn whole_run() -> Scripted {
 }
 
 const ALL_POINTS: [HookPoint; 9] = [
-    HookPoint::BeforeLoop,
-    HookPoint::AfterLoop,
+    HookPoint::BeforeRun,
+    HookPoint::AfterRun,
     HookPoint::BeforeTurn,
     HookPoint::AfterTurn,
     HookPoint::BeforeTool,
@@ -159,7 +159,7 @@ async fn a_hook_that_hangs_anywhere_is_ended_by_a_cancel() {
 
 #[tokio::test(start_paused = true)]
 async fn the_run_after_one_whose_last_hook_hangs_can_be_cancelled() {
-    let hook = OddHook::new(HookPoint::AfterLoop, Oddity::Hangs);
+    let hook = OddHook::new(HookPoint::AfterRun, Oddity::Hangs);
     let (agent, trace, _) = scripted(Scenario::new().turn(Turn::say("Fine.").repeat()))
         .with(|builder| builder.hook(hook))
         .build();
@@ -182,7 +182,7 @@ struct Again {
 struct Shared(Arc<Again>);
 
 impl Hook for Shared {
-    fn after_loop<'a>(&'a self, _: &'a AgentOutput) -> Answer<'a, ()> {
+    fn after_run<'a>(&'a self, _: &'a AgentOutput) -> Answer<'a, ()> {
         if self.0.answer.lock().unwrap().replace("asked".into()).is_some() {
             return Answer::Now(());
         }
@@ -396,7 +396,7 @@ async fn a_store_that_hangs_in_its_last_sync_does_not_hold_a_cancelled_run_for_e
 /// The messages that a reader of the log would put together.
 fn messages_in(store: &MemoryStore) -> Vec<Arc<AgentMessage>> {
     let message_of = |event: Event| match event.kind {
-        AgentEvent::MessageEnd { message } => Some(message),
+        AgentEvent::Message(MessageEvent::End { message }) => Some(message),
         _ => None,
     };
     store.events().into_iter().filter_map(message_of).collect()

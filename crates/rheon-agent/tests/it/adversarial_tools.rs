@@ -9,7 +9,7 @@ use rheon_agent::{Agent, ClosureHook, Toolbox};
 use rheon_testkit::{FnTool, Scenario, TestClock, Trace, Turn, echo, fatal, scripted};
 use rheon_types::{
     AgentEvent, Amendment, Answer, BoxFuture, Clock, Effect, Hook, RunEnd, Tool, ToolCall, ToolContext,
-    ToolError, ToolResult,
+    ToolError, ToolEvent, ToolResult,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -125,7 +125,10 @@ async fn a_tool_that_cancels_its_own_token_cancels_only_itself() {
     let calls = Turn::new().tool_call("rash", json!({})).tool_call("echo", json!({ "text": "hi" }));
     let ran = scripted(Scenario::new().turn(calls).turn("Done.")).tool(rash).tool(echo()).run("go").await;
     assert_eq!(ran.output().end, RunEnd::Completed);
-    assert_eq!(ran.trace.count(|event| matches!(event, AgentEvent::ToolEnd { is_error: false, .. })), 2);
+    assert_eq!(
+        ran.trace.count(|event| matches!(event, AgentEvent::Tool(ToolEvent::End { is_error: false, .. }))),
+        2
+    );
 }
 
 /// Panics when it is dropped, unless a panic is under way.
@@ -226,7 +229,10 @@ async fn run_moody(effect: fn(usize) -> Effect) -> rheon_testkit::Ran {
 async fn a_tool_is_called_by_the_name_it_was_built_with() {
     let ran = run_moody(|_| Effect::Pure).await;
     assert_eq!(ran.output().end, RunEnd::Completed);
-    assert_eq!(ran.trace.count(|event| matches!(event, AgentEvent::ToolEnd { is_error: false, .. })), 2);
+    assert_eq!(
+        ran.trace.count(|event| matches!(event, AgentEvent::Tool(ToolEvent::End { is_error: false, .. }))),
+        2
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use rheon_testkit::{FnTool, Scenario, Turn, echo, fails, fatal, panics, scripted};
-use rheon_types::{AgentEvent, Message, StopReason, ToolResult};
+use rheon_types::{AgentEvent, Message, StopReason, ToolEvent, ToolResult};
 use serde_json::{Value, json};
 
 #[tokio::test(start_paused = true)]
@@ -54,7 +54,7 @@ async fn odd_calls_get_typed_answers() {
         .events()
         .into_iter()
         .filter_map(|event| match event.kind {
-            AgentEvent::ToolEnd { result, is_error: true, .. } => Some(result.details.clone()),
+            AgentEvent::Tool(ToolEvent::End { result, is_error: true, .. }) => Some(result.details.clone()),
             _ => None,
         })
         .collect();

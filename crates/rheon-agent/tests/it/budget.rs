@@ -6,7 +6,7 @@ use expect_test::expect;
 use rheon_agent::{BudgetPool, Caps, TokenCounter};
 use rheon_testkit::{Ran, Scenario, TestClock, Turn, echo, scripted};
 use rheon_types::event::Meter;
-use rheon_types::{AgentEvent, LimitKind, RunEnd, ToolChoice, Usage};
+use rheon_types::{AgentEvent, LimitKind, ModelEvent, RunEnd, ToolChoice, Usage};
 use serde_json::json;
 
 fn pool(tokens: u64) -> BudgetPool {
@@ -25,8 +25,8 @@ async fn run(scenario: Scenario, budget: &BudgetPool) -> Ran {
     scripted(scenario).tool(echo()).with(with).run("go").await
 }
 
-fn names(ran: &Ran, prefix: &str) -> Vec<&'static str> {
-    let names = ran.trace.events().into_iter().map(|event| event.kind.name());
+fn names(ran: &Ran, prefix: &str) -> Vec<String> {
+    let names = ran.trace.events().into_iter().map(|event| event.kind.name().to_owned());
     names.filter(|name| name.starts_with(prefix)).collect()
 }
 
@@ -64,7 +64,7 @@ async fn without_anything_left_no_call_is_made() {
 async fn what_is_set_aside_stands_in_the_log_before_the_call() {
     let ran = run(Scenario::new().turn("done"), &pool(100_000)).await;
     let reserved = ran.trace.events().into_iter().find_map(|event| match event.kind {
-        AgentEvent::LlmStart { reserved, .. } => reserved,
+        AgentEvent::Model(ModelEvent::Start { reserved, .. }) => reserved,
         _ => None,
     });
     assert!(reserved.is_some_and(|reserved| reserved.tokens >= 4_000 && reserved.cost.is_none()));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use expect_test::expect;
 use rheon_testkit::{FnTool, Scenario, Turn, echo, hangs, request_text, scripted};
-use rheon_types::{AgentEvent, RunEnd, ToolError, ToolResult};
+use rheon_types::{AgentEvent, MessageEvent, RunEnd, ToolError, ToolEvent, ToolResult};
 use serde_json::json;
 
 #[tokio::test(start_paused = true)]
@@ -15,7 +15,7 @@ async fn in_the_middle_of_an_answer_what_was_said_is_kept() {
     let (agent, trace, provider) = scripted(scenario).build();
     let mut stream = agent.run_stream("tell me").unwrap();
     while let Some(event) = stream.next().await {
-        if matches!(&event.kind, AgentEvent::TextDelta { delta } if delta == "time") {
+        if matches!(&event.kind, AgentEvent::Message(MessageEvent::TextDelta { delta }) if delta == "time") {
             stream.cancel();
         }
     }
@@ -55,7 +55,7 @@ async fn in_the_middle_of_tools_each_call_is_answered_once() {
         scripted(Scenario::new().turn(calls).turn("never")).tool(hangs()).tool(polite).tool(echo()).build();
     let mut stream = agent.run_stream("go").unwrap();
     while let Some(event) = stream.next().await {
-        if matches!(&event.kind, AgentEvent::ToolEnd { name, .. } if name.as_str() == "echo") {
+        if matches!(&event.kind, AgentEvent::Tool(ToolEvent::End { name, .. }) if name.as_str() == "echo") {
             agent.abort();
         }
     }

@@ -9,7 +9,9 @@ use rheon_testkit::{Scenario, Trace, Turn, echo, scripted};
 use rheon_types::event::{
     ApprovalRequest, Danger, PermissionDecision, PermissionResponse, QueuedChange, Subject,
 };
-use rheon_types::{AgentEvent, Answer, AskedBy, Event, Flow, GateRequest, Hook, Permit, ToolCall, Verdict};
+use rheon_types::{
+    AgentEvent, Answer, ApprovalEvent, AskedBy, Event, Flow, GateRequest, Hook, Permit, ToolCall, Verdict,
+};
 use serde_json::{Value, json};
 
 const SHOWN: &[&str] = &["approval.", "plan.", "tool.", "message.end toolResult"];
@@ -93,7 +95,7 @@ async fn answered(answers: Vec<PermissionResponse>, by: By) -> Trace {
     let (agent, trace, _) = build((by == By::Hook).then(|| Answers(answers.clone())));
     let mut stream = agent.run_stream("go").unwrap();
     while let Some(event) = stream.next().await {
-        if let (AgentEvent::ApprovalRequired { request }, By::User) = (&event.kind, by) {
+        if let (AgentEvent::Approval(ApprovalEvent::Required { request }), By::User) = (&event.kind, by) {
             let place: usize = request.call_id.as_str().parse().unwrap();
             stream.respond_permission(&request.id, answers[place].clone()).unwrap();
         }

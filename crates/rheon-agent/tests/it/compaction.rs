@@ -4,8 +4,8 @@ use expect_test::expect;
 use rheon_agent::{AgentBuilder, CompactionStrategy, Summariser, Tiers, WindowSettings, WindowView};
 use rheon_testkit::{FnTool, Ran, Scenario, Turn, scripted};
 use rheon_types::{
-    AgentEvent, Answer, Effect, ProviderError, ProviderErrorKind, RunEnd, RunFailure, ToolResult, WindowCut,
-    unanswered_calls,
+    AgentEvent, Answer, ContextEvent, Effect, ProviderError, ProviderErrorKind, RunEnd, RunFailure,
+    ToolResult, WindowCut, unanswered_calls,
 };
 use serde_json::json;
 
@@ -22,8 +22,8 @@ fn window(tokens: u64) -> impl FnOnce(AgentBuilder) -> AgentBuilder {
     }
 }
 
-fn names(ran: &Ran) -> Vec<&'static str> {
-    let names = ran.trace.events().into_iter().map(|event| event.kind.name());
+fn names(ran: &Ran) -> Vec<String> {
+    let names = ran.trace.events().into_iter().map(|event| event.kind.name().to_owned());
     names.filter(|name| name.starts_with("compaction.")).collect()
 }
 
@@ -162,7 +162,7 @@ async fn a_summary_that_calls_tools_or_costs_is_taken_for_what_it_is() {
         .events()
         .into_iter()
         .filter_map(|event| match event.kind {
-            AgentEvent::CompactionEnd { summary, .. } => summary,
+            AgentEvent::Context(ContextEvent::CompactionEnd { summary, .. }) => summary,
             _ => None,
         })
         .collect();

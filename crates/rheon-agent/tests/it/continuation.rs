@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use rheon_agent::{
-    AgentContext, EventLog, LoopConfig, Observers, Settings, Toolbox, agent_loop, agent_loop_continue,
+    AgentContext, EventLog, Observers, RunConfig, Settings, Toolbox, agent_loop, agent_loop_continue,
 };
 use rheon_testkit::{Dice, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, request_text, scripted};
 use rheon_types::{
@@ -79,7 +79,7 @@ async fn there_must_be_something_to_answer() {
 }
 
 struct Own {
-    config: Arc<LoopConfig>,
+    config: Arc<RunConfig>,
     log: EventLog,
     trace: Trace,
     provider: Arc<ScriptedProvider>,
@@ -89,13 +89,13 @@ struct Own {
 fn own(scenario: Scenario) -> Own {
     let provider = Arc::new(ScriptedProvider::new(scenario));
     let clock = Arc::new(TestClock::default());
-    let config = Arc::new(LoopConfig {
+    let config = Arc::new(RunConfig {
         gate: Arc::new(AllowAll),
         tools: Toolbox::new(vec![Arc::new(echo())]).unwrap(),
         clock: Arc::clone(&clock) as Arc<dyn rheon_types::Clock>,
         random: Arc::new(Dice::default()),
         settings: Settings { model: "a/b".into(), ..Settings::default() },
-        ..LoopConfig::new(Arc::clone(&provider) as Arc<dyn rheon_types::Provider>)
+        ..RunConfig::new(Arc::clone(&provider) as Arc<dyn rheon_types::Provider>)
     });
     let trace = Trace::new();
     let observer = trace.clone();
@@ -128,7 +128,8 @@ async fn the_loop_for_those_who_hold_their_own_state() {
         agent.start a/b Branch { tag: "2023-11-14T22:13:20Z" } after own.scripted-a-b-off.1
         turn.start 0 Branch"#]]
     .assert_eq(&own.trace.only(&["agent.start", "turn.start"]));
-    expect!["own.scripted-a-b-off.2"].assert_eq(&own.trace.events().last().unwrap().loop_id.to_string());
+    expect!["own.scripted-a-b-off.2"]
+        .assert_eq(&own.trace.events().last().unwrap().run_id.as_ref().unwrap().to_string());
 }
 
 #[tokio::test(start_paused = true)]

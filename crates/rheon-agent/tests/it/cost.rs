@@ -5,8 +5,8 @@ use std::sync::Arc;
 use futures::StreamExt;
 use rheon_testkit::{Scenario, ScriptedProvider, Turn, echo, scripted};
 use rheon_types::{
-    AgentEvent, AgentOutput, Chunk, ChunkStream, MicroUsd, ModelInfo, Prices, Provider, ProviderError,
-    ProviderErrorKind, Rates, Request, Usage,
+    AgentEvent, AgentOutput, Chunk, ChunkStream, MicroUsd, ModelEvent, ModelInfo, Prices, Provider,
+    ProviderError, ProviderErrorKind, Rates, Request, Usage,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -50,7 +50,7 @@ async fn run_on(provider: Arc<dyn Provider>) -> (Arc<AgentOutput>, Vec<Option<Mi
         .build();
     let output = agent.run("go").await.expect("the run ends");
     let calls = trace.events().into_iter().filter_map(|event| match event.kind {
-        AgentEvent::LlmEnd { cost, .. } => Some(cost),
+        AgentEvent::Model(ModelEvent::End { cost, .. }) => Some(cost),
         _ => None,
     });
     (output, calls.collect())

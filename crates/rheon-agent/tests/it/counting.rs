@@ -9,8 +9,8 @@ use rheon_agent::{AgentBuilder, BudgetPool, Caps, SummaryBy, Tiers, TokenCounter
 use rheon_testkit::{FnTool, Ran, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, scripted};
 use rheon_types::event::Meter;
 use rheon_types::{
-    AgentEvent, Answer, ChunkStream, Effect, Provider, ProviderError, ProviderErrorKind, Reminder, Request,
-    RunEnd, RunFailure, Situation, ToolResult, Usage,
+    AgentEvent, Answer, ChunkStream, ContextEvent, Effect, Provider, ProviderError, ProviderErrorKind,
+    Reminder, Request, RunEnd, RunFailure, Situation, ToolResult, Usage,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -36,7 +36,9 @@ fn window(tokens: u64) -> impl Fn(AgentBuilder) -> AgentBuilder {
 /// What the events say of the prompt: its tokens and the window's.
 fn used(trace: &Trace) -> Vec<(u64, u64)> {
     let events = trace.events().into_iter().filter_map(|event| match event.kind {
-        AgentEvent::ContextUsage { tokens_used, tokens_window } => Some((tokens_used, tokens_window)),
+        AgentEvent::Context(ContextEvent::Usage { tokens_used, tokens_window }) => {
+            Some((tokens_used, tokens_window))
+        }
         _ => None,
     });
     events.collect()
@@ -273,7 +275,9 @@ async fn a_summary_of_which_nothing_is_reported_is_not_free() {
     let scenario = calls(5).turn(too_long()).turn("Summary.").turn("done");
     let ran = scripted(scenario).tool(big()).run("go").await;
     let taken = ran.trace.events().into_iter().find_map(|event| match event.kind {
-        AgentEvent::CompactionEnd { usage, .. } => Some((usage.input > 1_000, usage.output)),
+        AgentEvent::Context(ContextEvent::CompactionEnd { usage, .. }) => {
+            Some((usage.input > 1_000, usage.output))
+        }
         _ => None,
     });
     assert_eq!(taken, Some((true, TokenCounter::default().text("Summary."))));

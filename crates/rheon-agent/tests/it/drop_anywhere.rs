@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use rheon_agent::{
-    AgentContext, ClosureHook, EventLog, LoopConfig, Observers, Settings, ToolExecution, Toolbox, agent_loop,
+    AgentContext, ClosureHook, EventLog, Observers, RunConfig, Settings, ToolExecution, Toolbox, agent_loop,
 };
 use rheon_testkit::{Dice, FnTool, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, scripted};
 use rheon_types::event::{PermissionDecision, Subject};
 use rheon_types::{
-    AgentEvent, AgentMessage, AllowAll, Amendment, Answer, Effect, FilterVerdict, Flow, History, Hook,
-    InputFilter, Message, Permit, ProviderError, ProviderErrorKind, Timestamp, ToolCall, ToolResult,
-    unanswered_calls,
+    AgentEvent, AgentMessage, AllowAll, Amendment, Answer, ApprovalEvent, Effect, FilterVerdict, Flow,
+    History, Hook, InputFilter, Message, Permit, ProviderError, ProviderErrorKind, Timestamp, ToolCall,
+    ToolResult, unanswered_calls,
 };
 use serde_json::json;
 use std::time::Duration;
@@ -89,7 +89,7 @@ impl InputFilter for Late {
 }
 
 struct Parts {
-    config: Arc<LoopConfig>,
+    config: Arc<RunConfig>,
     log: EventLog,
     trace: Trace,
 }
@@ -99,7 +99,7 @@ fn parts(execution: ToolExecution) -> Parts {
     let observer = trace.clone();
     let clock = Arc::new(TestClock::default());
     let hook: Arc<dyn Hook> = Arc::new(ClosureHook::new());
-    let config = Arc::new(LoopConfig {
+    let config = Arc::new(RunConfig {
         gate: Arc::new(AllowAll),
         hooks: vec![hook, Arc::new(Late)],
         filters: vec![Arc::new(Late)],
@@ -107,7 +107,7 @@ fn parts(execution: ToolExecution) -> Parts {
         clock: Arc::clone(&clock) as Arc<dyn rheon_types::Clock>,
         random: Arc::new(Dice::default()),
         settings: Settings { tool_execution: execution, ..Settings::default() },
-        ..LoopConfig::new(Arc::new(ScriptedProvider::new(scenario())))
+        ..RunConfig::new(Arc::new(ScriptedProvider::new(scenario())))
     });
     let observers = Observers::default().on_event(move |event| observer.observe(event));
     Parts { config, log: EventLog::new("s".into(), clock, None, observers), trace }
@@ -133,8 +133,8 @@ async fn drop_after(execution: ToolExecution, polls: usize) -> bool {
     };
     parts.trace.assert_order();
     assert!(unanswered_calls(&context.history).is_empty(), "{:#?}", context.history);
-    let last = parts.trace.events().last().map(|event| event.kind.name());
-    assert_eq!(last, (polls > 0).then_some("agent.end"), "polls {polls}");
+    let last = parts.trace.events().last().map(|event| event.kind.name().to_owned());
+    assert_eq!(last.as_deref(), (polls > 0).then_some("agent.end"), "polls {polls}");
     over
 }
 
@@ -165,7 +165,7 @@ async fn a_run_cancelled_after_any_event_ends_in_order_and_the_next_one_works() 
             seen += 1;
             if seen == events {
                 stream.cancel();
-            } else if let AgentEvent::ApprovalRequired { request } = &event.kind {
+            } else if let AgentEvent::Approval(ApprovalEvent::Required { request }) = &event.kind {
                 // A run that was cancelled just before has withdrawn its question.
                 stream.respond_permission(&request.id, PermissionDecision::Allow).ok();
             }

@@ -9,9 +9,9 @@ use rheon_types::event::{
     Subject, TaskItem, TaskStatus, UserQuestion,
 };
 use rheon_types::{
-    AgentEvent, Amendment, Answer, AskedBy, BoxFuture, Content, Effect, FilterVerdict, Flow, GateRequest,
-    History, Hold, Hook, InputFilter, Message, Opinion, Permit, Tool, ToolCall, ToolContext, ToolError,
-    ToolNews, ToolResult, Verdict,
+    AgentEvent, Amendment, Answer, ApprovalEvent, AskedBy, BoxFuture, Content, Effect, FilterVerdict, Flow,
+    GateRequest, History, Hold, Hook, InputFilter, Message, Opinion, Permit, Tool, ToolCall, ToolContext,
+    ToolError, ToolNews, ToolResult, Verdict,
 };
 use serde_json::{Value, json};
 
@@ -267,7 +267,7 @@ async fn a_person_may_be_faster_than_a_hook() {
         .build();
     let mut stream = agent.run_stream("go").unwrap();
     while let Some(event) = stream.next().await {
-        if let AgentEvent::ApprovalRequired { request } = &event.kind {
+        if let AgentEvent::Approval(ApprovalEvent::Required { request }) = &event.kind {
             stream.respond_permission(&request.id, PermissionDecision::Allow).unwrap();
         }
     }
@@ -291,7 +291,7 @@ async fn an_answer_to_something_else_is_a_no() {
             .build();
         let mut stream = agent.run_stream("go").unwrap();
         while let Some(event) = stream.next().await {
-            if let AgentEvent::ApprovalRequired { request } = &event.kind {
+            if let AgentEvent::Approval(ApprovalEvent::Required { request }) = &event.kind {
                 let digest = if digest.is_empty() { request.digest.clone() } else { digest.into() };
                 let yes = PermissionResponse { digest: Some(digest), ..PermissionDecision::Allow.into() };
                 stream.respond_permission(&request.id, yes).unwrap();
@@ -450,7 +450,7 @@ async fn a_tool_asks_the_user_and_tells_what_it_did() {
     let (agent, trace, _) = scripted(one_question()).tool(asker()).build();
     let mut stream = agent.run_stream("go").unwrap();
     while let Some(event) = stream.next().await {
-        if let AgentEvent::ApprovalRequired { request } = &event.kind {
+        if let AgentEvent::Approval(ApprovalEvent::Required { request }) = &event.kind {
             assert_eq!(request.id.as_str(), "s.c.1/a/1");
             let answers = vec![vec!["left".into()]];
             let yes = PermissionResponse { answers, ..PermissionDecision::Allow.into() };
@@ -487,7 +487,7 @@ async fn a_run_that_is_stopped_withdraws_what_its_tools_ask() {
     let (agent, trace, _) = scripted(one_question()).tool(asker()).build();
     let mut stream = agent.run_stream("go").unwrap();
     while let Some(event) = stream.next().await {
-        if let AgentEvent::ApprovalRequired { .. } = &event.kind {
+        if let AgentEvent::Approval(ApprovalEvent::Required { .. }) = &event.kind {
             stream.cancel();
         }
     }

@@ -27,16 +27,16 @@ impl Diary {
             move || diary.write(format!("  {point}"))
         };
         let (w1, w2, w3, w4) =
-            (write("before_loop"), write("after_loop"), write("before_turn"), write("after_turn"));
+            (write("before_run"), write("after_run"), write("before_turn"), write("after_turn"));
         let (w5, w6) = (write("before_tool"), write("after_tool"));
         let (w7, w8) = (write("before_tool_update"), write("after_tool_update"));
         let errors = self.clone();
         ClosureHook::new()
-            .before_loop(move |_, _| {
+            .before_run(move |_, _| {
                 w1();
                 true
             })
-            .after_loop(move |_| w2())
+            .after_run(move |_| w2())
             .before_turn(move |_, _| {
                 w3();
                 true
@@ -85,7 +85,7 @@ async fn hooks_stand_where_the_drawing_says() {
     let diary = Diary::default();
     diary.run(one_tool("speaks"), ClosureHook::new()).await;
     expect![[r#"
-          before_loop
+          before_run
         agent.start scripted
           before_turn
         turn.start 0 User
@@ -119,18 +119,18 @@ async fn hooks_stand_where_the_drawing_says() {
         turn.end 1 results=0 tokens=0
           after_turn
         agent.end completed "Done."
-          after_loop"#]]
+          after_run"#]]
     .assert_eq(&diary.text());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_veto_before_the_loop_leaves_only_the_end() {
     let diary = Diary::default();
-    let ran = diary.run(one_tool("speaks"), ClosureHook::new().before_loop(|_, _| false)).await;
+    let ran = diary.run(one_tool("speaks"), ClosureHook::new().before_run(|_, _| false)).await;
     expect![[r#"
-          before_loop
-        agent.end vetoed(BeforeLoop: a hook said no) ""
-          after_loop"#]]
+          before_run
+        agent.end vetoed(BeforeRun: a hook said no) ""
+          after_run"#]]
     .assert_eq(&diary.text());
     assert_eq!(ran.agent.messages().len(), 0);
     assert_eq!(ran.provider.request_count(), 0);
@@ -210,7 +210,7 @@ async fn the_first_veto_counts_and_later_hooks_are_not_asked() {
     let after = diary.clone();
     let ran = scripted(one_tool("echo"))
         .with(|builder| {
-            builder.hook(ClosureHook::new().before_loop(|_, _| false)).hook(ClosureHook::new().before_loop(
+            builder.hook(ClosureHook::new().before_run(|_, _| false)).hook(ClosureHook::new().before_run(
                 move |_, _| {
                     after.write("asked");
                     true
@@ -220,7 +220,7 @@ async fn the_first_veto_counts_and_later_hooks_are_not_asked() {
         .run("go")
         .await;
     assert_eq!(diary.text(), "");
-    expect![[r#"agent.end vetoed(BeforeLoop: a hook said no) """#]].assert_eq(&ran.trace.text());
+    expect![[r#"agent.end vetoed(BeforeRun: a hook said no) """#]].assert_eq(&ran.trace.text());
 }
 
 #[tokio::test(start_paused = true)]
@@ -231,7 +231,7 @@ async fn an_error_is_told_to_the_hooks() {
         Scenario::new().turn(Turn::fail(ProviderError::new(ProviderErrorKind::Auth, "the key is wrong")));
     let ran = diary.run(broken, ClosureHook::new()).await;
     expect![[r#"
-          before_loop
+          before_run
         agent.start scripted
           before_turn
         turn.start 0 User
@@ -245,7 +245,7 @@ async fn an_error_is_told_to_the_hooks() {
         turn.end 0 results=0 tokens=0
           after_turn
         agent.end failed(the model call failed: the key is wrong) ""
-          after_loop"#]]
+          after_run"#]]
     .assert_eq(&diary.text());
     expect!["the model call failed: the key is wrong"].assert_eq(&ran.result.unwrap_err().to_string());
 }
@@ -275,7 +275,7 @@ struct Encore(std::sync::OnceLock<rheon_agent::Agent>);
 struct SharedEncore(Arc<Encore>);
 
 impl Hook for SharedEncore {
-    fn after_loop<'a>(&'a self, output: &'a rheon_types::AgentOutput) -> Answer<'a, ()> {
+    fn after_run<'a>(&'a self, output: &'a rheon_types::AgentOutput) -> Answer<'a, ()> {
         Answer::later(async move {
             if let (Some(agent), "Done.") = (self.0.0.get(), output.text.as_str()) {
                 agent.run("encore").await.unwrap();

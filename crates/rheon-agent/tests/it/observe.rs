@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use expect_test::expect;
 use rheon_agent::AgentError;
 use rheon_testkit::{FnTool, Scenario, Turn, event_text, scripted};
-use rheon_types::{AgentEvent, Event, ToolResult};
+use rheon_types::{AgentEvent, Event, MessageEvent, RunEvent, ToolResult};
 use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -67,7 +67,10 @@ async fn without_broadcast_there_is_nothing_to_subscribe_to() {
 async fn nobody_has_to_drain_anything() {
     let words: Vec<String> = (0..20_000).map(|n| format!("w{n}")).collect();
     let ran = scripted(Scenario::new().turn(words.join(" "))).run("go").await;
-    assert_eq!(ran.trace.count(|event| matches!(event, AgentEvent::TextDelta { .. })), 20_000);
+    assert_eq!(
+        ran.trace.count(|event| matches!(event, AgentEvent::Message(MessageEvent::TextDelta { .. }))),
+        20_000
+    );
     assert_eq!(ran.result.unwrap().text, words.join(" "));
 }
 
@@ -185,7 +188,7 @@ async fn the_next_run_may_be_asked_for_as_soon_as_the_end_is_seen() {
     let (agent, trace, _) = scripted(Scenario::new().turn("One.").turn("Two.")).build();
     let mut stream = agent.run_stream("first").unwrap();
     while let Some(event) = stream.next().await {
-        if let AgentEvent::AgentEnd { output } = &event.kind {
+        if let AgentEvent::Run(RunEvent::End { output }) = &event.kind {
             assert_eq!(output.text, "One.");
             break;
         }

@@ -8,7 +8,10 @@ use rheon_testkit::{FnTool, Scenario, Trace, Turn, echo, scripted};
 use rheon_types::event::{
     ApprovalRequest, Danger, PermissionDecision, PermissionResponse, QueuedChange, Scope, Subject,
 };
-use rheon_types::{AgentEvent, Answer, AskFirst, DenyAll, Effect, Gate, GateRequest, ToolResult, Verdict};
+use rheon_types::{
+    AgentEvent, Answer, ApprovalEvent, AskFirst, DenyAll, Effect, Gate, GateRequest, ToolEvent, ToolResult,
+    Verdict,
+};
 use serde_json::json;
 
 fn deploy() -> FnTool {
@@ -40,7 +43,7 @@ async fn answers_come_in_any_order_and_each_counts_once() {
     let mut stream = agent.run_stream("ship it").unwrap();
     let mut asked = Vec::new();
     while let Some(event) = stream.next().await {
-        if let AgentEvent::ApprovalRequired { request } = &event.kind {
+        if let AgentEvent::Approval(ApprovalEvent::Required { request }) = &event.kind {
             asked.push(Arc::clone(request));
         }
         if asked.len() == 2 {
@@ -125,7 +128,7 @@ async fn an_answerer_that_leaves_is_nobody() {
     let (agent, trace) = agent(AskFirst);
     let answerer = Mutex::new(Some(agent.answerer()));
     let watch = async {
-        while trace.count(|event| matches!(event, AgentEvent::ApprovalRequired { .. })) < 2 {
+        while trace.count(|event| matches!(event, AgentEvent::Approval(ApprovalEvent::Required { .. }))) < 2 {
             tokio::task::yield_now().await;
         }
         answerer.lock().unwrap().take();
@@ -234,12 +237,15 @@ async fn a_gate_learns_how_its_questions_were_answered() {
     let (agent, trace) = agent(Shared(Arc::clone(&memory)));
     let mut stream = agent.run_stream("ship it").unwrap();
     while let Some(event) = stream.next().await {
-        if let AgentEvent::ApprovalRequired { request } = &event.kind {
+        if let AgentEvent::Approval(ApprovalEvent::Required { request }) = &event.kind {
             let always = PermissionResponse::from(PermissionDecision::Allow).with_scope(Scope::Always);
             stream.respond_permission(&request.id, always).unwrap();
         }
     }
     trace.assert_order();
     assert_eq!(*memory.0.lock().unwrap(), ["a Allow Always", "b Allow Always", "c Allow Always"]);
-    assert_eq!(trace.count(|event| matches!(event, AgentEvent::ToolEnd { is_error: false, .. })), 3);
+    assert_eq!(
+        trace.count(|event| matches!(event, AgentEvent::Tool(ToolEvent::End { is_error: false, .. }))),
+        3
+    );
 }

@@ -11,8 +11,9 @@ use rheon_agent::{ExecutionLimits, RetryConfig};
 use rheon_testkit::{FnTool, Scenario, Turn, echo, fails, scripted};
 use rheon_types::event::{TaskItem, TaskStatus};
 use rheon_types::{
-    AgentEvent, AgentMessage, Content, ContinuationKind, Event, History, LlmMessage, Message, ProviderError,
-    ProviderErrorKind, Timestamp, ToolNews, ToolResult,
+    AgentEvent, AgentMessage, Content, ContinuationKind, Event, History, LlmMessage, Message, MessageEvent,
+    ModelEvent, ProviderError, ProviderErrorKind, RunEvent, Timestamp, ToolEvent, ToolNews, ToolResult,
+    TurnEvent,
 };
 use serde_json::json;
 
@@ -81,14 +82,17 @@ async fn a_changed_text_a_lost_event_and_a_changed_result_are_found() {
 
     let mut text = events.clone();
     let answered = at("llm.end") - 2;
-    let AgentEvent::MessageEnd { message } = &text[answered].kind else { panic!("{:?}", text[answered]) };
+    let AgentEvent::Message(MessageEvent::End { message }) = &text[answered].kind else {
+        panic!("{:?}", text[answered])
+    };
     let AgentMessage::Llm(LlmMessage { message: Message::Assistant(answer), turn_id }) = &**message else {
         panic!("{message:?}")
     };
     let mut answer = answer.clone();
     answer.content[0] = Content::text("I refuse.");
     let message = LlmMessage { message: Message::Assistant(answer), turn_id: turn_id.clone() };
-    text[answered].kind = AgentEvent::MessageEnd { message: Arc::new(AgentMessage::Llm(message)) };
+    text[answered].kind =
+        AgentEvent::Message(MessageEvent::End { message: Arc::new(AgentMessage::Llm(message)) });
     // What the model says is an input. That the turn then ends with other words is not.
     assert_eq!(difference(text), format!("{} turn.end", at("turn.end") + 1));
 
@@ -97,10 +101,14 @@ async fn a_changed_text_a_lost_event_and_a_changed_result_are_found() {
     assert_eq!(difference(lost), format!("{} tool.end", at("tool.end") + 2));
 
     let mut result = events.clone();
-    let AgentEvent::ToolEnd { result: given, .. } = &mut result[at("tool.end")].kind else { panic!() };
+    let AgentEvent::Tool(ToolEvent::End { result: given, .. }) = &mut result[at("tool.end")].kind else {
+        panic!()
+    };
     *given = Arc::new(ToolResult::text("something else"));
     let told = events.iter().position(|event| match &event.kind {
-        AgentEvent::MessageStart { message } => matches!(message.as_llm(), Some(Message::ToolResult(_))),
+        AgentEvent::Message(MessageEvent::Start { message }) => {
+            matches!(message.as_llm(), Some(Message::ToolResult(_)))
+        }
         _ => false,
     });
     assert_eq!(difference(result), format!("{} message.start", told.unwrap() + 1));
@@ -111,18 +119,18 @@ async fn a_difference_says_what_was_there_and_what_came() {
     let ran = scripted(Scenario::new().turn("Hello.")).run("hi").await;
     let mut events = durable(ran.trace.events());
     let last = events.len() - 1;
-    if let AgentEvent::LlmEnd { duration_ms, .. } = &mut events[last - 2].kind {
+    if let AgentEvent::Model(ModelEvent::End { duration_ms, .. }) = &mut events[last - 2].kind {
         *duration_ms = 7;
     }
     assert!(replay(events.clone(), Until::End).is_ok(), "how long it took is an input");
-    if let AgentEvent::TurnStart { turn_index, .. } = &mut events[1].kind {
+    if let AgentEvent::Turn(TurnEvent::Start { turn_index, .. }) = &mut events[1].kind {
         *turn_index = 3;
     }
     let error = replay(events, Until::End).unwrap_err();
     expect![[r#"
         the replay leaves the log: event 2 (turn.start) differs from byte 104 on:
-          recorded ...000,"session_id":"s","loop_id":"s.c.1","kind":{"type":"turn.start","turn_index":3,"triggered_by":"user"}}
-          replayed ...000,"session_id":"s","loop_id":"s.c.1","kind":{"type":"turn.start","turn_index":0,"triggered_by":"user"}}"#]]
+          recorded ...000,"session_id":"s","run_id":"s.c.1","kind":{"type":"turn.start","turn_index":3,"triggered_by":"user"}}
+          replayed ...000,"session_id":"s","run_id":"s.c.1","kind":{"type":"turn.start","turn_index":0,"triggered_by":"user"}}"#]]
     .assert_eq(&error.to_string());
 }
 
@@ -132,7 +140,9 @@ async fn limits_are_obeyed_again() {
     let limits = ExecutionLimits { turns_max: Some(1), ..ExecutionLimits::unlimited() };
     let limited = scripted(scenario()).tool(echo()).with(|builder| builder.limits(limits)).run("go").await;
     let mut events = durable(limited.trace.events());
-    let AgentEvent::AgentStart { settings: Some(settings), .. } = &mut events[0].kind else { panic!() };
+    let AgentEvent::Run(RunEvent::Start { settings: Some(settings), .. }) = &mut events[0].kind else {
+        panic!()
+    };
     Arc::make_mut(settings).turns_max = Some(2);
     assert!(difference(events).ends_with("message.start"));
 }
@@ -141,7 +151,7 @@ async fn limits_are_obeyed_again() {
 async fn runs_that_were_brought_from_elsewhere_are_taken_as_they_are() {
     let mut events = log().await;
     for event in &mut events {
-        if let AgentEvent::AgentStart { settings, .. } = &mut event.kind {
+        if let AgentEvent::Run(RunEvent::Start { settings, .. }) = &mut event.kind {
             *settings = None;
         }
     }
@@ -167,7 +177,7 @@ async fn a_conversation_from_elsewhere_is_told_once_and_replayed() {
         .events()
         .into_iter()
         .filter_map(|event| match event.kind {
-            AgentEvent::AgentStart { history, .. } => Some(history.map(|history| history.len())),
+            AgentEvent::Run(RunEvent::Start { history, .. }) => Some(history.map(|history| history.len())),
             _ => None,
         })
         .collect();

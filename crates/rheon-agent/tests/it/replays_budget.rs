@@ -7,8 +7,8 @@ use rheon_agent::replay::{ReplayError, Until, replay};
 use rheon_agent::{AgentBuilder, BudgetPool, Caps};
 use rheon_testkit::{FnTool, Ran, Scenario, ScriptedProvider, TestClock, Turn, echo, hangs, scripted};
 use rheon_types::{
-    AgentEvent, ChunkStream, Event, LimitKind, MicroUsd, ModelInfo, Prices, Provider, ProviderError,
-    ProviderErrorKind, Rates, Request, RunEnd, ToolResult, Usage,
+    AgentEvent, ChunkStream, Event, LimitKind, MicroUsd, ModelEvent, ModelInfo, Prices, Provider,
+    ProviderError, ProviderErrorKind, Rates, Request, RunEnd, RunEvent, ToolEvent, ToolResult, Usage,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -51,7 +51,7 @@ fn replayed(ran: &Ran) -> Vec<Event> {
     events
 }
 
-fn names(events: &[Event], prefix: &str) -> Vec<&'static str> {
+fn names<'a>(events: &'a [Event], prefix: &str) -> Vec<&'a str> {
     events.iter().map(|event| event.kind.name()).filter(|name| name.starts_with(prefix)).collect()
 }
 
@@ -169,20 +169,20 @@ async fn what_was_changed_is_found() {
     assert!(matches!(replay(lost, Until::End), Err(ReplayError::Differs(_))));
 
     let mut unpaid = events.clone();
-    if let AgentEvent::LlmStart { reserved, .. } = &mut unpaid[at("llm.start")].kind {
+    if let AgentEvent::Model(ModelEvent::Start { reserved, .. }) = &mut unpaid[at("llm.start")].kind {
         *reserved = None;
     }
     assert_eq!(difference(unpaid), format!("{} llm.start", at("llm.start") + 1));
 
     let mut allowed = events.clone();
-    if let AgentEvent::ToolBlocked { reason, .. } = &mut allowed[at("tool.blocked")].kind {
+    if let AgentEvent::Tool(ToolEvent::Blocked { reason, .. }) = &mut allowed[at("tool.blocked")].kind {
         *reason = "for fun".into();
     }
     assert_eq!(difference(allowed), format!("{} tool.blocked", at("tool.blocked") + 1));
 
     let mut ended = events.clone();
     let last = ended.len() - 1;
-    if let AgentEvent::AgentEnd { output } = &mut ended[last].kind {
+    if let AgentEvent::Run(RunEvent::End { output }) = &mut ended[last].kind {
         Arc::make_mut(output).end = RunEnd::Completed;
     }
     assert!(matches!(replay(ended, Until::End), Err(ReplayError::Differs(_))));

@@ -7,9 +7,9 @@ use rheon_agent::replay::{ReplayError, Replayed, Until, replay};
 use rheon_agent::{AgentBuilder, CompactionStrategy, Summariser, WindowSettings, WindowView};
 use rheon_testkit::{FnTool, Scenario, ScriptedProvider, Trace, Turn, scripted};
 use rheon_types::{
-    AgentEvent, Answer, ChunkStream, ContinuationKind, CutKind, Effect, Event, ModelInfo, Prices, Provider,
-    ProviderError, ProviderErrorKind, Rates, Reminder, Request, RunEnd, RunFailure, Situation, ToolResult,
-    Usage, WindowCut,
+    AgentEvent, Answer, ChunkStream, ContextEvent, ContinuationKind, CutKind, Effect, Event, ModelInfo,
+    Prices, Provider, ProviderError, ProviderErrorKind, Rates, Reminder, Request, RunEnd, RunEvent,
+    RunFailure, Situation, ToolResult, Usage, WindowCut,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -117,7 +117,7 @@ async fn a_window_that_was_warned_of_and_made_shorter_by_a_paid_summary_is_repla
     agent.run("go").await.unwrap();
     let events = replayed(&trace);
     assert!(count(&events, "compaction.end") > 1 && count(&events, "compaction.warning") > 0);
-    let is_paid = |event: &Event| matches!(&event.kind, AgentEvent::CompactionEnd { usage, cost: Some(_), .. } if usage.input == 700);
+    let is_paid = |event: &Event| matches!(&event.kind, AgentEvent::Context(ContextEvent::CompactionEnd { usage, cost: Some(_), .. }) if usage.input == 700);
     assert!(events.iter().any(is_paid));
 }
 
@@ -160,7 +160,7 @@ async fn what_refusals_showed_of_the_window_and_what_disproves_it_is_replayed() 
     agent.run("and again").await.unwrap();
     let events = replayed(&trace);
     let learnt = events.iter().filter_map(|event| match &event.kind {
-        AgentEvent::AgentStart { settings: Some(settings), .. } => {
+        AgentEvent::Run(RunEvent::Start { settings: Some(settings), .. }) => {
             Some(settings.window?.tokens_learnt.is_some())
         }
         _ => None,
@@ -213,7 +213,7 @@ async fn what_the_user_asked_for_is_replayed_and_so_is_what_goes_on_from_there()
     agent.run("sure?").await.unwrap();
     let events = replayed(&trace);
     let told = |event: &Event| match &event.kind {
-        AgentEvent::AgentStart { history, .. } => Some(history.is_some()),
+        AgentEvent::Run(RunEvent::Start { history, .. }) => Some(history.is_some()),
         _ => None,
     };
     let told: Vec<bool> = events.iter().filter_map(told).collect();
@@ -230,7 +230,9 @@ async fn a_new_session_tells_what_lies_over_its_conversation() {
     agent.run("where?").await.unwrap();
     trace.assert_order();
     let begun = durable(&trace).into_iter().filter_map(|event| match event.kind {
-        AgentEvent::AgentStart { history: Some(history), cuts, .. } => Some((history.len(), cuts.len())),
+        AgentEvent::Run(RunEvent::Start { history: Some(history), cuts, .. }) => {
+            Some((history.len(), cuts.len()))
+        }
         _ => None,
     });
     assert_eq!(begun.collect::<Vec<_>>(), [(8, 1)]);
@@ -311,17 +313,22 @@ async fn what_was_changed_is_found() {
     let end = place(&events, "compaction.end");
 
     let mut cut = events.clone();
-    let AgentEvent::CompactionEnd { cuts, .. } = &mut cut[end].kind else { panic!() };
+    let AgentEvent::Context(ContextEvent::CompactionEnd { cuts, .. }) = &mut cut[end].kind else { panic!() };
     cuts[0].kind = CutKind::Drop;
     assert_eq!(difference(cut), format!("{} compaction.end", end + 1), "there is no summary then");
 
     let mut dropped = events.clone();
-    let AgentEvent::CompactionEnd { messages_dropped, .. } = &mut dropped[end].kind else { panic!() };
+    let AgentEvent::Context(ContextEvent::CompactionEnd { messages_dropped, .. }) = &mut dropped[end].kind
+    else {
+        panic!()
+    };
     *messages_dropped += 1;
     assert_eq!(difference(dropped), format!("{} compaction.end", end + 1));
 
     let mut full = events.clone();
-    let AgentEvent::ContextUsage { tokens_used, .. } = &mut full[place(&events, "context.usage")].kind else {
+    let AgentEvent::Context(ContextEvent::Usage { tokens_used, .. }) =
+        &mut full[place(&events, "context.usage")].kind
+    else {
         panic!()
     };
     // How long the prompt is, is an input. That nothing is done about it is not.
@@ -329,7 +336,9 @@ async fn what_was_changed_is_found() {
     assert_eq!(difference(full), format!("{} llm.start", place(&events, "llm.start") + 1));
 
     let mut later = events.clone();
-    let AgentEvent::AgentStart { settings: Some(settings), .. } = &mut later[0].kind else { panic!() };
+    let AgentEvent::Run(RunEvent::Start { settings: Some(settings), .. }) = &mut later[0].kind else {
+        panic!()
+    };
     let window = Arc::make_mut(settings).window.as_mut().unwrap();
     window.compact_percent = 200;
     assert_eq!(difference(later), format!("{} compaction.start", place(&events, "compaction.start") + 1));
@@ -354,7 +363,9 @@ async fn any_event_may_be_missing_doubled_or_moved_without_harm() {
 #[tokio::test(start_paused = true)]
 async fn a_run_of_before_windows_were_told_of_is_taken_as_it_is() {
     let mut events = shortened().await;
-    let AgentEvent::AgentStart { settings: Some(settings), .. } = &mut events[0].kind else { panic!() };
+    let AgentEvent::Run(RunEvent::Start { settings: Some(settings), .. }) = &mut events[0].kind else {
+        panic!()
+    };
     Arc::make_mut(settings).window = None;
     let replayed = play(&events, Until::End);
     assert_eq!((replayed.runs, replayed.taken, &replayed.events), (0, events.len(), &events));

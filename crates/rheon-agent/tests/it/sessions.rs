@@ -7,7 +7,7 @@ use std::time::Duration;
 use expect_test::expect;
 use rheon_agent::AgentError;
 use rheon_testkit::{Scenario, ScriptedProvider, Turn, echo, request_text, scripted};
-use rheon_types::{AgentEvent, AgentOutput, Answer, Hook, Provider, Request, ThinkingLevel};
+use rheon_types::{AgentEvent, AgentOutput, Answer, Hook, Provider, Request, RunEvent, ThinkingLevel};
 use serde_json::json;
 
 #[tokio::test(start_paused = true)]
@@ -63,7 +63,7 @@ async fn a_new_session_counts_from_the_start_and_keeps_the_conversation() {
         .events()
         .iter()
         .filter(|event| event.kind.name() == "agent.start")
-        .map(|event| format!("{} {}", event.seq, event.loop_id))
+        .map(|event| format!("{} {}", event.seq, event.run_id.as_ref().unwrap()))
         .collect();
     expect![[r#"
         1 s.c.1
@@ -144,7 +144,7 @@ async fn another_model_and_other_thinking_count_from_the_next_run_on() {
 async fn a_run_is_settled_once_its_hooks_know_of_its_end() {
     struct Slow(Arc<AtomicBool>);
     impl Hook for Slow {
-        fn after_loop<'a>(&'a self, _: &'a AgentOutput) -> Answer<'a, ()> {
+        fn after_run<'a>(&'a self, _: &'a AgentOutput) -> Answer<'a, ()> {
             Answer::later(async {
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 self.0.store(true, Ordering::Relaxed);
@@ -155,7 +155,7 @@ async fn a_run_is_settled_once_its_hooks_know_of_its_end() {
     let hook = Slow(Arc::clone(&is_told));
     let (agent, ..) = scripted(Scenario::new().turn("One.")).with(|builder| builder.hook(hook)).build();
     let mut stream = agent.run_stream("go").unwrap();
-    while !matches!(stream.next().await.unwrap().kind, AgentEvent::AgentEnd { .. }) {}
+    while !matches!(stream.next().await.unwrap().kind, AgentEvent::Run(RunEvent::End { .. })) {}
     assert!(!is_told.load(Ordering::Relaxed));
     agent.wait_until_settled().await;
     assert!(is_told.load(Ordering::Relaxed));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use expect_test::expect;
 use rheon_agent::{AgentError, BuildError, ToolExecution, Toolbox, ToolboxError};
 use rheon_testkit::{FnTool, Scenario, Turn, echo, scripted};
-use rheon_types::{LoopId, Tool, ToolError, ToolResult};
+use rheon_types::{RunId, Tool, ToolError, ToolResult};
 use serde_json::{Value, json};
 
 /// Takes as many seconds as it is told.
@@ -101,9 +101,9 @@ async fn a_parallel_failure_keeps_its_own_id() {
 #[tokio::test(start_paused = true)]
 async fn details_are_for_user_interfaces_and_child_runs_are_linked() {
     let spawner = FnTool::new("spawner", |_, context| async move {
-        assert_eq!(context.loop_id.as_str(), "s.c.1");
+        assert_eq!(context.run_id.as_str(), "s.c.1");
         Ok(ToolResult {
-            child_loop_id: Some(LoopId::from("child.1")),
+            child_run_id: Some(RunId::from("child.1")),
             ..ToolResult::text("done").with_details(json!({ "exit_code": 0 }))
         })
     });
@@ -118,7 +118,7 @@ async fn details_are_for_user_interfaces_and_child_runs_are_linked() {
         .filter(|event| event.kind.name() == "tool.end")
         .map(|event| serde_json::to_value(&event.kind).unwrap())
         .collect();
-    assert_eq!(ends[0]["child_loop_id"], "child.1");
+    assert_eq!(ends[0]["child_run_id"], "child.1");
     assert_eq!(ends[0]["result"]["details"], json!({ "exit_code": 0 }));
     assert_eq!(ran.sent(1).lines().last(), Some("toolResult call_1_0 \"done\""));
 }

@@ -3,7 +3,7 @@
 use expect_test::expect;
 use rheon_agent::TokenCounter;
 use rheon_testkit::{Scenario, Turn, echo, scripted};
-use rheon_types::{AgentEvent, Usage};
+use rheon_types::{AgentEvent, ModelEvent, Usage};
 use serde_json::json;
 
 fn usage(input: u64, output: u64) -> Usage {
@@ -87,7 +87,7 @@ async fn the_estimate_counts_tool_calls_and_results() {
         .events()
         .iter()
         .filter_map(|event| match &event.kind {
-            AgentEvent::LlmStart { tokens_estimate, .. } => Some(*tokens_estimate),
+            AgentEvent::Model(ModelEvent::Start { tokens_estimate, .. }) => Some(*tokens_estimate),
             _ => None,
         })
         .collect();

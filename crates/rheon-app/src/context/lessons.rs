@@ -128,7 +128,7 @@ impl Hook for Lessons {
         "lessons"
     }
 
-    fn before_loop<'a>(&'a self, history: &'a History, _loop_index: usize) -> Answer<'a, Flow> {
+    fn before_run<'a>(&'a self, history: &'a History, _run_index: usize) -> Answer<'a, Flow> {
         let mut state = self.state();
         // Earlier runs have proposed what stands here, in this session or in the one that it goes on from.
         state.proposed.extend(corrections(history, &self.redact).into_iter().map(|lesson| lesson.text));
@@ -136,7 +136,7 @@ impl Hook for Lessons {
         Answer::Now(Flow::Continue)
     }
 
-    fn after_loop<'a>(&'a self, output: &'a AgentOutput) -> Answer<'a, ()> {
+    fn after_run<'a>(&'a self, output: &'a AgentOutput) -> Answer<'a, ()> {
         let learnt = self.learnt(output);
         if learnt.texts.is_empty() && learnt.helped.is_empty() {
             return Answer::Now(());

@@ -14,7 +14,8 @@ use rheon_tools::ToolkitError;
 use rheon_tools::hooks::SessionEndReason;
 use rheon_tools::sandbox::SandboxError;
 use rheon_types::{
-    AgentEvent, AgentOutput, Client as _, Command, Content, Event, ModelInfo, Provider, SessionId,
+    AgentEvent, AgentOutput, Client as _, Command, Content, Event, MessageEvent, ModelInfo, Provider,
+    RunEvent, SessionId,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -204,8 +205,8 @@ async fn follow(
         };
         on_event(&event);
         match &event.kind {
-            AgentEvent::MessageEnd { .. } if prompt_seq == 0 => prompt_seq = event.seq,
-            AgentEvent::AgentEnd { output } => return Ok((Arc::clone(output), prompt_seq)),
+            AgentEvent::Message(MessageEvent::End { .. }) if prompt_seq == 0 => prompt_seq = event.seq,
+            AgentEvent::Run(RunEvent::End { output }) => return Ok((Arc::clone(output), prompt_seq)),
             _ => {}
         }
     }

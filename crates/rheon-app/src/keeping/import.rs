@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rheon_types::{
     AgentEvent, AgentId, AgentMessage, AgentOutput, AssistantMessage, Content, Effect, Event, LlmMessage,
-    LoopId, Message, MicroUsd, RunEnd, SessionId, StopReason, Timestamp, ToolCall, ToolCallId, ToolResult,
-    ToolResultMessage, TurnId, TurnTrigger, Usage,
+    Message, MessageEvent, MicroUsd, ModelEvent, RunEnd, RunEvent, RunId, SessionId, StopReason, Timestamp,
+    ToolCall, ToolCallId, ToolEvent, ToolResult, ToolResultMessage, TurnEvent, TurnId, TurnTrigger, Usage,
 };
 use serde_json::{Value, json};
 
@@ -41,9 +41,9 @@ pub(super) fn events(
     origin: &Origin,
     messages: Vec<AgentMessage>,
 ) -> Vec<Event> {
-    let loop_id = LoopId::derive(session_id, SEGMENT, 1);
+    let run_id = RunId::derive(session_id, SEGMENT, 1);
     let mut run = Imported {
-        loop_id: loop_id.clone(),
+        run_id: run_id.clone(),
         at,
         kinds: Vec::new(),
         turn: None,
@@ -51,25 +51,25 @@ pub(super) fn events(
         said: Vec::new(),
         text: String::new(),
     };
-    run.kinds.push(AgentEvent::AgentStart {
+    run.kinds.push(AgentEvent::Run(RunEvent::Start {
         agent_id: AgentId::from(SEGMENT),
-        parent_loop_id: None,
+        parent_run_id: None,
         continuation: None,
         model: origin.model.as_deref().unwrap_or("unknown").into(),
         metadata: Some(Arc::new(origin.metadata())),
         settings: None,
         history: None,
         cuts: Vec::new(),
-    });
+    }));
     run.all(messages);
     run.end();
     let event =
-        |(seq, kind)| Event { seq, at, session_id: session_id.clone(), loop_id: loop_id.clone(), kind };
+        |(seq, kind)| Event { seq, at, session_id: session_id.clone(), run_id: Some(run_id.clone()), kind };
     (1..).zip(run.kinds).map(event).collect()
 }
 
 struct Imported {
-    loop_id: LoopId,
+    run_id: RunId,
     at: Timestamp,
     kinds: Vec<AgentEvent>,
     turn: Option<OpenTurn>,
@@ -119,7 +119,7 @@ impl Imported {
                 Speaker::User => TurnTrigger::User,
                 Speaker::Model => TurnTrigger::Continuation,
             };
-            self.kinds.push(AgentEvent::TurnStart { turn_index: self.turns, triggered_by });
+            self.kinds.push(AgentEvent::Turn(TurnEvent::Start { turn_index: self.turns, triggered_by }));
             self.turns += 1;
             self.turn = Some(OpenTurn::default());
         }
@@ -135,16 +135,16 @@ impl Imported {
             }
         };
         let (model, stop_reason) = (answer.model.as_str().into(), answer.stop_reason);
-        self.kinds.push(AgentEvent::LlmStart { model, tokens_estimate: 0, reserved: None });
+        self.kinds.push(AgentEvent::Model(ModelEvent::Start { model, tokens_estimate: 0, reserved: None }));
         self.text = answer.text();
         let message = self.say(Message::Assistant(answer));
-        self.kinds.push(AgentEvent::LlmEnd {
+        self.kinds.push(AgentEvent::Model(ModelEvent::End {
             usage: Usage::default(),
             stop_reason,
             cost: Some(MicroUsd::default()),
             first_token_ms: None,
             duration_ms: 0,
-        });
+        }));
         if let Some(turn) = &mut self.turn {
             turn.answer = Some(message);
         }
@@ -164,40 +164,40 @@ impl Imported {
 
     fn call(&mut self, call: ToolCall, result: &ToolResultMessage) {
         let ToolCall { id: call_id, name, arguments, .. } = call;
-        self.kinds.push(AgentEvent::ToolStart {
+        self.kinds.push(AgentEvent::Tool(ToolEvent::Start {
             call_id: call_id.clone(),
             name: name.clone(),
             args: arguments,
             effect: Effect::Unsafe,
-        });
+        }));
         let content = result.content.clone();
-        self.kinds.push(AgentEvent::ToolEnd {
+        self.kinds.push(AgentEvent::Tool(ToolEvent::End {
             call_id,
             name,
-            result: Arc::new(ToolResult { content, details: Value::Null, child_loop_id: None }),
+            result: Arc::new(ToolResult { content, details: Value::Null, child_run_id: None }),
             is_error: result.is_error,
             duration_ms: 0,
-            child_loop_id: None,
-        });
+            child_run_id: None,
+        }));
     }
 
     fn say(&mut self, message: Message) -> Arc<AgentMessage> {
-        let turn_id = TurnId { loop_id: self.loop_id.clone(), index: self.turns.saturating_sub(1) };
+        let turn_id = TurnId { run_id: self.run_id.clone(), index: self.turns.saturating_sub(1) };
         let message = Arc::new(AgentMessage::Llm(LlmMessage { message, turn_id: Some(turn_id) }));
-        self.kinds.push(AgentEvent::MessageStart { message: Arc::clone(&message) });
-        self.kinds.push(AgentEvent::MessageEnd { message: Arc::clone(&message) });
+        self.kinds.push(AgentEvent::Message(MessageEvent::Start { message: Arc::clone(&message) }));
+        self.kinds.push(AgentEvent::Message(MessageEvent::End { message: Arc::clone(&message) }));
         self.said.push(Arc::clone(&message));
         message
     }
 
     fn end_turn(&mut self) {
         if let Some(OpenTurn { answer, results }) = self.turn.take() {
-            self.kinds.push(AgentEvent::TurnEnd {
+            self.kinds.push(AgentEvent::Turn(TurnEvent::End {
                 turn_index: self.turns.saturating_sub(1),
                 message: answer,
                 tool_results: results,
                 usage: Usage::default(),
-            });
+            }));
         }
     }
 
@@ -210,7 +210,7 @@ impl Imported {
             turns: self.turns,
             ..AgentOutput::new(RunEnd::Completed)
         };
-        self.kinds.push(AgentEvent::AgentEnd { output: Arc::new(output) });
+        self.kinds.push(AgentEvent::Run(RunEvent::End { output: Arc::new(output) }));
     }
 }
 

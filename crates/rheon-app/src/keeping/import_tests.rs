@@ -3,7 +3,7 @@
 use expect_test::expect;
 use rheon_testkit::Trace;
 use rheon_types::{
-    AgentEvent, AgentMessage, AssistantMessage, Content, Message, StopReason, Timestamp, ToolCall,
+    AgentEvent, AgentMessage, AssistantMessage, Content, Message, RunEvent, StopReason, Timestamp, ToolCall,
     ToolResultMessage, Usage,
 };
 use serde_json::json;
@@ -52,7 +52,7 @@ fn imported(messages: Vec<AgentMessage>) -> String {
         Origin { session: "theirs".into(), path: "/t.jsonl".into(), model: Some("claude-test".into()) };
     let trace = Trace::new();
     for event in events(&"ours".into(), Timestamp::default(), &origin, messages) {
-        if let AgentEvent::AgentStart { metadata, .. } = &event.kind {
+        if let AgentEvent::Run(RunEvent::Start { metadata, .. }) = &event.kind {
             let link =
                 json!({"importedFrom": {"program": "claude-code", "session": "theirs", "path": "/t.jsonl"}});
             assert_eq!(metadata.as_deref(), Some(&link));

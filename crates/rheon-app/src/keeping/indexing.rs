@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rheon_store::SessionName;
 use rheon_store::sessions::{Listed, Sessions};
 use rheon_store::sqlite::{DatabaseError, ForkPoint, Index, IndexState, SessionSource};
-use rheon_types::{AgentEvent, Event, SessionId};
+use rheon_types::{AgentEvent, Event, RunEvent, SessionId};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
@@ -60,7 +60,10 @@ impl Indexing {
         if !event.kind.is_durable() {
             return;
         }
-        let is_due = matches!(event.kind, AgentEvent::AgentStart { .. } | AgentEvent::AgentEnd { .. });
+        let is_due = matches!(
+            event.kind,
+            AgentEvent::Run(RunEvent::Start { .. }) | AgentEvent::Run(RunEvent::End { .. })
+        );
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let events = held.entry(event.session_id.clone()).or_default();
         if events.len() < HELD_EVENTS_MAX {

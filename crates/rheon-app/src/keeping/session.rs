@@ -75,14 +75,14 @@ impl KeptSession {
     /// index, and checkpoints before any of `tools` changes something.
     pub fn wire(&self, builder: AgentBuilder, tools: &[Arc<dyn Tool>]) -> AgentBuilder {
         let state = &self.past.state;
-        let loops = state.loops().iter().map(|(name, count)| (name.clone(), *count)).collect();
+        let run_counts = state.run_counts().iter().map(|(name, count)| (name.clone(), *count)).collect();
         let builder = builder
             .session(self.session_id.clone())
             .clock(Arc::clone(&self.clock))
             .random(Arc::clone(&self.random))
             .history(state.messages().into_iter().collect())
             .cuts(state.cuts().to_vec())
-            .position(LogPosition { seq: state.seq, loops, tasks: state.tasks.clone() });
+            .position(LogPosition { seq: state.seq, run_counts, tasks: state.tasks.clone() });
         let Some(kept) = &self.kept else { return builder };
         let last_seq = Arc::new(AtomicU64::new(state.seq));
         let builder =

@@ -69,12 +69,12 @@ impl Hook for Episodic {
         "episodes"
     }
 
-    fn before_loop<'a>(&'a self, history: &'a History, _loop_index: usize) -> Answer<'a, Flow> {
+    fn before_run<'a>(&'a self, history: &'a History, _run_index: usize) -> Answer<'a, Flow> {
         self.state().before = history.clone();
         Answer::Now(Flow::Continue)
     }
 
-    fn after_loop<'a>(&'a self, output: &'a AgentOutput) -> Answer<'a, ()> {
+    fn after_run<'a>(&'a self, output: &'a AgentOutput) -> Answer<'a, ()> {
         let mut conversation = self.state().before.clone();
         conversation.extend(output.messages.iter().cloned());
         let Some(summary) = summary(&conversation, output, &self.root) else { return Answer::Now(()) };

@@ -7,7 +7,10 @@ use rheon_agent::Agent;
 use rheon_providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon_testkit::FnTool;
 use rheon_types::event::{PermissionDecision, PermissionMode};
-use rheon_types::{AgentEvent, Client as _, ClientError, Command, Content, Effect, ToolResult};
+use rheon_types::{
+    AgentEvent, ApprovalEvent, Client as _, ClientError, Command, Content, Effect, RunEvent, ToolEvent,
+    ToolResult,
+};
 
 use super::{Asking, ClientParts, LocalClient};
 
@@ -31,19 +34,19 @@ async fn two_watchers_see_the_same_run_and_one_of_them_answers() {
     loop {
         let event = first.next().await.unwrap();
         assert_eq!(second.next().await.unwrap(), event);
-        if let AgentEvent::ApprovalRequired { request } = &event.kind {
+        if let AgentEvent::Approval(ApprovalEvent::Required { request }) = &event.kind {
             let (request_id, response) = (request.id.clone(), PermissionDecision::Allow.into());
             client.send(Command::RespondPermission { request_id, response }).await.unwrap();
         }
         if event.kind.is_durable() {
-            names.push(event.kind.name());
+            names.push(event.kind.name().to_owned());
         }
-        if let AgentEvent::AgentEnd { output } = &event.kind {
+        if let AgentEvent::Run(RunEvent::End { output }) = &event.kind {
             assert_eq!(output.text, "It is deployed.");
             break;
         }
     }
-    assert!(names.contains(&"approval.resolved"), "{names:?}");
+    assert!(names.contains(&"approval.resolved".to_owned()), "{names:?}");
 }
 
 #[tokio::test]
@@ -56,8 +59,8 @@ async fn where_nobody_can_be_asked_what_would_ask_is_refused_at_once() {
     loop {
         let event = watch.next().await.unwrap();
         match &event.kind {
-            AgentEvent::ToolBlocked { .. } => refusals += 1,
-            AgentEvent::AgentEnd { output } => {
+            AgentEvent::Tool(ToolEvent::Blocked { .. }) => refusals += 1,
+            AgentEvent::Run(RunEvent::End { output }) => {
                 assert_eq!((output.text.as_str(), refusals), ("I may not.", 1));
                 return;
             }
@@ -75,7 +78,7 @@ async fn a_watcher_that_left_holds_up_nothing() {
     let mut last = String::new();
     while let Some(event) = events.next().await {
         let event = event.unwrap();
-        if let AgentEvent::AgentEnd { output } = &event.kind {
+        if let AgentEvent::Run(RunEvent::End { output }) = &event.kind {
             last = output.text.clone();
             break;
         }
@@ -104,7 +107,7 @@ async fn the_past_comes_before_the_present_and_nothing_twice() {
     let mut past = Vec::new();
     loop {
         let event = watch.next().await.unwrap();
-        let is_over = matches!(event.kind, AgentEvent::AgentEnd { .. });
+        let is_over = matches!(event.kind, AgentEvent::Run(RunEvent::End { .. }));
         if event.kind.is_durable() {
             past.push(event);
         }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rheon_types::event::Ledger;
-use rheon_types::{AgentEvent, Event, MicroUsd, Usage};
+use rheon_types::{AgentEvent, ContextEvent, Event, MicroUsd, ModelEvent, Usage};
 
 /// What a session has used so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -33,7 +33,8 @@ impl Counter {
     /// Takes in an event.
     pub(super) fn observe(&self, event: &Event) {
         match &event.kind {
-            AgentEvent::LlmEnd { usage, cost, .. } | AgentEvent::CompactionEnd { usage, cost, .. } => {
+            AgentEvent::Model(ModelEvent::End { usage, cost, .. })
+            | AgentEvent::Context(ContextEvent::CompactionEnd { usage, cost, .. }) => {
                 self.add(usage, *cost);
             }
             _ => {}

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rheon_tools::hooks::{CommandHooks, HookCallbacks, HookContext, HookMessage, HookSettings};
 use rheon_types::event::{ApprovalRequest, Subject};
 use rheon_types::{
-    AgentEvent, ApprovalId, AssistantMessage, BoxFuture, Command, Content, Event, LoopId, ToolCall,
-    ToolCallId,
+    AgentEvent, ApprovalEvent, ApprovalId, AssistantMessage, BoxFuture, Command, Content, Event,
+    MessageEvent, RunEvent, RunId, ToolCall, ToolCallId,
 };
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -62,7 +62,7 @@ struct Shared {
 struct State {
     asked: u64,
     open: HashMap<String, Open>,
-    calls: HashMap<ToolCallId, (LoopId, ToolCall)>,
+    calls: HashMap<ToolCallId, (RunId, ToolCall)>,
     is_closed: bool,
 }
 
@@ -112,23 +112,26 @@ impl Channel {
 
     /// Takes in an event of the session: an approval that somebody has to give is asked for.
     pub fn observe(&self, event: &Event) -> Vec<Heard> {
-        if let AgentEvent::MessageEnd { message } = &event.kind
-            && let Some(answer) = message.as_assistant()
+        if let AgentEvent::Message(MessageEvent::End { message }) = &event.kind
+            && let (Some(answer), Some(run_id)) = (message.as_assistant(), &event.run_id)
         {
-            self.lock().remember(&event.loop_id, answer);
+            self.lock().remember(run_id, answer);
         }
-        if let AgentEvent::HookRun { call_id: Some(id), arguments: Some(arguments), .. } = &event.kind
+        if let AgentEvent::Run(RunEvent::Hook { call_id: Some(id), arguments: Some(arguments), .. }) =
+            &event.kind
             && let Some((_, call)) = self.lock().calls.get_mut(id)
         {
             call.arguments = Arc::clone(arguments);
         }
-        if let AgentEvent::AgentEnd { .. } = &event.kind {
-            self.lock().forget(&event.loop_id);
+        if let (AgentEvent::Run(RunEvent::End { .. }), Some(run_id)) = (&event.kind, &event.run_id) {
+            self.lock().forget(run_id);
         }
-        if let AgentEvent::ApprovalResolved { request_id, .. } = &event.kind {
+        if let AgentEvent::Approval(ApprovalEvent::Resolved { request_id, .. }) = &event.kind {
             self.withdraw_approval(request_id);
         }
-        let AgentEvent::ApprovalRequired { request } = &event.kind else { return Vec::new() };
+        let AgentEvent::Approval(ApprovalEvent::Required { request }) = &event.kind else {
+            return Vec::new();
+        };
         self.ask_approval(request).into_iter().collect()
     }
 
@@ -162,15 +165,15 @@ impl Channel {
 
 impl State {
     /// A new answer's calls take the place of those before it.
-    fn remember(&mut self, loop_id: &LoopId, answer: &AssistantMessage) {
-        self.forget(loop_id);
+    fn remember(&mut self, run_id: &RunId, answer: &AssistantMessage) {
+        self.forget(run_id);
         for call in answer.tool_calls().take(CALLS_MAX.saturating_sub(self.calls.len())) {
-            self.calls.insert(call.id.clone(), (loop_id.clone(), call.clone()));
+            self.calls.insert(call.id.clone(), (run_id.clone(), call.clone()));
         }
     }
 
-    fn forget(&mut self, loop_id: &LoopId) {
-        self.calls.retain(|_, (of, _)| of != loop_id);
+    fn forget(&mut self, run_id: &RunId) {
+        self.calls.retain(|_, (of, _)| of != run_id);
     }
 }
 

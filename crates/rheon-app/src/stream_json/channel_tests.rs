@@ -9,7 +9,10 @@ use rheon_tools::hooks::{HookContext, HookEnvironment, HookSettings, SessionSour
 use rheon_types::event::{
     ApprovalRequest, Choice, Danger, PermissionMode, Responder, Selection, Subject, UserQuestion,
 };
-use rheon_types::{AgentEvent, AskFirst, Command, Content, Effect, Event, Hook as _, StopReason, ToolResult};
+use rheon_types::{
+    AgentEvent, ApprovalEvent, AskFirst, Command, Content, Effect, Event, Hook as _, MessageEvent,
+    StopReason, ToolResult,
+};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
@@ -58,8 +61,8 @@ impl Talk {
         };
         let message = answer(vec![Content::ToolCall(call)], StopReason::ToolUse);
         let events = numbered([
-            ("r", AgentEvent::MessageEnd { message }),
-            ("r", AgentEvent::ApprovalRequired { request: request.into() }),
+            ("r", AgentEvent::Message(MessageEvent::End { message })),
+            ("r", AgentEvent::Approval(ApprovalEvent::Required { request: request.into() })),
         ]);
         events.iter().flat_map(|event| self.channel.observe(event)).collect()
     }
@@ -310,13 +313,13 @@ fn a_question_that_somebody_else_answered_is_taken_back() {
     let mut talk = Talk::new();
     talk.ask_about_command();
     talk.written();
-    let resolved = AgentEvent::ApprovalResolved {
+    let resolved = AgentEvent::Approval(ApprovalEvent::Resolved {
         request_id: "question".into(),
         decision: rheon_types::event::PermissionDecision::Deny,
         scope: Default::default(),
         by: Responder::Cancelled,
         arguments: None,
-    };
+    });
     for event in numbered([("r", resolved.clone()), ("r", resolved)]) {
         assert_eq!(talk.channel.observe(&event), Vec::new());
     }

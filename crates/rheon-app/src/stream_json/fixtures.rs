@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rheon_types::event::PermissionMode;
 use rheon_types::{
-    AgentEvent, AgentMessage, AssistantMessage, Content, Event, Message, StopReason, Timestamp, ToolCall,
-    Usage,
+    AgentEvent, AgentMessage, AssistantMessage, Content, Event, Message, RunEvent, StopReason, Timestamp,
+    ToolCall, Usage,
 };
 use serde_json::Value;
 
@@ -72,10 +72,10 @@ pub(super) fn brief(lines: &[Value]) -> String {
 /// Events in order, numbered as a log numbers them.
 pub(super) fn numbered(kinds: impl IntoIterator<Item = (&'static str, AgentEvent)>) -> Vec<Event> {
     let mut seq = 0;
-    let event = |(loop_id, kind): (&str, AgentEvent)| {
+    let event = |(run_id, kind): (&str, AgentEvent)| {
         seq += u64::from(kind.is_durable());
         let at = Timestamp::from_millis(1_000 + seq * 10);
-        Event { seq, at, session_id: "s".into(), loop_id: loop_id.into(), kind }
+        Event { seq, at, session_id: "s".into(), run_id: Some(run_id.into()), kind }
     };
     kinds.into_iter().map(event).collect()
 }
@@ -99,14 +99,14 @@ pub(super) fn answer(content: Vec<Content>, stop_reason: StopReason) -> Arc<Agen
 }
 
 pub(super) fn starts() -> AgentEvent {
-    AgentEvent::AgentStart {
+    AgentEvent::Run(RunEvent::Start {
         agent_id: "agent".into(),
-        parent_loop_id: None,
+        parent_run_id: None,
         continuation: None,
         model: "scripted".into(),
         metadata: None,
         settings: None,
         history: None,
         cuts: Vec::new(),
-    }
+    })
 }

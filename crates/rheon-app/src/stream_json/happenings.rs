@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rheon_store::claude::call_id_on_the_wire;
 use rheon_types::event::{ChildRef, CompactionTrigger, PermissionMode};
-use rheon_types::{AgentEvent, Content, Event, HookPoint, ToolCall, ToolCallId, Usage};
+use rheon_types::{AgentEvent, Content, Event, HookPoint, ModelEvent, RunEvent, ToolCall, ToolCallId, Usage};
 use serde_json::{Value, json};
 
 use super::lines::Lines;
@@ -48,7 +48,9 @@ impl Projector {
 
     /// A hook said something.
     pub(super) fn hook_ran(&mut self, kind: &AgentEvent) -> Vec<String> {
-        let AgentEvent::HookRun { hook, point, veto, duration_ms, .. } = kind else { return Vec::new() };
+        let AgentEvent::Run(RunEvent::Hook { hook, point, veto, duration_ms, .. }) = kind else {
+            return Vec::new();
+        };
         if !self.shown.hook_events {
             return Vec::new();
         }
@@ -62,7 +64,9 @@ impl Projector {
 
     /// A model call is tried again.
     pub(super) fn retried(&mut self, kind: &AgentEvent) -> Vec<String> {
-        let AgentEvent::Retry { attempt, attempts_max, delay_ms, cause } = kind else { return Vec::new() };
+        let AgentEvent::Model(ModelEvent::Retry { attempt, attempts_max, delay_ms, cause }) = kind else {
+            return Vec::new();
+        };
         let fields = json!({
             "attempt": attempt, "max_retries": attempts_max, "retry_delay_ms": delay_ms, "error_status": null,
             "error": cause,
@@ -132,7 +136,7 @@ impl Projector {
             "task_id": parent.agent_id, "tool_use_id": parent.tool_use_id, "description": task,
             "task_type": "local_agent", "prompt": task,
         });
-        self.children.insert(child.loop_id.clone(), parent.clone());
+        self.children.insert(child.run_id.clone(), parent.clone());
         self.tasks.push(parent);
         self.system("task_started", fields)
     }
@@ -169,12 +173,12 @@ fn denial(call: &ToolCall, folder: &Path) -> Value {
 /// The event of Claude Code that stands where our hook point does.
 fn hook_event(point: HookPoint) -> &'static str {
     match point {
-        HookPoint::BeforeLoop | HookPoint::BeforeTurn => "UserPromptSubmit",
+        HookPoint::BeforeRun | HookPoint::BeforeTurn => "UserPromptSubmit",
         HookPoint::PermitTool | HookPoint::BeforeTool => "PreToolUse",
         HookPoint::AnswerApproval => "PermissionRequest",
         HookPoint::AfterTool | HookPoint::BeforeToolUpdate | HookPoint::AfterToolUpdate => "PostToolUse",
         HookPoint::ToolBlocked => "PermissionDenied",
-        HookPoint::BeforeStop | HookPoint::AfterTurn | HookPoint::AfterLoop => "Stop",
+        HookPoint::BeforeStop | HookPoint::AfterTurn | HookPoint::AfterRun => "Stop",
         HookPoint::OnError => "StopFailure",
     }
 }

@@ -1,8 +1,9 @@
 //! What each event becomes.
 
 use rheon_types::{
-    AgentEvent, AgentMessage, AgentOutput, AssistantMessage, Author, Event, Message, RunEnd, RunFailure,
-    StopReason, Usage,
+    AgentEvent, AgentMessage, AgentOutput, AssistantMessage, Author, ChildEvent, ContextEvent, Event,
+    Message, MessageEvent, ModelEvent, RunEnd, RunEvent, RunFailure, SessionEvent, StopReason, ToolEvent,
+    Usage,
 };
 use serde_json::{Value, json};
 
@@ -18,71 +19,65 @@ impl Projector {
     /// The lines of one event, and what is to be remembered of it.
     pub(super) fn lines_of(&mut self, event: &Event, view: &mut RunView) -> Vec<String> {
         match &event.kind {
-            AgentEvent::AgentStart { .. } => self.run_begins(event, view),
-            AgentEvent::AgentEnd { output } => self.run_ends(event, view, output),
-            AgentEvent::LlmStart { model, .. } => self.requesting(view, model),
-            AgentEvent::LlmEnd { usage, cost, first_token_ms, duration_ms, .. } => {
+            AgentEvent::Run(RunEvent::Start { .. }) => self.run_begins(event, view),
+            AgentEvent::Run(RunEvent::End { output }) => self.run_ends(event, view, output),
+            AgentEvent::Model(ModelEvent::Start { model, .. }) => self.requesting(view, model),
+            AgentEvent::Model(ModelEvent::End { usage, cost, first_token_ms, duration_ms, .. }) => {
                 self.tally.count(&view.model, *usage, *cost);
                 self.run.time(*duration_ms, *first_token_ms);
                 Vec::new()
             }
-            AgentEvent::MessageStart { message } => self.message_begins(message, view),
-            AgentEvent::MessageEnd { message } => self.message_ends(event, message, view),
-            AgentEvent::TextDelta { delta } => self.prose(view, Prose::Text, delta),
-            AgentEvent::ThinkingDelta { delta } => self.prose(view, Prose::Thinking, delta),
-            AgentEvent::ToolCallDelta { call_id, name, delta } => {
+            AgentEvent::Message(MessageEvent::Start { message }) => self.message_begins(message, view),
+            AgentEvent::Message(MessageEvent::End { message }) => self.message_ends(event, message, view),
+            AgentEvent::Message(MessageEvent::TextDelta { delta }) => self.prose(view, Prose::Text, delta),
+            AgentEvent::Message(MessageEvent::ThinkingDelta { delta }) => {
+                self.prose(view, Prose::Thinking, delta)
+            }
+            AgentEvent::Message(MessageEvent::ToolCallDelta { call_id, name, delta }) => {
                 self.call_piece(view, &CallPiece { id: call_id, name, text: delta })
             }
-            AgentEvent::ToolStart { call_id, name, args, .. } => {
+            AgentEvent::Tool(ToolEvent::Start { call_id, name, args, .. }) => {
                 view.tool_begins(call_id, name, args);
                 Vec::new()
             }
-            AgentEvent::ToolEnd { call_id, result, duration_ms, .. } => {
+            AgentEvent::Tool(ToolEvent::End { call_id, result, duration_ms, .. }) => {
                 view.tool_ends(call_id, result, *duration_ms);
                 Vec::new()
             }
-            AgentEvent::ToolBlocked { call_id, reason, .. } => {
+            AgentEvent::Tool(ToolEvent::Blocked { call_id, reason, .. }) => {
                 self.tool_blocked(view, call_id, reason);
                 Vec::new()
             }
-            AgentEvent::HookRun { call_id, arguments, .. } => {
+            AgentEvent::Run(RunEvent::Hook { call_id, arguments, .. }) => {
                 view.change_call(call_id.as_ref(), arguments.as_ref());
                 self.hook_ran(&event.kind)
             }
-            AgentEvent::CompactionStart { trigger, .. } => self.compacting(event, view, *trigger),
-            AgentEvent::CompactionEnd { tokens_before, tokens_after, summary, usage, cost, .. } => {
+            AgentEvent::Context(ContextEvent::CompactionStart { trigger, .. }) => {
+                self.compacting(event, view, *trigger)
+            }
+            AgentEvent::Context(ContextEvent::CompactionEnd {
+                tokens_before,
+                tokens_after,
+                summary,
+                usage,
+                cost,
+                ..
+            }) => {
                 self.tally.count(&view.model, *usage, *cost);
                 self.compacted(event, view, (*tokens_before, *tokens_after), summary.as_deref())
             }
-            AgentEvent::ContextUsage { tokens_used, tokens_window } => {
+            AgentEvent::Context(ContextEvent::Usage { tokens_used, tokens_window }) => {
                 self.window = (*tokens_used, *tokens_window);
                 Vec::new()
             }
-            AgentEvent::ModeChanged { mode } => self.mode_changed(*mode),
-            AgentEvent::Retry { .. } => self.retried(&event.kind),
-            AgentEvent::SubagentStart { child, task } => self.task_begins(view, child, task),
-            AgentEvent::SubagentEnd { child, summary, usage, is_error } => {
+            AgentEvent::Session(SessionEvent::Mode { mode }) => self.mode_changed(*mode),
+            AgentEvent::Model(ModelEvent::Retry { .. }) => self.retried(&event.kind),
+            AgentEvent::Child(ChildEvent::Start { child, task }) => self.task_begins(view, child, task),
+            AgentEvent::Child(ChildEvent::End { child, summary, usage, is_error }) => {
                 let status = if *is_error { "failed" } else { "completed" };
                 self.task_ends(child.agent_id.as_str(), status, summary, usage)
             }
-            AgentEvent::TurnStart { .. }
-            | AgentEvent::TurnEnd { .. }
-            | AgentEvent::ToolUpdate { .. }
-            | AgentEvent::ToolProgress { .. }
-            | AgentEvent::ApprovalRequired { .. }
-            | AgentEvent::ApprovalResolved { .. }
-            | AgentEvent::PlanQueued { .. }
-            | AgentEvent::PlanResolved { .. }
-            | AgentEvent::InputRejected { .. }
-            | AgentEvent::ParallelStart { .. }
-            | AgentEvent::ParallelEnd { .. }
-            | AgentEvent::CompactionWarning { .. }
-            | AgentEvent::BudgetWarning { .. }
-            | AgentEvent::BudgetExceeded { .. }
-            | AgentEvent::Recovered { .. }
-            | AgentEvent::TaskUpdate { .. }
-            | AgentEvent::Checkpoint { .. }
-            | AgentEvent::Error { .. } => Vec::new(),
+            _ => Vec::new(),
         }
     }
 

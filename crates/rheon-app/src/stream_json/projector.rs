@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rheon_types::{AgentEvent, AgentOutput, Event, LoopId, RunEnd, RunFailure, Timestamp};
+use rheon_types::{AgentEvent, AgentOutput, Event, RunEnd, RunEvent, RunFailure, RunId, Timestamp};
 use serde_json::{Value, json};
 
 use super::facts::SessionFacts;
@@ -40,9 +40,9 @@ pub struct Projector {
     pub(super) facts: SessionFacts,
     pub(super) shown: Shown,
     pub(super) ids: LineIds,
-    runs: HashMap<LoopId, RunView>,
+    runs: HashMap<RunId, RunView>,
     /// Runs of sub-agents that have been announced and not begun.
-    pub(super) children: HashMap<LoopId, ParentCall>,
+    pub(super) children: HashMap<RunId, ParentCall>,
     /// Sub-agents that have not ended.
     pub(super) tasks: Vec<ParentCall>,
     pub(super) tally: Tally,
@@ -131,17 +131,18 @@ impl Projector {
     /// The lines that `event` becomes; for most events none.
     pub fn take(&mut self, event: &Event) -> Vec<String> {
         self.ids.turn_to(event);
-        let mut view = self.runs.remove(&event.loop_id).unwrap_or_default();
-        if let AgentEvent::AgentStart { parent_loop_id, model, .. } = &event.kind {
+        let Some(run_id) = &event.run_id else { return self.lines_of(event, &mut RunView::default()) };
+        let mut view = self.runs.remove(run_id).unwrap_or_default();
+        if let AgentEvent::Run(RunEvent::Start { parent_run_id, model, .. }) = &event.kind {
             view.model = model.to_string();
-            view.parent = self.children.remove(&event.loop_id);
-            if view.parent.is_none() && parent_loop_id.is_some() {
+            view.parent = self.children.remove(run_id);
+            if view.parent.is_none() && parent_run_id.is_some() {
                 view.parent = Some(ParentCall::default());
             }
         }
         let lines = self.lines_of(event, &mut view);
-        if !matches!(event.kind, AgentEvent::AgentEnd { .. }) {
-            self.runs.insert(event.loop_id.clone(), view);
+        if !matches!(event.kind, AgentEvent::Run(RunEvent::End { .. })) {
+            self.runs.insert(run_id.clone(), view);
         }
         lines
     }

@@ -5,8 +5,9 @@ use rheon_providers::scripted::{Scenario, Turn};
 use rheon_testkit::{FnTool, scripted};
 use rheon_types::event::{ChildRef, CompactionTrigger, PermissionMode};
 use rheon_types::{
-    AgentEvent, AgentOutput, Content, Event, HookPoint, LimitKind, ProviderError, ProviderErrorKind, RunEnd,
-    RunFailure, Signature, SignatureKind, StopReason, ToolResult, Usage,
+    AgentEvent, AgentOutput, ChildEvent, Content, ContextEvent, Event, HookPoint, LimitKind, MessageEvent,
+    ProviderError, ProviderErrorKind, RunEnd, RunEvent, RunFailure, SessionEvent, Signature, SignatureKind,
+    StopReason, ToolEvent, ToolResult, Usage,
 };
 use serde_json::{Value, json};
 
@@ -127,8 +128,8 @@ fn an_answer_that_came_without_pieces_is_shown_in_pieces_all_the_same() {
     ];
     let begun = answer(Vec::new(), StopReason::Stop);
     let events = numbered([
-        ("r", AgentEvent::MessageStart { message: begun }),
-        ("r", AgentEvent::MessageEnd { message: answer(content, StopReason::ToolUse) }),
+        ("r", AgentEvent::Message(MessageEvent::Start { message: begun })),
+        ("r", AgentEvent::Message(MessageEvent::End { message: answer(content, StopReason::ToolUse) })),
     ]);
     check(
         &lines(ALL, &events),
@@ -156,19 +157,26 @@ fn an_answer_that_came_without_pieces_is_shown_in_pieces_all_the_same() {
 #[test]
 fn several_calls_that_are_written_at_once_keep_their_blocks() {
     let piece = |id: &str, delta: &str| {
-        ("r", AgentEvent::ToolCallDelta { call_id: id.into(), name: "bash".into(), delta: delta.into() })
+        (
+            "r",
+            AgentEvent::Message(MessageEvent::ToolCallDelta {
+                call_id: id.into(),
+                name: "bash".into(),
+                delta: delta.into(),
+            }),
+        )
     };
     let content = vec![
         Content::ToolCall(call("1", "bash", json!({ "command": "a" }))),
         Content::ToolCall(call("2", "bash", json!({ "command": "b" }))),
     ];
     let events = numbered([
-        ("r", AgentEvent::MessageStart { message: answer(Vec::new(), StopReason::Stop) }),
+        ("r", AgentEvent::Message(MessageEvent::Start { message: answer(Vec::new(), StopReason::Stop) })),
         piece("1", ""),
         piece("2", "{\"command\""),
         piece("1", "{\"command\":\"a\",\"background\":true}"),
         piece("2", ":\"b\"}"),
-        ("r", AgentEvent::MessageEnd { message: answer(content, StopReason::ToolUse) }),
+        ("r", AgentEvent::Message(MessageEvent::End { message: answer(content, StopReason::ToolUse) })),
     ]);
     let shown = lines(ALL, &events);
     let stream: Vec<Value> = shown.iter().filter_map(|line| line.get("event").cloned()).collect();
@@ -203,7 +211,7 @@ async fn a_call_that_is_tried_again_says_so_and_shows_nothing_of_the_failed_try(
 
 fn result_of(end: RunEnd) -> Value {
     let output = AgentOutput { text: "words".into(), turns: 2, ..AgentOutput::new(end) };
-    let events = numbered([("r", starts()), ("r", AgentEvent::AgentEnd { output: output.into() })]);
+    let events = numbered([("r", starts()), ("r", AgentEvent::Run(RunEvent::End { output: output.into() }))]);
     lines(Shown::default(), &events).pop().unwrap()
 }
 
@@ -261,17 +269,20 @@ fn what_was_refused_is_listed_in_the_result_and_what_could_not_run_is_not() {
     let content = ["1", "2", "3"].map(|id| Content::ToolCall(call(id, "write", json!({ "path": id }))));
     let blocked = |id: &str, reason: &str| {
         let (call_id, name) = (id.into(), "write".into());
-        ("r", AgentEvent::ToolBlocked { call_id, name, reason: reason.into() })
+        ("r", AgentEvent::Tool(ToolEvent::Blocked { call_id, name, reason: reason.into() }))
     };
     let output = AgentOutput::new(RunEnd::Completed).into();
     let events = numbered([
         ("r", starts()),
-        ("r", AgentEvent::MessageEnd { message: answer(content.to_vec(), StopReason::ToolUse) }),
+        (
+            "r",
+            AgentEvent::Message(MessageEvent::End { message: answer(content.to_vec(), StopReason::ToolUse) }),
+        ),
         blocked("1", "permission denied: nobody is there"),
         blocked("2", "invalid arguments for write: no content"),
         blocked("3", "a rule says no"),
         blocked("3", "a rule says no"),
-        ("r", AgentEvent::AgentEnd { output }),
+        ("r", AgentEvent::Run(RunEvent::End { output })),
     ]);
     let result = lines(Shown::default(), &events).pop().unwrap();
     expect![[r#"
@@ -295,18 +306,18 @@ fn what_was_refused_is_listed_in_the_result_and_what_could_not_run_is_not() {
 }
 
 fn guard() -> AgentEvent {
-    AgentEvent::HookRun {
+    AgentEvent::Run(RunEvent::Hook {
         hook: "guard".into(),
         point: HookPoint::PermitTool,
         veto: Some("no".into()),
         duration_ms: 3,
         call_id: None,
         arguments: None,
-    }
+    })
 }
 
 fn compacted() -> AgentEvent {
-    AgentEvent::CompactionEnd {
+    AgentEvent::Context(ContextEvent::CompactionEnd {
         messages_dropped: 3,
         tokens_before: 900,
         tokens_after: 90,
@@ -314,49 +325,71 @@ fn compacted() -> AgentEvent {
         cuts: Vec::new(),
         usage: Usage { output: 7, ..Usage::default() },
         cost: None,
-    }
+    })
 }
 
 #[test]
 fn sub_agents_shorter_windows_modes_and_hooks_have_lines_of_their_own() {
-    let child = ChildRef { agent_id: "child".into(), session_id: "s".into(), loop_id: "c".into() };
-    let begins = AgentEvent::AgentStart {
+    let child = ChildRef { agent_id: "child".into(), session_id: "s".into(), run_id: "c".into() };
+    let begins = AgentEvent::Run(RunEvent::Start {
         agent_id: "child".into(),
-        parent_loop_id: Some("r".into()),
+        parent_run_id: Some("r".into()),
         continuation: None,
         model: "small".into(),
         metadata: None,
         settings: None,
         history: None,
         cuts: Vec::new(),
-    };
+    });
     let agent_call = Content::ToolCall(call("call_9", "agent", json!({ "prompt": "look" })));
-    let started = AgentEvent::ToolStart {
+    let started = AgentEvent::Tool(ToolEvent::Start {
         call_id: "call_9".into(),
         name: "agent".into(),
         args: json!({ "prompt": "look" }).into(),
         effect: Default::default(),
-    };
-    let lost = ChildRef { agent_id: "lost".into(), session_id: "s".into(), loop_id: "d".into() };
+    });
+    let lost = ChildRef { agent_id: "lost".into(), session_id: "s".into(), run_id: "d".into() };
     let (hook, compacted) = (guard(), compacted());
     let usage = Usage { input: 3, output: 4, ..Usage::default() };
-    let output = || AgentEvent::AgentEnd { output: AgentOutput::new(RunEnd::Completed).into() };
+    let output = || AgentEvent::Run(RunEvent::End { output: AgentOutput::new(RunEnd::Completed).into() });
     let events = numbered([
         ("r", starts()),
-        ("r", AgentEvent::MessageEnd { message: answer(vec![agent_call], StopReason::ToolUse) }),
+        (
+            "r",
+            AgentEvent::Message(MessageEvent::End { message: answer(vec![agent_call], StopReason::ToolUse) }),
+        ),
         ("r", started),
-        ("r", AgentEvent::SubagentStart { child: child.clone().into(), task: "look around".into() }),
+        (
+            "r",
+            AgentEvent::Child(ChildEvent::Start { child: child.clone().into(), task: "look around".into() }),
+        ),
         ("c", begins),
-        ("c", AgentEvent::MessageEnd { message: answer(vec![Content::text("found")], StopReason::Stop) }),
+        (
+            "c",
+            AgentEvent::Message(MessageEvent::End {
+                message: answer(vec![Content::text("found")], StopReason::Stop),
+            }),
+        ),
         ("c", output()),
         (
             "r",
-            AgentEvent::SubagentEnd { child: child.into(), summary: "found".into(), usage, is_error: false },
+            AgentEvent::Child(ChildEvent::End {
+                child: child.into(),
+                summary: "found".into(),
+                usage,
+                is_error: false,
+            }),
         ),
-        ("r", AgentEvent::SubagentStart { child: lost.into(), task: "get lost".into() }),
+        ("r", AgentEvent::Child(ChildEvent::Start { child: lost.into(), task: "get lost".into() })),
         ("r", hook),
-        ("r", AgentEvent::ModeChanged { mode: PermissionMode::Plan }),
-        ("r", AgentEvent::CompactionStart { trigger: CompactionTrigger::Manual, tokens_before: 900 }),
+        ("r", AgentEvent::Session(SessionEvent::Mode { mode: PermissionMode::Plan })),
+        (
+            "r",
+            AgentEvent::Context(ContextEvent::CompactionStart {
+                trigger: CompactionTrigger::Manual,
+                tokens_before: 900,
+            }),
+        ),
         ("r", compacted),
         ("r", output()),
     ]);

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 use rheon_types::event::{ChildRef, CompactionTrigger, PermissionMode};
 use rheon_types::{
-    AgentEvent, AgentOutput, Content, HookPoint, Message, ProviderError, ProviderErrorKind, RunEnd,
-    RunFailure, StopReason, Timestamp, ToolResult, ToolResultMessage, Usage,
+    AgentEvent, AgentOutput, ChildEvent, Content, ContextEvent, HookPoint, Message, MessageEvent, ModelEvent,
+    ProviderError, ProviderErrorKind, RunEnd, RunEvent, RunFailure, SessionEvent, StopReason, Timestamp,
+    ToolEvent, ToolResult, ToolResultMessage, Usage,
 };
 use serde_json::{Value, json};
 
@@ -96,74 +97,91 @@ fn catalogue() -> Vec<AgentEvent> {
         timestamp: Timestamp::default(),
     };
     let sub = match starts() {
-        AgentEvent::AgentStart { agent_id, model, .. } => AgentEvent::AgentStart {
+        AgentEvent::Run(RunEvent::Start { agent_id, model, .. }) => AgentEvent::Run(RunEvent::Start {
             agent_id,
-            parent_loop_id: Some("a".into()),
+            parent_run_id: Some("a".into()),
             continuation: None,
             model,
             metadata: None,
             settings: None,
             history: None,
             cuts: Vec::new(),
-        },
+        }),
         other => other,
     };
     let network = ProviderError::new(ProviderErrorKind::Network, "gone");
-    let ended = |end| AgentEvent::AgentEnd { output: AgentOutput::new(end).into() };
+    let ended = |end| AgentEvent::Run(RunEvent::End { output: AgentOutput::new(end).into() });
     vec![
         starts(),
         sub,
         ended(RunEnd::Completed),
         ended(RunEnd::Aborted),
         ended(RunEnd::Failed { failure: RunFailure::Provider { error: network } }),
-        AgentEvent::LlmStart { model: "other".into(), tokens_estimate: 1, reserved: None },
-        AgentEvent::LlmEnd {
+        AgentEvent::Model(ModelEvent::Start { model: "other".into(), tokens_estimate: 1, reserved: None }),
+        AgentEvent::Model(ModelEvent::End {
             usage: Usage { input: u64::MAX, ..Usage::default() },
             stop_reason: StopReason::Stop,
             cost: Some(rheon_types::MicroUsd(u64::MAX)),
             first_token_ms: Some(3),
             duration_ms: u64::MAX,
-        },
-        AgentEvent::MessageStart { message: begun() },
-        AgentEvent::MessageEnd { message: answer(content.clone(), StopReason::ToolUse) },
-        AgentEvent::MessageEnd { message: answer(content, StopReason::Error) },
-        AgentEvent::MessageEnd { message: Message::user("hello", Timestamp::default()).into_shared() },
-        AgentEvent::MessageEnd { message: Message::ToolResult(result).into_shared() },
-        AgentEvent::TextDelta { delta: "te".into() },
-        AgentEvent::ThinkingDelta { delta: "th".into() },
-        AgentEvent::ToolCallDelta { call_id: "1".into(), name: "bash".into(), delta: "{".into() },
-        AgentEvent::ToolCallDelta { call_id: "2".into(), name: "own".into(), delta: "{}".into() },
+        }),
+        AgentEvent::Message(MessageEvent::Start { message: begun() }),
+        AgentEvent::Message(MessageEvent::End { message: answer(content.clone(), StopReason::ToolUse) }),
+        AgentEvent::Message(MessageEvent::End { message: answer(content, StopReason::Error) }),
+        AgentEvent::Message(MessageEvent::End {
+            message: Message::user("hello", Timestamp::default()).into_shared(),
+        }),
+        AgentEvent::Message(MessageEvent::End { message: Message::ToolResult(result).into_shared() }),
+        AgentEvent::Message(MessageEvent::TextDelta { delta: "te".into() }),
+        AgentEvent::Message(MessageEvent::ThinkingDelta { delta: "th".into() }),
+        AgentEvent::Message(MessageEvent::ToolCallDelta {
+            call_id: "1".into(),
+            name: "bash".into(),
+            delta: "{".into(),
+        }),
+        AgentEvent::Message(MessageEvent::ToolCallDelta {
+            call_id: "2".into(),
+            name: "own".into(),
+            delta: "{}".into(),
+        }),
     ]
 }
 
 /// The rest of it.
 fn beside() -> Vec<AgentEvent> {
-    let child = ChildRef { agent_id: "child".into(), session_id: "s".into(), loop_id: "b".into() };
+    let child = ChildRef { agent_id: "child".into(), session_id: "s".into(), run_id: "b".into() };
     vec![
-        AgentEvent::ToolStart {
+        AgentEvent::Tool(ToolEvent::Start {
             call_id: "1".into(),
             name: "agent".into(),
             args: json!({}).into(),
             effect: Default::default(),
-        },
-        AgentEvent::ToolEnd {
+        }),
+        AgentEvent::Tool(ToolEvent::End {
             call_id: "1".into(),
             name: "bash".into(),
             result: ToolResult::text("out").into(),
             is_error: false,
             duration_ms: 1,
-            child_loop_id: None,
-        },
-        AgentEvent::ToolBlocked { call_id: "1".into(), name: "bash".into(), reason: "no".into() },
-        AgentEvent::SubagentStart { child: child.clone().into(), task: "t".into() },
-        AgentEvent::SubagentEnd {
+            child_run_id: None,
+        }),
+        AgentEvent::Tool(ToolEvent::Blocked {
+            call_id: "1".into(),
+            name: "bash".into(),
+            reason: "no".into(),
+        }),
+        AgentEvent::Child(ChildEvent::Start { child: child.clone().into(), task: "t".into() }),
+        AgentEvent::Child(ChildEvent::End {
             child: child.into(),
             summary: "s".into(),
             usage: Usage::default(),
             is_error: true,
-        },
-        AgentEvent::CompactionStart { trigger: CompactionTrigger::Auto, tokens_before: 1 },
-        AgentEvent::CompactionEnd {
+        }),
+        AgentEvent::Context(ContextEvent::CompactionStart {
+            trigger: CompactionTrigger::Auto,
+            tokens_before: 1,
+        }),
+        AgentEvent::Context(ContextEvent::CompactionEnd {
             messages_dropped: 0,
             tokens_before: 1,
             tokens_after: 0,
@@ -171,19 +189,19 @@ fn beside() -> Vec<AgentEvent> {
             cuts: Vec::new(),
             usage: Usage::default(),
             cost: None,
-        },
-        AgentEvent::Retry { attempt: 1, attempts_max: 2, delay_ms: 3, cause: "x".into() },
-        AgentEvent::ModeChanged { mode: PermissionMode::DontAsk },
-        AgentEvent::ContextUsage { tokens_used: 5, tokens_window: 0 },
-        AgentEvent::HookRun {
+        }),
+        AgentEvent::Model(ModelEvent::Retry { attempt: 1, attempts_max: 2, delay_ms: 3, cause: "x".into() }),
+        AgentEvent::Session(SessionEvent::Mode { mode: PermissionMode::DontAsk }),
+        AgentEvent::Context(ContextEvent::Usage { tokens_used: 5, tokens_window: 0 }),
+        AgentEvent::Run(RunEvent::Hook {
             hook: "h".into(),
             point: HookPoint::AfterTool,
             veto: None,
             duration_ms: 0,
             call_id: Some("1".into()),
             arguments: Some(json!([1]).into()),
-        },
-        AgentEvent::Error { message: "m".into() },
+        }),
+        AgentEvent::Run(RunEvent::Error { message: "m".into() }),
     ]
 }
 
@@ -219,7 +237,7 @@ proptest! {
                 prop_assert!(ids.insert(last["uuid"].as_str().unwrap().to_owned()), "{last}");
             }
             let results = lines.iter().filter(|line| line.contains("\"type\":\"result\"")).count();
-            let is_end = matches!(event.kind, AgentEvent::AgentEnd { .. });
+            let is_end = matches!(event.kind, AgentEvent::Run(RunEvent::End { .. }));
             if is_end && results > 0 {
                 prop_assert_eq!((results, &last["type"]), (1, &json!("result")));
                 prop_assert_eq!(projector.last_result(), lines.last().map(String::as_str));

@@ -8,7 +8,7 @@ use rheon_app::keeping::Environment;
 use rheon_app::session::{Surroundings, Tell};
 use rheon_app::{DemoError, DemoOptions, DemoReport, Leaves, demo};
 use rheon_testkit::Trace;
-use rheon_types::{AgentEvent, Event, RunEnd, ToolCallId};
+use rheon_types::{AgentEvent, Event, RunEnd, ToolCallId, ToolEvent};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
@@ -55,7 +55,7 @@ fn quiet() -> Tell {
 fn calls(events: &[Event]) -> String {
     let ended = |wanted: &ToolCallId| {
         let end = |event: &Event| match &event.kind {
-            AgentEvent::ToolEnd { call_id, is_error, result, .. } if call_id == wanted => {
+            AgentEvent::Tool(ToolEvent::End { call_id, is_error, result, .. }) if call_id == wanted => {
                 let first = result.as_text().lines().next().unwrap_or_default().to_owned();
                 Some(format!("{}: {first}", if *is_error { "failed" } else { "ok" }))
             }
@@ -64,10 +64,12 @@ fn calls(events: &[Event]) -> String {
         events.iter().find_map(end).unwrap_or_else(|| "never ended".into())
     };
     let line = |event: &Event| match &event.kind {
-        AgentEvent::ToolStart { call_id, name, args, .. } => {
+        AgentEvent::Tool(ToolEvent::Start { call_id, name, args, .. }) => {
             Some(format!("{name} {args}\n  {}\n", ended(call_id)))
         }
-        AgentEvent::ToolBlocked { name, reason, .. } => Some(format!("{name} blocked: {reason}\n")),
+        AgentEvent::Tool(ToolEvent::Blocked { name, reason, .. }) => {
+            Some(format!("{name} blocked: {reason}\n"))
+        }
         _ => None,
     };
     events.iter().filter_map(line).collect()

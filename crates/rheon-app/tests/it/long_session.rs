@@ -17,8 +17,8 @@ use rheon_providers::{
 use rheon_testkit::FnTool;
 use rheon_testkit::server::{FakeServer, Reply, Script, Times, When};
 use rheon_types::{
-    AgentEvent, AgentMessage, Chunk, ChunkStream, ModelInfo, Provider, Request, RunEnd, StopReason,
-    ToolError, ToolResult, Usage,
+    AgentEvent, AgentMessage, Chunk, ChunkStream, ContextEvent, ModelInfo, Provider, Request, RunEnd,
+    StopReason, ToolError, ToolResult, Usage,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -239,7 +239,7 @@ fn session(loaded: &Loaded, provider: Arc<dyn Provider>, model: &str, shortened:
     let builder: AgentBuilder = Agent::builder().shared_provider(provider).model(model).tool(look());
     let builder = loaded.wire(builder).limits(limits).window(window).max_tokens(ANSWER_TOKENS_MAX);
     let builder = builder.on_event(move |event| {
-        if let AgentEvent::CompactionEnd { .. } = event.kind {
+        if let AgentEvent::Context(ContextEvent::CompactionEnd { .. }) = event.kind {
             *shortened.0.lock().unwrap() += 1;
         }
     });

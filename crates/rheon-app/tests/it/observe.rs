@@ -12,7 +12,8 @@ use rheon_app::session::{
 use rheon_providers::ResolvedModel;
 use rheon_providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon_types::{
-    AgentEvent, Client as _, Command, Content, Event, ModelInfo, ProviderError, ProviderErrorKind,
+    AgentEvent, Client as _, Command, Content, Event, ModelInfo, ProviderError, ProviderErrorKind, RunEvent,
+    ToolEvent,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -93,7 +94,7 @@ async fn run(machine: &Machine, trace: Option<&Path>) -> (Vec<Event>, Vec<String
     let mut events = Vec::new();
     while let Some(event) = watch.next().await {
         events.push(Event::clone(&event));
-        if let AgentEvent::AgentEnd { .. } = &event.kind {
+        if let AgentEvent::Run(RunEvent::End { .. }) = &event.kind {
             break;
         }
     }
@@ -148,7 +149,7 @@ async fn variables_of_the_exporter_do_not_reach_commands() {
     machine.variables.push(("OTEL_SERVICE_NAME".into(), "mine".into()));
     let (events, _) = run(&machine, None).await;
     let found = events.iter().find_map(|event| match &event.kind {
-        AgentEvent::ToolEnd { result, .. } => Some(format!("{result:?}")),
+        AgentEvent::Tool(ToolEvent::End { result, .. }) => Some(format!("{result:?}")),
         _ => None,
     });
     let found = found.unwrap();

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rheon_app::keeping::Doing;
 use rheon_app::session::{OpenSession, Opening, PromptName, SessionEndReason, Watch};
 use rheon_app::stream_json::{Channel, ClientRequest, Heard, Initialize, InputLine, Projector, SessionState};
-use rheon_types::{AgentEvent, Client as _, Command, Content, Event, OutputSchema, RunEnd};
+use rheon_types::{AgentEvent, Client as _, Command, Content, Event, OutputSchema, RunEnd, RunEvent};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -216,7 +216,7 @@ impl Driven {
         for heard in self.channel.observe(event) {
             self.heed(heard).await?;
         }
-        if let AgentEvent::AgentEnd { .. } = &event.kind {
+        if let AgentEvent::Run(RunEvent::End { .. }) = &event.kind {
             self.is_running = false;
             if self.prompts.is_empty() {
                 self.tell_state(SessionState::Idle);

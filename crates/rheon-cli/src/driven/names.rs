@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rheon_types::{AgentEvent, Author, Content, Event, Message};
+use rheon_types::{AgentEvent, Author, Content, Event, Message, MessageEvent};
 
 /// How many names are remembered. What was said after that is known by the id of its line alone.
 const NAMES_MAX: usize = 10_000;
@@ -35,7 +35,7 @@ impl Names {
     }
 
     pub(super) fn observe(&mut self, event: &Event) {
-        let AgentEvent::MessageEnd { message } = &event.kind else { return };
+        let AgentEvent::Message(MessageEvent::End { message }) = &event.kind else { return };
         let is_prompt = matches!(message.as_llm(), Some(Message::User(user)) if user.author == Author::User);
         if is_prompt
             && let Some(uuid) = self.next.take()

@@ -8,8 +8,8 @@ use super::*;
 
 fn said(seq: u64) -> Event {
     let message = Arc::new(AgentMessage::user("hi", Timestamp::default()));
-    let kind = AgentEvent::MessageEnd { message };
-    Event { seq, at: Timestamp::default(), session_id: "s".into(), loop_id: "r".into(), kind }
+    let kind = AgentEvent::Message(MessageEvent::End { message });
+    Event { seq, at: Timestamp::default(), session_id: "s".into(), run_id: Some("r".into()), kind }
 }
 
 #[test]

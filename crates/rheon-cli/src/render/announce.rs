@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rheon_types::{AgentEvent, Event, RunEnd, Timestamp};
+use rheon_types::{AgentEvent, ApprovalEvent, Event, ModelEvent, RunEnd, RunEvent, Timestamp, ToolEvent};
 
 use super::words::{duration, fit, one_line};
 
@@ -70,19 +70,19 @@ impl Announcer {
 
     /// What is to be sent to the terminal for `event`.
     pub(crate) fn event(&mut self, event: &Event) -> String {
-        if let AgentEvent::AgentEnd { output } = &event.kind {
+        if let AgentEvent::Run(RunEvent::End { output }) = &event.kind {
             let word = end_word(&output.end);
             let sent = self.title(word) + &self.notification(word, event.at);
             self.begun = None;
             return sent;
         }
         self.begun.get_or_insert(event.at);
-        if let AgentEvent::ToolStart { name, .. } = &event.kind {
+        if let AgentEvent::Tool(ToolEvent::Start { name, .. }) = &event.kind {
             self.title(name.as_str())
-        } else if let AgentEvent::ApprovalRequired { request } = &event.kind {
+        } else if let AgentEvent::Approval(ApprovalEvent::Required { request }) = &event.kind {
             let text = format!("{} asks for permission", request.tool_name);
             self.title(&text) + &self.notification(&text, event.at)
-        } else if let AgentEvent::LlmStart { .. } = &event.kind {
+        } else if let AgentEvent::Model(ModelEvent::Start { .. }) = &event.kind {
             self.title("thinking")
         } else {
             String::new()

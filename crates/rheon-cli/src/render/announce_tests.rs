@@ -3,24 +3,30 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rheon_types::{AgentEvent, AgentOutput, Event, RunEnd, Timestamp};
+use rheon_types::{AgentEvent, AgentOutput, Event, RunEnd, RunEvent, Timestamp, ToolEvent};
 use serde_json::Value;
 
 use super::{Announcements, Announcer, Herald};
 
 fn event(at_ms: u64, kind: AgentEvent) -> Event {
-    Event { seq: 1, at: Timestamp::from_millis(at_ms), session_id: "s".into(), loop_id: "l".into(), kind }
+    Event {
+        seq: 1,
+        at: Timestamp::from_millis(at_ms),
+        session_id: "s".into(),
+        run_id: Some("l".into()),
+        kind,
+    }
 }
 
 fn sent(wanted: Announcements, took_ms: u64) -> String {
     let mut announcer = Announcer::new(wanted);
-    let tool = AgentEvent::ToolStart {
+    let tool = AgentEvent::Tool(ToolEvent::Start {
         call_id: "c".into(),
         name: "ba\x07sh\x1b]0;evil\x1b\\".into(),
         args: Arc::new(Value::Null),
         effect: Default::default(),
-    };
-    let end = AgentEvent::AgentEnd { output: Arc::new(AgentOutput::new(RunEnd::Completed)) };
+    });
+    let end = AgentEvent::Run(RunEvent::End { output: Arc::new(AgentOutput::new(RunEnd::Completed)) });
     let mut sent = announcer.event(&event(0, tool));
     sent += &announcer.event(&event(took_ms, end));
     sent += &announcer.close();

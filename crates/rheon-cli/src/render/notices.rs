@@ -1,7 +1,10 @@
 //! Notices: events that are told in a line. Pure.
 
 use rheon_types::event::{CompactionTrigger, Ledger, Meter, PermissionMode, TaskItem, TaskStatus};
-use rheon_types::{AgentEvent, MicroUsd};
+use rheon_types::{
+    AgentEvent, BudgetEvent, ChildEvent, ContextEvent, MicroUsd, ModelEvent, PlanEvent, RunEvent,
+    SessionEvent,
+};
 
 use super::page::Ink;
 use super::words::{duration, grouped, money, one_line};
@@ -32,70 +35,61 @@ pub(super) fn notice(event: &AgentEvent) -> Option<Notice> {
     let always = |ink, text| Some(Notice { ink, detail: Detail::Normal, text });
     let more = |text| Some(Notice { ink: Ink::Dim, detail: Detail::More, text });
     match event {
-        AgentEvent::InputRejected { reason } => always(Ink::Red, format!("rejected: {reason}")),
-        AgentEvent::Retry { attempt, attempts_max, delay_ms, cause } => {
+        AgentEvent::Run(RunEvent::InputRejected { reason }) => {
+            always(Ink::Red, format!("rejected: {reason}"))
+        }
+        AgentEvent::Model(ModelEvent::Retry { attempt, attempts_max, delay_ms, cause }) => {
             let pause = duration(*delay_ms);
             always(Ink::Yellow, format!("{cause}; retry {attempt} of {attempts_max} in {pause}"))
         }
-        AgentEvent::Recovered { attempts } => more(format!("recovered after {attempts} attempts")),
-        AgentEvent::Error { message } => always(Ink::Red, format!("error: {message}")),
-        AgentEvent::BudgetWarning { ledger } => {
+        AgentEvent::Model(ModelEvent::Recovered { attempts }) => {
+            more(format!("recovered after {attempts} attempts"))
+        }
+        AgentEvent::Run(RunEvent::Error { message }) => always(Ink::Red, format!("error: {message}")),
+        AgentEvent::Budget(BudgetEvent::Warning { ledger }) => {
             always(Ink::Yellow, format!("the budget is nearly spent{}", spent(ledger)))
         }
-        AgentEvent::BudgetExceeded { ledger } => {
+        AgentEvent::Budget(BudgetEvent::Exceeded { ledger }) => {
             let what = if is_spent(ledger) { "is spent" } else { "does not cover the next call" };
             always(Ink::Red, format!("the budget {what}{}", spent(ledger)))
         }
-        AgentEvent::CompactionStart { .. }
-        | AgentEvent::CompactionEnd { .. }
-        | AgentEvent::CompactionWarning { .. } => window(event),
-        AgentEvent::SubagentStart { task, .. } => always(Ink::Dim, format!("sub-agent: {}", one_line(task))),
-        AgentEvent::SubagentEnd { summary, is_error, .. } => {
+        AgentEvent::Context(ContextEvent::CompactionStart { .. })
+        | AgentEvent::Context(ContextEvent::CompactionEnd { .. })
+        | AgentEvent::Context(ContextEvent::CompactionWarning { .. }) => window(event),
+        AgentEvent::Child(ChildEvent::Start { task, .. }) => {
+            always(Ink::Dim, format!("sub-agent: {}", one_line(task)))
+        }
+        AgentEvent::Child(ChildEvent::End { summary, is_error, .. }) => {
             let (ink, word) = if *is_error { (Ink::Red, "failed") } else { (Ink::Dim, "done") };
             always(ink, format!("sub-agent {word}: {}", one_line(summary)))
         }
-        AgentEvent::ModeChanged { mode } => {
+        AgentEvent::Session(SessionEvent::Mode { mode }) => {
             always(Ink::Yellow, format!("permission mode: {}", mode_word(*mode)))
         }
-        AgentEvent::PlanQueued { change } => {
+        AgentEvent::Plan(PlanEvent::Queued { change }) => {
             always(Ink::Dim, format!("planned: {} {}", change.tool_name, one_line(&change.summary)))
         }
-        AgentEvent::HookRun { hook, veto: Some(veto), .. } => {
+        AgentEvent::Run(RunEvent::Hook { hook, veto: Some(veto), .. }) => {
             always(Ink::Yellow, format!("the hook {} said no: {}", one_line(hook), one_line(veto)))
         }
-        AgentEvent::HookRun { hook, point, veto: None, duration_ms, .. } => {
+        AgentEvent::Run(RunEvent::Hook { hook, point, veto: None, duration_ms, .. }) => {
             more(format!("hook {} at {point:?} · {}", one_line(hook), duration(*duration_ms)))
         }
-        AgentEvent::TaskUpdate { items } => always(Ink::Plain, tasks(items)),
-        AgentEvent::Checkpoint { id, label } => more(format!("checkpoint {id}: {}", one_line(label))),
-        AgentEvent::AgentStart { .. }
-        | AgentEvent::AgentEnd { .. }
-        | AgentEvent::TurnStart { .. }
-        | AgentEvent::TurnEnd { .. }
-        | AgentEvent::LlmStart { .. }
-        | AgentEvent::LlmEnd { .. }
-        | AgentEvent::MessageStart { .. }
-        | AgentEvent::MessageEnd { .. }
-        | AgentEvent::TextDelta { .. }
-        | AgentEvent::ThinkingDelta { .. }
-        | AgentEvent::ToolCallDelta { .. }
-        | AgentEvent::ToolStart { .. }
-        | AgentEvent::ToolUpdate { .. }
-        | AgentEvent::ToolProgress { .. }
-        | AgentEvent::ToolEnd { .. }
-        | AgentEvent::ToolBlocked { .. }
-        | AgentEvent::ApprovalRequired { .. }
-        | AgentEvent::ApprovalResolved { .. }
-        | AgentEvent::PlanResolved { .. }
-        | AgentEvent::ParallelStart { .. }
-        | AgentEvent::ParallelEnd { .. }
-        | AgentEvent::ContextUsage { .. } => None,
+        AgentEvent::Plan(PlanEvent::Tasks { items }) => always(Ink::Plain, tasks(items)),
+        AgentEvent::Session(SessionEvent::Checkpoint { id, label }) => {
+            more(format!("checkpoint {id}: {}", one_line(label)))
+        }
+        _ => None,
     }
 }
 
 /// What is told of the conversation's size.
 fn window(event: &AgentEvent) -> Option<Notice> {
-    let (detail, text) = if let AgentEvent::CompactionStart { trigger, tokens_before } = event {
+    let (detail, text) = if let AgentEvent::Context(ContextEvent::CompactionStart {
+        trigger,
+        tokens_before,
+    }) = event
+    {
         let why = match trigger {
             CompactionTrigger::Auto => "it is nearly full",
             CompactionTrigger::Manual => "as asked",
@@ -103,10 +97,12 @@ fn window(event: &AgentEvent) -> Option<Notice> {
         };
         let before = grouped(*tokens_before);
         (Detail::More, format!("making the conversation of {before} tokens shorter: {why}"))
-    } else if let AgentEvent::CompactionEnd { tokens_before, tokens_after, .. } = event {
+    } else if let AgentEvent::Context(ContextEvent::CompactionEnd { tokens_before, tokens_after, .. }) = event
+    {
         let (before, after) = (grouped(*tokens_before), grouped(*tokens_after));
         (Detail::Normal, format!("the conversation was made shorter: {before} → {after} tokens"))
-    } else if let AgentEvent::CompactionWarning { tokens_used, tokens_window } = event {
+    } else if let AgentEvent::Context(ContextEvent::CompactionWarning { tokens_used, tokens_window }) = event
+    {
         let (used, window) = (grouped(*tokens_used), grouped(*tokens_window));
         (Detail::More, format!("{used} of {window} tokens of the window are used"))
     } else {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rheon_types::event::{ApprovalRequest, Subject};
 use rheon_types::{
-    AgentEvent, AgentMessage, AgentOutput, AssistantMessage, Event, Message, MicroUsd, StopReason, Timestamp,
-    ToolCallId, ToolName,
+    AgentEvent, AgentMessage, AgentOutput, ApprovalEvent, AssistantMessage, Event, Message, MessageEvent,
+    MicroUsd, RunEvent, StopReason, Timestamp, ToolCallId, ToolEvent, ToolName, TurnEvent,
 };
 use serde_json::Value;
 
@@ -105,26 +105,28 @@ impl Renderer {
     pub(crate) fn event(&mut self, event: &Event) -> Rendered {
         self.summary.begin(event.at);
         match &event.kind {
-            AgentEvent::AgentStart { settings, .. } => {
+            AgentEvent::Run(RunEvent::Start { settings, .. }) => {
                 self.summary.set_tokens_max(settings.as_ref().and_then(|settings| settings.tokens_max));
             }
-            AgentEvent::MessageEnd { message } => self.message(message),
-            AgentEvent::TextDelta { delta } => self.text(delta),
-            AgentEvent::ThinkingDelta { delta } => self.thinking(delta),
-            AgentEvent::ToolStart { call_id, name, args, .. } => self.tool_start(call_id, name, args),
-            AgentEvent::ToolProgress { call_id, text, .. } => self.tool_progress(call_id, text),
-            AgentEvent::ToolEnd { call_id, name, result, is_error, duration_ms, .. } => {
+            AgentEvent::Message(MessageEvent::End { message }) => self.message(message),
+            AgentEvent::Message(MessageEvent::TextDelta { delta }) => self.text(delta),
+            AgentEvent::Message(MessageEvent::ThinkingDelta { delta }) => self.thinking(delta),
+            AgentEvent::Tool(ToolEvent::Start { call_id, name, args, .. }) => {
+                self.tool_start(call_id, name, args)
+            }
+            AgentEvent::Tool(ToolEvent::Progress { call_id, text, .. }) => self.tool_progress(call_id, text),
+            AgentEvent::Tool(ToolEvent::End { call_id, name, result, is_error, duration_ms, .. }) => {
                 self.tool_over(call_id, name, Outcome::of(result, *is_error, *duration_ms));
             }
-            AgentEvent::ToolBlocked { call_id, name, reason } => {
+            AgentEvent::Tool(ToolEvent::Blocked { call_id, name, reason }) => {
                 self.tool_over(call_id, name, Outcome::refused(reason));
             }
-            AgentEvent::ApprovalRequired { request } => self.approval(request),
-            AgentEvent::TurnEnd { .. } => {
+            AgentEvent::Approval(ApprovalEvent::Required { request }) => self.approval(request),
+            AgentEvent::Turn(TurnEvent::End { .. }) => {
                 self.calls.clear();
                 self.changes_seen.clear();
             }
-            AgentEvent::AgentEnd { output } => self.end(output, event.at),
+            AgentEvent::Run(RunEvent::End { output }) => self.end(output, event.at),
             other => self.tell(notice(other)),
         }
         self.take()

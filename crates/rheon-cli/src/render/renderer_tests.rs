@@ -6,8 +6,8 @@ use expect_test::expect;
 use rheon_testkit::{FnTool, Scenario, Scripted, Turn, echo, fails, scripted};
 use rheon_types::event::{ApprovalRequest, Danger, Subject};
 use rheon_types::{
-    AgentEvent, Answer, DenyAll, Event, FilterVerdict, Flow, History, Hook, Message, ProviderError,
-    ProviderErrorKind, StopReason, ToolError, ToolResult, Usage,
+    AgentEvent, Answer, ApprovalEvent, DenyAll, Event, FilterVerdict, Flow, History, Hook, Message,
+    MessageEvent, ProviderError, ProviderErrorKind, StopReason, ToolError, ToolEvent, ToolResult, Usage,
 };
 use serde_json::json;
 
@@ -294,7 +294,10 @@ async fn an_interrupted_run_ends_its_line() {
     let scenario = Scenario::new().turn(Turn::new().thinking("Let me think").hang());
     let (agent, trace, _) = scripted(scenario).build();
     let mut stream = agent.run_stream("Go.").unwrap();
-    while !matches!(stream.next().await.unwrap().kind, AgentEvent::ThinkingDelta { .. }) {}
+    while !matches!(
+        stream.next().await.unwrap().kind,
+        AgentEvent::Message(MessageEvent::ThinkingDelta { .. })
+    ) {}
     stream.cancel();
     stream.finish().await.unwrap();
     expect![[r#"
@@ -587,8 +590,11 @@ async fn a_change_that_was_asked_about_is_not_shown_twice() {
     let scenario = Scenario::new().turn(Turn::call("tool", json!({ "path": "x" }))).turn("Done.");
     let run = scripted(scenario).tool(result_of(json!({ "diff": diff }), "changed x"));
     let mut events = run.run("Go.").await.trace.events();
-    let start = events.iter().position(|event| matches!(event.kind, AgentEvent::ToolStart { .. })).unwrap();
-    let AgentEvent::ToolStart { call_id, .. } = &events[start].kind else { panic!("it is one") };
+    let start = events
+        .iter()
+        .position(|event| matches!(event.kind, AgentEvent::Tool(ToolEvent::Start { .. })))
+        .unwrap();
+    let AgentEvent::Tool(ToolEvent::Start { call_id, .. }) = &events[start].kind else { panic!("it is one") };
     let request = ApprovalRequest {
         id: "a".into(),
         call_id: call_id.clone(),
@@ -599,8 +605,10 @@ async fn a_change_that_was_asked_about_is_not_shown_twice() {
         suggested_rule: None,
         digest: String::new(),
     };
-    let asked =
-        Event { kind: AgentEvent::ApprovalRequired { request: request.into() }, ..events[start].clone() };
+    let asked = Event {
+        kind: AgentEvent::Approval(ApprovalEvent::Required { request: request.into() }),
+        ..events[start].clone()
+    };
     events.insert(start, asked);
     expect![[r#"
         › Go.

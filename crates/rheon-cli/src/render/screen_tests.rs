@@ -1,6 +1,6 @@
 //! Tests of a screen on which something moves.
 
-use rheon_types::{AgentEvent, Event, Timestamp};
+use rheon_types::{AgentEvent, Event, MessageEvent, ModelEvent, Timestamp};
 
 use super::super::page::Style;
 use super::super::renderer::{Layout, Renderer};
@@ -9,11 +9,17 @@ use super::{Rendered, Screen, Spinner};
 const STYLE: Style = Style { colours: true, columns: 40, wraps: true, formats: true };
 
 fn event(at_ms: u64, kind: AgentEvent) -> Event {
-    Event { seq: 1, at: Timestamp::from_millis(at_ms), session_id: "s".into(), loop_id: "l".into(), kind }
+    Event {
+        seq: 1,
+        at: Timestamp::from_millis(at_ms),
+        session_id: "s".into(),
+        run_id: Some("l".into()),
+        kind,
+    }
 }
 
 fn say(text: &str) -> AgentEvent {
-    AgentEvent::TextDelta { delta: text.into() }
+    AgentEvent::Message(MessageEvent::TextDelta { delta: text.into() })
 }
 
 fn visible(rendered: &Rendered) -> String {
@@ -26,7 +32,8 @@ fn visible(rendered: &Rendered) -> String {
 fn the_spinner_makes_room_for_text() {
     let mut screen =
         Screen::new(Renderer::new(Layout::Apart { out: STYLE, err: STYLE })).with_spinner(Spinner::new(40));
-    let start = AgentEvent::LlmStart { model: "m".into(), tokens_estimate: 0, reserved: None };
+    let start =
+        AgentEvent::Model(ModelEvent::Start { model: "m".into(), tokens_estimate: 0, reserved: None });
     let now = Timestamp::from_millis;
     let steps = [
         screen.event(&event(0, start)),

@@ -1,6 +1,9 @@
 //! `Spinner`: a line that moves while one waits for the model or a tool. Knows events and the time it is told, no clock.
 
-use rheon_types::{AgentEvent, Event, Timestamp, ToolCallId};
+use rheon_types::{
+    AgentEvent, ApprovalEvent, ChildEvent, ContextEvent, Event, MessageEvent, ModelEvent, RunEvent,
+    Timestamp, ToolCallId, ToolEvent, TurnEvent,
+};
 
 use super::words::{about, fit, grouped, one_line};
 
@@ -55,56 +58,40 @@ impl Spinner {
     /// Takes note of what happens.
     pub(crate) fn observe(&mut self, event: &Event) {
         match &event.kind {
-            AgentEvent::AgentStart { .. } => self.tokens = 0,
-            AgentEvent::LlmStart { .. } => {
+            AgentEvent::Run(RunEvent::Start { .. }) => self.tokens = 0,
+            AgentEvent::Model(ModelEvent::Start { .. }) => {
                 self.characters = 0;
                 self.wait("waiting for the model", event.at);
             }
-            AgentEvent::TextDelta { delta }
-            | AgentEvent::ThinkingDelta { delta }
-            | AgentEvent::ToolCallDelta { delta, .. } => self.characters += delta.chars().count() as u64,
-            AgentEvent::LlmEnd { usage, .. } => {
+            AgentEvent::Message(MessageEvent::TextDelta { delta })
+            | AgentEvent::Message(MessageEvent::ThinkingDelta { delta })
+            | AgentEvent::Message(MessageEvent::ToolCallDelta { delta, .. }) => {
+                self.characters += delta.chars().count() as u64
+            }
+            AgentEvent::Model(ModelEvent::End { usage, .. }) => {
                 self.tokens = self.tokens.saturating_add(usage.total());
                 self.characters = 0;
                 self.waits = None;
             }
-            AgentEvent::ToolStart { call_id, name, args, .. } => {
+            AgentEvent::Tool(ToolEvent::Start { call_id, name, args, .. }) => {
                 let on = format!("{} {}", one_line(name.as_str()), about(args));
                 self.tools.push((call_id.clone(), Wait { on, since: event.at }));
             }
-            AgentEvent::ToolEnd { call_id, .. } | AgentEvent::ToolBlocked { call_id, .. } => {
+            AgentEvent::Tool(ToolEvent::End { call_id, .. })
+            | AgentEvent::Tool(ToolEvent::Blocked { call_id, .. }) => {
                 self.tools.retain(|(id, _)| id != call_id);
             }
-            AgentEvent::ApprovalRequired { .. } => self.asks = true,
-            AgentEvent::ApprovalResolved { .. } => self.asks = false,
-            AgentEvent::TurnEnd { .. } | AgentEvent::AgentEnd { .. } => self.rest(),
-            AgentEvent::Retry { .. } => self.wait("waiting to try again", event.at),
-            AgentEvent::CompactionStart { .. } => self.wait("making the conversation shorter", event.at),
-            AgentEvent::SubagentStart { task, .. } => {
+            AgentEvent::Approval(ApprovalEvent::Required { .. }) => self.asks = true,
+            AgentEvent::Approval(ApprovalEvent::Resolved { .. }) => self.asks = false,
+            AgentEvent::Turn(TurnEvent::End { .. }) | AgentEvent::Run(RunEvent::End { .. }) => self.rest(),
+            AgentEvent::Model(ModelEvent::Retry { .. }) => self.wait("waiting to try again", event.at),
+            AgentEvent::Context(ContextEvent::CompactionStart { .. }) => {
+                self.wait("making the conversation shorter", event.at)
+            }
+            AgentEvent::Child(ChildEvent::Start { task, .. }) => {
                 self.wait(&format!("sub-agent: {}", one_line(task)), event.at);
             }
-            AgentEvent::TurnStart { .. }
-            | AgentEvent::MessageStart { .. }
-            | AgentEvent::MessageEnd { .. }
-            | AgentEvent::ToolUpdate { .. }
-            | AgentEvent::ToolProgress { .. }
-            | AgentEvent::PlanQueued { .. }
-            | AgentEvent::PlanResolved { .. }
-            | AgentEvent::ModeChanged { .. }
-            | AgentEvent::InputRejected { .. }
-            | AgentEvent::SubagentEnd { .. }
-            | AgentEvent::ParallelStart { .. }
-            | AgentEvent::ParallelEnd { .. }
-            | AgentEvent::ContextUsage { .. }
-            | AgentEvent::CompactionWarning { .. }
-            | AgentEvent::CompactionEnd { .. }
-            | AgentEvent::BudgetWarning { .. }
-            | AgentEvent::BudgetExceeded { .. }
-            | AgentEvent::Recovered { .. }
-            | AgentEvent::HookRun { .. }
-            | AgentEvent::TaskUpdate { .. }
-            | AgentEvent::Checkpoint { .. }
-            | AgentEvent::Error { .. } => {}
+            _ => {}
         }
     }
 

@@ -2,36 +2,44 @@
 
 use std::sync::Arc;
 
-use rheon_types::{AgentEvent, Event, StopReason, Timestamp, Usage};
+use rheon_types::{
+    AgentEvent, Event, MessageEvent, ModelEvent, StopReason, Timestamp, ToolEvent, TurnEvent, Usage,
+};
 use serde_json::json;
 
 use super::Spinner;
 
 fn event(at_ms: u64, kind: AgentEvent) -> Event {
-    Event { seq: 1, at: Timestamp::from_millis(at_ms), session_id: "s".into(), loop_id: "l".into(), kind }
+    Event {
+        seq: 1,
+        at: Timestamp::from_millis(at_ms),
+        session_id: "s".into(),
+        run_id: Some("l".into()),
+        kind,
+    }
 }
 
 fn llm_start() -> AgentEvent {
-    AgentEvent::LlmStart { model: "m".into(), tokens_estimate: 0, reserved: None }
+    AgentEvent::Model(ModelEvent::Start { model: "m".into(), tokens_estimate: 0, reserved: None })
 }
 
 fn llm_end() -> AgentEvent {
-    AgentEvent::LlmEnd {
+    AgentEvent::Model(ModelEvent::End {
         usage: Usage { input: 1_200, output: 34, ..Usage::default() },
         stop_reason: StopReason::ToolUse,
         cost: None,
         first_token_ms: None,
         duration_ms: 1,
-    }
+    })
 }
 
 fn tool_start(command: &str) -> AgentEvent {
-    AgentEvent::ToolStart {
+    AgentEvent::Tool(ToolEvent::Start {
         call_id: "c".into(),
         name: "bash".into(),
         args: Arc::new(json!({ "command": command })),
         effect: Default::default(),
-    }
+    })
 }
 
 #[test]
@@ -46,7 +54,10 @@ fn it_tells_what_is_waited_for_how_long_and_what_it_used() {
     look(&spinner, 1_000);
     look(&spinner, 1_150);
     look(&spinner, 500);
-    spinner.observe(&event(2_000, AgentEvent::ThinkingDelta { delta: "thinking about it".into() }));
+    spinner.observe(&event(
+        2_000,
+        AgentEvent::Message(MessageEvent::ThinkingDelta { delta: "thinking about it".into() }),
+    ));
     look(&spinner, 3_000);
     spinner.observe(&event(4_000, llm_end()));
     look(&spinner, 4_000);
@@ -55,7 +66,12 @@ fn it_tells_what_is_waited_for_how_long_and_what_it_used() {
     look(&spinner, 130_000);
     spinner.observe(&event(
         5_000,
-        AgentEvent::TurnEnd { turn_index: 0, message: None, tool_results: vec![], usage: Usage::default() },
+        AgentEvent::Turn(TurnEvent::End {
+            turn_index: 0,
+            message: None,
+            tool_results: vec![],
+            usage: Usage::default(),
+        }),
     ));
     look(&spinner, 5_000);
     spinner.observe(&event(5_000, tool_start(&"漢字".repeat(50))));

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use rheon_types::event::{ApprovalRequest, Danger, PermissionDecision, Responder, Scope, Subject};
-use rheon_types::{AgentEvent, Event, Timestamp};
+use rheon_types::{AgentEvent, ApprovalEvent, Event, Timestamp};
 use serde_json::json;
 
 use super::Questions;
 
 fn event(kind: AgentEvent) -> Arc<Event> {
-    let (session_id, loop_id) = ("s".into(), "l".into());
-    Arc::new(Event { seq: 1, at: Timestamp::default(), session_id, loop_id, kind })
+    let (session_id, run_id) = ("s".into(), "l".into());
+    Arc::new(Event { seq: 1, at: Timestamp::default(), session_id, run_id: Some(run_id), kind })
 }
 
 fn asked(id: &str) -> Arc<Event> {
@@ -24,12 +24,18 @@ fn asked(id: &str) -> Arc<Event> {
         suggested_rule: None,
         digest: String::new(),
     };
-    event(AgentEvent::ApprovalRequired { request: Arc::new(request) })
+    event(AgentEvent::Approval(ApprovalEvent::Required { request: Arc::new(request) }))
 }
 
 fn resolved(id: &str) -> Arc<Event> {
     let (decision, scope, by) = (PermissionDecision::Allow, Scope::Once, Responder::User);
-    event(AgentEvent::ApprovalResolved { request_id: id.into(), decision, scope, by, arguments: None })
+    event(AgentEvent::Approval(ApprovalEvent::Resolved {
+        request_id: id.into(),
+        decision,
+        scope,
+        by,
+        arguments: None,
+    }))
 }
 
 fn open(questions: &Questions) -> Option<String> {

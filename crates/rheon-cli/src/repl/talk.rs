@@ -7,7 +7,7 @@ use rheon_app::keeping::Scope;
 use rheon_app::policy::{mode_name, nearest};
 use rheon_app::session::OpenSession;
 use rheon_types::event::ApprovalRequest;
-use rheon_types::{AgentEvent, Client as _, Command, Content, Event, RunEnd};
+use rheon_types::{AgentEvent, ApprovalEvent, Client as _, Command, Content, Event, RunEnd};
 
 use super::again::{Left, Stopped};
 use super::answer::{Answered, answer, choices};
@@ -305,8 +305,10 @@ impl Talk<'_> {
         for event in questions.take(event) {
             self.show.event(&event);
             match &event.kind {
-                AgentEvent::ApprovalRequired { request } => question = Some(choices(request)),
-                AgentEvent::ApprovalResolved { .. } => self.lines.rest(),
+                AgentEvent::Approval(ApprovalEvent::Required { request }) => {
+                    question = Some(choices(request))
+                }
+                AgentEvent::Approval(ApprovalEvent::Resolved { .. }) => self.lines.rest(),
                 _ => {}
             }
         }

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 
 use expect_test::expect;
 use rheon_types::event::OrderChecker;
-use rheon_types::{AgentEvent, Event, RunEnd};
+use rheon_types::{AgentEvent, Event, RunEnd, RunEvent};
 
 use crate::support::{Place, Ran, mask};
 
@@ -115,7 +115,9 @@ fn the_whole_log() {
     let mut order = OrderChecker::new();
     events.iter().for_each(|event| order.observe(event).unwrap());
     assert_eq!((order.open_runs().len(), events[0].seq), (0, 1));
-    let AgentEvent::AgentEnd { output } = &events[events.len() - 1].kind else { panic!("the log goes on") };
+    let AgentEvent::Run(RunEvent::End { output }) = &events[events.len() - 1].kind else {
+        panic!("the log goes on")
+    };
     assert_eq!((&output.end, output.turns), (&RunEnd::Completed, 5));
     // The log is written as it is read: nothing is lost on the way.
     let again: String = events.iter().map(|event| serde_json::to_string(event).unwrap() + "\n").collect();

@@ -97,7 +97,7 @@ const MASKED: [&str; 20] = [
     "first_token_ms",
     "session_id",
     "agent_id",
-    "loop_id",
+    "run_id",
     "uuid",
     "id",
     "api_message_id",

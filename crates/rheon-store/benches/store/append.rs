@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rheon_store::journal::Journal;
 use rheon_store::sessions::Sessions;
-use rheon_types::{AgentEvent, Event, Store as _, Timestamp, ToolResult};
+use rheon_types::{AgentEvent, Event, Store as _, Timestamp, ToolEvent, ToolResult};
 
 use crate::fixture::{folder, journal, lease};
 use crate::log::output;
@@ -90,16 +90,16 @@ fn write(mut file: &File, line: &[u8]) {
 }
 
 fn event(seq: u64, bytes: usize) -> Event {
-    let kind = AgentEvent::ToolEnd {
+    let kind = AgentEvent::Tool(ToolEvent::End {
         call_id: format!("call_{seq}").into(),
         name: "read".into(),
         result: Arc::new(ToolResult::text(output(seq, bytes))),
         is_error: false,
         duration_ms: 4,
-        child_loop_id: None,
-    };
+        child_run_id: None,
+    });
     let at = Timestamp::from_millis(1_790_000_000_000 + seq);
-    Event { seq, at, session_id: "session".into(), loop_id: "session.main.1".into(), kind }
+    Event { seq, at, session_id: "session".into(), run_id: Some("session.main.1".into()), kind }
 }
 
 /// A journal that is given events of its own.

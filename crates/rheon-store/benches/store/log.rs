@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use rheon_types::{
-    AgentEvent, AgentMessage, AgentOutput, AssistantMessage, Content, Effect, Event, LlmMessage, LoopId,
-    Message, MicroUsd, RunEnd, SessionId, StopReason, Timestamp, ToolCall, ToolCallId, ToolResult,
-    ToolResultMessage, TurnId, TurnTrigger, Usage,
+    AgentEvent, AgentMessage, AgentOutput, AssistantMessage, Content, Effect, Event, LlmMessage, Message,
+    MessageEvent, MicroUsd, ModelEvent, RunEnd, RunEvent, RunId, SessionId, StopReason, Timestamp, ToolCall,
+    ToolCallId, ToolEvent, ToolResult, ToolResultMessage, TurnEvent, TurnId, TurnTrigger, Usage,
 };
 
 /// How a run looks.
@@ -20,7 +20,7 @@ pub(crate) struct Shape {
 /// Emits events, numbered.
 pub(crate) struct Log<'a> {
     session_id: SessionId,
-    loop_id: LoopId,
+    run_id: RunId,
     seq: u64,
     at_ms: u64,
     emit: &'a mut dyn FnMut(Event),
@@ -29,45 +29,45 @@ pub(crate) struct Log<'a> {
 
 impl<'a> Log<'a> {
     pub(crate) fn new(session: &str, at_ms: u64, emit: &'a mut dyn FnMut(Event)) -> Self {
-        let (session_id, loop_id) = (SessionId::from(session), LoopId::from(format!("{session}.main.0")));
-        Self { session_id, loop_id, seq: 0, at_ms, emit, produced: Vec::new() }
+        let (session_id, run_id) = (SessionId::from(session), RunId::from(format!("{session}.main.0")));
+        Self { session_id, run_id, seq: 0, at_ms, emit, produced: Vec::new() }
     }
 
     fn emit(&mut self, kind: AgentEvent) {
         self.seq += 1;
-        let (session_id, loop_id) = (self.session_id.clone(), self.loop_id.clone());
+        let (session_id, run_id) = (self.session_id.clone(), self.run_id.clone());
         let at = Timestamp::from_millis(self.at_ms + self.seq);
-        (self.emit)(Event { seq: self.seq, at, session_id, loop_id, kind });
+        (self.emit)(Event { seq: self.seq, at, session_id, run_id: Some(run_id), kind });
     }
 
     fn message(&mut self, message: Message, turn: u32, begins_empty: Option<Message>) -> Arc<AgentMessage> {
-        let turn_id = Some(TurnId { loop_id: self.loop_id.clone(), index: turn });
+        let turn_id = Some(TurnId { run_id: self.run_id.clone(), index: turn });
         let of = |message| Arc::new(AgentMessage::Llm(LlmMessage { message, turn_id: turn_id.clone() }));
         let message = of(message);
         let begun = begins_empty.map_or_else(|| Arc::clone(&message), of);
-        self.emit(AgentEvent::MessageStart { message: begun });
-        self.emit(AgentEvent::MessageEnd { message: Arc::clone(&message) });
+        self.emit(AgentEvent::Message(MessageEvent::Start { message: begun }));
+        self.emit(AgentEvent::Message(MessageEvent::End { message: Arc::clone(&message) }));
         self.produced.push(Arc::clone(&message));
         message
     }
 
     /// One run that answers `prompt`.
     pub(crate) fn run(&mut self, number: u32, prompt: &str, shape: Shape) {
-        self.loop_id = format!("{}.main.{number}", self.session_id).into();
+        self.run_id = format!("{}.main.{number}", self.session_id).into();
         self.produced.clear();
-        self.emit(AgentEvent::AgentStart {
+        self.emit(AgentEvent::Run(RunEvent::Start {
             agent_id: "agent".into(),
-            parent_loop_id: None,
+            parent_run_id: None,
             continuation: None,
             model: "model".into(),
             metadata: None,
             settings: None,
             history: None,
             cuts: Vec::new(),
-        });
+        }));
         for turn in 0..=shape.calls {
             let triggered_by = if turn == 0 { TurnTrigger::User } else { TurnTrigger::Continuation };
-            self.emit(AgentEvent::TurnStart { turn_index: turn, triggered_by });
+            self.emit(AgentEvent::Turn(TurnEvent::Start { turn_index: turn, triggered_by }));
             if turn == 0 {
                 self.message(Message::user(prompt, Timestamp::from_millis(self.at_ms)), turn, None);
             }
@@ -87,11 +87,15 @@ impl<'a> Log<'a> {
             turns: shape.calls + 1,
             ..AgentOutput::new(RunEnd::Completed)
         };
-        self.emit(AgentEvent::AgentEnd { output: Arc::new(output) });
+        self.emit(AgentEvent::Run(RunEvent::End { output: Arc::new(output) }));
     }
 
     fn turn(&mut self, turn: u32, output_bytes: Option<usize>) {
-        self.emit(AgentEvent::LlmStart { model: "model".into(), tokens_estimate: 1_000, reserved: None });
+        self.emit(AgentEvent::Model(ModelEvent::Start {
+            model: "model".into(),
+            tokens_estimate: 1_000,
+            reserved: None,
+        }));
         let call_id: ToolCallId = format!("call_{}", self.seq).into();
         let mut content =
             vec![Content::text(format!("This is step {turn}; I look at what is there before I go on."))];
@@ -115,39 +119,44 @@ impl<'a> Log<'a> {
         let message = self.message(whole, turn, Some(empty));
         let usage = Usage { input: 1_000, output: 100, ..Usage::default() };
         let (stop_reason, cost) = (StopReason::Stop, Some(MicroUsd(5)));
-        self.emit(AgentEvent::LlmEnd {
+        self.emit(AgentEvent::Model(ModelEvent::End {
             usage,
             stop_reason,
             cost,
             first_token_ms: Some(300),
             duration_ms: 900,
-        });
+        }));
         let tool_results = match output_bytes {
             Some(bytes) => vec![self.call(turn, &call_id, bytes)],
             None => Vec::new(),
         };
-        self.emit(AgentEvent::TurnEnd { turn_index: turn, message: Some(message), tool_results, usage });
+        self.emit(AgentEvent::Turn(TurnEvent::End {
+            turn_index: turn,
+            message: Some(message),
+            tool_results,
+            usage,
+        }));
     }
 
     fn call(&mut self, turn: u32, call_id: &ToolCallId, output_bytes: usize) -> Arc<AgentMessage> {
         let (name, call_id) = (rheon_types::ToolName::from("read"), call_id.clone());
         let args = Arc::new(serde_json::json!({ "path": format!("src/part_{turn}.rs") }));
-        self.emit(AgentEvent::ToolStart {
+        self.emit(AgentEvent::Tool(ToolEvent::Start {
             call_id: call_id.clone(),
             name: name.clone(),
             args,
             effect: Effect::Pure,
-        });
+        }));
         let result = ToolResult::text(output(self.seq, output_bytes));
         let content = result.content.clone();
-        self.emit(AgentEvent::ToolEnd {
+        self.emit(AgentEvent::Tool(ToolEvent::End {
             call_id: call_id.clone(),
             name: name.clone(),
             result: Arc::new(result),
             is_error: false,
             duration_ms: 4,
-            child_loop_id: None,
-        });
+            child_run_id: None,
+        }));
         let timestamp = Timestamp::from_millis(self.at_ms);
         let result =
             ToolResultMessage { tool_call_id: call_id, tool_name: name, content, is_error: false, timestamp };

@@ -18,8 +18,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rheon_store::claude::{self, Transcript, TranscriptPlace, TranscriptWriter};
 use rheon_types::{
-    AgentEvent, AgentMessage, AssistantMessage, Content, Event, Message, Random, SessionId, Signature,
-    SignatureKind, StopReason, Timestamp, ToolCall, ToolResultMessage, Usage, UserMessage,
+    AgentEvent, AgentMessage, AssistantMessage, Content, ContextEvent, Event, Message, MessageEvent, Random,
+    SessionId, Signature, SignatureKind, StopReason, Timestamp, ToolCall, ToolResultMessage, Usage,
+    UserMessage,
 };
 use serde_json::{Value, json};
 
@@ -88,17 +89,17 @@ fn writer(projects: &str, cwd: &str, id: &str) -> Outcome<TranscriptWriter> {
 
 fn event(kind: AgentEvent) -> Event {
     let at = Timestamp::from_millis(BEGINNING_MS + 60_000);
-    Event { seq: 1, at, session_id: SESSION.into(), loop_id: "loop".into(), kind }
+    Event { seq: 1, at, session_id: SESSION.into(), run_id: Some("loop".into()), kind }
 }
 
 fn write(projects: &str, cwd: &str, scenario: &str) -> Outcome {
     let mut writer = writer(projects, cwd, SESSION)?;
     for message in history() {
-        writer.record(&event(AgentEvent::MessageEnd { message: Arc::new(message) }))?;
+        writer.record(&event(AgentEvent::Message(MessageEvent::End { message: Arc::new(message) })))?;
     }
     if scenario == "compacted" {
         let summary = Some("Two files were asked for.".to_owned());
-        writer.record(&event(AgentEvent::CompactionEnd {
+        writer.record(&event(AgentEvent::Context(ContextEvent::CompactionEnd {
             messages_dropped: 1,
             tokens_before: 900,
             tokens_after: 90,
@@ -106,7 +107,7 @@ fn write(projects: &str, cwd: &str, scenario: &str) -> Outcome {
             cuts: Vec::new(),
             usage: Usage::default(),
             cost: None,
-        }))?;
+        })))?;
     }
     println!("{}", claude::transcript_id(&SessionId::from(SESSION)));
     Ok(())

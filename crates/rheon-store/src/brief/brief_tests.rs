@@ -8,7 +8,7 @@ use super::{LeftOut, Strings, brief};
 use crate::blobs::{Blobs, externalise};
 
 fn event(kind: Value) -> String {
-    let long = json!({ "seq": 1, "at": 5, "session_id": "s", "loop_id": "s.c.1", "kind": kind });
+    let long = json!({ "seq": 1, "at": 5, "session_id": "s", "run_id": "s.c.1", "kind": kind });
     // As events are written, and not as maps sort their keys.
     serde_json::to_string(&serde_json::from_value::<Event>(long).unwrap()).unwrap()
 }
@@ -90,7 +90,7 @@ fn events_whose_texts_are_still_needed_are_left_alone() {
     for kind in [
         json!({ "type": "task.update", "items": [{ "text": long(), "status": "pending" }] }),
         json!({ "type": "tool.blocked", "call_id": "a", "name": "read", "reason": long() }),
-        json!({ "type": "subagent.start", "child": { "session_id": "x", "loop_id": "x.c.1" }, "task": long() }),
+        json!({ "type": "subagent.start", "child": { "session_id": "x", "run_id": "x.c.1" }, "task": long() }),
     ] {
         let text = serde_json::to_string(&json!({ "seq": 1, "kind": kind })).unwrap();
         assert_eq!(brief(&text, Strings::InPlace), None, "{text}");

@@ -216,7 +216,7 @@ impl Hook for TurnCheckpoints {
         self.open().remove(&call.id);
     }
 
-    fn after_loop<'a>(&'a self, output: &'a AgentOutput) -> Answer<'a, ()> {
+    fn after_run<'a>(&'a self, output: &'a AgentOutput) -> Answer<'a, ()> {
         // A run that is stopped does not tell of the ends of its calls. Those of the next one may have begun by now.
         let answers = output.messages.iter().filter_map(|message| message.as_assistant());
         let is_left = {

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use rheon_testkit::{FnTool, Scenario, TestClock, Turn, scripted};
 use rheon_types::{
-    AgentEvent, AgentOutput, AssistantMessage, Content, Effect, Hook as _, Message, RunEnd, StopReason,
-    Timestamp, ToolCall, ToolError, ToolResult, Usage,
+    AgentEvent, AgentOutput, AssistantMessage, Content, Effect, Hook as _, Message, RunEnd, RunEvent,
+    SessionEvent, StopReason, Timestamp, ToolCall, ToolError, ToolEvent, ToolResult, Usage,
 };
 use serde_json::json;
 
@@ -60,10 +60,10 @@ async fn run(stage: &Stage, hook: TurnCheckpoints) -> Vec<String> {
     let agent = scripted(scenario()).tool(look()).tool(tool(stage, "write")).tool(tool(stage, "shell"));
     let ran = agent.with(|builder| builder.hook(hook)).run("go").await;
     let told = |event: &AgentEvent| match event {
-        AgentEvent::Checkpoint { id, label } => Some(format!("{id} {label}")),
-        AgentEvent::Error { message } => Some(message.clone()),
-        AgentEvent::ToolStart { name, .. } => Some(name.to_string()),
-        AgentEvent::ToolBlocked { name, .. } => Some(format!("{name} blocked")),
+        AgentEvent::Session(SessionEvent::Checkpoint { id, label }) => Some(format!("{id} {label}")),
+        AgentEvent::Run(RunEvent::Error { message }) => Some(message.clone()),
+        AgentEvent::Tool(ToolEvent::Start { name, .. }) => Some(name.to_string()),
+        AgentEvent::Tool(ToolEvent::Blocked { name, .. }) => Some(format!("{name} blocked")),
         _ => None,
     };
     ran.trace.events().iter().filter_map(|event| told(&event.kind)).collect()
@@ -176,13 +176,13 @@ async fn a_run_that_tells_of_its_end_late_leaves_the_calls_of_the_next_to_it() {
     };
     let mark = || fs::metadata(stage.store().join("marks/s")).is_ok();
     hook.before_tool(&call("next")).get().await;
-    hook.after_loop(&output("first")).get().await;
+    hook.after_run(&output("first")).get().await;
     assert!(!mark(), "the first run has left nothing open");
     hook.after_tool(&call("next"), &ToolResult::text("done"), false).get().await;
     assert!(mark(), "the call of the next run is its own");
     fs::remove_file(stage.store().join("marks/s")).unwrap();
     // A run that was stopped does not tell of the ends of its calls.
     hook.before_tool(&call("stopped")).get().await;
-    hook.after_loop(&output("stopped")).get().await;
+    hook.after_run(&output("stopped")).get().await;
     assert!(mark());
 }

@@ -8,8 +8,8 @@ use proptest::option;
 use proptest::prelude::*;
 use rheon_testkit::Dice;
 use rheon_types::{
-    AgentEvent, AgentMessage, AssistantMessage, Author, Content, Event, LlmMessage, Message, Signature,
-    SignatureKind, StopReason, Timestamp, ToolCall, ToolResultMessage, TurnId, Usage, UserMessage,
+    AgentEvent, AgentMessage, AssistantMessage, Author, Content, Event, LlmMessage, Message, MessageEvent,
+    Signature, SignatureKind, StopReason, Timestamp, ToolCall, ToolResultMessage, TurnId, Usage, UserMessage,
 };
 use serde_json::json;
 
@@ -115,7 +115,7 @@ fn history() -> impl Strategy<Value = Vec<AgentMessage>> {
     vec((exchange(), turn_id), 1..5).prop_map(|exchanges| {
         let mut history = Vec::new();
         for (messages, turn_id) in exchanges {
-            let turn_id = turn_id.map(|(id, index)| TurnId { loop_id: id.into(), index });
+            let turn_id = turn_id.map(|(id, index)| TurnId { run_id: id.into(), index });
             let llm = |message| AgentMessage::Llm(LlmMessage { message, turn_id: turn_id.clone() });
             history.extend(messages.into_iter().map(llm));
         }
@@ -137,9 +137,9 @@ fn written(history: &[AgentMessage], writers: usize) -> String {
         };
         let mut writer = TranscriptWriter::open(place, Arc::clone(&random) as _).unwrap();
         for message in part {
-            let kind = AgentEvent::MessageEnd { message: Arc::new(message.clone()) };
-            let (session_id, loop_id) = (SESSION.into(), "loop".into());
-            let event = Event { seq: 1, at: Timestamp::default(), session_id, loop_id, kind };
+            let kind = AgentEvent::Message(MessageEvent::End { message: Arc::new(message.clone()) });
+            let (session_id, run_id) = (SESSION.into(), "loop".into());
+            let event = Event { seq: 1, at: Timestamp::default(), session_id, run_id: Some(run_id), kind };
             writer.record(&event).unwrap();
         }
         path = writer.path().to_owned();

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use rheon_types::event::CompactionTrigger;
 use rheon_types::{
-    AgentEvent, AgentMessage, Author, ContinuationKind, Event, LoopId, Message, Random, SessionId, Timestamp,
+    AgentEvent, AgentMessage, Author, ChildEvent, ContextEvent, ContinuationKind, Event, Message,
+    MessageEvent, Random, RunEvent, RunId, SessionId, Timestamp,
 };
 
 use super::chain::Chain;
@@ -46,7 +47,7 @@ pub struct TranscriptWriter {
     random: Arc<dyn Random>,
     position: Position,
     /// Runs of one prompt that are side by side, until one of them is chosen: where the next entry of each goes.
-    branches: HashMap<LoopId, Position>,
+    branches: HashMap<RunId, Position>,
     trigger: CompactionTrigger,
     file: Option<File>,
     /// The file ends within a line, or may do so after a write that failed.
@@ -101,25 +102,33 @@ impl TranscriptWriter {
             return Ok(());
         }
         match &event.kind {
-            AgentEvent::MessageEnd { message } => {
-                self.in_run(&event.loop_id, |writer| writer.record_message(message))
+            AgentEvent::Message(MessageEvent::End { message }) => {
+                self.in_run(event.run_id.as_ref(), |writer| writer.record_message(message))
             }
-            AgentEvent::AgentStart { continuation, .. } => match continuation {
+            AgentEvent::Run(RunEvent::Start { continuation, .. }) => match continuation {
                 Some(ContinuationKind::Rerun { .. } | ContinuationKind::Branch { .. }) => {
-                    self.in_run(&event.loop_id, Self::go_back)
+                    self.in_run(event.run_id.as_ref(), Self::go_back)
                 }
                 Some(ContinuationKind::Default) | None => Ok(()),
             },
-            AgentEvent::ParallelStart { loop_ids } => {
-                self.branches.extend(loop_ids.iter().map(|run| (run.clone(), self.position.clone())));
+            AgentEvent::Child(ChildEvent::ParallelStart { run_ids }) => {
+                self.branches.extend(run_ids.iter().map(|run| (run.clone(), self.position.clone())));
                 Ok(())
             }
-            AgentEvent::ParallelEnd { selected_loop_id, .. } => self.choose(selected_loop_id, event.at),
-            AgentEvent::CompactionStart { trigger, .. } => {
+            AgentEvent::Child(ChildEvent::ParallelEnd { selected_run_id, .. }) => {
+                self.choose(selected_run_id, event.at)
+            }
+            AgentEvent::Context(ContextEvent::CompactionStart { trigger, .. }) => {
                 self.trigger = *trigger;
                 Ok(())
             }
-            AgentEvent::CompactionEnd { messages_dropped, tokens_before, tokens_after, summary, .. } => {
+            AgentEvent::Context(ContextEvent::CompactionEnd {
+                messages_dropped,
+                tokens_before,
+                tokens_after,
+                summary,
+                ..
+            }) => {
                 let dropped = usize::try_from(*messages_dropped).unwrap_or(usize::MAX);
                 let kept = self.kept_after(dropped)?;
                 let compaction = Compaction {
@@ -132,38 +141,7 @@ impl TranscriptWriter {
                 };
                 self.compose(|composer| composer.compaction(&compaction))
             }
-            AgentEvent::AgentEnd { .. }
-            | AgentEvent::TurnStart { .. }
-            | AgentEvent::TurnEnd { .. }
-            | AgentEvent::LlmStart { .. }
-            | AgentEvent::LlmEnd { .. }
-            | AgentEvent::MessageStart { .. }
-            | AgentEvent::TextDelta { .. }
-            | AgentEvent::ThinkingDelta { .. }
-            | AgentEvent::ToolCallDelta { .. }
-            | AgentEvent::ToolStart { .. }
-            | AgentEvent::ToolUpdate { .. }
-            | AgentEvent::ToolProgress { .. }
-            | AgentEvent::ToolEnd { .. }
-            | AgentEvent::ToolBlocked { .. }
-            | AgentEvent::ApprovalRequired { .. }
-            | AgentEvent::ApprovalResolved { .. }
-            | AgentEvent::PlanQueued { .. }
-            | AgentEvent::PlanResolved { .. }
-            | AgentEvent::ModeChanged { .. }
-            | AgentEvent::InputRejected { .. }
-            | AgentEvent::SubagentStart { .. }
-            | AgentEvent::SubagentEnd { .. }
-            | AgentEvent::ContextUsage { .. }
-            | AgentEvent::CompactionWarning { .. }
-            | AgentEvent::BudgetWarning { .. }
-            | AgentEvent::BudgetExceeded { .. }
-            | AgentEvent::Retry { .. }
-            | AgentEvent::Recovered { .. }
-            | AgentEvent::HookRun { .. }
-            | AgentEvent::TaskUpdate { .. }
-            | AgentEvent::Checkpoint { .. }
-            | AgentEvent::Error { .. } => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -173,18 +151,24 @@ impl TranscriptWriter {
     }
 
     /// Lets `write` work where the next entry of a run goes: at the end, or at the end of its branch.
-    fn in_run(&mut self, run: &LoopId, write: impl FnOnce(&mut Self) -> io::Result<()>) -> io::Result<()> {
-        let Some(branch) = self.branches.remove(run) else { return write(self) };
+    fn in_run(
+        &mut self,
+        run: Option<&RunId>,
+        write: impl FnOnce(&mut Self) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let Some((run, branch)) = run.and_then(|run| self.branches.remove_entry(run)) else {
+            return write(self);
+        };
         let end = std::mem::replace(&mut self.position, branch);
         let outcome = write(self);
         let branch = std::mem::replace(&mut self.position, end);
-        self.branches.insert(run.clone(), branch);
+        self.branches.insert(run, branch);
         outcome
     }
 
     /// Goes on with one of several branches. A note on it makes it the one that was written to last, which is what readers go
     /// by; the others stay in the file and nothing hangs on them.
-    fn choose(&mut self, selected: &LoopId, at: Timestamp) -> io::Result<()> {
+    fn choose(&mut self, selected: &RunId, at: Timestamp) -> io::Result<()> {
         let Some(selected) = self.branches.remove(selected) else { return Ok(()) };
         self.position = selected;
         self.branches.clear();

@@ -8,8 +8,9 @@ use expect_test::expect;
 use rheon_testkit::Dice;
 use rheon_types::event::CompactionTrigger;
 use rheon_types::{
-    AgentEvent, AgentMessage, AssistantMessage, Content, ContinuationKind, Event, LlmMessage, Message,
-    Signature, SignatureKind, StopReason, Timestamp, ToolCall, ToolResultMessage, TurnId, Usage,
+    AgentEvent, AgentMessage, AssistantMessage, ChildEvent, Content, ContextEvent, ContinuationKind, Event,
+    LlmMessage, Message, MessageEvent, RunEvent, Signature, SignatureKind, StopReason, Timestamp, ToolCall,
+    ToolResultMessage, TurnEvent, TurnId, Usage,
 };
 use serde_json::{Value, json};
 
@@ -35,11 +36,11 @@ fn at(second: u64) -> Timestamp {
 }
 
 fn event(kind: AgentEvent) -> Event {
-    Event { seq: 1, at: at(9), session_id: SESSION.into(), loop_id: "loop".into(), kind }
+    Event { seq: 1, at: at(9), session_id: SESSION.into(), run_id: Some("loop".into()), kind }
 }
 
 fn said(message: Message) -> Event {
-    event(AgentEvent::MessageEnd { message: Arc::new(message.into()) })
+    event(AgentEvent::Message(MessageEvent::End { message: Arc::new(message.into()) }))
 }
 
 fn call(id: &str) -> Content {
@@ -94,9 +95,9 @@ fn an_entry_has_everything_the_real_program_writes_in_its_envelope() {
     let folder = tempfile::tempdir().unwrap();
     let mut writer = open(folder.path());
     let message = Message::user("Fix it", at(1));
-    let turn_id = Some(TurnId { loop_id: "loop".into(), index: 0 });
+    let turn_id = Some(TurnId { run_id: "loop".into(), index: 0 });
     let message = Arc::new(AgentMessage::Llm(LlmMessage { message, turn_id }));
-    writer.record(&event(AgentEvent::MessageEnd { message })).unwrap();
+    writer.record(&event(AgentEvent::Message(MessageEvent::End { message }))).unwrap();
     writer.record(&said(answer(vec!["Done.".into()], StopReason::Stop))).unwrap();
     expect![[r#"
         {"cwd":"/nowhere/project",
@@ -107,7 +108,7 @@ fn an_entry_has_everything_the_real_program_writes_in_its_envelope() {
          "role":"user"},
          "parentUuid":null,
          "rheon":{"turn_id":{"index":0,
-         "loop_id":"loop"}},
+         "run_id":"loop"}},
          "sessionId":"11111111-2222-4333-8444-555555555555",
          "timestamp":"2026-11-14T23:46:41.000Z",
          "type":"user",
@@ -191,25 +192,25 @@ fn an_answer_is_one_entry_per_block_and_a_result_hangs_on_its_call() {
 }
 
 fn in_run(run: &str, kind: AgentEvent) -> Event {
-    Event { loop_id: run.into(), ..event(kind) }
+    Event { run_id: Some(run.into()), ..event(kind) }
 }
 
 fn begun(run: &str, continuation: Option<ContinuationKind>) -> Event {
-    let start = AgentEvent::AgentStart {
+    let start = AgentEvent::Run(RunEvent::Start {
         agent_id: "a".into(),
-        parent_loop_id: None,
+        parent_run_id: None,
         continuation,
         model: "m".into(),
         metadata: None,
         settings: None,
         history: None,
         cuts: Vec::new(),
-    };
+    });
     in_run(run, start)
 }
 
 fn said_in(run: &str, message: Message) -> Event {
-    Event { loop_id: run.into(), ..said(message) }
+    Event { run_id: Some(run.into()), ..said(message) }
 }
 
 #[test]
@@ -249,7 +250,7 @@ fn of_runs_side_by_side_the_chosen_one_is_gone_on_with() {
     for event in [
         said_in("r.1", Message::user("first", at(1))),
         said_in("r.1", answer(vec!["Well.".into()], StopReason::Stop)),
-        event(AgentEvent::ParallelStart { loop_ids: both }),
+        event(AgentEvent::Child(ChildEvent::ParallelStart { run_ids: both })),
         said_in("p.1", Message::user("go", at(2))),
         said_in("p.2", Message::user("go", at(2))),
         said_in("p.1", answer(vec![call("t1")], StopReason::ToolUse)),
@@ -258,11 +259,11 @@ fn of_runs_side_by_side_the_chosen_one_is_gone_on_with() {
         said_in("p.2", result("t2", "of p.2")),
         said_in("p.1", answer(vec!["Mine.".into()], StopReason::Stop)),
         said_in("p.2", answer(vec!["No, mine.".into()], StopReason::Stop)),
-        event(AgentEvent::ParallelEnd {
-            selected_loop_id: "p.1".into(),
+        event(AgentEvent::Child(ChildEvent::ParallelEnd {
+            selected_run_id: "p.1".into(),
             selected_index: 0,
             evaluation_usage: Usage::default(),
-        }),
+        })),
     ] {
         writer.record(&event).unwrap();
     }
@@ -300,7 +301,7 @@ fn a_compaction_keeps_the_messages_that_were_not_dropped() {
     let mut writer = TranscriptWriter::open(place(folder.path()), Arc::new(dice_after(100))).unwrap();
     let compact = |messages_dropped, summary: Option<&str>| {
         let summary = summary.map(str::to_owned);
-        event(AgentEvent::CompactionEnd {
+        event(AgentEvent::Context(ContextEvent::CompactionEnd {
             messages_dropped,
             tokens_before: 900,
             tokens_after: 90,
@@ -308,13 +309,13 @@ fn a_compaction_keeps_the_messages_that_were_not_dropped() {
             cuts: Vec::new(),
             usage: Usage::default(),
             cost: None,
-        })
+        }))
     };
     writer
-        .record(&event(AgentEvent::CompactionStart {
+        .record(&event(AgentEvent::Context(ContextEvent::CompactionStart {
             trigger: CompactionTrigger::Manual,
             tokens_before: 900,
-        }))
+        })))
         .unwrap();
     writer.record(&compact(1, Some("They asked for one."))).unwrap();
     writer.record(&said(Message::user("two", at(10)))).unwrap();
@@ -444,7 +445,10 @@ fn nothing_is_made_until_something_is_said_in_this_session() {
     let foreign = Event { session_id: "another".into(), ..said(Message::user("one", at(1))) };
     writer.record(&foreign).unwrap();
     writer
-        .record(&event(AgentEvent::TurnStart { turn_index: 0, triggered_by: rheon_types::TurnTrigger::User }))
+        .record(&event(AgentEvent::Turn(TurnEvent::Start {
+            turn_index: 0,
+            triggered_by: rheon_types::TurnTrigger::User,
+        })))
         .unwrap();
     assert!(!folder.path().join("projects").exists());
     let name = project_folder_name(Path::new("/nowhere/project"));

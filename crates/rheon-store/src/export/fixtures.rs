@@ -5,7 +5,8 @@ use std::sync::Arc;
 use rheon_types::event::{TaskItem, TaskStatus};
 use rheon_types::{
     AgentEvent, AgentMessage, AgentOutput, AssistantMessage, Content, Event, ExtensionMessage, Message,
-    RunEnd, StopReason, Timestamp, ToolCall, ToolResultMessage, Usage,
+    MessageEvent, PlanEvent, RunEnd, RunEvent, StopReason, Timestamp, ToolCall, ToolEvent, ToolResultMessage,
+    Usage,
 };
 use serde_json::{Value, json};
 
@@ -23,14 +24,16 @@ pub(super) fn events(kinds: impl IntoIterator<Item = AgentEvent>) -> Vec<Event> 
         seq,
         at: Timestamp::from_millis(1_700_000_000_000 + seq * 1_000),
         session_id: "s".into(),
-        loop_id: "s.c.0".into(),
+        run_id: "s.c.0".into(),
         kind,
     };
     kinds.into_iter().zip(1..).map(event).collect()
 }
 
 pub(super) fn user(text: &str) -> AgentEvent {
-    AgentEvent::MessageEnd { message: Arc::new(AgentMessage::user(text, Timestamp::default())) }
+    AgentEvent::Message(MessageEvent::End {
+        message: Arc::new(AgentMessage::user(text, Timestamp::default())),
+    })
 }
 
 pub(super) fn assistant(content: Vec<Content>) -> AgentEvent {
@@ -43,7 +46,7 @@ pub(super) fn assistant(content: Vec<Content>) -> AgentEvent {
         timestamp: Timestamp::default(),
         error_message: None,
     });
-    AgentEvent::MessageEnd { message: Arc::new(message.into()) }
+    AgentEvent::Message(MessageEvent::End { message: Arc::new(message.into()) })
 }
 
 pub(super) fn call(name: &str, arguments: Value) -> Content {
@@ -63,7 +66,7 @@ pub(super) fn result(name: &str, content: Vec<Content>, is_error: bool) -> Agent
         is_error,
         timestamp: Timestamp::default(),
     });
-    AgentEvent::MessageEnd { message: Arc::new(message.into()) }
+    AgentEvent::Message(MessageEvent::End { message: Arc::new(message.into()) })
 }
 
 pub(super) fn image(mime_type: &str, data: &str) -> Content {
@@ -82,16 +85,16 @@ pub(super) fn session() -> Vec<Event> {
         ..AgentOutput::new(RunEnd::Completed)
     };
     events([
-        AgentEvent::AgentStart {
+        AgentEvent::Run(RunEvent::Start {
             agent_id: "agent".into(),
-            parent_loop_id: None,
+            parent_run_id: None,
             continuation: None,
             model: "a-model".into(),
             metadata: None,
             settings: None,
             history: None,
             cuts: Vec::new(),
-        },
+        }),
         user(&format!("My key is {} <script>alert(1)</script>", canary())),
         assistant(vec![
             thinking,
@@ -106,16 +109,20 @@ pub(super) fn session() -> Vec<Event> {
             ],
             false,
         ),
-        AgentEvent::ToolBlocked { call_id: "call_2".into(), name: "rm".into(), reason: "not <that>".into() },
+        AgentEvent::Tool(ToolEvent::Blocked {
+            call_id: "call_2".into(),
+            name: "rm".into(),
+            reason: "not <that>".into(),
+        }),
         result("rm", vec![Content::text("Refused.")], true),
-        AgentEvent::TaskUpdate {
+        AgentEvent::Plan(PlanEvent::Tasks {
             items: vec![
                 TaskItem { text: "look".into(), status: TaskStatus::Completed },
                 TaskItem { text: "act".into(), status: TaskStatus::InProgress },
             ],
-        },
+        }),
         assistant(vec![image("image/svg+xml", "PHN2Zz4="), Content::text("Done.")]),
-        AgentEvent::MessageEnd { message: Arc::new(extension) },
-        AgentEvent::AgentEnd { output: Arc::new(output) },
+        AgentEvent::Message(MessageEvent::End { message: Arc::new(extension) }),
+        AgentEvent::Run(RunEvent::End { output: Arc::new(output) }),
     ])
 }

@@ -55,10 +55,10 @@ impl<W: Write> Page<'_, W> {
         self.filter.at(event.seq);
         match passage(event) {
             None => Ok(()),
-            Some(Passage::Run { loop_id, model }) => {
-                let (loop_id, model) = (self.shown(loop_id), self.shown(model));
+            Some(Passage::Run { run_id, model }) => {
+                let (run_id, model) = (self.shown(run_id), self.shown(model));
                 let at = event.at;
-                writeln!(self.out, "<p class=\"run\">Run {loop_id} · {model} · <time>{at}</time></p>")
+                writeln!(self.out, "<p class=\"run\">Run {run_id} · {model} · <time>{at}</time></p>")
             }
             Some(Passage::End(text)) => {
                 let text = self.shown(&text);

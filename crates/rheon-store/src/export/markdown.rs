@@ -25,9 +25,9 @@ pub fn write_markdown<E: Borrow<Event>>(
         filter.at(event.seq);
         match passage(event) {
             None => {}
-            Some(Passage::Run { loop_id, model }) => {
-                let (loop_id, model) = (filter.text(loop_id), filter.text(model));
-                writeln!(out, "---\n\n*Run {} · {} · {}*\n", one_line(&loop_id), one_line(&model), event.at)?;
+            Some(Passage::Run { run_id, model }) => {
+                let (run_id, model) = (filter.text(run_id), filter.text(model));
+                writeln!(out, "---\n\n*Run {} · {} · {}*\n", one_line(&run_id), one_line(&model), event.at)?;
             }
             Some(Passage::End(text)) => writeln!(out, "*{}*\n", one_line(&filter.text(&text)))?,
             Some(Passage::Note(text)) => quote(out, &filter.text(&text))?,

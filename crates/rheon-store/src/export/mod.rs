@@ -18,7 +18,7 @@ mod shapes;
 
 use std::sync::Arc;
 
-use rheon_types::{AgentEvent, AgentMessage, Event, LoopId, Message, SessionId, Timestamp};
+use rheon_types::{AgentEvent, AgentMessage, Event, Message, MessageEvent, SessionId, Timestamp};
 
 pub use html::write_html;
 pub use json::{EXPORT_JSON_VERSION, write_json};
@@ -79,8 +79,8 @@ pub fn events_of_messages<'a>(
         seq,
         at: timestamp_of(message),
         session_id: SessionId::from(""),
-        loop_id: LoopId::from(""),
-        kind: AgentEvent::MessageEnd { message: Arc::clone(message) },
+        run_id: None,
+        kind: AgentEvent::Message(MessageEvent::End { message: Arc::clone(message) }),
     })
 }
 

@@ -1,7 +1,10 @@
 //! `Passage`: what a reader is told of an event. Pure.
 
 use rheon_types::event::{PermissionDecision, TaskStatus};
-use rheon_types::{AgentEvent, AgentMessage, AgentOutput, Event, RunEnd};
+use rheon_types::{
+    AgentEvent, AgentMessage, AgentOutput, ApprovalEvent, BudgetEvent, ChildEvent, ContextEvent, Event,
+    MessageEvent, ModelEvent, PlanEvent, RunEnd, RunEvent, SessionEvent, ToolEvent,
+};
 use serde_json::Value;
 
 /// How much is shown of arguments that took the place of the model's.
@@ -11,7 +14,7 @@ const ARGUMENTS_CHARACTERS_MAX: usize = 2_000;
 #[derive(Debug, PartialEq)]
 pub(super) enum Passage<'a> {
     /// A run begins.
-    Run { loop_id: &'a str, model: &'a str },
+    Run { run_id: &'a str, model: &'a str },
     /// Somebody says something.
     Message(&'a AgentMessage),
     /// Something happened beside the conversation.
@@ -24,38 +27,58 @@ pub(super) enum Passage<'a> {
 pub(super) fn passage(event: &Event) -> Option<Passage<'_>> {
     let note = |text: String| Some(Passage::Note(text));
     match &event.kind {
-        AgentEvent::AgentStart { model, .. } => Some(Passage::Run { loop_id: event.loop_id.as_str(), model }),
-        AgentEvent::AgentEnd { output } => Some(Passage::End(end_text(output))),
-        AgentEvent::MessageEnd { message } => Some(Passage::Message(message)),
-        AgentEvent::ToolBlocked { name, reason, .. } => note(format!("{name} was not run: {reason}")),
-        AgentEvent::ApprovalResolved { decision, arguments, .. } => {
+        AgentEvent::Run(RunEvent::Start { model, .. }) => {
+            Some(Passage::Run { run_id: event.run_id.as_ref()?.as_str(), model })
+        }
+        AgentEvent::Run(RunEvent::End { output }) => Some(Passage::End(end_text(output))),
+        AgentEvent::Message(MessageEvent::End { message }) => Some(Passage::Message(message)),
+        AgentEvent::Tool(ToolEvent::Blocked { name, reason, .. }) => {
+            note(format!("{name} was not run: {reason}"))
+        }
+        AgentEvent::Approval(ApprovalEvent::Resolved { decision, arguments, .. }) => {
             note(answered(*decision, arguments.as_deref()))
         }
-        AgentEvent::PlanQueued { change } => note(format!("Waits in the plan: {}", change.summary)),
-        AgentEvent::PlanResolved { decision, .. } => note(format!("The change was {}.", decided(*decision))),
-        AgentEvent::ModeChanged { mode } => note(format!("The permission mode is now {mode:?}.")),
-        AgentEvent::InputRejected { reason } => note(format!("The message was rejected: {reason}")),
-        AgentEvent::SubagentStart { child, task } => {
+        AgentEvent::Plan(PlanEvent::Queued { change }) => {
+            note(format!("Waits in the plan: {}", change.summary))
+        }
+        AgentEvent::Plan(PlanEvent::Resolved { decision, .. }) => {
+            note(format!("The change was {}.", decided(*decision)))
+        }
+        AgentEvent::Session(SessionEvent::Mode { mode }) => {
+            note(format!("The permission mode is now {mode:?}."))
+        }
+        AgentEvent::Run(RunEvent::InputRejected { reason }) => {
+            note(format!("The message was rejected: {reason}"))
+        }
+        AgentEvent::Child(ChildEvent::Start { child, task }) => {
             note(format!("Sub-agent {} begins: {task}", child.agent_id))
         }
-        AgentEvent::SubagentEnd { child, summary, .. } => {
+        AgentEvent::Child(ChildEvent::End { child, summary, .. }) => {
             note(format!("Sub-agent {} is done: {summary}", child.agent_id))
         }
-        AgentEvent::ParallelStart { loop_ids } => {
-            note(format!("{} runs of one prompt begin.", loop_ids.len()))
+        AgentEvent::Child(ChildEvent::ParallelStart { run_ids }) => {
+            note(format!("{} runs of one prompt begin.", run_ids.len()))
         }
-        AgentEvent::ParallelEnd { selected_loop_id, .. } => note(format!("Chosen: {selected_loop_id}.")),
-        AgentEvent::CompactionEnd { messages_dropped, tokens_before, tokens_after, summary, .. } => {
+        AgentEvent::Child(ChildEvent::ParallelEnd { selected_run_id, .. }) => {
+            note(format!("Chosen: {selected_run_id}."))
+        }
+        AgentEvent::Context(ContextEvent::CompactionEnd {
+            messages_dropped,
+            tokens_before,
+            tokens_after,
+            summary,
+            ..
+        }) => {
             let figures = format!(
                 "{messages_dropped} messages were compacted: {tokens_before} tokens, now {tokens_after}."
             );
             note(summary.as_ref().map_or(figures.clone(), |summary| format!("{figures}\n{summary}")))
         }
-        AgentEvent::BudgetExceeded { .. } => note("The budget is spent.".to_owned()),
-        AgentEvent::Retry { attempt, attempts_max, cause, .. } => {
+        AgentEvent::Budget(BudgetEvent::Exceeded { .. }) => note("The budget is spent.".to_owned()),
+        AgentEvent::Model(ModelEvent::Retry { attempt, attempts_max, cause, .. }) => {
             note(format!("Attempt {attempt} of {attempts_max} failed: {cause}"))
         }
-        AgentEvent::TaskUpdate { items } => {
+        AgentEvent::Plan(PlanEvent::Tasks { items }) => {
             let line = |item: &rheon_types::event::TaskItem| {
                 let mark = match item.status {
                     TaskStatus::Pending => "[ ]",
@@ -66,28 +89,12 @@ pub(super) fn passage(event: &Event) -> Option<Passage<'_>> {
             };
             note(format!("Tasks:{}", items.iter().map(line).collect::<String>()))
         }
-        AgentEvent::Checkpoint { label, .. } => note(format!("Checkpoint: {label}")),
-        AgentEvent::Error { message } => note(format!("Error: {message}")),
-        AgentEvent::HookRun { hook, veto: Some(veto), .. } => note(format!("Hook {hook} refused: {veto}")),
-        AgentEvent::HookRun { veto: None, .. }
-        | AgentEvent::TurnStart { .. }
-        | AgentEvent::TurnEnd { .. }
-        | AgentEvent::LlmStart { .. }
-        | AgentEvent::LlmEnd { .. }
-        | AgentEvent::MessageStart { .. }
-        | AgentEvent::TextDelta { .. }
-        | AgentEvent::ThinkingDelta { .. }
-        | AgentEvent::ToolCallDelta { .. }
-        | AgentEvent::ToolStart { .. }
-        | AgentEvent::ToolUpdate { .. }
-        | AgentEvent::ToolProgress { .. }
-        | AgentEvent::ToolEnd { .. }
-        | AgentEvent::ApprovalRequired { .. }
-        | AgentEvent::ContextUsage { .. }
-        | AgentEvent::CompactionWarning { .. }
-        | AgentEvent::CompactionStart { .. }
-        | AgentEvent::BudgetWarning { .. }
-        | AgentEvent::Recovered { .. } => None,
+        AgentEvent::Session(SessionEvent::Checkpoint { label, .. }) => note(format!("Checkpoint: {label}")),
+        AgentEvent::Run(RunEvent::Error { message }) => note(format!("Error: {message}")),
+        AgentEvent::Run(RunEvent::Hook { hook, veto: Some(veto), .. }) => {
+            note(format!("Hook {hook} refused: {veto}"))
+        }
+        AgentEvent::Run(RunEvent::Hook { veto: None, .. }) | _ => None,
     }
 }
 

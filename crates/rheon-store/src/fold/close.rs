@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use rheon_types::event::{PermissionDecision, Responder, Scope};
 use rheon_types::{
-    AgentEvent, AgentMessage, AgentOutput, Content, Effect, Event, LlmMessage, LoopId, Message, RunEnd,
-    StopReason, Timestamp, ToolError, ToolResult, ToolResultMessage, TurnId, Usage,
+    AgentEvent, AgentMessage, AgentOutput, ApprovalEvent, Content, Effect, Event, LlmMessage, Message,
+    MessageEvent, ModelEvent, RunEnd, RunEvent, RunId, StopReason, Timestamp, ToolError, ToolEvent,
+    ToolResult, ToolResultMessage, TurnEvent, TurnId, Usage,
 };
 
 use super::open_run::{CallStage, OpenCall, OpenRun, OpenTurn};
@@ -24,10 +25,10 @@ impl SessionState {
         let Some(session_id) = &self.session_id else { return Vec::new() };
         let mut closed = self.clone();
         let mut events = Vec::new();
-        for (loop_id, run) in &self.runs {
-            for kind in run.closing(loop_id, now) {
-                let (session_id, loop_id) = (session_id.clone(), loop_id.clone());
-                let event = Event { seq: closed.seq + 1, at: now, session_id, loop_id, kind };
+        for (run_id, run) in &self.runs {
+            for kind in run.closing(run_id, now) {
+                let (session_id, run_id) = (session_id.clone(), run_id.clone());
+                let event = Event { seq: closed.seq + 1, at: now, session_id, run_id: Some(run_id), kind };
                 closed.apply(&event);
                 events.push(event);
             }
@@ -37,7 +38,7 @@ impl SessionState {
 }
 
 impl OpenRun {
-    fn closing(&self, loop_id: &LoopId, now: Timestamp) -> Vec<AgentEvent> {
+    fn closing(&self, run_id: &RunId, now: Timestamp) -> Vec<AgentEvent> {
         let mut run = self.clone();
         let mut events = Vec::new();
         let mut emit = |run: &mut OpenRun, event: AgentEvent| {
@@ -45,7 +46,7 @@ impl OpenRun {
             events.push(event);
         };
         if let Some(message) = run.open_message.clone() {
-            emit(&mut run, AgentEvent::MessageEnd { message: cut_off(&message) });
+            emit(&mut run, AgentEvent::Message(MessageEvent::End { message: cut_off(&message) }));
         }
         if let Some(turn) = run.turn.clone() {
             for event in turn.closing_call(now) {
@@ -56,32 +57,36 @@ impl OpenRun {
                 let (scope, by) = (Scope::Once, Responder::Cancelled);
                 emit(
                     &mut run,
-                    AgentEvent::ApprovalResolved {
+                    AgentEvent::Approval(ApprovalEvent::Resolved {
                         request_id,
                         decision: PermissionDecision::Deny,
                         scope,
                         by,
                         arguments: None,
-                    },
+                    }),
                 );
             }
             let calls = run.turn.as_ref().map(|turn| turn.calls.clone()).unwrap_or_default();
             for event in calls.iter().filter_map(closing_tool) {
                 emit(&mut run, event);
             }
-            let turn_id = TurnId { loop_id: loop_id.clone(), index: turn.index };
+            let turn_id = TurnId { run_id: run_id.clone(), index: turn.index };
             let calls = run.turn.as_ref().map(|turn| turn.calls.clone()).unwrap_or_default();
             for message in calls.iter().filter_map(|open| result(open, &turn_id, now)) {
-                emit(&mut run, AgentEvent::MessageStart { message: Arc::clone(&message) });
-                emit(&mut run, AgentEvent::MessageEnd { message });
+                emit(&mut run, AgentEvent::Message(MessageEvent::Start { message: Arc::clone(&message) }));
+                emit(&mut run, AgentEvent::Message(MessageEvent::End { message }));
             }
             if let Some(OpenTurn { index, answer, results, usage, .. }) = run.turn.clone() {
-                let turn_end =
-                    AgentEvent::TurnEnd { turn_index: index, message: answer, tool_results: results, usage };
+                let turn_end = AgentEvent::Turn(TurnEvent::End {
+                    turn_index: index,
+                    message: answer,
+                    tool_results: results,
+                    usage,
+                });
                 emit(&mut run, turn_end);
             }
         }
-        events.push(AgentEvent::AgentEnd { output: Arc::new(run.output()) });
+        events.push(AgentEvent::Run(RunEvent::End { output: Arc::new(run.output()) }));
         events
     }
 
@@ -108,16 +113,16 @@ impl OpenTurn {
         let mut events = Vec::new();
         if !self.has_answer_ended {
             let message = nothing_said(now);
-            events.push(AgentEvent::MessageStart { message: Arc::clone(&message) });
-            events.push(AgentEvent::MessageEnd { message });
+            events.push(AgentEvent::Message(MessageEvent::Start { message: Arc::clone(&message) }));
+            events.push(AgentEvent::Message(MessageEvent::End { message }));
         }
-        events.push(AgentEvent::LlmEnd {
+        events.push(AgentEvent::Model(ModelEvent::End {
             usage: Usage::default(),
             stop_reason: StopReason::Aborted,
             cost: None,
             first_token_ms: None,
             duration_ms: 0,
-        });
+        }));
         events
     }
 }
@@ -154,12 +159,21 @@ fn nothing_said(now: Timestamp) -> Arc<AgentMessage> {
 fn closing_tool(open: &OpenCall) -> Option<AgentEvent> {
     let (call_id, name) = (open.call.id.clone(), open.call.name.clone());
     match &open.stage {
-        CallStage::Waiting => Some(AgentEvent::ToolBlocked { call_id, name, reason: NOT_BEGUN.into() }),
+        CallStage::Waiting => {
+            Some(AgentEvent::Tool(ToolEvent::Blocked { call_id, name, reason: NOT_BEGUN.into() }))
+        }
         CallStage::Running(effect) => {
             let error = ToolError::Cancelled(in_doubt(*effect).into());
             let result = Arc::new(ToolResult::from(&error));
-            let (is_error, duration_ms, child_loop_id) = (true, 0, None);
-            Some(AgentEvent::ToolEnd { call_id, name, result, is_error, duration_ms, child_loop_id })
+            let (is_error, duration_ms, child_run_id) = (true, 0, None);
+            Some(AgentEvent::Tool(ToolEvent::End {
+                call_id,
+                name,
+                result,
+                is_error,
+                duration_ms,
+                child_run_id,
+            }))
         }
         CallStage::Answered { .. } | CallStage::Told => None,
     }

@@ -3,12 +3,15 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use rheon_types::{AgentEvent, AgentMessage, Author, ContinuationKind, Event, LoopId, Message, WindowCut};
+use rheon_types::{
+    AgentEvent, AgentMessage, Author, ChildEvent, ContextEvent, ContinuationKind, Event, Message,
+    MessageEvent, RunEvent, RunId, WindowCut,
+};
 
 /// A message, with its run and the number of the event that ended it.
 #[derive(Debug, Clone, PartialEq)]
 struct Said {
-    run: LoopId,
+    run: Option<RunId>,
     seq: u64,
     message: Arc<AgentMessage>,
 }
@@ -20,7 +23,7 @@ pub(super) struct Conversation {
     /// What lies over them since the window was last made shorter.
     cuts: Vec<WindowCut>,
     /// Runs of one prompt that are side by side, until one of them is chosen.
-    parallel: HashSet<LoopId>,
+    parallel: HashSet<RunId>,
 }
 
 impl Conversation {
@@ -38,9 +41,9 @@ impl Conversation {
 
     pub(super) fn apply(&mut self, event: &Event) {
         match &event.kind {
-            AgentEvent::CompactionEnd { cuts, .. } => self.cuts.clone_from(cuts),
-            AgentEvent::AgentStart { history: Some(history), cuts, .. } => {
-                let (run, seq) = (&event.loop_id, event.seq);
+            AgentEvent::Context(ContextEvent::CompactionEnd { cuts, .. }) => self.cuts.clone_from(cuts),
+            AgentEvent::Run(RunEvent::Start { history: Some(history), cuts, .. }) => {
+                let (run, seq) = (&event.run_id, event.seq);
                 let began = history.iter().map(|message| Said {
                     run: run.clone(),
                     seq,
@@ -49,15 +52,19 @@ impl Conversation {
                 self.messages = began.collect();
                 self.cuts.clone_from(cuts);
             }
-            AgentEvent::AgentStart { continuation, .. } => self.go_back(continuation.as_ref()),
-            AgentEvent::MessageEnd { message } => {
-                let (run, message) = (event.loop_id.clone(), Arc::clone(message));
+            AgentEvent::Run(RunEvent::Start { continuation, .. }) => self.go_back(continuation.as_ref()),
+            AgentEvent::Message(MessageEvent::End { message }) => {
+                let (run, message) = (event.run_id.clone(), Arc::clone(message));
                 self.messages.push(Said { run, seq: event.seq, message });
             }
-            AgentEvent::ParallelStart { loop_ids } => self.parallel.extend(loop_ids.iter().cloned()),
-            AgentEvent::ParallelEnd { selected_loop_id, .. } => {
+            AgentEvent::Child(ChildEvent::ParallelStart { run_ids }) => {
+                self.parallel.extend(run_ids.iter().cloned())
+            }
+            AgentEvent::Child(ChildEvent::ParallelEnd { selected_run_id, .. }) => {
                 let beside = std::mem::take(&mut self.parallel);
-                self.messages.retain(|said| said.run == *selected_loop_id || !beside.contains(&said.run));
+                self.messages.retain(|said| {
+                    said.run.as_ref().is_none_or(|run| run == selected_run_id || !beside.contains(run))
+                });
                 self.forget_late_cuts();
             }
             _ => {}

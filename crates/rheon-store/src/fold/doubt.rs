@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use rheon_types::{Effect, LoopId, ToolCallId, ToolName};
+use rheon_types::{Effect, RunId, ToolCallId, ToolName};
 use serde_json::Value;
 
 /// A tool call whose end is not known: it began, and then the program was gone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Doubt {
     /// The run it belongs to.
-    pub loop_id: LoopId,
+    pub run_id: RunId,
     /// The call.
     pub call_id: ToolCallId,
     /// The tool.

@@ -6,8 +6,8 @@ use expect_test::expect;
 use rheon_testkit::{FnTool, Scenario, Trace, Turn, echo, event_line, scripted};
 use rheon_types::event::{Choice, OrderChecker, Selection, Subject, TaskItem, TaskStatus, UserQuestion};
 use rheon_types::{
-    AgentEvent, Effect, Event, History, MicroUsd, ProviderError, ProviderErrorKind, StopReason, Timestamp,
-    ToolNews, ToolResult, Usage, unanswered_calls,
+    AgentEvent, ContextEvent, Effect, Event, History, MicroUsd, ModelEvent, ProviderError, ProviderErrorKind,
+    StopReason, Timestamp, ToolNews, ToolResult, Usage, unanswered_calls,
 };
 use serde_json::json;
 
@@ -62,7 +62,7 @@ async fn the_state_of_a_whole_log_is_that_of_its_agent() {
     assert_eq!(state.messages(), messages);
     assert_eq!(state.open_runs().count(), 0);
     assert_eq!(state.tasks, [TaskItem { text: "walk".into(), status: TaskStatus::InProgress }]);
-    assert_eq!(state.loops().iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>(), ["c 1"]);
+    assert_eq!(state.run_counts().iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>(), ["c 1"]);
     assert_eq!(state.spending.turns, 2);
     assert_eq!(state.closing_events(Timestamp::from_millis(9)), []);
 }
@@ -144,21 +144,23 @@ fn cuts_and_what_a_budget_lost_are_folded_too() {
     let cut = rheon_types::WindowCut { from: 0, to: 1, kind: rheon_types::CutKind::Drop };
     let reserved = Some(Reserved { tokens: 5_000, cost: Some(MicroUsd(70)) });
     let usage = Usage { input: 100, output: 20, ..Usage::default() };
-    let end = |usage, cost| AgentEvent::LlmEnd {
-        usage,
-        stop_reason: StopReason::Stop,
-        cost,
-        first_token_ms: None,
-        duration_ms: 1,
+    let end = |usage, cost| {
+        AgentEvent::Model(ModelEvent::End {
+            usage,
+            stop_reason: StopReason::Stop,
+            cost,
+            first_token_ms: None,
+            duration_ms: 1,
+        })
     };
-    let start = || AgentEvent::LlmStart { model: "m".into(), tokens_estimate: 1, reserved };
+    let start = || AgentEvent::Model(ModelEvent::Start { model: "m".into(), tokens_estimate: 1, reserved });
     let kinds = [
         start(),
         end(usage, Some(MicroUsd(7))),
         // Nothing is known of the second call.
         start(),
         end(Usage::default(), None),
-        AgentEvent::CompactionEnd {
+        AgentEvent::Context(ContextEvent::CompactionEnd {
             messages_dropped: 1,
             tokens_before: 9,
             tokens_after: 3,
@@ -166,13 +168,13 @@ fn cuts_and_what_a_budget_lost_are_folded_too() {
             cuts: vec![cut.clone()],
             usage,
             cost: Some(MicroUsd(3)),
-        },
+        }),
     ];
     let event = |(seq, kind)| Event {
         seq,
         at: Timestamp::default(),
         session_id: "s".into(),
-        loop_id: "s.c.1".into(),
+        run_id: "s.c.1".into(),
         kind,
     };
     let events: Vec<Event> = (1..).zip(kinds).map(event).collect();

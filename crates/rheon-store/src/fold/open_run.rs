@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use rheon_types::event::ApprovalRequest;
-use rheon_types::{AgentEvent, AgentMessage, Content, Effect, LoopId, Message, StopReason, ToolCall, Usage};
+use rheon_types::{
+    AgentEvent, AgentMessage, ApprovalEvent, Content, ContextEvent, Effect, Message, MessageEvent,
+    ModelEvent, RunId, StopReason, ToolCall, ToolEvent, TurnEvent, Usage,
+};
 
 use super::doubt::Doubt;
 
@@ -57,21 +60,25 @@ pub(super) enum CallStage {
 impl OpenRun {
     pub(super) fn apply(&mut self, event: &AgentEvent) {
         match event {
-            AgentEvent::TurnStart { turn_index, .. } => {
+            AgentEvent::Turn(TurnEvent::Start { turn_index, .. }) => {
                 self.turns += 1;
                 self.turn = Some(OpenTurn { index: *turn_index, ..OpenTurn::default() });
             }
-            AgentEvent::TurnEnd { .. } => self.turn = None,
-            AgentEvent::MessageStart { message } => self.open_message = Some(Arc::clone(message)),
-            AgentEvent::MessageEnd { message } => {
+            AgentEvent::Turn(TurnEvent::End { .. }) => self.turn = None,
+            AgentEvent::Message(MessageEvent::Start { message }) => {
+                self.open_message = Some(Arc::clone(message))
+            }
+            AgentEvent::Message(MessageEvent::End { message }) => {
                 self.open_message = None;
                 self.produced.push(Arc::clone(message));
                 if let Some(turn) = &mut self.turn {
                     turn.take(message);
                 }
             }
-            AgentEvent::ApprovalRequired { request } => self.questions.push(Arc::clone(request)),
-            AgentEvent::ApprovalResolved { request_id, .. } => {
+            AgentEvent::Approval(ApprovalEvent::Required { request }) => {
+                self.questions.push(Arc::clone(request))
+            }
+            AgentEvent::Approval(ApprovalEvent::Resolved { request_id, .. }) => {
                 self.questions.retain(|question| question.id != *request_id);
             }
             other => {
@@ -80,17 +87,19 @@ impl OpenRun {
                 }
             }
         }
-        if let AgentEvent::LlmEnd { usage, .. } | AgentEvent::CompactionEnd { usage, .. } = event {
+        if let AgentEvent::Model(ModelEvent::End { usage, .. })
+        | AgentEvent::Context(ContextEvent::CompactionEnd { usage, .. }) = event
+        {
             self.usage += *usage;
         }
     }
 
-    pub(super) fn doubts(&self, loop_id: &LoopId) -> Vec<Doubt> {
+    pub(super) fn doubts(&self, run_id: &RunId) -> Vec<Doubt> {
         let calls = self.turn.iter().flat_map(|turn| &turn.calls);
         calls
             .filter_map(|open| match open.stage {
                 CallStage::Running(effect) => Some(Doubt {
-                    loop_id: loop_id.clone(),
+                    run_id: run_id.clone(),
                     call_id: open.call.id.clone(),
                     tool_name: open.call.name.clone(),
                     arguments: Arc::clone(&open.call.arguments),
@@ -126,24 +135,24 @@ impl OpenTurn {
 
     fn apply(&mut self, event: &AgentEvent) {
         let stage = match event {
-            AgentEvent::LlmStart { .. } => {
+            AgentEvent::Model(ModelEvent::Start { .. }) => {
                 self.is_calling = true;
                 self.has_answer_ended = false;
                 return;
             }
-            AgentEvent::LlmEnd { usage, .. } => {
+            AgentEvent::Model(ModelEvent::End { usage, .. }) => {
                 self.is_calling = false;
                 self.usage += *usage;
                 return;
             }
-            AgentEvent::ToolStart { call_id, args, effect, .. } => {
+            AgentEvent::Tool(ToolEvent::Start { call_id, args, effect, .. }) => {
                 (call_id, CallStage::Running(*effect), Some(args))
             }
-            AgentEvent::ToolEnd { call_id, result, is_error, .. } => {
+            AgentEvent::Tool(ToolEvent::End { call_id, result, is_error, .. }) => {
                 let content = result.content.clone();
                 (call_id, CallStage::Answered { content, is_error: *is_error }, None)
             }
-            AgentEvent::ToolBlocked { call_id, reason, .. } => {
+            AgentEvent::Tool(ToolEvent::Blocked { call_id, reason, .. }) => {
                 let content = vec![Content::text(reason.clone())];
                 (call_id, CallStage::Answered { content, is_error: true }, None)
             }

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rheon_types::event::{ApprovalRequest, Ledger, Meter, PermissionMode, QueuedChange, Reserved, TaskItem};
-use rheon_types::{AgentEvent, AgentMessage, Event, LoopId, MicroUsd, SessionId, Usage, WindowCut};
+use rheon_types::{
+    AgentEvent, AgentMessage, ContextEvent, Event, MicroUsd, ModelEvent, PlanEvent, RunEvent, RunId,
+    SessionEvent, SessionId, TurnEvent, Usage, WindowCut,
+};
 
 use super::conversation::Conversation;
 use super::doubt::Doubt;
@@ -14,11 +17,11 @@ use super::open_run::OpenRun;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SessionState {
     conversation: Conversation,
-    pub(super) runs: BTreeMap<LoopId, OpenRun>,
+    pub(super) runs: BTreeMap<RunId, OpenRun>,
     /// What was set aside for model calls under way.
-    reserved: BTreeMap<LoopId, Reserved>,
+    reserved: BTreeMap<RunId, Reserved>,
     /// How often each configuration ran.
-    loops: BTreeMap<String, usize>,
+    run_counts: BTreeMap<String, usize>,
     /// The number of the last event.
     pub seq: u64,
     /// The session of the last event.
@@ -84,37 +87,44 @@ impl SessionState {
         self.session_id = Some(event.session_id.clone());
         self.conversation.apply(event);
         match &event.kind {
-            AgentEvent::AgentStart { model, .. } => {
+            AgentEvent::Run(RunEvent::Start { model, .. }) => {
                 self.model = Some(Arc::clone(model));
-                self.count(event);
-                self.runs.insert(event.loop_id.clone(), OpenRun::default());
+                if let Some(run_id) = &event.run_id {
+                    self.count(run_id, &event.session_id);
+                    self.runs.insert(run_id.clone(), OpenRun::default());
+                }
             }
-            AgentEvent::LlmStart { reserved: Some(reserved), .. } => {
-                self.reserved.insert(event.loop_id.clone(), *reserved);
+            AgentEvent::Model(ModelEvent::Start { reserved: Some(reserved), .. }) => {
+                if let Some(run_id) = &event.run_id {
+                    self.reserved.insert(run_id.clone(), *reserved);
+                }
             }
-            AgentEvent::LlmEnd { usage, cost, .. } => {
+            AgentEvent::Model(ModelEvent::End { usage, cost, .. }) => {
                 // Of a call that reported nothing, the most it can have taken counts.
-                let reserved = self.reserved.remove(&event.loop_id);
+                let reserved = event.run_id.as_ref().and_then(|run_id| self.reserved.remove(run_id));
                 match reserved {
                     Some(reserved) if usage.total() == 0 => self.spending.doubt(reserved),
                     Some(_) | None => {}
                 }
                 self.spending.add(*usage, *cost);
             }
-            AgentEvent::CompactionEnd { usage, cost, .. } if usage.total() > 0 => {
+            AgentEvent::Context(ContextEvent::CompactionEnd { usage, cost, .. }) if usage.total() > 0 => {
                 self.spending.add(*usage, *cost);
             }
-            AgentEvent::TurnStart { .. } => self.spending.turns += 1,
-            AgentEvent::TaskUpdate { items } => self.tasks.clone_from(items),
-            AgentEvent::ModeChanged { mode } => self.mode = Some(*mode),
-            AgentEvent::PlanQueued { change } => self.plan.push(Arc::clone(change)),
-            AgentEvent::PlanResolved { call_id, .. } => self.plan.retain(|change| change.call_id != *call_id),
+            AgentEvent::Turn(TurnEvent::Start { .. }) => self.spending.turns += 1,
+            AgentEvent::Plan(PlanEvent::Tasks { items }) => self.tasks.clone_from(items),
+            AgentEvent::Session(SessionEvent::Mode { mode }) => self.mode = Some(*mode),
+            AgentEvent::Plan(PlanEvent::Queued { change }) => self.plan.push(Arc::clone(change)),
+            AgentEvent::Plan(PlanEvent::Resolved { call_id, .. }) => {
+                self.plan.retain(|change| change.call_id != *call_id)
+            }
             _ => {}
         }
+        let Some(run_id) = &event.run_id else { return };
         match &event.kind {
-            AgentEvent::AgentEnd { .. } => drop(self.runs.remove(&event.loop_id)),
+            AgentEvent::Run(RunEvent::End { .. }) => drop(self.runs.remove(run_id)),
             kind => {
-                if let Some(run) = self.runs.get_mut(&event.loop_id) {
+                if let Some(run) = self.runs.get_mut(run_id) {
                     run.apply(kind);
                 }
             }
@@ -157,28 +167,28 @@ impl SessionState {
     }
 
     /// The runs that have begun and not ended.
-    pub fn open_runs(&self) -> impl Iterator<Item = &LoopId> {
+    pub fn open_runs(&self) -> impl Iterator<Item = &RunId> {
         self.runs.keys()
     }
 
     /// The tool calls whose end is not known.
     pub fn doubts(&self) -> Vec<Doubt> {
-        self.runs.iter().flat_map(|(loop_id, run)| run.doubts(loop_id)).collect()
+        self.runs.iter().flat_map(|(run_id, run)| run.doubts(run_id)).collect()
     }
 
     /// How often each configuration ran, by the part of its run ids that names it.
-    pub fn loops(&self) -> &BTreeMap<String, usize> {
-        &self.loops
+    pub fn run_counts(&self) -> &BTreeMap<String, usize> {
+        &self.run_counts
     }
 
     /// Run ids are `{session}.{configuration}.{n}`; those of a session that this one goes on from do not count.
-    fn count(&mut self, event: &Event) {
-        let own = event.loop_id.as_str().strip_prefix(event.session_id.as_str());
+    fn count(&mut self, run_id: &RunId, session_id: &SessionId) {
+        let own = run_id.as_str().strip_prefix(session_id.as_str());
         let parts = own.and_then(|rest| rest.strip_prefix('.')).and_then(|rest| rest.rsplit_once('.'));
         if let Some((segment, n)) = parts
             && let Ok(n) = n.parse::<usize>()
         {
-            let most = self.loops.entry(segment.to_owned()).or_default();
+            let most = self.run_counts.entry(segment.to_owned()).or_default();
             *most = n.max(*most);
         }
     }

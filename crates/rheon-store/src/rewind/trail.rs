@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rheon_types::{AgentEvent, Effect, Event, SessionId, ToolName};
+use rheon_types::{
+    AgentEvent, Effect, Event, MessageEvent, ModelEvent, RunEvent, SessionEvent, SessionId, ToolEvent,
+    ToolName, TurnEvent,
+};
 
 use crate::checkpoint::{CheckpointId, Listed, Moment};
 use crate::fold::SessionState;
@@ -80,11 +83,15 @@ impl Trail {
             Some(_) | None => self.sessions.push((event.session_id.clone(), event.seq)),
         }
         match &event.kind {
-            AgentEvent::Checkpoint { id, .. } => self.checkpoints.push((event.seq, id.clone())),
-            AgentEvent::ToolStart { name, effect: Effect::Idempotent | Effect::Unsafe, .. } => {
+            AgentEvent::Session(SessionEvent::Checkpoint { id, .. }) => {
+                self.checkpoints.push((event.seq, id.clone()))
+            }
+            AgentEvent::Tool(ToolEvent::Start {
+                name, effect: Effect::Idempotent | Effect::Unsafe, ..
+            }) => {
                 self.changing.push((event.seq, name.clone()));
             }
-            AgentEvent::MessageEnd { .. } => {
+            AgentEvent::Message(MessageEvent::End { .. }) => {
                 self.places.insert(event.seq, Place { before: self.settled, after: event.seq });
             }
             _ => {}
@@ -94,9 +101,11 @@ impl Trail {
 
     fn move_on(&mut self, event: &Event) {
         match &event.kind {
-            AgentEvent::MessageEnd { .. } => self.last_message = Some(event.seq),
+            AgentEvent::Message(MessageEvent::End { .. }) => self.last_message = Some(event.seq),
             // What only closes stays with the message before it, so that a run which had ended stays ended.
-            AgentEvent::LlmEnd { .. } | AgentEvent::TurnEnd { .. } | AgentEvent::AgentEnd { .. } => {
+            AgentEvent::Model(ModelEvent::End { .. })
+            | AgentEvent::Turn(TurnEvent::End { .. })
+            | AgentEvent::Run(RunEvent::End { .. }) => {
                 if let Some(place) = self.last_message.and_then(|seq| self.places.get_mut(&seq)) {
                     place.after = event.seq;
                 }
@@ -105,10 +114,10 @@ impl Trail {
         }
         // What only opens goes with the message after it.
         match &event.kind {
-            AgentEvent::AgentStart { .. }
-            | AgentEvent::TurnStart { .. }
-            | AgentEvent::LlmStart { .. }
-            | AgentEvent::MessageStart { .. } => {}
+            AgentEvent::Run(RunEvent::Start { .. })
+            | AgentEvent::Turn(TurnEvent::Start { .. })
+            | AgentEvent::Model(ModelEvent::Start { .. })
+            | AgentEvent::Message(MessageEvent::Start { .. }) => {}
             _ => self.settled = event.seq,
         }
     }

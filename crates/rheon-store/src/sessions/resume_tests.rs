@@ -43,13 +43,13 @@ fn scenario() -> Scenario {
 /// An agent that goes on with what was found.
 fn agent(resumed: &Resumed, store: &Arc<JournalStore>, scenario: Scenario) -> (Agent, Trace) {
     let state = &resumed.state;
-    let loops = state.loops().iter().map(|(name, n)| (name.clone(), *n)).collect();
+    let run_counts = state.run_counts().iter().map(|(name, n)| (name.clone(), *n)).collect();
     let (agent, trace, _) = scripted(scenario)
         .with(|builder| {
             builder
                 .store(Arc::clone(store) as Arc<dyn Store>)
                 .history(state.messages().into_iter().collect())
-                .position(LogPosition { seq: state.seq, loops, ..LogPosition::default() })
+                .position(LogPosition { seq: state.seq, run_counts, ..LogPosition::default() })
                 .clock(Arc::new(TestClock::default()))
         })
         .build();
@@ -95,7 +95,7 @@ async fn a_session_goes_on_where_it_was() {
     let runs: Vec<&str> = after
         .iter()
         .filter(|event| event.kind.name() == "agent.start")
-        .map(|event| event.loop_id.as_str())
+        .map(|event| event.run_id.as_ref().unwrap().as_str())
         .collect();
     assert_eq!(runs, ["s.c.1", "s.c.2"]);
 }
@@ -162,14 +162,14 @@ async fn a_fork_goes_on_by_itself_and_a_new_session_gets_its_own_journal() {
     let resumed = store.fork(&name(), 4, &"fork".into()).await.unwrap();
     assert_eq!(resumed.state.messages().len(), 1);
     let (agent, trace) = {
-        let loops = resumed.state.loops().iter().map(|(name, n)| (name.clone(), *n)).collect();
+        let run_counts = resumed.state.run_counts().iter().map(|(name, n)| (name.clone(), *n)).collect();
         let (agent, trace, _) = scripted(Scenario::new().turn("Another way.").turn("Anew."))
             .with(|builder| {
                 builder
                     .session("fork")
                     .store(Arc::clone(&store) as Arc<dyn Store>)
                     .history(resumed.state.messages().into_iter().collect())
-                    .position(LogPosition { seq: resumed.state.seq, loops, ..LogPosition::default() })
+                    .position(LogPosition { seq: resumed.state.seq, run_counts, ..LogPosition::default() })
             })
             .build();
         (agent, trace)

@@ -121,7 +121,10 @@ async fn older_texts_become_notes_and_everything_else_stays() {
     expect!["LeftOut { texts: 4, bytes: 96000 }"].assert_eq(&format!("{:?}", noted.left_out));
     let (noted, whole) = (noted.state, whole.state);
     assert!(unanswered_calls(&noted.messages().into_iter().collect()).is_empty());
-    assert_eq!((noted.spending, noted.seq, noted.loops()), (whole.spending, whole.seq, whole.loops()));
+    assert_eq!(
+        (noted.spending, noted.seq, noted.run_counts()),
+        (whole.spending, whole.seq, whole.run_counts())
+    );
     assert_eq!((&noted.tasks, &noted.model, noted.mode), (&whole.tasks, &whole.model, whole.mode));
     // The journal has everything, whoever opened it and however.
     assert_eq!(read(&store(folder.path(), 0), "s"), events);

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rheon_types::{AgentEvent, Answer, Event, LoopId, SessionId, Store, StoreError};
+use rheon_types::{AgentEvent, Answer, Event, RunId, SessionId, Store, StoreError, ToolEvent, TurnEvent};
 
 use super::error::SessionError;
 use super::library::Sessions;
@@ -66,12 +66,14 @@ impl JournalStore {
         let mut state = SessionState::new();
         let mut left_out = LeftOut::default();
         // Runs whose newest turn is not whole.
-        let mut noted: HashSet<LoopId> = HashSet::new();
+        let mut noted: HashSet<RunId> = HashSet::new();
         let visit = |event: Event, left: LeftOut| {
-            if matches!(event.kind, AgentEvent::TurnStart { .. }) {
-                noted.remove(&event.loop_id);
-            } else if left.texts > 0 {
-                noted.insert(event.loop_id.clone());
+            if let Some(run_id) = &event.run_id {
+                if matches!(event.kind, AgentEvent::Turn(TurnEvent::Start { .. })) {
+                    noted.remove(run_id);
+                } else if left.texts > 0 {
+                    noted.insert(run_id.clone());
+                }
             }
             left_out += left;
             state.apply(&event);
@@ -79,7 +81,7 @@ impl JournalStore {
         let opened = self.sessions.open_within(name, &self.lease, self.contents_bytes_max, visit);
         let (journal, opened) = opened?;
         let mut doubts = state.doubts();
-        if doubts.iter().any(|doubt| noted.contains(&doubt.loop_id)) {
+        if doubts.iter().any(|doubt| noted.contains(&doubt.run_id)) {
             self.recall(name, &mut doubts)?;
         }
         // A session that goes on from another has no event of its own yet.
@@ -96,9 +98,8 @@ impl JournalStore {
     /// Reads the arguments of calls in doubt as they are in the journal: whoever looks into a doubt needs all of them.
     fn recall(&self, name: &SessionName, doubts: &mut [Doubt]) -> Result<(), SessionError> {
         self.sessions.read(name, |event| {
-            if let AgentEvent::ToolStart { call_id, args, .. } = &event.kind {
-                let of_call =
-                    |doubt: &&mut Doubt| doubt.loop_id == event.loop_id && doubt.call_id == *call_id;
+            if let AgentEvent::Tool(ToolEvent::Start { call_id, args, .. }) = &event.kind {
+                let of_call = |doubt: &&mut Doubt| event.is_of(&doubt.run_id) && doubt.call_id == *call_id;
                 doubts.iter_mut().filter(of_call).for_each(|doubt| doubt.arguments = Arc::clone(args));
             }
         })?;

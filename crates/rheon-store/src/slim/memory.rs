@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rheon_types::{
-    AgentEvent, AgentMessage, AgentOutput, Effect, Event, LlmMessage, LoopId, Message, StopReason, ToolCall,
-    ToolCallId, ToolName, ToolResult, ToolResultMessage,
+    AgentEvent, AgentMessage, AgentOutput, Effect, Event, LlmMessage, Message, MessageEvent, RunEvent, RunId,
+    StopReason, ToolCall, ToolCallId, ToolEvent, ToolName, ToolResult, ToolResultMessage, TurnEvent,
 };
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use super::stored::{ResultShell, Slim, TextOf};
 /// What each run that is under way has carried.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    runs: HashMap<LoopId, Known>,
+    runs: HashMap<RunId, Known>,
 }
 
 /// What one run has carried.
@@ -34,26 +34,27 @@ pub(super) struct Known {
 
 impl Memory {
     /// What the run has carried, if it has begun.
-    pub(super) fn known(&self, loop_id: &LoopId) -> Option<&Known> {
-        self.runs.get(loop_id)
+    pub(super) fn known(&self, run_id: &RunId) -> Option<&Known> {
+        self.runs.get(run_id)
     }
 
     /// Takes in a whole event.
     pub(super) fn observe(&mut self, event: &Event) {
-        let run = self.runs.entry(event.loop_id.clone()).or_default();
+        let Some(run_id) = &event.run_id else { return };
+        let run = self.runs.entry(run_id.clone()).or_default();
         match &event.kind {
-            AgentEvent::TurnStart { .. } => {
+            AgentEvent::Turn(TurnEvent::Start { .. }) => {
                 run.answer = None;
                 run.tool_results.clear();
                 run.result_messages.clear();
             }
-            AgentEvent::MessageStart { message } => run.open = Some(Arc::clone(message)),
-            AgentEvent::MessageEnd { message } => run.end_message(message),
-            AgentEvent::ToolEnd { call_id, result, .. } => {
+            AgentEvent::Message(MessageEvent::Start { message }) => run.open = Some(Arc::clone(message)),
+            AgentEvent::Message(MessageEvent::End { message }) => run.end_message(message),
+            AgentEvent::Tool(ToolEvent::End { call_id, result, .. }) => {
                 run.tool_results.insert(call_id.clone(), Arc::clone(result));
             }
-            AgentEvent::AgentEnd { .. } => {
-                self.runs.remove(&event.loop_id);
+            AgentEvent::Run(RunEvent::End { .. }) => {
+                self.runs.remove(run_id);
             }
             _ => {}
         }
@@ -95,7 +96,7 @@ impl Known {
     pub(super) fn expand_call(&self, call_id: &ToolCallId, effect: Effect) -> Option<AgentEvent> {
         let call = self.call(call_id)?;
         let (name, args) = (call.name.clone(), Arc::clone(&call.arguments));
-        Some(AgentEvent::ToolStart { call_id: call_id.clone(), name, args, effect })
+        Some(AgentEvent::Tool(ToolEvent::Start { call_id: call_id.clone(), name, args, effect }))
     }
 
     /// A tool result without its content, if the tool's own result has it.
@@ -115,7 +116,7 @@ impl Known {
         let known = self.tool_results.get(&shell.message.tool_call_id)?;
         let message = ToolResultMessage { content: known.content.clone(), ..shell.message.clone() };
         let message = LlmMessage { message: Message::ToolResult(message), turn_id: shell.turn_id.clone() };
-        Some(AgentEvent::MessageStart { message: Arc::new(AgentMessage::Llm(message)) })
+        Some(AgentEvent::Message(MessageEvent::Start { message: Arc::new(AgentMessage::Llm(message)) }))
     }
 
     /// The answer of the turn, and its results.
@@ -161,7 +162,7 @@ impl Known {
             TextOf::Output => output.text.clone(),
         };
         let output = AgentOutput { messages: self.produced.clone(), text, ..output.clone() };
-        Some(AgentEvent::AgentEnd { output: Arc::new(output) })
+        Some(AgentEvent::Run(RunEvent::End { output: Arc::new(output) }))
     }
 
     /// The text of the last answer that was not cut off by an error.

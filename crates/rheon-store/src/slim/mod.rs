@@ -8,7 +8,7 @@ mod memory;
 mod stored;
 
 use memory::{Known, Memory};
-use rheon_types::{AgentEvent, Event};
+use rheon_types::{AgentEvent, Event, MessageEvent, RunEvent, ToolEvent, TurnEvent};
 use serde::{Deserialize as _, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -68,7 +68,11 @@ impl Slimmer {
     /// `event` without what earlier ones carry.
     pub fn slim(&self, event: &Event) -> Result<Stored, serde_json::Error> {
         // Of a run that began before this slimmer did, the reader knows nothing either.
-        let slim = self.memory.known(&event.loop_id).and_then(|run| slim_of(run, &event.kind));
+        let slim = event
+            .run_id
+            .as_ref()
+            .and_then(|run_id| self.memory.known(run_id))
+            .and_then(|run| slim_of(run, &event.kind));
         let stored = match &slim {
             Some(slim) => serde_json::value::to_raw_value(&StoredSlim::of(event, slim)),
             None => serde_json::value::to_raw_value(event),
@@ -111,7 +115,7 @@ impl Expander {
 
     fn whole(&self, stored: StoredSlim<'static>) -> Result<Event, ExpandError> {
         let missing = ExpandError::Missing { seq: stored.seq };
-        let known = self.memory.known(&stored.loop_id);
+        let known = stored.run_id.as_ref().and_then(|run_id| self.memory.known(run_id));
         let kind = known.and_then(|known| known.expand(&stored.kind)).ok_or(missing)?;
         Ok(stored.with(kind))
     }
@@ -120,15 +124,17 @@ impl Expander {
 /// What is left of an event of `run`, if it can do without something.
 fn slim_of(run: &Known, event: &AgentEvent) -> Option<Slim> {
     match event {
-        AgentEvent::ToolStart { call_id, name, args, effect } => run
+        AgentEvent::Tool(ToolEvent::Start { call_id, name, args, effect }) => run
             .is_call(call_id, name, args)
             .then_some(Slim::ToolStart { call_id: call_id.clone(), effect: *effect }),
-        AgentEvent::MessageStart { message } => run.slim_start(message),
-        AgentEvent::MessageEnd { message } => run.has_begun(message).then_some(Slim::MessageEnd),
-        AgentEvent::TurnEnd { turn_index, message, tool_results, usage } => run
+        AgentEvent::Message(MessageEvent::Start { message }) => run.slim_start(message),
+        AgentEvent::Message(MessageEvent::End { message }) => {
+            run.has_begun(message).then_some(Slim::MessageEnd)
+        }
+        AgentEvent::Turn(TurnEvent::End { turn_index, message, tool_results, usage }) => run
             .is_turn(message.as_ref(), tool_results)
             .then_some(Slim::TurnEnd { turn_index: *turn_index, usage: *usage }),
-        AgentEvent::AgentEnd { output } => run.slim_end(output),
+        AgentEvent::Run(RunEvent::End { output }) => run.slim_end(output),
         _ => None,
     }
 }
@@ -139,10 +145,17 @@ impl Known {
         match slim {
             Slim::ToolStart { call_id, effect } => self.expand_call(call_id, *effect),
             Slim::ToolResult { message } => self.expand_start(message),
-            Slim::MessageEnd => self.open_message().map(|message| AgentEvent::MessageEnd { message }),
+            Slim::MessageEnd => {
+                self.open_message().map(|message| AgentEvent::Message(MessageEvent::End { message }))
+            }
             Slim::TurnEnd { turn_index, usage } => {
                 let (message, tool_results) = self.turn();
-                Some(AgentEvent::TurnEnd { turn_index: *turn_index, message, tool_results, usage: *usage })
+                Some(AgentEvent::Turn(TurnEvent::End {
+                    turn_index: *turn_index,
+                    message,
+                    tool_results,
+                    usage: *usage,
+                }))
             }
             Slim::AgentEnd { output, text } => self.expand_end(output, *text),
         }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rheon_testkit::{FnTool, Scenario, Trace, Turn, echo, scripted};
 use rheon_types::{
-    AgentEvent, Amendment, Answer, Event, Hook, ProviderError, ProviderErrorKind, ToolCall, ToolError,
-    ToolResult,
+    AgentEvent, Amendment, Answer, Event, Hook, MessageEvent, ProviderError, ProviderErrorKind, ToolCall,
+    ToolError, ToolResult,
 };
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -104,7 +104,7 @@ async fn runs_that_are_stopped_anywhere_come_back_too() {
 async fn runs_that_interleave_do_not_mix() {
     let one = durable(&scripted(scenario("one")).tool(echo()).run("go").await.trace);
     let mut other = durable(&scripted(scenario("other")).tool(echo()).run("go").await.trace);
-    other.iter_mut().for_each(|event| event.loop_id = "another".into());
+    other.iter_mut().for_each(|event| event.run_id = Some("another".into()));
     let mixed: Vec<Event> = one.into_iter().zip(other).flat_map(|(one, other)| [one, other]).collect();
     assert_eq!(round_trip(&mixed).0, mixed);
 }
@@ -119,7 +119,10 @@ async fn what_leans_on_something_missing_is_told_and_not_guessed() {
         stored
     };
     let stored: Vec<_> = events.iter().map(keep).collect();
-    let end = events.iter().position(|event| matches!(event.kind, AgentEvent::MessageEnd { .. })).unwrap();
+    let end = events
+        .iter()
+        .position(|event| matches!(event.kind, AgentEvent::Message(MessageEvent::End { .. })))
+        .unwrap();
     let lost = Expander::new().expand(stored[end].json().get());
     assert_eq!(lost, Err(ExpandError::Missing { seq: events[end].seq }));
     // A text that looks like a slim event is a text.

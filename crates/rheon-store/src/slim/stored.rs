@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use rheon_types::{
-    AgentEvent, AgentOutput, Effect, Event, LoopId, SessionId, Timestamp, ToolCallId, ToolResultMessage,
+    AgentEvent, AgentOutput, Effect, Event, RunId, SessionId, Timestamp, ToolCallId, ToolResultMessage,
     TurnId, Usage,
 };
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,8 @@ pub(super) struct StoredSlim<'a> {
     pub(super) seq: u64,
     pub(super) at: Timestamp,
     pub(super) session_id: SessionId,
-    pub(super) loop_id: LoopId,
+    #[serde(alias = "loop_id")]
+    pub(super) run_id: Option<RunId>,
     pub(super) kind: Cow<'a, Slim>,
 }
 
@@ -72,13 +73,13 @@ impl<'a> StoredSlim<'a> {
             seq: event.seq,
             at: event.at,
             session_id: event.session_id.clone(),
-            loop_id: event.loop_id.clone(),
+            run_id: event.run_id.clone(),
             kind: Cow::Borrowed(slim),
         }
     }
 
     pub(super) fn with(self, kind: AgentEvent) -> Event {
-        Event { seq: self.seq, at: self.at, session_id: self.session_id, loop_id: self.loop_id, kind }
+        Event { seq: self.seq, at: self.at, session_id: self.session_id, run_id: self.run_id, kind }
     }
 
     /// Whether `value` is a slim event.

@@ -64,7 +64,7 @@ fn an_index_of_every_older_version_is_brought_up_to_date() {
     let rows = include_str!("index/001_rows.sql");
     let fixture = "PRAGMA application_id = 0x52484958; PRAGMA user_version = 1; \
         INSERT INTO sessions (id, project, path, title, seq) VALUES ('s1', 'p', x'70', 'Fix the parser', 1); \
-        INSERT INTO entries (session, seq, loop_id, role, at_ms, text) VALUES (1, 1, 's1.m.0', 'user', 5, 'Fix the parser');";
+        INSERT INTO entries (session, seq, run_id, role, at_ms, text) VALUES (1, 1, 's1.m.0', 'user', 5, 'Fix the parser');";
     for (version, sql) in [(0, String::new()), (1, format!("{rows}{fixture}"))] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("index.db");

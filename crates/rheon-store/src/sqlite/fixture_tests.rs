@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rheon_types::{
-    AgentEvent, AgentMessage, AgentOutput, AssistantMessage, Content, Event, Message, MicroUsd, RunEnd,
-    SessionId, StopReason, Timestamp, ToolResult, ToolResultMessage, TurnTrigger, Usage,
+    AgentEvent, AgentMessage, AgentOutput, AssistantMessage, Content, Event, Message, MessageEvent, MicroUsd,
+    ModelEvent, RunEnd, RunEvent, SessionId, StopReason, Timestamp, ToolEvent, ToolResult, ToolResultMessage,
+    TurnEvent, TurnTrigger, Usage,
 };
 use serde_json::json;
 
@@ -27,27 +28,29 @@ pub(super) fn events(id: &str, start_ms: u64, kinds: Vec<AgentEvent>) -> Vec<Eve
         seq,
         at: Timestamp::from_millis(start_ms + seq * 1_000),
         session_id: SessionId::from(id),
-        loop_id: format!("{id}.main.0").into(),
+        run_id: format!("{id}.main.0").into(),
         kind,
     };
     (1..).zip(kinds).map(event).collect()
 }
 
 pub(super) fn started() -> AgentEvent {
-    AgentEvent::AgentStart {
+    AgentEvent::Run(RunEvent::Start {
         agent_id: "agent".into(),
-        parent_loop_id: None,
+        parent_run_id: None,
         continuation: None,
         model: "m1".into(),
         metadata: None,
         settings: None,
         history: None,
         cuts: Vec::new(),
-    }
+    })
 }
 
 pub(super) fn said(text: &str) -> AgentEvent {
-    AgentEvent::MessageEnd { message: Arc::new(AgentMessage::user(text, Timestamp::default())) }
+    AgentEvent::Message(MessageEvent::End {
+        message: Arc::new(AgentMessage::user(text, Timestamp::default())),
+    })
 }
 
 pub(super) fn answered(text: &str) -> AgentEvent {
@@ -60,7 +63,7 @@ pub(super) fn answered(text: &str) -> AgentEvent {
         timestamp: Timestamp::default(),
         error_message: None,
     });
-    AgentEvent::MessageEnd { message: Arc::new(message.into()) }
+    AgentEvent::Message(MessageEvent::End { message: Arc::new(message.into()) })
 }
 
 pub(super) fn tool_said(text: &str) -> AgentEvent {
@@ -71,52 +74,56 @@ pub(super) fn tool_said(text: &str) -> AgentEvent {
         is_error: false,
         timestamp: Timestamp::default(),
     });
-    AgentEvent::MessageEnd { message: Arc::new(message.into()) }
+    AgentEvent::Message(MessageEvent::End { message: Arc::new(message.into()) })
 }
 
 pub(super) fn called(model: &str) -> AgentEvent {
-    AgentEvent::LlmStart { model: model.into(), tokens_estimate: 10, reserved: None }
+    AgentEvent::Model(ModelEvent::Start { model: model.into(), tokens_estimate: 10, reserved: None })
 }
 
 pub(super) fn spent(input: u64, output: u64, cost: Option<u64>) -> AgentEvent {
-    AgentEvent::LlmEnd {
+    AgentEvent::Model(ModelEvent::End {
         usage: Usage { input, output, ..Usage::default() },
         stop_reason: StopReason::Stop,
         cost: cost.map(MicroUsd),
         first_token_ms: None,
         duration_ms: 5,
-    }
+    })
 }
 
 pub(super) fn ended(end: RunEnd) -> AgentEvent {
-    AgentEvent::AgentEnd { output: Arc::new(AgentOutput { turns: 1, ..AgentOutput::new(end) }) }
+    AgentEvent::Run(RunEvent::End { output: Arc::new(AgentOutput { turns: 1, ..AgentOutput::new(end) }) })
 }
 
 /// A whole small run: a prompt, a tool call, two model calls, an answer.
 pub(super) fn run(prompt: &str, answer: &str) -> Vec<AgentEvent> {
     vec![
         started(),
-        AgentEvent::TurnStart { turn_index: 0, triggered_by: TurnTrigger::User },
+        AgentEvent::Turn(TurnEvent::Start { turn_index: 0, triggered_by: TurnTrigger::User }),
         said(prompt),
         called("m1"),
         spent(100, 20, Some(7)),
-        AgentEvent::ToolStart {
+        AgentEvent::Tool(ToolEvent::Start {
             call_id: "c1".into(),
             name: "read".into(),
             args: Arc::new(json!({"path": "a.rs"})),
             effect: rheon_types::Effect::Pure,
-        },
-        AgentEvent::ToolEnd {
+        }),
+        AgentEvent::Tool(ToolEvent::End {
             call_id: "c1".into(),
             name: "read".into(),
             result: Arc::new(ToolResult::text("fn main() {}")),
             is_error: false,
             duration_ms: 12,
-            child_loop_id: None,
-        },
-        AgentEvent::ToolBlocked { call_id: "c2".into(), name: "shell".into(), reason: "no".into() },
+            child_run_id: None,
+        }),
+        AgentEvent::Tool(ToolEvent::Blocked {
+            call_id: "c2".into(),
+            name: "shell".into(),
+            reason: "no".into(),
+        }),
         tool_said("fn main() {}"),
-        AgentEvent::TurnStart { turn_index: 1, triggered_by: TurnTrigger::Continuation },
+        AgentEvent::Turn(TurnEvent::Start { turn_index: 1, triggered_by: TurnTrigger::Continuation }),
         called("m2"),
         answered(answer),
         spent(150, 30, None),
@@ -129,10 +136,10 @@ pub(super) fn dump(database: &Database) -> String {
     const TABLES: [&str; 5] = [
         "SELECT 'session', id, project, cast(path AS TEXT), parent_id, parent_seq, title, status, created_ms, active_ms, \
          models, turns, seq FROM sessions ORDER BY id",
-        "SELECT 'run', id, loop_id, model FROM runs JOIN sessions ON session = sessions.number ORDER BY id, loop_id",
-        "SELECT 'entry', id, entries.seq, loop_id, role, at_ms, text FROM entries JOIN sessions \
+        "SELECT 'run', id, run_id, model FROM runs JOIN sessions ON session = sessions.number ORDER BY id, run_id",
+        "SELECT 'entry', id, entries.seq, run_id, role, at_ms, text FROM entries JOIN sessions \
          ON session = sessions.number ORDER BY id, entries.seq",
-        "SELECT 'call', id, tool_calls.seq, loop_id, call_id, name, arguments, state, duration_ms FROM tool_calls \
+        "SELECT 'call', id, tool_calls.seq, run_id, call_id, name, arguments, state, duration_ms FROM tool_calls \
          JOIN sessions ON session = sessions.number ORDER BY id, tool_calls.seq",
         "SELECT 'usage', id, model, calls, calls_unpriced, input, output, cache_read, cache_write, total, cost_micro_usd \
          FROM usage JOIN sessions ON session = number ORDER BY id, model",

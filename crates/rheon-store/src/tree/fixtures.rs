@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use rheon_types::event::ChildRef;
 use rheon_types::{
-    AgentEvent, AgentMessage, AgentOutput, ContinuationKind, Event, LoopId, RunEnd, SessionId, StopReason,
-    Timestamp, ToolResult, Usage,
+    AgentEvent, AgentMessage, AgentOutput, ContinuationKind, Event, ModelEvent, RunEnd, RunEvent, RunId,
+    SessionId, StopReason, Timestamp, ToolEvent, ToolResult, Usage,
 };
 use serde_json::Value;
 
@@ -57,16 +57,16 @@ impl Desk {
 }
 
 pub(super) fn start(agent: &str, parent: Option<&str>, metadata: Option<Value>) -> AgentEvent {
-    AgentEvent::AgentStart {
+    AgentEvent::Run(RunEvent::Start {
         agent_id: agent.into(),
-        parent_loop_id: parent.map(LoopId::from),
+        parent_loop_id: parent.map(RunId::from),
         continuation: parent.map(|_| ContinuationKind::Default),
         model: "model".into(),
         metadata: metadata.map(Arc::new),
         settings: None,
         history: None,
         cuts: Vec::new(),
-    }
+    })
 }
 
 pub(super) fn usage(input: u64, output: u64) -> Usage {
@@ -74,13 +74,13 @@ pub(super) fn usage(input: u64, output: u64) -> Usage {
 }
 
 pub(super) fn spent(input: u64, output: u64) -> AgentEvent {
-    AgentEvent::LlmEnd {
+    AgentEvent::Model(ModelEvent::End {
         usage: usage(input, output),
         stop_reason: StopReason::Stop,
         cost: None,
         first_token_ms: None,
         duration_ms: 1,
-    }
+    })
 }
 
 pub(super) fn end(end: RunEnd, input: u64, output: u64) -> AgentEvent {
@@ -92,7 +92,7 @@ pub(super) fn end(end: RunEnd, input: u64, output: u64) -> AgentEvent {
         turns: 1,
         ..AgentOutput::new(end)
     };
-    AgentEvent::AgentEnd { output: Arc::new(output) }
+    AgentEvent::Run(RunEvent::End { output: Arc::new(output) })
 }
 
 pub(super) fn said(text: &str) -> Arc<AgentMessage> {
@@ -105,14 +105,14 @@ pub(super) fn child(loop_id: &str) -> Arc<ChildRef> {
 }
 
 pub(super) fn call_done(call_id: &str, child_loop_id: Option<&str>) -> AgentEvent {
-    AgentEvent::ToolEnd {
+    AgentEvent::Tool(ToolEvent::End {
         call_id: call_id.into(),
         name: "task".into(),
         result: Arc::new(ToolResult::text("found it")),
         is_error: false,
         duration_ms: 3,
-        child_loop_id: child_loop_id.map(LoopId::from),
-    }
+        child_loop_id: child_loop_id.map(RunId::from),
+    })
 }
 
 /// A session without loops.
@@ -131,7 +131,7 @@ pub(super) fn session(id: &str, agent: &str, last_active_ms: u64) -> Session {
 /// A session with one loop of so many messages.
 pub(super) fn long_session(id: &str, messages: usize, text: &str) -> Session {
     let mut session = session(id, "agent", 5);
-    let loop_id = LoopId::derive(&session.session_id, "c", 0);
+    let loop_id = RunId::derive(&session.session_id, "c", 0);
     let mut record = LoopRecord::pending(loop_id, session.session_id.clone(), Timestamp::from_millis(1));
     record.messages = (0..messages).map(|n| said(&format!("{n} {text}"))).collect();
     session.loops.push(record);

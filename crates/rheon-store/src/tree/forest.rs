@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use rheon_types::{AgentEvent, AgentId, Event, LoopId, SessionId, Timestamp};
+use rheon_types::{AgentEvent, AgentId, Event, RunEvent, RunId, SessionId, Timestamp};
 
 use super::loop_record::LoopRecord;
 use super::recorder_config::{LeftOut, SessionFormationPolicy, SessionRecorderConfig};
@@ -17,7 +17,7 @@ pub(super) struct Forest {
     pub(super) config: SessionRecorderConfig,
     pub(super) left_out: LeftOut,
     trees: BTreeMap<SessionId, Tree>,
-    places: HashMap<LoopId, Place>,
+    places: HashMap<RunId, Place>,
     /// By the session id that events bear: the session that its loops go to.
     formed: BTreeMap<SessionId, Formed>,
     agents: BTreeSet<AgentId>,
@@ -71,22 +71,22 @@ impl Forest {
     }
 
     /// The session that the loop is kept in.
-    pub(super) fn home_of(&self, loop_id: &LoopId) -> Option<&SessionId> {
+    pub(super) fn home_of(&self, loop_id: &RunId) -> Option<&SessionId> {
         self.places.get(loop_id).map(|place| &place.session_id)
     }
 
-    pub(super) fn record(&self, loop_id: &LoopId) -> Option<&LoopRecord> {
+    pub(super) fn record(&self, loop_id: &RunId) -> Option<&LoopRecord> {
         let place = self.places.get(loop_id)?;
         self.trees.get(&place.session_id)?.session.loops.get(place.index)
     }
 
-    pub(super) fn record_mut(&mut self, loop_id: &LoopId) -> Option<&mut LoopRecord> {
+    pub(super) fn record_mut(&mut self, loop_id: &RunId) -> Option<&mut LoopRecord> {
         let place = self.places.get(loop_id)?;
         self.trees.get_mut(&place.session_id)?.session.loops.get_mut(place.index)
     }
 
     /// Makes a record for the loop, if it has none and there is room. `event` is what it is first heard of by.
-    pub(super) fn plant(&mut self, loop_id: &LoopId, event: &Event) {
+    pub(super) fn plant(&mut self, loop_id: &RunId, event: &Event) {
         if self.places.contains_key(loop_id) {
             return;
         }
@@ -106,7 +106,9 @@ impl Forest {
     /// Gives the event to the record of its loop.
     pub(super) fn grow(&mut self, event: &Event) {
         let events_max = self.config.loop_events_max;
-        let Some(place) = self.places.get(&event.loop_id) else { return self.lose() };
+        let Some(place) = event.run_id.as_ref().and_then(|id| self.places.get(id)) else {
+            return self.lose();
+        };
         let Some(tree) = self.trees.get_mut(&place.session_id) else { return self.lose() };
         let Some(record) = tree.session.loops.get_mut(place.index) else { return self.lose() };
         let was_open = record.status.is_open();
@@ -133,7 +135,7 @@ impl Forest {
     }
 
     /// Says whose session it is that the loop stands in, if nobody has said so.
-    pub(super) fn name_agent(&mut self, loop_id: &LoopId, agent_id: &AgentId) {
+    pub(super) fn name_agent(&mut self, loop_id: &RunId, agent_id: &AgentId) {
         if self.agents.len() < REMEMBERED_MAX {
             self.agents.insert(agent_id.clone());
         }
@@ -223,5 +225,5 @@ impl Forest {
 }
 
 fn agent_of(event: &Event) -> Option<&AgentId> {
-    if let AgentEvent::AgentStart { agent_id, .. } = &event.kind { Some(agent_id) } else { None }
+    if let AgentEvent::Run(RunEvent::Start { agent_id, .. }) = &event.kind { Some(agent_id) } else { None }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use rheon_types::{
-    AgentEvent, AgentMessage, AgentOutput, Event, LlmMessage, Message, Timestamp, ToolResultMessage,
-    UserMessage,
+    AgentEvent, AgentMessage, AgentOutput, Event, LlmMessage, Message, MessageEvent, RunEvent, Timestamp,
+    ToolResultMessage, TurnEvent, UserMessage,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -81,14 +81,19 @@ impl<'de> Deserialize<'de> for LoopEvent {
 
 /// The event without the messages that other events of the same loop carry.
 fn without_repeats(kind: &AgentEvent) -> AgentEvent {
-    if let AgentEvent::MessageStart { message } = kind {
-        return AgentEvent::MessageStart { message: without_content(message) };
+    if let AgentEvent::Message(MessageEvent::Start { message }) = kind {
+        return AgentEvent::Message(MessageEvent::Start { message: without_content(message) });
     }
-    if let AgentEvent::TurnEnd { turn_index, usage, message: _, tool_results: _ } = kind {
+    if let AgentEvent::Turn(TurnEvent::End { turn_index, usage, message: _, tool_results: _ }) = kind {
         let (turn_index, usage) = (*turn_index, *usage);
-        return AgentEvent::TurnEnd { turn_index, message: None, tool_results: Vec::new(), usage };
+        return AgentEvent::Turn(TurnEvent::End {
+            turn_index,
+            message: None,
+            tool_results: Vec::new(),
+            usage,
+        });
     }
-    if let AgentEvent::AgentEnd { output } = kind {
+    if let AgentEvent::Run(RunEvent::End { output }) = kind {
         let output = AgentOutput {
             text: output.text.clone(),
             usage: output.usage,
@@ -98,7 +103,7 @@ fn without_repeats(kind: &AgentEvent) -> AgentEvent {
             unfinished: output.unfinished.clone(),
             ..AgentOutput::new(output.end.clone())
         };
-        return AgentEvent::AgentEnd { output: Arc::new(output) };
+        return AgentEvent::Run(RunEvent::End { output: Arc::new(output) });
     }
     kind.clone()
 }

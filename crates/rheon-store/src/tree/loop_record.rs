@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use rheon_types::{
-    AgentId, AgentMessage, ContinuationKind, LoopId, RunEnd, SessionId, Timestamp, ToolCallId, ToolName,
-    Usage,
+    AgentId, AgentMessage, ContinuationKind, RunEnd, RunId, SessionId, Timestamp, ToolCallId, ToolName, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,14 +14,14 @@ use super::loop_event::LoopEvent;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LoopRecord {
     /// Its id.
-    pub loop_id: LoopId,
+    pub loop_id: RunId,
     /// The session it is kept in.
     pub session_id: SessionId,
     /// Who ran. Empty until the loop says so.
     pub agent_id: AgentId,
     /// The loop it follows from; may be of another session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent_loop_id: Option<LoopId>,
+    pub parent_loop_id: Option<RunId>,
     /// How it follows; absent for a loop of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub continuation_kind: Option<ContinuationKind>,
@@ -56,7 +55,7 @@ pub struct LoopRecord {
     pub events_left_out: u64,
     /// The loops of this session that follow from it.
     #[serde(default)]
-    pub children_loop_ids: Vec<LoopId>,
+    pub children_loop_ids: Vec<RunId>,
     /// The loops of sub-agents that its calls started.
     #[serde(default)]
     pub child_loop_refs: Vec<ChildLoopRef>,
@@ -155,7 +154,7 @@ pub struct ChildLoopRef {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<ToolName>,
     /// The loop of the sub-agent.
-    pub child_loop_id: LoopId,
+    pub child_loop_id: RunId,
     /// Its session; absent while no event has named it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub child_session_id: Option<SessionId>,
@@ -165,10 +164,10 @@ pub struct ChildLoopRef {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParallelGroupRecord {
     /// All of them, in the order of their configurations.
-    pub all_loop_ids: Vec<LoopId>,
+    pub all_loop_ids: Vec<RunId>,
     /// The chosen one; absent until one is chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub selected_loop_id: Option<LoopId>,
+    pub selected_loop_id: Option<RunId>,
     /// The place of its configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selected_config_index: Option<u32>,
@@ -181,7 +180,7 @@ pub struct ParallelGroupRecord {
 
 impl ParallelGroupRecord {
     /// A group of which none is chosen yet.
-    pub(super) fn open(all_loop_ids: Vec<LoopId>) -> Self {
+    pub(super) fn open(all_loop_ids: Vec<RunId>) -> Self {
         Self {
             all_loop_ids,
             selected_loop_id: None,

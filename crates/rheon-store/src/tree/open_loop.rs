@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
-use rheon_types::{AgentEvent, AgentId, AgentOutput, Event, LoopId, RunEnd, SessionId, Timestamp, Usage};
+use rheon_types::{
+    AgentEvent, AgentId, AgentOutput, Event, MessageEvent, ModelEvent, RunEnd, RunEvent, RunId, SessionId,
+    Timestamp, Usage,
+};
 
 use super::loop_event::{LoopEvent, LoopFact};
 use super::loop_record::{LoopConfigSnapshot, LoopRecord, LoopStatus};
 
 impl LoopRecord {
     /// A loop that was announced.
-    pub(super) fn pending(loop_id: LoopId, session_id: SessionId, at: Timestamp) -> Self {
+    pub(super) fn pending(loop_id: RunId, session_id: SessionId, at: Timestamp) -> Self {
         Self {
             loop_id,
             session_id,
@@ -38,16 +41,16 @@ impl LoopRecord {
         if !self.status.is_open() {
             return;
         }
-        if let AgentEvent::AgentStart { .. } = &event.kind {
+        if let AgentEvent::Run(RunEvent::Start { .. }) = &event.kind {
             self.begin(event);
         }
-        if let AgentEvent::AgentEnd { output } = &event.kind {
+        if let AgentEvent::Run(RunEvent::End { output }) = &event.kind {
             self.close(event.at, output);
         }
-        if let AgentEvent::LlmEnd { usage, .. } = &event.kind {
+        if let AgentEvent::Model(ModelEvent::End { usage, .. }) = &event.kind {
             self.usage += *usage;
         }
-        if let AgentEvent::MessageEnd { message } = &event.kind {
+        if let AgentEvent::Message(MessageEvent::End { message }) = &event.kind {
             if let (Some(config), Some(answer)) = (&mut self.config, message.as_assistant()) {
                 config.provider.get_or_insert_with(|| answer.provider.clone());
             }
@@ -56,8 +59,9 @@ impl LoopRecord {
     }
 
     fn begin(&mut self, event: &Event) {
-        let AgentEvent::AgentStart { agent_id, parent_loop_id, continuation, model, metadata, .. } =
-            &event.kind
+        let AgentEvent::Run(RunEvent::Start {
+            agent_id, parent_run_id, continuation, model, metadata, ..
+        }) = &event.kind
         else {
             return;
         };
@@ -66,7 +70,7 @@ impl LoopRecord {
         self.status = LoopStatus::Running;
         self.started_at = event.at;
         self.agent_id = agent_id.clone();
-        self.parent_loop_id = parent_loop_id.clone();
+        self.parent_loop_id = parent_run_id.clone();
         self.continuation_kind = continuation.clone();
         self.metadata = metadata.clone();
     }
@@ -105,7 +109,7 @@ impl LoopRecord {
 }
 
 /// The middle of `{session_id}.{config segment}.{n}`.
-fn config_segment<'a>(loop_id: &'a LoopId, session_id: &SessionId) -> Option<&'a str> {
+fn config_segment<'a>(loop_id: &'a RunId, session_id: &SessionId) -> Option<&'a str> {
     let rest = loop_id.as_str().strip_prefix(session_id.as_str())?.strip_prefix('.')?;
     rest.rsplit_once('.').map(|(segment, _)| segment)
 }

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use rheon_types::event::ChildRef;
-use rheon_types::{AgentEvent, Event, LoopId, SessionId, ToolCallId, ToolName, Usage};
+use rheon_types::{
+    AgentEvent, ChildEvent, Event, RunEvent, RunId, SessionId, ToolCallId, ToolEvent, ToolName, Usage,
+};
 
 use super::forest::Forest;
 use super::loop_record::{ChildLoopRef, LoopRecord, ParallelGroupRecord};
@@ -18,7 +20,7 @@ use super::session::{Session, SpawnRef};
 pub struct SessionRecorder {
     forest: Forest,
     /// By the loop of a sub-agent: the loop of the call that started it.
-    parents: HashMap<LoopId, LoopId>,
+    parents: HashMap<RunId, RunId>,
 }
 
 impl SessionRecorder {
@@ -32,11 +34,15 @@ impl SessionRecorder {
         if !event.kind.is_durable() && !self.forest.config.include_streaming_events {
             return;
         }
-        if let AgentEvent::ParallelStart { loop_ids } = &event.kind {
-            self.announce(event, loop_ids);
+        if let AgentEvent::Child(ChildEvent::ParallelStart { run_ids }) = &event.kind {
+            self.announce(event, run_ids);
         }
-        if matches!(event.kind, AgentEvent::AgentStart { .. } | AgentEvent::AgentEnd { .. }) {
-            self.forest.plant(&event.loop_id, event);
+        if matches!(
+            event.kind,
+            AgentEvent::Run(RunEvent::Start { .. }) | AgentEvent::Run(RunEvent::End { .. })
+        ) && let Some(run_id) = &event.run_id
+        {
+            self.forest.plant(run_id, event);
         }
         self.forest.grow(event);
         self.link(event);
@@ -77,7 +83,7 @@ impl SessionRecorder {
     }
 
     /// The loop `id`, while it is open.
-    pub fn current_loop(&self, id: &LoopId) -> Option<&LoopRecord> {
+    pub fn current_loop(&self, id: &RunId) -> Option<&LoopRecord> {
         self.forest.record(id).filter(|record| record.status.is_open())
     }
 
@@ -88,27 +94,35 @@ impl SessionRecorder {
 
     /// What an event says of how loops belong together.
     fn link(&mut self, event: &Event) {
-        if let AgentEvent::AgentStart { agent_id, parent_loop_id, .. } = &event.kind {
-            self.forest.name_agent(&event.loop_id, agent_id);
-            if let Some(parent) = parent_loop_id {
-                self.add_child(parent, &event.loop_id);
+        let Some(run_id) = &event.run_id else { return };
+        if let AgentEvent::Run(RunEvent::Start { agent_id, parent_run_id, .. }) = &event.kind {
+            self.forest.name_agent(run_id, agent_id);
+            if let Some(parent) = parent_run_id {
+                self.add_child(parent, run_id);
             }
-            self.mark_spawned(&event.loop_id);
+            self.mark_spawned(run_id);
         }
-        if let AgentEvent::SubagentStart { child, .. } | AgentEvent::SubagentEnd { child, .. } = &event.kind {
-            self.note_spawn(event, child);
-        }
-        if let AgentEvent::ToolEnd { call_id, name, result, child_loop_id, .. } = &event.kind
-            && let Some(child) = child_loop_id.as_ref().or(result.child_loop_id.as_ref())
+        if let AgentEvent::Child(ChildEvent::Start { child, .. })
+        | AgentEvent::Child(ChildEvent::End { child, .. }) = &event.kind
         {
-            self.note_call(event, child, (call_id, name));
+            self.note_spawn(run_id, child);
         }
-        if let AgentEvent::ParallelEnd { selected_loop_id, selected_index, evaluation_usage } = &event.kind {
-            self.choose(selected_loop_id, *selected_index, *evaluation_usage);
+        if let AgentEvent::Tool(ToolEvent::End { call_id, name, result, child_run_id, .. }) = &event.kind
+            && let Some(child) = child_run_id.as_ref().or(result.child_run_id.as_ref())
+        {
+            self.note_call(run_id, child, (call_id, name));
+        }
+        if let AgentEvent::Child(ChildEvent::ParallelEnd {
+            selected_run_id,
+            selected_index,
+            evaluation_usage,
+        }) = &event.kind
+        {
+            self.choose(selected_run_id, *selected_index, *evaluation_usage);
         }
     }
 
-    fn add_child(&mut self, parent: &LoopId, child: &LoopId) {
+    fn add_child(&mut self, parent: &RunId, child: &RunId) {
         if self.forest.home_of(parent) != self.forest.home_of(child) {
             return;
         }
@@ -119,7 +133,7 @@ impl SessionRecorder {
         }
     }
 
-    fn announce(&mut self, event: &Event, loop_ids: &[LoopId]) {
+    fn announce(&mut self, event: &Event, loop_ids: &[RunId]) {
         for loop_id in loop_ids {
             self.forest.plant(loop_id, event);
             if let Some(record) = self.forest.record_mut(loop_id) {
@@ -128,7 +142,7 @@ impl SessionRecorder {
         }
     }
 
-    fn choose(&mut self, selected: &LoopId, index: u32, evaluation_usage: Usage) {
+    fn choose(&mut self, selected: &RunId, index: u32, evaluation_usage: Usage) {
         let group = self.forest.record(selected).and_then(|record| record.parallel_group.as_ref());
         // Of a group that was announced before anybody listened, only the chosen loop is known.
         let all_loop_ids = group.map_or_else(|| vec![selected.clone()], |group| group.all_loop_ids.clone());
@@ -145,28 +159,28 @@ impl SessionRecorder {
         }
     }
 
-    fn note_spawn(&mut self, event: &Event, child: &ChildRef) {
-        let home = self.forest.home_of(&child.loop_id).unwrap_or(&child.session_id).clone();
-        if let Some(reference) = self.reference(&event.loop_id, &child.loop_id) {
+    fn note_spawn(&mut self, parent: &RunId, child: &ChildRef) {
+        let home = self.forest.home_of(&child.run_id).unwrap_or(&child.session_id).clone();
+        if let Some(reference) = self.reference(parent, &child.run_id) {
             reference.child_session_id = Some(home);
-            self.parents.insert(child.loop_id.clone(), event.loop_id.clone());
-            self.mark_spawned(&child.loop_id);
+            self.parents.insert(child.run_id.clone(), parent.clone());
+            self.mark_spawned(&child.run_id);
         }
     }
 
-    fn note_call(&mut self, event: &Event, child: &LoopId, (call_id, name): (&ToolCallId, &ToolName)) {
+    fn note_call(&mut self, parent: &RunId, child: &RunId, (call_id, name): (&ToolCallId, &ToolName)) {
         let home = self.forest.home_of(child).cloned();
-        if let Some(reference) = self.reference(&event.loop_id, child) {
+        if let Some(reference) = self.reference(parent, child) {
             reference.tool_call_id = Some(call_id.clone());
             reference.tool_name = Some(name.clone());
             reference.child_session_id = home.or(reference.child_session_id.take());
-            self.parents.insert(child.clone(), event.loop_id.clone());
+            self.parents.insert(child.clone(), parent.clone());
             self.mark_spawned(child);
         }
     }
 
     /// The reference of the loop `parent` to `child`, made if it is not there and there is room.
-    fn reference(&mut self, parent: &LoopId, child: &LoopId) -> Option<&mut ChildLoopRef> {
+    fn reference(&mut self, parent: &RunId, child: &RunId) -> Option<&mut ChildLoopRef> {
         let references_max = self.forest.config.loop_events_max;
         let references = &mut self.forest.record_mut(parent)?.child_loop_refs;
         let position = references.iter().position(|reference| reference.child_loop_id == *child);
@@ -183,7 +197,7 @@ impl SessionRecorder {
     }
 
     /// Says on the session of the loop `child` which call started it, as far as that is known.
-    fn mark_spawned(&mut self, child: &LoopId) -> Option<()> {
+    fn mark_spawned(&mut self, child: &RunId) -> Option<()> {
         let parent_loop_id = self.parents.get(child)?.clone();
         let home = self.forest.home_of(child)?.clone();
         let parent_session_id = self.forest.home_of(&parent_loop_id)?.clone();

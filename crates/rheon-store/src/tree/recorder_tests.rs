@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon_types::{AgentEvent, HookPoint, ProviderError, ProviderErrorKind, RunEnd, RunFailure, ToolResult};
+use rheon_types::{
+    AgentEvent, ChildEvent, HookPoint, MessageEvent, ProviderError, ProviderErrorKind, RunEnd, RunEvent,
+    RunFailure, ToolEvent, ToolResult,
+};
 use serde_json::json;
 
 use crate::tree::fixtures::{Desk, call_done, child, end, outline, said, spent, start, usage};
@@ -132,7 +135,7 @@ fn what_a_loop_ran_with_is_kept() {
 fn parallel_loops_are_announced_run_and_one_is_chosen() {
     let mut desk = Desk::new(SessionRecorderConfig::default());
     let ids = vec!["s.a.0".into(), "s.b.0".into(), "s.d.0".into()];
-    desk.write("s.a.0", AgentEvent::ParallelStart { loop_ids: ids });
+    desk.write("s.a.0", AgentEvent::Child(ChildEvent::ParallelStart { loop_ids: ids }));
     desk.run("s.b.0", None);
     expect![[r#"
         s of "agent" 1000..1003 FirstLoop
@@ -144,21 +147,21 @@ fn parallel_loops_are_announced_run_and_one_is_chosen() {
             one of ["s.a.0", "s.b.0", "s.d.0"], chosen None None"#]]
     .assert_eq(&all(&desk));
     desk.run("s.a.0", None);
-    let chosen = AgentEvent::ParallelEnd {
+    let chosen = AgentEvent::Child(ChildEvent::ParallelEnd {
         selected_loop_id: "s.b.0".into(),
         selected_index: 1,
         evaluation_usage: usage(100, 1),
-    };
+    });
     desk.write("s.a.0", chosen.clone());
     // Of a group that began before anybody listened, the chosen one is known.
     desk.run("t.a.0", None);
     desk.write(
         "t.a.0",
-        AgentEvent::ParallelEnd {
+        AgentEvent::Child(ChildEvent::ParallelEnd {
             selected_loop_id: "t.a.0".into(),
             selected_index: 2,
             evaluation_usage: usage(1, 0),
-        },
+        }),
     );
     desk.recorder.flush();
     expect![[r#"
@@ -185,7 +188,7 @@ fn parallel_loops_are_announced_run_and_one_is_chosen() {
 fn sub_agents_are_linked_with_the_call_that_started_them() {
     let mut desk = Desk::new(SessionRecorderConfig::default());
     desk.write("s.c.0", start("agent", None, None));
-    desk.write("s.c.0", AgentEvent::SubagentStart { child: child("k.c.0"), task: "look".into() });
+    desk.write("s.c.0", AgentEvent::Child(ChildEvent::Start { child: child("k.c.0"), task: "look".into() }));
     desk.write("k.c.0", start("child", Some("s.c.0"), None));
     desk.write("k.c.0", end(RunEnd::Completed, 3, 3));
     // Until the call is over nobody knows which it was: the sub-agent's session waits.
@@ -196,14 +199,14 @@ fn sub_agents_are_linked_with_the_call_that_started_them() {
     let result = ToolResult { child_loop_id: Some("m.c.0".into()), ..ToolResult::text("ok") };
     desk.write(
         "s.c.0",
-        AgentEvent::ToolEnd {
+        AgentEvent::Tool(ToolEvent::End {
             call_id: "call_2".into(),
             name: "task".into(),
             result: Arc::new(result),
             is_error: false,
             duration_ms: 1,
             child_loop_id: None,
-        },
+        }),
     );
     // One that runs in the same session, and one that never appears.
     desk.run("s.c.1", Some("s.c.0"));
@@ -271,7 +274,7 @@ fn a_long_silence_begins_another_session() {
 
 #[test]
 fn live_events_are_kept_only_if_asked_for() {
-    let delta = AgentEvent::TextDelta { delta: "a".into() };
+    let delta = AgentEvent::Message(MessageEvent::TextDelta { delta: "a".into() });
     for (include_streaming_events, kept) in [(false, 1), (true, 2)] {
         let config = SessionRecorderConfig { include_streaming_events, ..SessionRecorderConfig::default() };
         let mut desk = Desk::new(config);
@@ -296,7 +299,7 @@ fn beyond_the_caps_what_is_left_out_is_counted() {
     desk.write("s.c.2", start("agent", None, None));
     assert_eq!(desk.recorder.left_out(), LeftOut { loops: 1, events: 1 });
     for n in 0..5 {
-        desk.write("s.c.0", AgentEvent::MessageEnd { message: said(&n.to_string()) });
+        desk.write("s.c.0", AgentEvent::Message(MessageEvent::End { message: said(&n.to_string()) }));
         desk.write("s.c.0", call_done("call", Some(&format!("k.c.{n}"))));
     }
     // What is counted among the events is no gap in what is known: messages, usage and the end are all there.
@@ -312,7 +315,7 @@ fn beyond_the_caps_what_is_left_out_is_counted() {
     desk.recorder.flush();
     assert_eq!(desk.recorder.drain_completed()[0].loops.len(), 3);
     // Facts about a loop that is gone are counted, and make no new session.
-    desk.write("s.c.3", AgentEvent::Error { message: "late".into() });
+    desk.write("s.c.3", AgentEvent::Run(RunEvent::Error { message: "late".into() }));
     assert_eq!(desk.recorder.sessions().count(), 0);
     desk.run("s.c.5", None);
     assert_eq!(desk.recorder.sessions().count(), 1);

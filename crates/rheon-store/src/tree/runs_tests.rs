@@ -3,7 +3,10 @@
 use proptest::prelude::*;
 use rheon_testkit::{Scenario, Turn, echo, fails, fatal, hangs, panics, scripted};
 use rheon_types::event::OrderChecker;
-use rheon_types::{AgentEvent, Event, ProviderError, ProviderErrorKind, SessionId, Usage};
+use rheon_types::{
+    AgentEvent, Event, MessageEvent, ModelEvent, ProviderError, ProviderErrorKind, RunEvent, SessionId,
+    ToolEvent, Usage,
+};
 use serde_json::json;
 
 use super::{LeftOut, Session, SessionRecorder, SessionRecorderConfig};
@@ -73,7 +76,7 @@ async fn events_of(session: &str, acts: &[Act], cancel_after: usize) -> Vec<Even
         let mut stream = agent.run_stream(prompt).unwrap();
         let mut seen = 0;
         while let Some(event) = stream.next().await {
-            let hangs = matches!(&event.kind, AgentEvent::ToolStart { name, .. } if name.as_str() == "hangs");
+            let hangs = matches!(&event.kind, AgentEvent::Tool(ToolEvent::Start { name, .. }) if name.as_str() == "hangs");
             seen += 1;
             if hangs || seen == cancel_after {
                 stream.cancel();
@@ -121,7 +124,7 @@ fn check(events: &[Event]) {
 }
 
 fn is_end(event: &Event) -> bool {
-    matches!(event.kind, AgentEvent::AgentEnd { .. })
+    matches!(event.kind, AgentEvent::Run(RunEvent::End { .. }))
 }
 
 fn check_session(session: &Session, events: &[Event]) {
@@ -135,9 +138,9 @@ fn check_session(session: &Session, events: &[Event]) {
         let mut messages = 0;
         for event in &run {
             match &event.kind {
-                AgentEvent::LlmEnd { usage, .. } => sum += *usage,
-                AgentEvent::MessageEnd { .. } => messages += 1,
-                AgentEvent::AgentEnd { output } => assert_eq!(output.messages, record.messages),
+                AgentEvent::Model(ModelEvent::End { usage, .. }) => sum += *usage,
+                AgentEvent::Message(MessageEvent::End { .. }) => messages += 1,
+                AgentEvent::Run(RunEvent::End { output }) => assert_eq!(output.messages, record.messages),
                 _ => {}
             }
         }

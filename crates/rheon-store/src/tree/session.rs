@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use rheon_types::{AgentId, LoopId, SessionId, Timestamp, ToolCallId, ToolName, Usage};
+use rheon_types::{AgentId, RunId, SessionId, Timestamp, ToolCallId, ToolName, Usage};
 use serde::{Deserialize, Serialize};
 
 use super::loop_record::LoopRecord;
@@ -50,7 +50,7 @@ pub struct SpawnRef {
     /// The session of the call.
     pub parent_session_id: SessionId,
     /// The loop of the call.
-    pub parent_loop_id: LoopId,
+    pub parent_loop_id: RunId,
     /// The call; known once it has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<ToolCallId>,
@@ -62,26 +62,26 @@ pub struct SpawnRef {
 impl Session {
     /// The loops whose parent is not in this session.
     pub fn root_loops(&self) -> impl Iterator<Item = &LoopRecord> {
-        let ids: HashSet<&LoopId> = self.loops.iter().map(|record| &record.loop_id).collect();
+        let ids: HashSet<&RunId> = self.loops.iter().map(|record| &record.loop_id).collect();
         self.loops
             .iter()
             .filter(move |record| record.parent_loop_id.as_ref().is_none_or(|parent| !ids.contains(parent)))
     }
 
     /// The loops that follow from the loop `loop_id`.
-    pub fn children_of<'a>(&'a self, loop_id: &'a LoopId) -> impl Iterator<Item = &'a LoopRecord> {
+    pub fn children_of<'a>(&'a self, loop_id: &'a RunId) -> impl Iterator<Item = &'a LoopRecord> {
         self.loops.iter().filter(move |record| record.parent_loop_id.as_ref() == Some(loop_id))
     }
 
     /// The other loops of the parallel group of the loop `loop_id`.
-    pub fn parallel_siblings<'a>(&'a self, loop_id: &'a LoopId) -> impl Iterator<Item = &'a LoopRecord> {
+    pub fn parallel_siblings<'a>(&'a self, loop_id: &'a RunId) -> impl Iterator<Item = &'a LoopRecord> {
         let group = self.get_loop(loop_id).and_then(|record| record.parallel_group.as_ref());
         let ids = group.map(|group| group.all_loop_ids.as_slice()).unwrap_or_default();
         ids.iter().filter(move |id| *id != loop_id).filter_map(|id| self.get_loop(id))
     }
 
     /// The loop `loop_id`.
-    pub fn get_loop(&self, loop_id: &LoopId) -> Option<&LoopRecord> {
+    pub fn get_loop(&self, loop_id: &RunId) -> Option<&LoopRecord> {
         self.loops.iter().find(|record| record.loop_id == *loop_id)
     }
 

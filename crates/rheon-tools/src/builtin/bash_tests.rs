@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
 use rheon_types::{
-    LoopId, SessionId, Tool, ToolCallId, ToolContext, ToolError, ToolName, ToolReporter, ToolResult,
+    RunId, SessionId, Tool, ToolCallId, ToolContext, ToolError, ToolName, ToolReporter, ToolResult,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -45,7 +45,7 @@ async fn place() -> Place {
 
 fn context(cancel: CancellationToken, reporter: Option<Arc<dyn ToolReporter>>) -> ToolContext {
     let call = (ToolCallId::from("call-1"), ToolName::from("bash"));
-    ToolContext::new(call, (SessionId::from("session-1"), LoopId::from("loop-1")), cancel, reporter)
+    ToolContext::new(call, (SessionId::from("session-1"), RunId::from("loop-1")), cancel, reporter)
 }
 
 async fn call(tool: &dyn Tool, arguments: Value) -> Result<ToolResult, ToolError> {
@@ -306,7 +306,7 @@ async fn the_schema_is_closed_and_says_what_each_field_is() {
 
 async fn call_as(id: &str, tool: &dyn Tool, command: &str) -> Result<ToolResult, ToolError> {
     let call = (ToolCallId::from(id), ToolName::from("bash"));
-    let run = (SessionId::from("session-1"), LoopId::from("loop-1"));
+    let run = (SessionId::from("session-1"), RunId::from("loop-1"));
     let context = ToolContext::new(call, run, CancellationToken::new(), None);
     tool.execute(Arc::new(json!({ "command": command })), context).await
 }

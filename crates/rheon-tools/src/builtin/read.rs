@@ -184,7 +184,7 @@ fn shown_picture(
     });
     let about = Content::text(format!("{path}: {mime_type}, {width} x {height} pixels"));
     let image = Content::Image { data, mime_type: mime_type.into() };
-    Ok(ToolResult { content: vec![about, image], details, child_loop_id: None })
+    Ok(ToolResult { content: vec![about, image], details, child_run_id: None })
 }
 
 /// The result for a page of text; `whole` is all of the file, or nothing if that is too large.

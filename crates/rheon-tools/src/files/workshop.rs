@@ -209,7 +209,7 @@ impl Workshop {
     }
 
     fn claim_spot(&self, spot: &Spot, context: &ToolContext) -> Result<Claim, FileError> {
-        let claim = self.shared.claims.claim(&spot.path, &format!("run {}", context.loop_id), CLAIM_TTL);
+        let claim = self.shared.claims.claim(&spot.path, &format!("run {}", context.run_id), CLAIM_TTL);
         claim.map_err(|conflict| FileError::from(ClaimConflict { path: spot.shown.clone(), ..conflict }))
     }
 

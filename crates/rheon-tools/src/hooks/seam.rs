@@ -20,7 +20,7 @@ impl Hook for CommandHooks {
         "command hooks"
     }
 
-    fn before_loop<'a>(&'a self, _history: &'a History, _loop_index: usize) -> Answer<'a, Flow> {
+    fn before_run<'a>(&'a self, _history: &'a History, _run_index: usize) -> Answer<'a, Flow> {
         // A run that ended before it could be stopped leaves nothing to the next one.
         drop(self.take_halt());
         Answer::Now(Flow::Continue)

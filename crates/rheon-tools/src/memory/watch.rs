@@ -59,7 +59,7 @@ impl Hook for Watch {
         "watch"
     }
 
-    fn before_loop<'a>(&'a self, _history: &'a History, _loop_index: usize) -> Answer<'a, Flow> {
+    fn before_run<'a>(&'a self, _history: &'a History, _run_index: usize) -> Answer<'a, Flow> {
         // A run begins with something new, so that what looked like a circle may be meant.
         self.state().circles.reset();
         Answer::Now(Flow::Continue)

@@ -3,31 +3,34 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 
-use super::{AgentEvent, Event};
-use crate::id::{ApprovalId, LoopId, SessionId, ToolCallId};
+use super::{
+    AgentEvent, ApprovalEvent, ChildEvent, Event, MessageEvent, ModelEvent, PlanEvent, RunEvent, ToolEvent,
+    TurnEvent,
+};
+use crate::id::{ApprovalId, RunId, SessionId, ToolCallId};
 use crate::message::{AgentMessage, Message};
 use crate::stop::StopReason;
 
 /// Watches a log and says where it leaves the order.
 ///
-/// Runs are told apart by `loop_id`, so runs that interleave in one log are each checked on their own.
+/// Runs are told apart by `run_id`, so runs that interleave in one log are each checked on their own.
 #[derive(Debug, Default)]
 pub struct OrderChecker {
     seqs: HashMap<SessionId, u64>,
-    runs: HashMap<LoopId, RunOrder>,
-    ended: HashSet<LoopId>,
+    runs: HashMap<RunId, RunOrder>,
+    ended: HashSet<RunId>,
 }
 
 /// An event where it must not be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("event {seq} ({name}) of run {loop_id} is out of order: {problem}")]
+#[error("event {seq} ({name}) of run {} is out of order: {problem}", run_id.as_ref().map_or("none", RunId::as_str))]
 pub struct OrderViolation {
     /// Its number.
     pub seq: u64,
     /// Its dotted name.
-    pub name: &'static str,
-    /// Its run.
-    pub loop_id: LoopId,
+    pub name: String,
+    /// Its run, if it has one.
+    pub run_id: Option<RunId>,
     /// What is wrong.
     pub problem: String,
 }
@@ -43,19 +46,19 @@ impl OrderChecker {
         let outcome = self.check_seq(event).and_then(|()| self.check_run(event));
         outcome.map_err(|problem| OrderViolation {
             seq: event.seq,
-            name: event.kind.name(),
-            loop_id: event.loop_id.clone(),
+            name: event.kind.name().to_owned(),
+            run_id: event.run_id.clone(),
             problem,
         })
     }
 
     /// The runs that have begun and not ended.
-    pub fn open_runs(&self) -> Vec<LoopId> {
+    pub fn open_runs(&self) -> Vec<RunId> {
         self.runs.keys().cloned().collect()
     }
 
     fn check_run(&mut self, event: &Event) -> Result<(), String> {
-        let id = &event.loop_id;
+        let Some(id) = &event.run_id else { return stands_alone(&event.kind) };
         let mut run = match self.runs.remove(id) {
             Some(run) => run,
             None if self.ended.contains(id) => RunOrder { stage: Stage::Ended, ..RunOrder::default() },
@@ -146,68 +149,83 @@ struct RunOrder {
 impl RunOrder {
     fn observe(&mut self, event: &AgentEvent) -> Result<(), String> {
         match event {
-            AgentEvent::AgentStart { .. } => self.advance(&[Stage::New], Stage::Between),
-            AgentEvent::AgentEnd { .. } => self.advance(&[Stage::New, Stage::Between], Stage::Ended),
-            AgentEvent::TurnStart { turn_index, .. } => self.turn_start(*turn_index),
-            AgentEvent::TurnEnd { .. } => self.turn_end(),
-            AgentEvent::LlmStart { .. } => {
+            AgentEvent::Run(event) => self.run(event),
+            AgentEvent::Turn(TurnEvent::Start { turn_index, .. }) => self.turn_start(*turn_index),
+            AgentEvent::Turn(TurnEvent::End { .. }) => self.turn_end(),
+            AgentEvent::Model(event) => self.model(event),
+            AgentEvent::Message(event) => self.message(event),
+            AgentEvent::Tool(event) => self.tool(event),
+            AgentEvent::Approval(ApprovalEvent::Required { request }) => {
+                self.require(&[Stage::Tools])?;
+                ensure(self.approvals.insert(request.id.clone()), || format!("{} asked twice", request.id))
+            }
+            AgentEvent::Approval(ApprovalEvent::Resolved { request_id, .. }) => {
+                ensure(self.approvals.remove(request_id), || format!("{request_id} was not asked"))
+            }
+            AgentEvent::Plan(PlanEvent::Queued { .. })
+            | AgentEvent::Child(ChildEvent::Start { .. } | ChildEvent::End { .. })
+            | AgentEvent::Context(_)
+            | AgentEvent::Budget(_) => {
+                let is_open = !matches!(self.stage, Stage::New | Stage::Ended);
+                ensure(is_open, || format!("it came {}", self.stage))
+            }
+            // Facts about the session as much as about a run: they may stand anywhere.
+            AgentEvent::Plan(PlanEvent::Resolved { .. } | PlanEvent::Tasks { .. })
+            | AgentEvent::Child(ChildEvent::ParallelStart { .. } | ChildEvent::ParallelEnd { .. })
+            | AgentEvent::Session(_)
+            | AgentEvent::Unknown(_) => Ok(()),
+        }
+    }
+
+    fn run(&mut self, event: &RunEvent) -> Result<(), String> {
+        match event {
+            RunEvent::Start { .. } => self.advance(&[Stage::New], Stage::Between),
+            RunEvent::End { .. } => self.advance(&[Stage::New, Stage::Between], Stage::Ended),
+            RunEvent::InputRejected { .. } => self.require(&[Stage::Between, Stage::Intake]),
+            RunEvent::Hook { .. } | RunEvent::Error { .. } => Ok(()),
+        }
+    }
+
+    fn model(&mut self, event: &ModelEvent) -> Result<(), String> {
+        match event {
+            ModelEvent::Start { .. } => {
                 self.answered = false;
                 self.advance(&[Stage::Intake], Stage::Model)
             }
-            AgentEvent::LlmEnd { .. } if !self.answered => Err("the model call has no message".into()),
-            AgentEvent::LlmEnd { .. } => self.advance(&[Stage::Model], Stage::Tools),
-            AgentEvent::MessageStart { message } => self.message_start(role_of(message)),
-            AgentEvent::MessageEnd { message } => self.message_end(message),
-            AgentEvent::TextDelta { .. }
-            | AgentEvent::ThinkingDelta { .. }
-            | AgentEvent::ToolCallDelta { .. } => match self.open_message {
+            ModelEvent::End { .. } if !self.answered => Err("the model call has no message".into()),
+            ModelEvent::End { .. } => self.advance(&[Stage::Model], Stage::Tools),
+            ModelEvent::Retry { .. } | ModelEvent::Recovered { .. } => self.require(&[Stage::Model]),
+        }
+    }
+
+    fn message(&mut self, event: &MessageEvent) -> Result<(), String> {
+        match event {
+            MessageEvent::Start { message } => self.message_start(role_of(message)),
+            MessageEvent::End { message } => self.message_end(message),
+            MessageEvent::TextDelta { .. }
+            | MessageEvent::ThinkingDelta { .. }
+            | MessageEvent::ToolCallDelta { .. } => match self.open_message {
                 Some(Role::Assistant) => Ok(()),
                 Some(Role::User | Role::ToolResult | Role::Extension) | None => {
                     Err("no answer is being written".into())
                 }
             },
-            AgentEvent::ToolStart { call_id, .. } => {
+        }
+    }
+
+    fn tool(&mut self, event: &ToolEvent) -> Result<(), String> {
+        let is_running = |is_open, call_id| ensure(is_open, || format!("tool call {call_id} is not running"));
+        match event {
+            ToolEvent::Start { call_id, .. } => {
                 self.take_call(call_id)?;
                 self.open_tools.insert(call_id.clone());
                 Ok(())
             }
-            AgentEvent::ToolBlocked { call_id, .. } => self.take_call(call_id),
-            AgentEvent::ToolUpdate { call_id, .. } | AgentEvent::ToolProgress { call_id, .. } => {
-                ensure(self.open_tools.contains(call_id), || format!("tool call {call_id} is not running"))
+            ToolEvent::Blocked { call_id, .. } => self.take_call(call_id),
+            ToolEvent::Update { call_id, .. } | ToolEvent::Progress { call_id, .. } => {
+                is_running(self.open_tools.contains(call_id), call_id)
             }
-            AgentEvent::ToolEnd { call_id, .. } => {
-                ensure(self.open_tools.remove(call_id), || format!("tool call {call_id} is not running"))
-            }
-            AgentEvent::ApprovalRequired { request } => {
-                self.require(&[Stage::Tools])?;
-                ensure(self.approvals.insert(request.id.clone()), || format!("{} asked twice", request.id))
-            }
-            AgentEvent::ApprovalResolved { request_id, .. } => {
-                ensure(self.approvals.remove(request_id), || format!("{request_id} was not asked"))
-            }
-            AgentEvent::Retry { .. } | AgentEvent::Recovered { .. } => self.require(&[Stage::Model]),
-            AgentEvent::InputRejected { .. } => self.require(&[Stage::Between, Stage::Intake]),
-            AgentEvent::PlanQueued { .. }
-            | AgentEvent::SubagentStart { .. }
-            | AgentEvent::SubagentEnd { .. }
-            | AgentEvent::ContextUsage { .. }
-            | AgentEvent::CompactionWarning { .. }
-            | AgentEvent::CompactionStart { .. }
-            | AgentEvent::CompactionEnd { .. }
-            | AgentEvent::BudgetWarning { .. }
-            | AgentEvent::BudgetExceeded { .. } => {
-                let is_open = !matches!(self.stage, Stage::New | Stage::Ended);
-                ensure(is_open, || format!("it came {}", self.stage))
-            }
-            // Facts about the session as much as about a run: they may stand anywhere.
-            AgentEvent::PlanResolved { .. }
-            | AgentEvent::ModeChanged { .. }
-            | AgentEvent::ParallelStart { .. }
-            | AgentEvent::ParallelEnd { .. }
-            | AgentEvent::HookRun { .. }
-            | AgentEvent::TaskUpdate { .. }
-            | AgentEvent::Checkpoint { .. }
-            | AgentEvent::Error { .. } => Ok(()),
+            ToolEvent::End { call_id, .. } => is_running(self.open_tools.remove(call_id), call_id),
         }
     }
 
@@ -290,4 +308,24 @@ impl RunOrder {
 
 fn ensure(condition: bool, problem: impl FnOnce() -> String) -> Result<(), String> {
     if condition { Ok(()) } else { Err(problem()) }
+}
+
+/// Which events may belong to no run: facts of the session.
+fn stands_alone(event: &AgentEvent) -> Result<(), String> {
+    match event {
+        AgentEvent::Session(_)
+        | AgentEvent::Plan(PlanEvent::Resolved { .. } | PlanEvent::Tasks { .. })
+        | AgentEvent::Child(_)
+        | AgentEvent::Budget(_)
+        | AgentEvent::Run(RunEvent::Hook { .. } | RunEvent::Error { .. })
+        | AgentEvent::Unknown(_) => Ok(()),
+        AgentEvent::Run(_)
+        | AgentEvent::Turn(_)
+        | AgentEvent::Model(_)
+        | AgentEvent::Message(_)
+        | AgentEvent::Tool(_)
+        | AgentEvent::Approval(_)
+        | AgentEvent::Plan(PlanEvent::Queued { .. })
+        | AgentEvent::Context(_) => Err("it belongs to no run".into()),
+    }
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::{AgentEvent, Event, OrderChecker};
+use super::{AgentEvent, Event, MessageEvent, ModelEvent, OrderChecker, RunEvent, ToolEvent, TurnEvent};
 use crate::fixtures::{answer, result, user};
 use crate::*;
 
 fn tool_start(call_id: &str, name: ToolName) -> AgentEvent {
     let (args, effect) = (Arc::new(json!({})), crate::Effect::Pure);
-    AgentEvent::ToolStart { call_id: call_id.into(), name, args, effect }
+    AgentEvent::Tool(ToolEvent::Start { call_id: call_id.into(), name, args, effect })
 }
 
 /// One word of the small language in which these tests write logs.
@@ -19,59 +19,71 @@ fn event(word: &str) -> AgentEvent {
     let calls: Vec<&str> = argument.split(',').filter(|id| !id.is_empty()).collect();
     let name_of_tool = ToolName::from("t");
     match name {
-        "run" => AgentEvent::AgentStart {
+        "run" => AgentEvent::Run(RunEvent::Start {
             agent_id: "a".into(),
-            parent_loop_id: None,
+            parent_run_id: None,
             continuation: None,
             model: "m".into(),
             metadata: None,
             settings: None,
             history: None,
             cuts: Vec::new(),
-        },
-        "end" => AgentEvent::AgentEnd { output: Arc::new(AgentOutput::new(RunEnd::Completed)) },
-        "turn" => {
-            AgentEvent::TurnStart { turn_index: argument.parse().unwrap(), triggered_by: TurnTrigger::User }
-        }
-        "/turn" => AgentEvent::TurnEnd {
+        }),
+        "end" => AgentEvent::Run(RunEvent::End { output: Arc::new(AgentOutput::new(RunEnd::Completed)) }),
+        "turn" => AgentEvent::Turn(TurnEvent::Start {
+            turn_index: argument.parse().unwrap(),
+            triggered_by: TurnTrigger::User,
+        }),
+        "/turn" => AgentEvent::Turn(TurnEvent::End {
             turn_index: 0,
             message: None,
             tool_results: Vec::new(),
             usage: Usage::default(),
-        },
-        "llm" => AgentEvent::LlmStart { model: "m".into(), tokens_estimate: 0, reserved: None },
-        "/llm" => AgentEvent::LlmEnd {
+        }),
+        "llm" => {
+            AgentEvent::Model(ModelEvent::Start { model: "m".into(), tokens_estimate: 0, reserved: None })
+        }
+        "/llm" => AgentEvent::Model(ModelEvent::End {
             usage: Usage::default(),
             stop_reason: StopReason::Stop,
             cost: None,
             first_token_ms: None,
             duration_ms: 0,
-        },
-        "user" => AgentEvent::MessageStart { message: user("hi") },
-        "/user" => AgentEvent::MessageEnd { message: user("hi") },
-        "answer" => AgentEvent::MessageStart { message: answer(&[], StopReason::Stop) },
-        "/answer" => AgentEvent::MessageEnd { message: answer(&calls, StopReason::Stop) },
-        "/failed" => AgentEvent::MessageEnd { message: answer(&calls, StopReason::Error) },
-        "result" => AgentEvent::MessageStart { message: result(argument) },
-        "/result" => AgentEvent::MessageEnd { message: result(argument) },
-        "delta" => AgentEvent::TextDelta { delta: "x".into() },
+        }),
+        "user" => AgentEvent::Message(MessageEvent::Start { message: user("hi") }),
+        "/user" => AgentEvent::Message(MessageEvent::End { message: user("hi") }),
+        "answer" => AgentEvent::Message(MessageEvent::Start { message: answer(&[], StopReason::Stop) }),
+        "/answer" => AgentEvent::Message(MessageEvent::End { message: answer(&calls, StopReason::Stop) }),
+        "/failed" => AgentEvent::Message(MessageEvent::End { message: answer(&calls, StopReason::Error) }),
+        "result" => AgentEvent::Message(MessageEvent::Start { message: result(argument) }),
+        "/result" => AgentEvent::Message(MessageEvent::End { message: result(argument) }),
+        "delta" => AgentEvent::Message(MessageEvent::TextDelta { delta: "x".into() }),
         "tool" => tool_start(argument, name_of_tool),
-        "progress" => {
-            AgentEvent::ToolProgress { call_id: argument.into(), name: name_of_tool, text: String::new() }
-        }
-        "/tool" => AgentEvent::ToolEnd {
+        "progress" => AgentEvent::Tool(ToolEvent::Progress {
+            call_id: argument.into(),
+            name: name_of_tool,
+            text: String::new(),
+        }),
+        "/tool" => AgentEvent::Tool(ToolEvent::End {
             call_id: argument.into(),
             name: name_of_tool,
             result: Arc::new(ToolResult::default()),
             is_error: false,
             duration_ms: 0,
-            child_loop_id: None,
-        },
-        "blocked" => {
-            AgentEvent::ToolBlocked { call_id: argument.into(), name: name_of_tool, reason: String::new() }
-        }
-        "retry" => AgentEvent::Retry { attempt: 1, attempts_max: 3, delay_ms: 0, cause: String::new() },
-        "rejected" => AgentEvent::InputRejected { reason: String::new() },
+            child_run_id: None,
+        }),
+        "blocked" => AgentEvent::Tool(ToolEvent::Blocked {
+            call_id: argument.into(),
+            name: name_of_tool,
+            reason: String::new(),
+        }),
+        "retry" => AgentEvent::Model(ModelEvent::Retry {
+            attempt: 1,
+            attempts_max: 3,
+            delay_ms: 0,
+            cause: String::new(),
+        }),
+        "rejected" => AgentEvent::Run(RunEvent::InputRejected { reason: String::new() }),
         other => panic!("no such word: {other}"),
     }
 }
@@ -84,7 +96,7 @@ fn check(log: &str) -> String {
         let kind = event(word);
         seq += u64::from(kind.is_durable());
         let event =
-            Event { seq, at: Timestamp::default(), session_id: "s".into(), loop_id: "l".into(), kind };
+            Event { seq, at: Timestamp::default(), session_id: "s".into(), run_id: Some("l".into()), kind };
         if let Err(violation) = checker.observe(&event) {
             return format!("{word}: {}", violation.problem);
         }
@@ -178,7 +190,7 @@ fn numbers_have_no_gaps_and_live_events_have_none_of_their_own() {
     let mut observe = |seq: u64, word: &str| {
         let kind = event(word);
         let event =
-            Event { seq, at: Timestamp::default(), session_id: "s".into(), loop_id: "l".into(), kind };
+            Event { seq, at: Timestamp::default(), session_id: "s".into(), run_id: Some("l".into()), kind };
         checker.observe(&event).map_err(|violation| violation.to_string())
     };
     assert_eq!(observe(5, "run"), Ok(()));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::id::{AgentId, LoopId, SessionId, ToolCallId, ToolName};
+use crate::id::{AgentId, RunId, SessionId, ToolCallId, ToolName};
 use crate::usage::MicroUsd;
 
 /// How much a session may do without asking.
@@ -50,7 +50,8 @@ pub struct ChildRef {
     /// Its session.
     pub session_id: SessionId,
     /// Its run.
-    pub loop_id: LoopId,
+    #[serde(alias = "loop_id")]
+    pub run_id: RunId,
 }
 
 /// What made the window shorter.

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::event::AgentEvent;
+use crate::event::{AgentEvent, RunEvent};
 
 const BEFORE: &str = r#"{"retries_max":3,"tools_together":32,"tool_calls_max":256,"hooks":1}"#;
 
@@ -41,6 +41,8 @@ fn an_older_reader_passes_over_what_it_does_not_know() {
 #[test]
 fn a_run_of_before_cuts_were_kept_began_without_any() {
     let line = r#"{"type":"agent.start","agent_id":"a","model":"m","history":[]}"#;
-    let AgentEvent::AgentStart { cuts, history, .. } = serde_json::from_str(line).unwrap() else { panic!() };
+    let AgentEvent::Run(RunEvent::Start { cuts, history, .. }) = serde_json::from_str(line).unwrap() else {
+        panic!()
+    };
     assert_eq!((cuts, history.map(|history| history.len())), (Vec::new(), Some(0)));
 }

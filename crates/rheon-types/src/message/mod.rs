@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::content::{Content, ToolCall, text_of};
-use crate::id::{LoopId, ToolCallId, ToolName};
+use crate::id::{RunId, ToolCallId, ToolName};
 use crate::stop::StopReason;
 use crate::time::Timestamp;
 use crate::usage::Usage;
@@ -141,7 +141,8 @@ impl Message {
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct TurnId {
     /// The run.
-    pub loop_id: LoopId,
+    #[serde(alias = "loop_id")]
+    pub run_id: RunId,
     /// The turn within the run, from 0.
     pub index: u32,
 }

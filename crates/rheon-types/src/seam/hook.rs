@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::answer::Answer;
 use crate::content::{Content, ToolCall};
-use crate::event::{AgentEvent, ApprovalRequest, PermissionResponse};
+use crate::event::{AgentEvent, ApprovalRequest, PermissionResponse, RunEvent, SessionEvent};
 use crate::history::History;
 use crate::outcome::AgentOutput;
 use crate::tool::{ToolError, ToolResult};
@@ -79,8 +79,8 @@ pub enum HookNews {
 impl From<HookNews> for AgentEvent {
     fn from(news: HookNews) -> Self {
         match news {
-            HookNews::Checkpoint { id, label } => Self::Checkpoint { id, label },
-            HookNews::Warning { message } => Self::Error { message },
+            HookNews::Checkpoint { id, label } => SessionEvent::Checkpoint { id, label }.into(),
+            HookNews::Warning { message } => RunEvent::Error { message }.into(),
         }
     }
 }
@@ -94,12 +94,14 @@ pub trait Hook: Send + Sync {
     }
 
     /// Before `agent.start`. A veto ends the run before it begins: `agent.end` is its only event.
-    fn before_loop<'a>(&'a self, _history: &'a History, _loop_index: usize) -> Answer<'a, Flow> {
+    #[doc(alias = "before_loop")]
+    fn before_run<'a>(&'a self, _history: &'a History, _run_index: usize) -> Answer<'a, Flow> {
         Answer::Now(Flow::Continue)
     }
 
     /// After `agent.end`.
-    fn after_loop<'a>(&'a self, _output: &'a AgentOutput) -> Answer<'a, ()> {
+    #[doc(alias = "after_loop")]
+    fn after_run<'a>(&'a self, _output: &'a AgentOutput) -> Answer<'a, ()> {
         Answer::Now(())
     }
 

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use crate::answer::BoxFuture;
 use crate::error::WorkerError;
 use crate::event::Event;
-use crate::id::LoopId;
+use crate::id::RunId;
 use crate::outcome::AgentOutput;
 
 /// What a worker is to do.
@@ -16,7 +16,7 @@ pub struct Task {
     /// The task, in words.
     pub prompt: String,
     /// The run that asks.
-    pub parent_loop_id: Option<LoopId>,
+    pub parent_run_id: Option<RunId>,
     /// Fires when the task should stop.
     pub cancel: CancellationToken,
 }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::hint::black_box;
 
 use rheon::providers::scripted::ScriptedProvider;
-use rheon::types::{AgentEvent, AllowAll, Event, RunEnd};
+use rheon::types::{AgentEvent, AllowAll, Event, MessageEvent, RunEnd, RunEvent};
 use rheon::{Agent, AgentBuilder, EventSubscription, ToolExecution};
 use tokio::sync::broadcast::error::RecvError;
 
@@ -111,7 +111,7 @@ async fn read(mut events: EventSubscription) -> u32 {
         match events.recv().await {
             Ok(event) => {
                 deltas += is_delta(&event);
-                if matches!(event.kind, AgentEvent::AgentEnd { .. }) {
+                if matches!(event.kind, AgentEvent::Run(RunEvent::End { .. })) {
                     return deltas;
                 }
             }
@@ -132,7 +132,7 @@ async fn streamed_length(agent: &Agent, deltas: u32) -> usize {
 }
 
 fn is_delta(event: &Event) -> u32 {
-    u32::from(matches!(event.kind, AgentEvent::TextDelta { .. }))
+    u32::from(matches!(event.kind, AgentEvent::Message(MessageEvent::TextDelta { .. })))
 }
 
 /// One run with so many tool calls in its first turn, all at once.

@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon::types::{
-    AgentMessage, AssistantMessage, BoxFuture, Effect, History, LoopId, Message, SessionId, StopReason,
+    AgentMessage, AssistantMessage, BoxFuture, Effect, History, Message, RunId, SessionId, StopReason,
     Timestamp, Tool, ToolCallId, ToolContext, ToolError, ToolName, ToolResult, Usage,
 };
 use serde_json::{Value, json};
@@ -96,7 +96,7 @@ impl Tool for Noop {
 pub(super) fn context() -> ToolContext {
     ToolContext::new(
         (ToolCallId::from("call_1_0"), ToolName::from(NOOP)),
-        (SessionId::from("s"), LoopId::from("s.c.1")),
+        (SessionId::from("s"), RunId::from("s.c.1")),
         CancellationToken::new(),
         None,
     )

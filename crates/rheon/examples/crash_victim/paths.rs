@@ -8,7 +8,7 @@ use rheon::store::sqlite::{Index, SessionSource};
 use rheon::store::tree::{
     FileSessionStore, Session, SessionRecorder, SessionRecorderConfig, SessionStore, load_session,
 };
-use rheon::{AgentEvent, Event, Timestamp};
+use rheon::{AgentEvent, Event, MessageEvent, Timestamp};
 
 use crate::acks::{Acked, Acks};
 use crate::stage::{Outcome, Stage, ensure, lease, name};
@@ -34,7 +34,7 @@ pub(crate) async fn act(path: &str, stage: &Stage) -> Outcome {
             let mut transcript = work::transcript(stage)?;
             for event in events(stage)? {
                 transcript.record(&event)?;
-                if let AgentEvent::MessageEnd { .. } = &event.kind {
+                if let AgentEvent::Message(MessageEvent::End { .. }) = &event.kind {
                     acks.say("message")?;
                 }
             }

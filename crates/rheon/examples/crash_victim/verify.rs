@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use rheon::AgentEvent;
 use rheon::Event;
 use rheon::event::OrderChecker;
 use rheon::store::checkpoint::{Against, CheckpointId, Checkpoints, Limits, TextChange};
 use rheon::store::claude::{Transcript, find, transcript_id};
 use rheon::store::fold::SessionState;
 use rheon::types::unanswered_calls;
+use rheon::{AgentEvent, ToolEvent};
 
 use crate::acks::{Acked, fingerprint};
 use crate::stage::{Outcome, Stage, ensure, lease, name};
@@ -73,10 +73,10 @@ fn nothing_twice(effects: &str, events: &BTreeMap<u64, Event>) -> Outcome {
     let (mut intended, mut done) = (HashSet::new(), HashSet::new());
     for event in events.values() {
         match &event.kind {
-            AgentEvent::ToolStart { call_id, .. } => {
+            AgentEvent::Tool(ToolEvent::Start { call_id, .. }) => {
                 intended.insert(call_id.to_string());
             }
-            AgentEvent::ToolEnd { call_id, is_error: false, .. } => {
+            AgentEvent::Tool(ToolEvent::End { call_id, is_error: false, .. }) => {
                 done.insert(call_id.to_string());
             }
             _ => {}

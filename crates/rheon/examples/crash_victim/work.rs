@@ -82,7 +82,7 @@ pub(crate) async fn stand(stage: &Stage, journals: &JournalStore, acks: &Acks) -
         if event.seq > acked {
             acks.appended(event)?;
         }
-        if let AgentEvent::MessageEnd { message } = &event.kind {
+        if let AgentEvent::Message(MessageEvent::End { message }) = &event.kind {
             standing.steps = standing.steps.max(last_step(&serde_json::to_string(message)?));
         }
     }
@@ -91,9 +91,10 @@ pub(crate) async fn stand(stage: &Stage, journals: &JournalStore, acks: &Acks) -
     for doubt in &resumed.doubts {
         println!("in doubt: {}", doubt.call_id);
     }
-    let loops = resumed.state.loops().iter().map(|(name, n)| (name.clone(), *n)).collect();
+    let run_counts = resumed.state.run_counts().iter().map(|(name, n)| (name.clone(), *n)).collect();
     standing.messages = resumed.state.messages().into_iter().collect();
-    standing.position = LogPosition { seq: resumed.state.seq, loops, tasks: resumed.state.tasks.clone() };
+    standing.position =
+        LogPosition { seq: resumed.state.seq, run_counts, tasks: resumed.state.tasks.clone() };
     Ok(standing)
 }
 
@@ -128,10 +129,10 @@ pub(crate) fn agent(
         .limits(ExecutionLimits::unlimited())
         .hook(checkpoints(stage, &last)?)
         .on_event(move |event| {
-            if let AgentEvent::Checkpoint { id, .. } = &event.kind {
+            if let AgentEvent::Session(SessionEvent::Checkpoint { id, .. }) = &event.kind {
                 say_captured(&told, id, &file);
             }
-            if let AgentEvent::MessageEnd { .. } = &event.kind {
+            if let AgentEvent::Message(MessageEvent::End { .. }) = &event.kind {
                 let mut transcript = transcript.lock().unwrap_or_else(PoisonError::into_inner);
                 let said = match transcript.record(event) {
                     Ok(()) => told.say("message"),

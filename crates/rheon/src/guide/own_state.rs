@@ -2,14 +2,14 @@
 //! [`agent_loop`](crate::agent_loop) with new prompts, [`agent_loop_continue`](crate::agent_loop_continue) without.
 //!
 //! What a run needs comes in three parts: the conversation ([`AgentContext`](crate::AgentContext)), what it is configured
-//! with ([`LoopConfig`](crate::LoopConfig)), and where its events go ([`EventLog`](crate::EventLog)).
+//! with ([`RunConfig`](crate::RunConfig)), and where its events go ([`EventLog`](crate::EventLog)).
 //!
 //! ```
 //! use std::sync::Arc;
 //!
 //! use rheon::providers::scripted::{Scenario, ScriptedProvider};
 //! use rheon::{
-//!     AgentContext, AgentMessage, CancellationToken, ContinuationKind, EventLog, LoopConfig, Observers, agent_loop,
+//!     AgentContext, AgentMessage, CancellationToken, ContinuationKind, EventLog, RunConfig, Observers, agent_loop,
 //!     agent_loop_continue,
 //! };
 //!
@@ -17,7 +17,7 @@
 //! async fn main() {
 //!     let scenario = Scenario::new().turn("Rust, of course.").turn("On reflection, it depends.");
 //!     // All fields are public: change what you like.
-//!     let config = Arc::new(LoopConfig::new(Arc::new(ScriptedProvider::new(scenario))));
+//!     let config = Arc::new(RunConfig::new(Arc::new(ScriptedProvider::new(scenario))));
 //!     let clock = Arc::clone(&config.clock);
 //!     let log = EventLog::new("my-session".into(), Arc::clone(&clock), None, Observers::default());
 //!     let cancel = CancellationToken::new();

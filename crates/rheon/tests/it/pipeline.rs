@@ -100,8 +100,8 @@ struct Log {
 impl Store for Log {
     fn append(&self, event: &Event) -> Result<(), StoreError> {
         match &event.kind {
-            AgentEvent::ToolStart { .. } => *self.has_intent.lock().unwrap() = true,
-            AgentEvent::ToolEnd { .. } => self.diary.write("result"),
+            AgentEvent::Tool(ToolEvent::Start { .. }) => *self.has_intent.lock().unwrap() = true,
+            AgentEvent::Tool(ToolEvent::End { .. }) => self.diary.write("result"),
             _ => {}
         }
         Ok(())
@@ -152,14 +152,14 @@ async fn run(folder: &Path, agreeing: &BTreeSet<&str>) -> Result<Vec<&'static st
     let mut refusal = None;
     while let Some(event) = stream.next().await {
         match &event.kind {
-            AgentEvent::ApprovalRequired { request } => {
+            AgentEvent::Approval(ApprovalEvent::Required { request }) => {
                 let answer = match agrees("approval") {
                     true => PermissionDecision::Allow.into(),
                     false => PermissionResponse::denied("the user says no"),
                 };
                 stream.respond_permission(&request.id, answer).unwrap();
             }
-            AgentEvent::ToolBlocked { reason, .. } => refusal = Some(reason.clone()),
+            AgentEvent::Tool(ToolEvent::Blocked { reason, .. }) => refusal = Some(reason.clone()),
             _ => {}
         }
     }

@@ -124,7 +124,7 @@ async fn from_any_event_on_another_model_may_answer() {
         assert_eq!(events[..seq as usize], recorded[..seq as usize], "the past is that of the first");
         assert!(
             events.iter().any(
-                |event| matches!(&event.kind, AgentEvent::LlmStart { model, .. } if &**model == "another")
+                |event| matches!(&event.kind, AgentEvent::Model(ModelEvent::Start { model, .. }) if &**model == "another")
             )
         );
         let replayed = replay_session(store.sessions(), &name(&other), Until::End);
@@ -253,9 +253,9 @@ async fn a_session_that_is_not_there_or_was_changed_says_so() {
     agent.run("go").await.unwrap();
     let mut events = read(store.sessions(), &name("s"));
     let asked = events.iter().position(|event| event.kind.name() == "approval.resolved").unwrap();
-    if let AgentEvent::ApprovalResolved { decision, .. } = &mut events[asked].kind {
+    if let AgentEvent::Approval(ApprovalEvent::Resolved { decision, .. }) = &mut events[asked].kind {
         *decision = PermissionDecision::Allow;
     }
     let ReplayError::Differs(difference) = replay(events, Until::End).unwrap_err() else { panic!() };
-    assert_eq!((difference.seq, difference.name), (asked as u64 + 2, "tool.blocked"));
+    assert_eq!((difference.seq, difference.name), (asked as u64 + 2, "tool.blocked".to_owned()));
 }

@@ -137,8 +137,8 @@ async fn three_prompts_are_rewound_to_after_the_first_and_the_rewind_is_undone()
     // Every checkpoint in the log stands before the call that it undoes, and after the answer that asked for it.
     let mut order = Vec::new();
     let told = |event: Event| match event.kind {
-        AgentEvent::Checkpoint { label, .. } => order.push(label),
-        AgentEvent::ToolStart { name, .. } => order.push(name.to_string()),
+        AgentEvent::Session(SessionEvent::Checkpoint { label, .. }) => order.push(label),
+        AgentEvent::Tool(ToolEvent::Start { name, .. }) => order.push(name.to_string()),
         _ => {}
     };
     world.sessions.read(&name("work"), told).unwrap();

@@ -60,7 +60,7 @@ async fn what_was_planned_and_agreed_to_runs_without_a_question() {
         .unwrap();
     let mut stream = agent.run_stream("Write the file.").unwrap();
     while let Some(event) = stream.next().await {
-        if let AgentEvent::ApprovalRequired { request } = &event.kind {
+        if let AgentEvent::Approval(ApprovalEvent::Required { request }) = &event.kind {
             stream.respond_permission(&request.id, answer(&request.subject)).unwrap();
         }
     }

@@ -3,7 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use rheon_types::event::{PermissionDecision, Responder};
-use rheon_types::{AgentEvent, AgentOutput, Clock, Event, MicroUsd, RunEnd, SessionId, StopReason, Usage};
+use rheon_types::{
+    AgentEvent, AgentOutput, ApprovalEvent, BudgetEvent, ChildEvent, Clock, ContextEvent, Event, MicroUsd,
+    ModelEvent, RunEnd, RunEvent, RunId, SessionEvent, SessionId, StopReason, ToolEvent, TurnEvent, Usage,
+};
 use tracing::dispatcher::with_default;
 use tracing::level_filters::LevelFilter;
 use tracing::{Dispatch, debug, error, info, trace, warn};
@@ -70,74 +73,76 @@ impl Log {
     }
 }
 
+/// The run of an event, as the log names it.
+fn run_text(event: &Event) -> &str {
+    event.run_id.as_ref().map_or("-", RunId::as_str)
+}
+
 fn say(event: &Event) {
-    let run = &event.loop_id;
+    let run = run_text(event);
     trace!(%run, seq = event.seq, "event {}", event.kind.name());
     match &event.kind {
-        AgentEvent::AgentStart { model, .. } => info!(%run, %model, "run began"),
-        AgentEvent::AgentEnd { output } => say_end(event, output),
-        AgentEvent::TurnStart { turn_index, .. } => debug!(%run, turn = turn_index, "turn began"),
-        AgentEvent::TurnEnd { turn_index, tool_results, .. } => {
+        AgentEvent::Run(RunEvent::Start { model, .. }) => info!(%run, %model, "run began"),
+        AgentEvent::Run(RunEvent::End { output }) => say_end(event, output),
+        AgentEvent::Turn(TurnEvent::Start { turn_index, .. }) => {
+            debug!(%run, turn = turn_index, "turn began")
+        }
+        AgentEvent::Turn(TurnEvent::End { turn_index, tool_results, .. }) => {
             info!(%run, turn = turn_index, tools = tool_results.len(), "turn over");
         }
-        AgentEvent::LlmStart { model, tokens_estimate, .. } => {
+        AgentEvent::Model(ModelEvent::Start { model, tokens_estimate, .. }) => {
             debug!(%run, %model, tokens = tokens_estimate, "model called");
         }
-        AgentEvent::LlmEnd { usage, stop_reason, cost, first_token_ms, duration_ms } => {
+        AgentEvent::Model(ModelEvent::End { usage, stop_reason, cost, first_token_ms, duration_ms }) => {
             let figures = (*first_token_ms, *duration_ms);
             say_answer(event, *usage, *stop_reason, *cost, figures);
         }
-        AgentEvent::ToolStart { call_id, name, effect, .. } => {
+        AgentEvent::Tool(ToolEvent::Start { call_id, name, effect, .. }) => {
             debug!(%run, tool = %name, call = %call_id, ?effect, "tool began");
         }
-        AgentEvent::ToolEnd { call_id, name, is_error, duration_ms, .. } => {
+        AgentEvent::Tool(ToolEvent::End { call_id, name, is_error, duration_ms, .. }) => {
             info!(%run, tool = %name, call = %call_id, outcome = outcome_word(*is_error), ms = duration_ms, "tool done");
         }
         // The reason may quote the command; that a call was refused is enough here.
-        AgentEvent::ToolBlocked { call_id, name, .. } => {
+        AgentEvent::Tool(ToolEvent::Blocked { call_id, name, .. }) => {
             info!(%run, tool = %name, call = %call_id, "tool blocked");
         }
-        AgentEvent::ApprovalRequired { request } => {
+        AgentEvent::Approval(ApprovalEvent::Required { request }) => {
             info!(%run, tool = %request.tool_name, call = %request.call_id, danger = ?request.danger, "approval asked for");
         }
-        AgentEvent::ApprovalResolved { decision, by, .. } => {
+        AgentEvent::Approval(ApprovalEvent::Resolved { decision, by, .. }) => {
             info!(%run, decision = decision_word(*decision), by = responder_word(*by), "approval answered");
         }
-        AgentEvent::Retry { attempt, attempts_max, delay_ms, cause } => {
+        AgentEvent::Model(ModelEvent::Retry { attempt, attempts_max, delay_ms, cause }) => {
             warn!(%run, attempt, attempts_max, delay_ms, "model call is tried again: {cause}");
         }
-        AgentEvent::Recovered { attempts } => info!(%run, attempts, "model call recovered"),
-        AgentEvent::HookRun { hook, point, veto, duration_ms, .. } => {
+        AgentEvent::Model(ModelEvent::Recovered { attempts }) => {
+            info!(%run, attempts, "model call recovered")
+        }
+        AgentEvent::Run(RunEvent::Hook { hook, point, veto, duration_ms, .. }) => {
             debug!(%run, hook, ?point, vetoed = veto.is_some(), ms = duration_ms, "hook ran");
         }
-        AgentEvent::Error { message } => error!(%run, "{message}"),
-        AgentEvent::MessageStart { .. }
-        | AgentEvent::MessageEnd { .. }
-        | AgentEvent::TextDelta { .. }
-        | AgentEvent::ThinkingDelta { .. }
-        | AgentEvent::ToolCallDelta { .. }
-        | AgentEvent::ToolUpdate { .. }
-        | AgentEvent::ToolProgress { .. } => {}
-        AgentEvent::ModeChanged { mode } => info!(%run, ?mode, "permission mode changed"),
-        AgentEvent::CompactionEnd { messages_dropped, tokens_before, tokens_after, .. } => {
+        AgentEvent::Run(RunEvent::Error { message }) => error!(%run, "{message}"),
+        AgentEvent::Message(_) | AgentEvent::Tool(ToolEvent::Update { .. } | ToolEvent::Progress { .. }) => {}
+        AgentEvent::Session(SessionEvent::Mode { mode }) => info!(%run, ?mode, "permission mode changed"),
+        AgentEvent::Context(ContextEvent::CompactionEnd {
+            messages_dropped,
+            tokens_before,
+            tokens_after,
+            ..
+        }) => {
             info!(%run, messages_dropped, tokens_before, tokens_after, "window made shorter");
         }
-        AgentEvent::BudgetWarning { .. } => warn!(%run, "budget nearly spent"),
-        AgentEvent::BudgetExceeded { .. } => warn!(%run, "budget spent"),
-        AgentEvent::InputRejected { .. } => warn!(%run, "input rejected"),
-        AgentEvent::SubagentStart { child, .. } => info!(%run, child = %child.loop_id, "sub-agent began"),
-        AgentEvent::SubagentEnd { child, is_error, .. } => {
-            info!(%run, child = %child.loop_id, outcome = outcome_word(*is_error), "sub-agent done");
+        AgentEvent::Budget(BudgetEvent::Warning { .. }) => warn!(%run, "budget nearly spent"),
+        AgentEvent::Budget(BudgetEvent::Exceeded { .. }) => warn!(%run, "budget spent"),
+        AgentEvent::Run(RunEvent::InputRejected { .. }) => warn!(%run, "input rejected"),
+        AgentEvent::Child(ChildEvent::Start { child, .. }) => {
+            info!(%run, child = %child.run_id, "sub-agent began")
         }
-        AgentEvent::PlanQueued { .. }
-        | AgentEvent::PlanResolved { .. }
-        | AgentEvent::ParallelStart { .. }
-        | AgentEvent::ParallelEnd { .. }
-        | AgentEvent::ContextUsage { .. }
-        | AgentEvent::CompactionWarning { .. }
-        | AgentEvent::CompactionStart { .. }
-        | AgentEvent::TaskUpdate { .. }
-        | AgentEvent::Checkpoint { .. } => debug!(%run, "{}", event.kind.name()),
+        AgentEvent::Child(ChildEvent::End { child, is_error, .. }) => {
+            info!(%run, child = %child.run_id, outcome = outcome_word(*is_error), "sub-agent done");
+        }
+        _ => debug!(%run, "{}", event.kind.name()),
     }
 }
 
@@ -148,14 +153,14 @@ fn say_answer(
     cost: Option<MicroUsd>,
     (first_token_ms, ms): (Option<u64>, u64),
 ) {
-    let run = &event.loop_id;
+    let run = run_text(event);
     let Usage { input, output, cache_read, cache_write, .. } = usage;
     let (stop, cost) = (stop_word(stop_reason), price(cost));
     info!(%run, stop, input, cache_read, cache_write, output, cost, first_token_ms, ms, "model answered");
 }
 
 fn say_end(event: &Event, output: &AgentOutput) {
-    let run = &event.loop_id;
+    let run = run_text(event);
     let AgentOutput { usage, cost, turns, .. } = output;
     let (tokens, cost) = (usage.total(), price(*cost));
     match &output.end {

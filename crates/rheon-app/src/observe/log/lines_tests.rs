@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use expect_test::{Expect, expect};
 use rheon_testkit::TestClock;
-use rheon_types::{AgentEvent, Clock, Event};
+use rheon_types::{AgentEvent, Clock, Event, RunEvent};
 use secrecy::SecretString;
 
 use super::super::subscriber::LINE_BYTES_MAX;
@@ -97,9 +97,9 @@ fn a_log_that_is_off_is_none() {
 fn a_long_line_is_cut() {
     let folder = tempfile::tempdir().unwrap();
     let log = log(folder.path(), LogLevel::Info, true).unwrap();
-    let kind = AgentEvent::Error { message: "ä\n".repeat(LINE_BYTES_MAX) };
-    let (session_id, loop_id) = ("s".into(), "r".into());
-    log.observe(&Event { seq: 1, at: TestClock::default().now(), session_id, loop_id, kind });
+    let kind = AgentEvent::Run(RunEvent::Error { message: "ä\n".repeat(LINE_BYTES_MAX) });
+    let (session_id, run_id) = ("s".into(), "r".into());
+    log.observe(&Event { seq: 1, at: TestClock::default().now(), session_id, run_id: Some(run_id), kind });
     let text = std::fs::read_to_string(folder.path().join("rheon-2023-11-14.log")).unwrap();
     assert!(text.ends_with("…\n") && text.lines().count() == 1, "{text}");
     assert!((LINE_BYTES_MAX - 4..=LINE_BYTES_MAX).contains(&text.len()), "{}", text.len());

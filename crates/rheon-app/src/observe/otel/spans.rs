@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rheon_types::{
-    AgentEvent, AgentMessage, Event, LimitKind, LoopId, ProviderErrorKind, Random, RunEnd, RunFailure,
-    StopReason, Timestamp, ToolCallId, Usage,
+    AgentEvent, AgentMessage, ContextEvent, Event, LimitKind, MessageEvent, ModelEvent, ProviderErrorKind,
+    Random, RunEnd, RunEvent, RunFailure, RunId, StopReason, Timestamp, ToolCallId, ToolEvent, Usage,
 };
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ pub(super) const AGENT: &str = "rheon";
 pub(super) struct Spans {
     random: Arc<dyn Random>,
     contents: Contents,
-    runs: HashMap<LoopId, OpenRun>,
+    runs: HashMap<RunId, OpenRun>,
 }
 
 /// A run that has not ended.
@@ -92,88 +92,61 @@ impl Spans {
 
     /// Takes in an event and gives back what it ended.
     pub(super) fn observe(&mut self, event: &Event) -> Vec<Finished> {
-        if let AgentEvent::AgentStart { agent_id, model, .. } = &event.kind {
+        let Some(run_id) = &event.run_id else { return Vec::new() };
+        if let AgentEvent::Run(RunEvent::Start { agent_id, model, .. }) = &event.kind {
             let place = Place { trace_id: self.trace_id(), span_id: self.span_id(), parent_id: None };
             let run = OpenRun::new(place, event.at, agent_id.as_str(), model);
-            self.runs.insert(event.loop_id.clone(), run);
+            self.runs.insert(run_id.clone(), run);
             return Vec::new();
         }
-        let Some(mut run) = self.runs.remove(&event.loop_id) else { return Vec::new() };
-        if let AgentEvent::AgentEnd { output } = &event.kind {
+        let Some(mut run) = self.runs.remove(run_id) else { return Vec::new() };
+        if let AgentEvent::Run(RunEvent::End { output }) = &event.kind {
             return self.end(run, event, &output.end, output.usage);
         }
         let finished = self.within(&mut run, event);
-        self.runs.insert(event.loop_id.clone(), run);
+        self.runs.insert(run_id.clone(), run);
         finished.into_iter().collect()
     }
 
     fn within(&self, run: &mut OpenRun, event: &Event) -> Option<Finished> {
         match &event.kind {
-            AgentEvent::LlmStart { model, .. } => {
+            AgentEvent::Model(ModelEvent::Start { model, .. }) => {
                 run.call = Some(OpenCall { began: event.at, model: model.as_ref().into() });
                 None
             }
-            AgentEvent::MessageEnd { message } => {
+            AgentEvent::Message(MessageEvent::End { message }) => {
                 run.hear(message, self.contents.message(message));
                 None
             }
-            AgentEvent::LlmEnd { usage, stop_reason, duration_ms, first_token_ms, .. } => {
+            AgentEvent::Model(ModelEvent::End {
+                usage, stop_reason, duration_ms, first_token_ms, ..
+            }) => {
                 let (usage, stop_reason) = (*usage, *stop_reason);
                 let (duration_ms, first_token_ms) = (*duration_ms, *first_token_ms);
                 self.answered(run, event, CallEnd { usage, stop_reason, duration_ms, first_token_ms })
             }
-            AgentEvent::CompactionStart { .. } => {
+            AgentEvent::Context(ContextEvent::CompactionStart { .. }) => {
                 run.call = Some(OpenCall { began: event.at, model: run.model.clone() });
                 None
             }
             // A window that was made shorter without a model is no model call.
-            AgentEvent::CompactionEnd { usage, .. } => {
+            AgentEvent::Context(ContextEvent::CompactionEnd { usage, .. }) => {
                 let call = run.call.take().filter(|_| usage.total() > 0)?;
                 Some(self.call(run, event, &call, CallEnd::now(&call, event, *usage, StopReason::Stop)))
             }
-            AgentEvent::ToolStart { call_id, name, args, .. } => {
+            AgentEvent::Tool(ToolEvent::Start { call_id, name, args, .. }) => {
                 let contents = self.contents.arguments(args).into_iter().collect();
                 let tool = OpenTool { began: event.at, name: name.to_string(), contents };
                 run.tools.insert(call_id.clone(), tool);
                 None
             }
-            AgentEvent::ToolEnd { call_id, is_error, result, .. } => {
+            AgentEvent::Tool(ToolEvent::End { call_id, is_error, result, .. }) => {
                 let mut tool = run.tools.remove(call_id)?;
                 tool.contents.extend(self.contents.result(&result.content));
                 let error = is_error.then(|| "tool_error".to_owned());
                 Some(self.tool(run, event, call_id, tool, error))
             }
-            AgentEvent::AgentStart { .. }
-            | AgentEvent::AgentEnd { .. }
-            | AgentEvent::TurnStart { .. }
-            | AgentEvent::TurnEnd { .. }
-            | AgentEvent::MessageStart { .. }
-            | AgentEvent::TextDelta { .. }
-            | AgentEvent::ThinkingDelta { .. }
-            | AgentEvent::ToolCallDelta { .. }
-            | AgentEvent::ToolUpdate { .. }
-            | AgentEvent::ToolProgress { .. }
-            | AgentEvent::ToolBlocked { .. }
-            | AgentEvent::ApprovalRequired { .. }
-            | AgentEvent::ApprovalResolved { .. }
-            | AgentEvent::PlanQueued { .. }
-            | AgentEvent::PlanResolved { .. }
-            | AgentEvent::ModeChanged { .. }
-            | AgentEvent::InputRejected { .. }
-            | AgentEvent::SubagentStart { .. }
-            | AgentEvent::SubagentEnd { .. }
-            | AgentEvent::ParallelStart { .. }
-            | AgentEvent::ParallelEnd { .. }
-            | AgentEvent::ContextUsage { .. }
-            | AgentEvent::CompactionWarning { .. }
-            | AgentEvent::BudgetWarning { .. }
-            | AgentEvent::BudgetExceeded { .. }
-            | AgentEvent::Retry { .. }
-            | AgentEvent::Recovered { .. }
-            | AgentEvent::HookRun { .. }
-            | AgentEvent::TaskUpdate { .. }
-            | AgentEvent::Checkpoint { .. }
-            | AgentEvent::Error { .. } => None,
+            _ => None,
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rheon_providers::wire::WireKind;
 use rheon_testkit::server::{Block, Fault, Reply};
 use rheon_testkit::{FnTool, Trace, live};
-use rheon_types::{AgentEvent, AssistantMessage, Chunk, StopReason, ToolResult};
+use rheon_types::{AgentEvent, AssistantMessage, Chunk, MessageEvent, ModelEvent, StopReason, ToolResult};
 use serde_json::json;
 
 use super::recording::Tape;
@@ -40,7 +40,7 @@ impl Ran {
     /// All text that was shown, in order.
     fn shown(&self) -> String {
         let shown = |event: &rheon_types::Event| match &event.kind {
-            AgentEvent::TextDelta { delta } => delta.to_string(),
+            AgentEvent::Message(MessageEvent::TextDelta { delta }) => delta.to_string(),
             _ => String::new(),
         };
         self.trace.events().iter().map(shown).collect()
@@ -50,14 +50,14 @@ impl Ran {
     fn answers(&self) -> Vec<AssistantMessage> {
         let events = self.trace.events();
         let ended = events.iter().filter_map(|event| match &event.kind {
-            AgentEvent::MessageEnd { message } => message.as_assistant().cloned(),
+            AgentEvent::Message(MessageEvent::End { message }) => message.as_assistant().cloned(),
             _ => None,
         });
         ended.collect()
     }
 
     fn retries(&self) -> usize {
-        self.trace.count(|event| matches!(event, AgentEvent::Retry { .. }))
+        self.trace.count(|event| matches!(event, AgentEvent::Model(ModelEvent::Retry { .. })))
     }
 }
 

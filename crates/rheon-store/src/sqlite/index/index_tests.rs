@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use expect_test::expect;
-use rheon_types::{AgentEvent, Event, SessionId, Timestamp};
+use rheon_types::{AgentEvent, Event, SessionId, Timestamp, ToolEvent};
 
 use super::super::fixture_tests::{
     answered, called, check_search, dump, events, run, said, source, spent, started,
@@ -153,7 +153,11 @@ fn live_events_are_no_rows() {
     let live = events(
         "s1",
         0,
-        vec![AgentEvent::ToolProgress { call_id: "c".into(), name: "t".into(), text: "x".into() }],
+        vec![AgentEvent::Tool(ToolEvent::Progress {
+            call_id: "c".into(),
+            name: "t".into(),
+            text: "x".into(),
+        })],
     );
     assert_eq!(index.record(&source("s1", "p"), &live).unwrap(), Recorded::default());
 }

@@ -249,14 +249,14 @@ pub(super) fn entries(
     rows: usize,
 ) -> Result<Vec<EntryRow>, Error> {
     let mut statement = connection.prepare_cached(
-        "SELECT entries.seq, loop_id, role, at_ms, text FROM entries JOIN sessions ON sessions.number = session \
+        "SELECT entries.seq, run_id, role, at_ms, text FROM entries JOIN sessions ON sessions.number = session \
          WHERE sessions.id = ?1 AND entries.seq > ?2 ORDER BY entries.seq LIMIT ?3",
     )?;
     let values = params![session_id.as_str(), stored(after), limit(rows.min(PAGE_ROWS_MAX))];
     let entries = statement.query_map(values, |row| {
         Ok(EntryRow {
             seq: number::read(row.get(0)?),
-            loop_id: row.get::<_, String>(1)?.into(),
+            run_id: row.get::<_, String>(1)?.into(),
             role: row.get(2)?,
             at: Timestamp::from_millis(number::read(row.get(3)?)),
             text: row.get(4)?,
@@ -273,7 +273,7 @@ pub(super) fn calls(
     rows: usize,
 ) -> Result<Vec<CallRow>, Error> {
     let mut statement = connection.prepare_cached(
-        "SELECT tool_calls.seq, loop_id, call_id, name, arguments, state, duration_ms FROM tool_calls \
+        "SELECT tool_calls.seq, run_id, call_id, name, arguments, state, duration_ms FROM tool_calls \
          JOIN sessions ON sessions.number = session WHERE sessions.id = ?1 AND tool_calls.seq > ?2 \
          ORDER BY tool_calls.seq, call_id LIMIT ?3",
     )?;
@@ -281,7 +281,7 @@ pub(super) fn calls(
     let calls = statement.query_map(values, |row| {
         Ok(CallRow {
             seq: number::read(row.get(0)?),
-            loop_id: row.get::<_, String>(1)?.into(),
+            run_id: row.get::<_, String>(1)?.into(),
             call_id: row.get::<_, String>(2)?.into(),
             name: row.get::<_, String>(3)?.into(),
             arguments: row.get(4)?,

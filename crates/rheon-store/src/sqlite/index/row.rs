@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::sqlite::names::stored_names;
-use rheon_types::{LoopId, MicroUsd, SessionId, Timestamp, ToolCallId, ToolName, Usage};
+use rheon_types::{MicroUsd, RunId, SessionId, Timestamp, ToolCallId, ToolName, Usage};
 
 stored_names! {
     /// How a session stands, by its last run.
@@ -121,7 +121,7 @@ pub struct EntryRow {
     /// The event.
     pub seq: u64,
     /// The run.
-    pub loop_id: LoopId,
+    pub run_id: RunId,
     /// Who said it.
     pub role: Role,
     /// When.
@@ -136,7 +136,7 @@ pub struct CallRow {
     /// The event that began it, or that refused it.
     pub seq: u64,
     /// The run.
-    pub loop_id: LoopId,
+    pub run_id: RunId,
     /// The call.
     pub call_id: ToolCallId,
     /// The tool.

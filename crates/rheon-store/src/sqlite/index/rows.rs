@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use rheon_types::{
-    AgentEvent, AgentMessage, Author, Event, LoopId, Message, MicroUsd, RunEnd, ToolCallId, ToolName, Usage,
+    AgentEvent, AgentMessage, Author, ContextEvent, Event, Message, MessageEvent, MicroUsd, ModelEvent,
+    RunEnd, RunEvent, RunId, ToolCallId, ToolEvent, ToolName, TurnEvent, Usage,
 };
 use serde_json::Value;
 
@@ -40,67 +41,42 @@ pub(super) enum Row {
 }
 
 /// The rows of an event, and the run that they belong to.
-pub(super) fn rows_of(event: &Event) -> (LoopId, Vec<Row>) {
+pub(super) fn rows_of(event: &Event) -> (RunId, Vec<Row>) {
     let rows = match &event.kind {
-        AgentEvent::AgentStart { model, .. } => {
+        AgentEvent::Run(RunEvent::Start { model, .. }) => {
             vec![Row::Status(Status::Unfinished), Row::Model(model.to_string())]
         }
-        AgentEvent::AgentEnd { output } => vec![Row::Status(Status::from(&output.end))],
-        AgentEvent::TurnStart { .. } => vec![Row::Turn],
-        AgentEvent::LlmStart { model, .. } => vec![Row::Model(model.to_string())],
-        AgentEvent::LlmEnd { usage, cost, .. } => vec![Row::Spent { usage: *usage, cost: *cost }],
-        AgentEvent::MessageEnd { message } => rows_of_message(message),
-        AgentEvent::CompactionEnd { summary: Some(summary), .. } => {
+        AgentEvent::Run(RunEvent::End { output }) => vec![Row::Status(Status::from(&output.end))],
+        AgentEvent::Turn(TurnEvent::Start { .. }) => vec![Row::Turn],
+        AgentEvent::Model(ModelEvent::Start { model, .. }) => vec![Row::Model(model.to_string())],
+        AgentEvent::Model(ModelEvent::End { usage, cost, .. }) => {
+            vec![Row::Spent { usage: *usage, cost: *cost }]
+        }
+        AgentEvent::Message(MessageEvent::End { message }) => rows_of_message(message),
+        AgentEvent::Context(ContextEvent::CompactionEnd { summary: Some(summary), .. }) => {
             entry(Role::Summary, summary, TEXT_BYTES_MAX)
         }
-        AgentEvent::ToolStart { call_id, name, args, .. } => vec![Row::CallStart {
+        AgentEvent::Tool(ToolEvent::Start { call_id, name, args, .. }) => vec![Row::CallStart {
             call_id: call_id.clone(),
             name: name.clone(),
             arguments: arguments_in_short(args),
         }],
-        AgentEvent::ToolEnd { call_id, name, is_error, duration_ms, .. } => vec![Row::CallEnd {
+        AgentEvent::Tool(ToolEvent::End { call_id, name, is_error, duration_ms, .. }) => vec![Row::CallEnd {
             call_id: call_id.clone(),
             name: name.clone(),
             state: if *is_error { CallState::Failed } else { CallState::Done },
             duration_ms: *duration_ms,
         }],
-        AgentEvent::ToolBlocked { call_id, name, .. } => vec![Row::CallEnd {
+        AgentEvent::Tool(ToolEvent::Blocked { call_id, name, .. }) => vec![Row::CallEnd {
             call_id: call_id.clone(),
             name: name.clone(),
             state: CallState::Blocked,
             duration_ms: 0,
         }],
-        AgentEvent::CompactionEnd { summary: None, .. }
-        | AgentEvent::TurnEnd { .. }
-        | AgentEvent::MessageStart { .. }
-        | AgentEvent::TextDelta { .. }
-        | AgentEvent::ThinkingDelta { .. }
-        | AgentEvent::ToolCallDelta { .. }
-        | AgentEvent::ToolUpdate { .. }
-        | AgentEvent::ToolProgress { .. }
-        | AgentEvent::ApprovalRequired { .. }
-        | AgentEvent::ApprovalResolved { .. }
-        | AgentEvent::PlanQueued { .. }
-        | AgentEvent::PlanResolved { .. }
-        | AgentEvent::ModeChanged { .. }
-        | AgentEvent::InputRejected { .. }
-        | AgentEvent::SubagentStart { .. }
-        | AgentEvent::SubagentEnd { .. }
-        | AgentEvent::ParallelStart { .. }
-        | AgentEvent::ParallelEnd { .. }
-        | AgentEvent::ContextUsage { .. }
-        | AgentEvent::CompactionWarning { .. }
-        | AgentEvent::CompactionStart { .. }
-        | AgentEvent::BudgetWarning { .. }
-        | AgentEvent::BudgetExceeded { .. }
-        | AgentEvent::Retry { .. }
-        | AgentEvent::Recovered { .. }
-        | AgentEvent::HookRun { .. }
-        | AgentEvent::TaskUpdate { .. }
-        | AgentEvent::Checkpoint { .. }
-        | AgentEvent::Error { .. } => Vec::new(),
+        _ => Vec::new(),
     };
-    (event.loop_id.clone(), rows)
+    // Facts of the session have rows of their own, which name no run.
+    (event.run_id.clone().unwrap_or_else(|| RunId::from("")), rows)
 }
 
 fn rows_of_message(message: &AgentMessage) -> Vec<Row> {

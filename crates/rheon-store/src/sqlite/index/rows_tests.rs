@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon_types::{AgentEvent, AgentMessage, Message, RunEnd, Timestamp};
+use rheon_types::{AgentEvent, AgentMessage, Message, MessageEvent, RunEnd, Timestamp, ToolEvent};
 use serde_json::json;
 
 use super::super::super::fixture_tests::{answered, ended, events, run, said, tool_said};
@@ -74,12 +74,12 @@ fn texts_are_cut_between_characters_at_their_caps() {
 
 #[test]
 fn arguments_are_kept_in_short() {
-    let short = |args| match rows(AgentEvent::ToolStart {
+    let short = |args| match rows(AgentEvent::Tool(ToolEvent::Start {
         call_id: "c".into(),
         name: "t".into(),
         args: Arc::new(args),
         effect: rheon_types::Effect::Pure,
-    })
+    }))
     .pop()
     {
         Some(Row::CallStart { arguments, .. }) => arguments,
@@ -93,7 +93,8 @@ fn arguments_are_kept_in_short() {
 #[test]
 fn a_note_of_the_run_is_no_title_and_what_has_no_text_is_no_entry() {
     let note = Message::note("be brief", Timestamp::default());
-    let rows_of_note = rows(AgentEvent::MessageEnd { message: Arc::new(AgentMessage::from(note)) });
+    let rows_of_note =
+        rows(AgentEvent::Message(MessageEvent::End { message: Arc::new(AgentMessage::from(note)) }));
     assert_eq!(rows_of_note, [Row::Entry { role: super::Role::Runtime, text: "be brief".into() }]);
     assert_eq!(rows(answered("")), []);
     assert_eq!(rows(said(" \n ")), [Row::Entry { role: super::Role::User, text: " \n ".into() }]);

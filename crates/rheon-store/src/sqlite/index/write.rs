@@ -1,6 +1,6 @@
 //! Rows go into the index: events of one session, in order, each once.
 
-use rheon_types::{Event, LoopId};
+use rheon_types::{Event, RunId};
 use rusqlite::{Connection, Error, OptionalExtension, params};
 
 use super::row::{CallState, SessionSource, Status};
@@ -93,11 +93,11 @@ impl<'a> Open<'a> {
         self.seq = event.seq;
         self.active_ms = stored(event.at.as_millis());
         self.created_ms.get_or_insert(self.active_ms);
-        let (loop_id, rows) = rows_of(event);
-        rows.into_iter().try_for_each(|row| self.put(&loop_id, row))
+        let (run_id, rows) = rows_of(event);
+        rows.into_iter().try_for_each(|row| self.put(&run_id, row))
     }
 
-    fn put(&mut self, loop_id: &LoopId, row: Row) -> Result<(), Error> {
+    fn put(&mut self, run_id: &RunId, row: Row) -> Result<(), Error> {
         match row {
             Row::Title(title) => {
                 if self.title.is_empty() {
@@ -113,30 +113,30 @@ impl<'a> Open<'a> {
                 self.turns = self.turns.saturating_add(1);
                 Ok(())
             }
-            Row::Model(model) => self.put_model(loop_id, model),
+            Row::Model(model) => self.put_model(run_id, model),
             Row::Entry { role, text } => {
                 let words = match segmented(&text) {
                     Cow::Borrowed(_) => None,
                     Cow::Owned(words) => Some(words),
                 };
                 self.execute(
-                    "INSERT INTO entries (session, seq, loop_id, role, at_ms, text, words) \
+                    "INSERT INTO entries (session, seq, run_id, role, at_ms, text, words) \
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                    params![self.number, stored(self.seq), loop_id.as_str(), role, self.active_ms, text, words],
+                    params![self.number, stored(self.seq), run_id.as_str(), role, self.active_ms, text, words],
                 )
             }
             Row::Spent { usage, cost } => {
-                let model = self.model_of(loop_id)?;
+                let model = self.model_of(run_id)?;
                 self.put_spent(&model, usage, cost)
             }
             Row::CallStart { call_id, name, arguments } => self.execute(
-                "INSERT INTO tool_calls (session, seq, loop_id, call_id, name, arguments, state, duration_ms) \
+                "INSERT INTO tool_calls (session, seq, run_id, call_id, name, arguments, state, duration_ms) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0) ON CONFLICT DO UPDATE SET seq = excluded.seq, \
                  name = excluded.name, arguments = excluded.arguments, state = excluded.state, duration_ms = 0",
                 params![
                     self.number,
                     stored(self.seq),
-                    loop_id.as_str(),
+                    run_id.as_str(),
                     call_id.as_str(),
                     name.as_str(),
                     arguments,
@@ -144,13 +144,13 @@ impl<'a> Open<'a> {
                 ],
             ),
             Row::CallEnd { call_id, name, state, duration_ms } => self.execute(
-                "INSERT INTO tool_calls (session, seq, loop_id, call_id, name, arguments, state, duration_ms) \
+                "INSERT INTO tool_calls (session, seq, run_id, call_id, name, arguments, state, duration_ms) \
                  VALUES (?1, ?2, ?3, ?4, ?5, '', ?6, ?7) ON CONFLICT DO UPDATE SET state = excluded.state, \
                  duration_ms = excluded.duration_ms",
                 params![
                     self.number,
                     stored(self.seq),
-                    loop_id.as_str(),
+                    run_id.as_str(),
                     call_id.as_str(),
                     name.as_str(),
                     state,
@@ -160,11 +160,11 @@ impl<'a> Open<'a> {
         }
     }
 
-    fn put_model(&mut self, loop_id: &LoopId, model: String) -> Result<(), Error> {
+    fn put_model(&mut self, run_id: &RunId, model: String) -> Result<(), Error> {
         self.execute(
-            "INSERT INTO runs (session, loop_id, model) VALUES (?1, ?2, ?3) \
+            "INSERT INTO runs (session, run_id, model) VALUES (?1, ?2, ?3) \
              ON CONFLICT DO UPDATE SET model = excluded.model",
-            params![self.number, loop_id.as_str(), model],
+            params![self.number, run_id.as_str(), model],
         )?;
         if self.models.len() < MODELS_MAX && !self.models.contains(&model) {
             self.models.push(model);
@@ -172,11 +172,11 @@ impl<'a> Open<'a> {
         Ok(())
     }
 
-    fn model_of(&self, loop_id: &LoopId) -> Result<String, Error> {
+    fn model_of(&self, run_id: &RunId) -> Result<String, Error> {
         let mut statement =
-            self.connection.prepare_cached("SELECT model FROM runs WHERE session = ?1 AND loop_id = ?2")?;
+            self.connection.prepare_cached("SELECT model FROM runs WHERE session = ?1 AND run_id = ?2")?;
         let model =
-            statement.query_row(params![self.number, loop_id.as_str()], |row| row.get(0)).optional()?;
+            statement.query_row(params![self.number, run_id.as_str()], |row| row.get(0)).optional()?;
         Ok(model.unwrap_or_default())
     }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use rheon_types::{
-    AgentEvent, AssistantMessage, Content, Effect, LoopId, Message, RunEnd, StopReason, Timestamp, ToolCall,
-    Usage,
+    AgentEvent, AssistantMessage, ChildEvent, Content, Effect, Message, RunEnd, RunId, StopReason, Timestamp,
+    ToolCall, ToolEvent, Usage,
 };
 use serde_json::{Value, json};
 
@@ -20,11 +20,11 @@ fn full_session() -> Session {
     desk.write("s.c.0", call_done("call", Some("k.c.0")));
     desk.write(
         "s.c.0",
-        rheon_types::AgentEvent::ParallelEnd {
+        rheon_types::AgentEvent::Child(ChildEvent::ParallelEnd {
             selected_loop_id: "s.c.0".into(),
             selected_index: 0,
             evaluation_usage: rheon_types::Usage::default(),
-        },
+        }),
     );
     desk.write("s.c.0", end(RunEnd::Rejected { rejection: "no".into() }, 1, 1));
     let mut session = desk.recorder.drain_completed().remove(0);
@@ -87,7 +87,7 @@ fn the_extras_of_a_loop_that_is_gone_go_with_it() {
     let mut value: Value = serde_json::from_slice(&text(&session, Extras::default())).unwrap();
     value["session"]["loops"][0]["color"] = json!("red");
     let extras = Extras::of(&serde_json::to_vec(&value).unwrap()).unwrap();
-    let id = LoopId::from("s.c.1");
+    let id = RunId::from("s.c.1");
     session.loops = vec![LoopRecord { loop_id: id, ..session.loops[0].clone() }];
     let rewritten = text(&session, extras);
     assert!(!String::from_utf8(rewritten.clone()).unwrap().contains("color"));
@@ -128,8 +128,12 @@ fn what_a_tool_call_may_hold_can_be_read_again() {
         });
         session.loops[0].messages = vec![Arc::new(message.into())];
         let args = Arc::new(arguments.clone());
-        let kind =
-            AgentEvent::ToolStart { call_id: "call".into(), name: "t".into(), args, effect: Effect::Pure };
+        let kind = AgentEvent::Tool(ToolEvent::Start {
+            call_id: "call".into(),
+            name: "t".into(),
+            args,
+            effect: Effect::Pure,
+        });
         let fact = LoopFact { seq: 9, at: Timestamp::default(), kind };
         session.loops[0].events = vec![LoopEvent::Known(fact)];
         let text = text(&session, Extras::default());

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon_types::{LoopId, SessionId, Tool as _, ToolCallId, ToolContext, ToolName};
+use rheon_types::{RunId, SessionId, Tool as _, ToolCallId, ToolContext, ToolName};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -82,7 +82,7 @@ async fn places() -> Vec<Place> {
 
 async fn bash(session: &Arc<BashSession>, command: &str) -> String {
     let call = (ToolCallId::from("call-1"), ToolName::from("bash"));
-    let ids = (SessionId::from("session-1"), LoopId::from("loop-1"));
+    let ids = (SessionId::from("session-1"), RunId::from("loop-1"));
     let context = ToolContext::new(call, ids, CancellationToken::new(), None);
     let result = Bash(Arc::clone(session)).execute(Arc::new(json!({ "command": command })), context).await;
     result.map_or_else(|error| format!("{}: {error}", error.kind()), |result| result.as_text())

@@ -1,0 +1,355 @@
+//! The groups of events: what can happen to a run, a turn, a model call, a message, a tool call and so on.
+//!
+//! Each group is tagged in JSON by `type` with the dotted name, so a group reads and writes the same object as
+//! [`AgentEvent`](super::AgentEvent) does.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{
+    ApprovalRequest, ChildRef, CompactionTrigger, Ledger, Notice, PermissionDecision, PermissionMode,
+    QueuedChange, Reserved, Responder, RulesChange, RunSettings, Scope, TaskItem, ToolSetInUse,
+};
+use crate::history::History;
+use crate::hook_point::HookPoint;
+use crate::id::{AgentId, ApprovalId, RunId, ToolCallId, ToolName};
+use crate::message::AgentMessage;
+use crate::outcome::{AgentOutput, ContinuationKind, TurnTrigger};
+use crate::request::{DeltaText, ThinkingLevel};
+use crate::stop::StopReason;
+use crate::tool::{Effect, ToolResult};
+use crate::usage::{MicroUsd, Usage};
+use crate::window::WindowCut;
+
+/// Declares one group: its enum, the dotted names it reads and writes, and the name of each event.
+macro_rules! group {
+    (
+        $(#[$meta:meta])*
+        $group:ident {
+            $(
+                $(#[doc = $doc:literal])*
+                $([doc alias $alias:literal])?
+                $([formerly $former:literal])?
+                $name:literal $variant:ident { $($fields:tt)* }
+            )*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+        #[serde(tag = "type")]
+        #[non_exhaustive]
+        #[allow(
+            missing_docs,
+            reason = "the fields say what the variant's line says; repeating it would only be noise"
+        )]
+        pub enum $group {
+            $(
+                $(#[doc = $doc])*
+                $(#[doc(alias = $alias)])?
+                #[serde(rename = $name $(, alias = $former)?)]
+                $variant { $($fields)* },
+            )*
+        }
+
+        impl $group {
+            /// The dotted names of this group, those of earlier versions included.
+            pub(super) const NAMES: &'static [&'static str] = &[$($name, $($former,)?)*];
+
+            /// The dotted name, as in the JSON `type`.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant { .. } => $name,)*
+                }
+            }
+        }
+    };
+}
+
+group! {
+    /// What happens to a run as a whole.
+    RunEvent {
+        /// A run begins.
+        [doc alias "AgentStart"]
+        "agent.start" Start {
+            agent_id: AgentId,
+            #[serde(default, alias = "parent_loop_id", skip_serializing_if = "Option::is_none")]
+            parent_run_id: Option<RunId>,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            continuation: Option<ContinuationKind>,
+            model: Arc<str>,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::metadata()"))]
+            metadata: Option<Arc<Value>>,
+            /// What the run obeyed; absent in logs of before this was kept.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            settings: Option<Arc<RunSettings>>,
+            /// The conversation that the run began with, where the log before it says something else: one that came from
+            /// outside, was restored or forgotten.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::conversation()"))]
+            history: Option<History>,
+            /// What lay over that conversation when the run began.
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+            cuts: Vec<WindowCut>,
+        }
+        /// A run is over; always the last event of its run.
+        [doc alias "AgentEnd"]
+        "agent.end" End { output: Arc<AgentOutput> }
+        /// An input filter rejected a message.
+        "input.rejected" InputRejected { reason: String }
+        /// A hook ran.
+        "hook.run" Hook {
+            hook: String,
+            point: HookPoint,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            veto: Option<String>,
+            duration_ms: u64,
+            /// The call it was about, where it was about one.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            call_id: Option<ToolCallId>,
+            /// The arguments it put in place of the model's.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::metadata()"))]
+            arguments: Option<Arc<Value>>,
+        }
+        /// Something went wrong that the user should know about.
+        "error" Error { message: String }
+    }
+}
+
+group! {
+    /// What happens to a turn.
+    TurnEvent {
+        /// A turn begins.
+        [doc alias "TurnStart"]
+        "turn.start" Start { turn_index: u32, triggered_by: TurnTrigger }
+        /// A turn is over. `message` is the model's answer, absent if the turn ended before the model was called.
+        [doc alias "TurnEnd"]
+        "turn.end" End {
+            turn_index: u32,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            message: Option<Arc<AgentMessage>>,
+            #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+            tool_results: Vec<Arc<AgentMessage>>,
+            usage: Usage,
+        }
+    }
+}
+
+group! {
+    /// What happens to a model call.
+    ModelEvent {
+        /// The model is called; `tokens_estimate` is the estimated length of the prompt.
+        [doc alias "LlmStart"]
+        "llm.start" Start {
+            model: Arc<str>,
+            tokens_estimate: u64,
+            /// What was set aside of the budget for it. Without an end it counts as spent.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            reserved: Option<Reserved>,
+        }
+        /// The model call is over.
+        [doc alias "LlmEnd"]
+        "llm.end" End {
+            usage: Usage,
+            stop_reason: StopReason,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            cost: Option<MicroUsd>,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            first_token_ms: Option<u64>,
+            duration_ms: u64,
+        }
+        /// A model call failed and is tried again after a pause.
+        "resilience.retry" Retry { attempt: u32, attempts_max: u32, delay_ms: u64, cause: String }
+        /// A model call succeeded after failures.
+        "resilience.recovered" Recovered { attempts: u32 }
+    }
+}
+
+group! {
+    /// What happens to a message of the conversation.
+    MessageEvent {
+        /// A message begins. An assistant's is empty here; its text follows as deltas.
+        [doc alias "MessageStart"]
+        "message.start" Start { message: Arc<AgentMessage> }
+        /// A message is complete.
+        [doc alias "MessageEnd"]
+        "message.end" End { message: Arc<AgentMessage> }
+        /// Live: the model wrote text.
+        [doc alias "MessageUpdate"]
+        "text.delta" TextDelta { delta: DeltaText }
+        /// Live: the model thought.
+        "thinking.delta" ThinkingDelta { delta: DeltaText }
+        /// Live: the model wrote arguments of a tool call. The first delta of a call may be empty.
+        "tool_call.delta" ToolCallDelta { call_id: ToolCallId, name: ToolName, delta: DeltaText }
+    }
+}
+
+group! {
+    /// What happens to a tool call.
+    ToolEvent {
+        /// A tool is about to run. This is the intent that a store keeps before the effect.
+        [doc alias "ToolExecutionStart"]
+        "tool.start" Start {
+            call_id: ToolCallId,
+            name: ToolName,
+            #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::shared_json()"))]
+            args: Arc<Value>,
+            /// What the tool does to the world: whether it may be repeated if its end is never known.
+            #[serde(default)]
+            effect: Effect,
+        }
+        /// Live: a partial result.
+        [doc alias "ToolExecutionUpdate"]
+        "tool.update" Update { call_id: ToolCallId, name: ToolName, partial: Arc<ToolResult> }
+        /// Live: a line of status.
+        [doc alias "ProgressMessage"]
+        "tool.progress" Progress { call_id: ToolCallId, name: ToolName, text: String }
+        /// A tool is done.
+        [doc alias "ToolExecutionEnd"]
+        "tool.end" End {
+            call_id: ToolCallId,
+            name: ToolName,
+            result: Arc<ToolResult>,
+            is_error: bool,
+            duration_ms: u64,
+            #[serde(default, alias = "child_loop_id", skip_serializing_if = "Option::is_none")]
+            child_run_id: Option<RunId>,
+        }
+        /// A tool call will not run.
+        "tool.blocked" Blocked { call_id: ToolCallId, name: ToolName, reason: String }
+    }
+}
+
+group! {
+    /// What happens to an approval.
+    ApprovalEvent {
+        /// A person or program has to decide whether a tool may run.
+        [doc alias "PermissionRequired"]
+        "approval.required" Required { request: Arc<ApprovalRequest> }
+        /// It is decided.
+        "approval.resolved" Resolved {
+            request_id: ApprovalId,
+            decision: PermissionDecision,
+            scope: Scope,
+            by: Responder,
+            /// The arguments that the answer put in place of those that were asked about.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::metadata()"))]
+            arguments: Option<Arc<Value>>,
+        }
+    }
+}
+
+group! {
+    /// What is planned: changes that wait for approval, and the task list.
+    PlanEvent {
+        /// Plan mode: a change waits instead of running.
+        "plan.queued" Queued { change: Arc<QueuedChange> }
+        /// A waiting change was approved or dropped.
+        "plan.resolved" Resolved { call_id: ToolCallId, decision: PermissionDecision }
+        /// The task list changed.
+        "task.update" Tasks {
+            #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+            items: Vec<TaskItem>,
+        }
+    }
+}
+
+group! {
+    /// What happens to runs that this run started.
+    ChildEvent {
+        /// A sub-agent begins.
+        "subagent.start" Start { child: Arc<ChildRef>, task: String }
+        /// A sub-agent is done.
+        "subagent.end" End { child: Arc<ChildRef>, summary: String, usage: Usage, is_error: bool }
+        /// Several runs of one prompt begin.
+        [doc alias "ParallelLoopStart"]
+        "parallel.start" ParallelStart {
+            #[serde(alias = "loop_ids")]
+            #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+            run_ids: Vec<RunId>,
+        }
+        /// One of them was selected.
+        [doc alias "ParallelLoopEnd"]
+        "parallel.end" ParallelEnd {
+            #[serde(alias = "selected_loop_id")]
+            selected_run_id: RunId,
+            selected_index: u32,
+            evaluation_usage: Usage,
+        }
+    }
+}
+
+group! {
+    /// What the model sees: how full its window is, compactions, and the tools it is offered.
+    ContextEvent {
+        /// How full the model's window is.
+        "context.usage" Usage { tokens_used: u64, tokens_window: u64 }
+        /// The tools that the model is offered from here on, where they differ from the turn before.
+        "context.tools" Tools { set: Arc<ToolSetInUse> }
+        /// The window is filling up.
+        "compaction.warning" CompactionWarning { tokens_used: u64, tokens_window: u64 }
+        /// A compaction begins.
+        "compaction.start" CompactionStart { trigger: CompactionTrigger, tokens_before: u64 }
+        /// A compaction is done.
+        "compaction.end" CompactionEnd {
+            messages_dropped: u32,
+            tokens_before: u64,
+            tokens_after: u64,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            summary: Option<String>,
+            /// All that lies over the conversation from now on.
+            #[serde(default)]
+            #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+            cuts: Vec<WindowCut>,
+            /// What a model used to write the summary.
+            #[serde(default)]
+            usage: Usage,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            cost: Option<MicroUsd>,
+        }
+    }
+}
+
+group! {
+    /// What happens to the budget.
+    BudgetEvent {
+        /// The budget is nearly spent.
+        "budget.warning" Warning { ledger: Arc<Ledger> }
+        /// The budget is spent.
+        "budget.exceeded" Exceeded { ledger: Arc<Ledger> }
+        /// The caps of the budget changed.
+        "budget.changed" Changed { ledger: Arc<Ledger> }
+    }
+}
+
+group! {
+    /// Facts about the session. They may stand between runs, and a resumed session restores them.
+    SessionEvent {
+        /// The model that answers from now on.
+        "session.model" Model {
+            /// The whole name, `vendor/model`.
+            model: Arc<str>,
+            /// How much it thinks, where that was set.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            thinking: Option<ThinkingLevel>,
+        }
+        /// The permission mode from now on.
+        [doc alias "ModeChanged"]
+        [formerly "mode.changed"]
+        "session.mode" Mode { mode: PermissionMode }
+        /// Permission rules of this session were added, replaced or removed.
+        "session.rules" Rules { change: Arc<RulesChange> }
+        /// The title of the session.
+        "session.title" Title { title: String }
+        /// Something the user should know.
+        "session.notice" Notice { notice: Arc<Notice> }
+        /// The state of the workspace was saved.
+        "checkpoint" Checkpoint { id: String, label: String }
+    }
+}
