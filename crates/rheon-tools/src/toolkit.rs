@@ -3,6 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use rheon_policy::known;
+use rheon_policy::{Access, Workspace};
+use rheon_policy::{HeldCommands, Policy, PolicyError, PolicyGate, RuleSink};
+use rheon_sandbox::TemporaryFolder;
+use rheon_sandbox::process::{Environment, STANDARD_VARIABLES};
+use rheon_sandbox::{Boundary, Level, Network, Programs, Requirement, Sandbox, SandboxError, Sight};
 use rheon_types::{Clock, Hook, Tool};
 
 use crate::builtin::bash::{BashSession, BashSettings, bash_tools};
@@ -11,13 +17,7 @@ use crate::builtin::{
 };
 use crate::files::{Reach, Workshop};
 use crate::memory::Watch;
-use crate::policy::names::known;
-use crate::policy::{HeldCommands, Policy, PolicyError, PolicyGate, RuleSink};
-use crate::process::{Environment, STANDARD_VARIABLES};
-use crate::sandbox::{Boundary, Level, Network, Programs, Requirement, Sandbox, SandboxError, Sight};
 use crate::skills::SkillSet;
-use crate::temporary::TemporaryFolder;
-use crate::workspace::{Access, Workspace};
 
 /// What a toolkit is made of.
 pub struct ToolkitSettings {
@@ -96,7 +96,7 @@ impl Toolkit {
     pub async fn new(settings: ToolkitSettings) -> Result<Self, ToolkitError> {
         let workspace = settings.policy.workspace()?;
         let home = settings.policy.places().home.clone();
-        let boundary = Boundary::new(&workspace).with_network(settings.network);
+        let boundary = Boundary::new(workspace.roots()).with_network(settings.network);
         let boundary = match &home {
             Some(home) => boundary.with_keys_hidden(home),
             None => boundary,

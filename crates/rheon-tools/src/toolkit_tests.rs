@@ -1,10 +1,10 @@
 //! What the standard tools cost: their words go with every request.
 
+use rheon_policy::Places;
 use rheon_testkit::TestClock;
 use serde_json::json;
 
 use super::*;
-use crate::policy::Places;
 use crate::skills::{Origin, SkillFolder};
 
 /// What the names, descriptions and schemas may have together, as JSON.

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase")]
 pub enum HookPoint {
     /// Before `agent.start`.
-    #[doc(alias = "BeforeLoop")]
+    #[doc(alias = "BeforeRun")]
     #[serde(alias = "beforeLoop")]
     BeforeRun,
     /// After `agent.end`.
-    #[doc(alias = "AfterLoop")]
+    #[doc(alias = "AfterRun")]
     #[serde(alias = "afterLoop")]
     AfterRun,
     /// Before `turn.start`.

@@ -6,8 +6,8 @@ use std::error::Error;
 use std::sync::Arc;
 
 use rheon::ToolCall;
+use rheon::policy::{Document, Places, Policy, PolicyGate, PolicySource, Shell, Source, Trust};
 use rheon::prelude::*;
-use rheon::tools::policy::{Document, Places, Policy, PolicyGate, PolicySource, Shell, Source, Trust};
 
 const SETTINGS: &str = r#"{
   "permissions": {

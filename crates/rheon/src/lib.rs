@@ -170,7 +170,9 @@ pub use resolved::WithModel;
 pub use rheon_agent::*;
 #[doc(inline)]
 pub use rheon_macros::Tool;
+pub use rheon_policy as policy;
 pub use rheon_providers as providers;
+pub use rheon_sandbox as sandbox;
 pub use rheon_store as store;
 pub use rheon_tools as tools;
 pub use rheon_types as types;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rheon_agent::{AgentBuilder, SystemClock};
-use rheon_tools::policy::{Places, Policy};
+use rheon_policy::{Places, Policy};
 use rheon_tools::{Toolkit, ToolkitError, ToolkitSettings};
 
 /// Gives an agent the standard tools.

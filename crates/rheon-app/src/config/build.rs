@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rheon_agent::{Compaction, Effort, ExecutionLimits, WindowSettings};
+use rheon_policy::HeldCommands;
+use rheon_sandbox::{Level, Network, Requirement};
 use rheon_store::checkpoint::Limits;
-use rheon_tools::policy::HeldCommands;
-use rheon_tools::sandbox::{Level, Network, Requirement};
 use rheon_types::MicroUsd;
 
 use super::entry::Value;

@@ -1,6 +1,6 @@
 //! What a layer says, checked against the table of keys: every key is known and every value fits.
 
-use rheon_tools::policy::{Rule, RuleEntry, advice};
+use rheon_policy::{Rule, RuleEntry, advice};
 use rheon_types::MicroUsd;
 
 use super::entry::{Entry, Standing, Value};
@@ -241,7 +241,7 @@ pub(super) fn money(number: &str) -> Result<MicroUsd, String> {
 }
 
 /// `{ rule = "...", match = [...], not_match = [...] }`.
-fn rule_with_examples(list: rheon_tools::policy::List, table: &[(String, Node)]) -> Result<Value, Misfit> {
+fn rule_with_examples(list: rheon_policy::List, table: &[(String, Node)]) -> Result<Value, Misfit> {
     let (mut rule, mut matching, mut not_matching) = (None, Vec::new(), Vec::new());
     for (key, node) in table {
         match (key.as_str(), &node.kind) {

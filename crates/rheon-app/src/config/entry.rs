@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rheon_tools::policy::{RuleEntry, visible};
+use rheon_policy::{RuleEntry, visible};
 use rheon_types::MicroUsd;
 use secrecy::SecretString;
 

@@ -3,8 +3,8 @@
 use std::os::unix::fs::symlink;
 
 use expect_test::expect;
-use rheon_tools::policy::{Places, Policy, Shell};
-use rheon_tools::sandbox::{Network, Requirement};
+use rheon_policy::{Places, Policy, Shell};
+use rheon_sandbox::{Network, Requirement};
 
 use super::fixtures::Place;
 use super::load::Config;

@@ -1,6 +1,6 @@
 //! `Key`: one row of the table of keys: what it takes, and what a project may do with it.
 
-use rheon_tools::policy::List;
+use rheon_policy::List;
 
 /// One key, or with `*` at the end all keys of a table.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! The table of keys.
 
-use rheon_tools::policy::List;
+use rheon_policy::List;
 
 use super::key::{Key, ProjectMay, Takes};
 

@@ -1,6 +1,6 @@
 //! The rules of every layer, as the policy takes them.
 
-use rheon_tools::policy::{Document, List, PolicySource, RuleEntry, Source, Trust};
+use rheon_policy::{Document, List, PolicySource, RuleEntry, Source, Trust};
 use rheon_types::event::PermissionMode;
 
 use super::entry::{Entry, Value};

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use rheon_agent::{Effort, ExecutionLimits, WindowSettings};
+use rheon_policy::{HeldCommands, PolicySource, Trust};
 use rheon_providers::Vendors;
+use rheon_sandbox::{Network, Requirement};
 use rheon_tools::hooks::HookSettings;
-use rheon_tools::policy::{HeldCommands, PolicySource, Trust};
-use rheon_tools::sandbox::{Network, Requirement};
 use rheon_types::MicroUsd;
 use secrecy::SecretString;
 
@@ -103,7 +103,7 @@ fn lesser<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     }
 }
 
-/// What may run. [`rheon_tools::policy::Policy::new`] takes both.
+/// What may run. [`rheon_policy::Policy::new`] takes both.
 #[derive(Debug, Clone)]
 pub struct PermissionSettings {
     /// The rules of every layer that has some, strongest layer first.

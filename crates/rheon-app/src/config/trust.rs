@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rheon_tools::hooks::HookSettings;
-use rheon_tools::trust::{
+use rheon_policy::trust::{
     ProjectContent, ProjectHooks, ReadFile, Trust, TrustError, TrustStore, load_project_hooks_with,
     sealed_hooks,
 };
+use rheon_tools::hooks::HookSettings;
 
 use super::hooks::hooks;
 use super::inputs::{ConfigInputs, TrustChoice};
@@ -79,7 +79,7 @@ impl ProjectReview {
             }
         };
         let named: Vec<String> =
-            items.iter().take(NAMES_MAX).map(|path| rheon_tools::policy::visible(path).to_string()).collect();
+            items.iter().take(NAMES_MAX).map(|path| rheon_policy::visible(path).to_string()).collect();
         match items.len().saturating_sub(NAMES_MAX) {
             0 => named.join(", "),
             more => format!("{} and {more} more", named.join(", ")),

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use rheon_policy::trust::Trust;
 use rheon_tools::commands::{CommandError, CommandFolder, CommandSet, FillError, Part, SlashCommand};
 use rheon_tools::skills::{Origin, SkillFolder, SkillSet};
-use rheon_tools::trust::Trust;
 
 use super::warning::ContextWarning;
 

@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use rheon_providers::ResolvedModel;
 use rheon_providers::scripted::{Scenario, ScriptedProvider};
+use rheon_sandbox::SandboxError;
 use rheon_tools::ToolkitError;
 use rheon_tools::hooks::SessionEndReason;
-use rheon_tools::sandbox::SandboxError;
 use rheon_types::{
     AgentEvent, AgentOutput, Client as _, Command, Content, Event, MessageEvent, ModelInfo, Provider,
     RunEvent, SessionId,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rheon_tools::sandbox::{Level, Report, Requirement, Verdict};
+use rheon_sandbox::{Level, Report, Requirement, Verdict};
 
 use super::check::Check;
 use crate::config::Config;

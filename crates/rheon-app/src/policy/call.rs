@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rheon_tools::policy::{advice, tool_name};
+use rheon_policy::{advice, tool_name};
 use rheon_types::ToolCall;
 use serde_json::{Map, Value};
 

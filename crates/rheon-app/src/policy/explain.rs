@@ -1,6 +1,6 @@
 //! What is decided about a call, and why, without running it.
 
-use rheon_tools::policy::Explanation;
+use rheon_policy::Explanation;
 use rheon_types::{Effect, ToolCall};
 
 use crate::config::Config;

@@ -6,7 +6,7 @@ mod rules;
 
 pub use call::{CallError, typed_call};
 pub use explain::explain;
-pub use rheon_tools::policy::{
+pub use rheon_policy::{
     Because, Decision, Explanation, List, Part, Source, advice, mode_name, nearest, visible,
 };
 pub use rules::{CheckedRule, check_rules};

@@ -1,6 +1,6 @@
 //! The rules of all sources, each tried on its own examples.
 
-use rheon_tools::policy::{Document, List, Places, Policy, PolicySource, RuleEntry, Shell, Source, Trust};
+use rheon_policy::{Document, List, Places, Policy, PolicySource, RuleEntry, Shell, Source, Trust};
 
 use crate::config::Config;
 use crate::session::Surroundings;

@@ -1,6 +1,6 @@
 //! What of an open session can become something else.
 
-use rheon_tools::policy::{List, RuleChange};
+use rheon_policy::{List, RuleChange};
 use rheon_types::ThinkingLevel;
 use rheon_types::event::Scope;
 

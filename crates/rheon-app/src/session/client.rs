@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use futures::Stream;
 use rheon_agent::{Agent, AgentError, Answerer, Prompt, RunStream};
-use rheon_tools::policy::PolicyGate;
+use rheon_policy::PolicyGate;
 use rheon_types::{BoxFuture, Client, ClientError, Command, Content, Event, EventStream};
 use tokio::sync::mpsc;
 

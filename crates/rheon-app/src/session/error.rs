@@ -1,9 +1,9 @@
 //! Why a session cannot be opened.
 
 use rheon_agent::BuildError;
+use rheon_policy::PolicyError;
 use rheon_providers::RegistryError;
 use rheon_tools::ToolkitError;
-use rheon_tools::policy::PolicyError;
 use rheon_types::ProviderError;
 
 use crate::keeping::KeepingError;

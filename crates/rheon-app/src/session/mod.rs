@@ -23,7 +23,7 @@ pub use notice::{SessionNotice, Tell};
 pub use open::{Extras, GivenModel, Observer, OpenSession, Opening, Which};
 pub use preview::{Preview, WINDOW_ASSUMED, toolkit};
 pub use rheon_agent::schema_problem;
+pub use rheon_sandbox::remove_temporary_folders;
 pub use rheon_tools::hooks::SessionEndReason;
-pub use rheon_tools::remove_temporary_folders;
 pub use services::{registry, variables};
 pub use spent::Spent;

@@ -1,7 +1,7 @@
 //! `Preview`: what a session would be told and could do here. No model is asked, and nothing of it is kept.
 
 use rheon_agent::{ContextReport, TokenCounter};
-use rheon_tools::sandbox::Requirement;
+use rheon_sandbox::Requirement;
 use rheon_tools::skills::SkillSet;
 use rheon_tools::{Toolkit, ToolkitError};
 use rheon_types::SessionId;

@@ -6,12 +6,12 @@ use std::time::Duration;
 use rheon_agent::{
     Agent, AgentBuilder, BudgetPool, Caps, Effort, ExecutionLimits, TokenCounter, base_prompt,
 };
+use rheon_policy::{Places, Policy, Shell, UserRules};
 use rheon_providers::{Registry, ResolvedModel};
 use rheon_tools::builtin::AddressRule;
 use rheon_tools::hooks::{
     CommandHooks, HookContext, HookEnvironment, HookMessage, HookSettings, SessionSource,
 };
-use rheon_tools::policy::{Places, Policy, Shell, UserRules};
 use rheon_tools::skills::SkillSet;
 use rheon_tools::{Toolkit, ToolkitSettings};
 use rheon_types::SessionId;
@@ -108,7 +108,7 @@ pub(super) async fn toolkit(
         let sink = UserRules::new(file, move |problem| {
             on_failure(SessionNotice::Policy(problem.to_owned()));
         });
-        Arc::new(sink) as Arc<dyn rheon_tools::policy::RuleSink>
+        Arc::new(sink) as Arc<dyn rheon_policy::RuleSink>
     });
     let toolkit = Toolkit::new(ToolkitSettings {
         variables: surroundings.environment.texts().collect(),

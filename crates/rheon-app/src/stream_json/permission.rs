@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use rheon_policy::{List, RuleChange};
 use rheon_store::claude::call_id_on_the_wire;
 use rheon_tools::hooks::{from_hooks, suggestions};
-use rheon_tools::policy::{List, RuleChange};
 use rheon_types::ToolCall;
 use rheon_types::event::{
     ApprovalRequest, PermissionDecision, PermissionMode, PermissionResponse, Scope, Subject, UserQuestion,

@@ -10,8 +10,8 @@ use rheon_app::context::{
     SessionStart,
 };
 use rheon_app::keeping::{Environment, Persistence};
+use rheon_policy::trust::{ProjectContent, TrustStore};
 use rheon_tools::commands::Part;
-use rheon_tools::trust::{ProjectContent, TrustStore};
 
 use crate::ground::{Ground, TODAY, says};
 

@@ -6,6 +6,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
+use rheon_policy::Workspace;
+use rheon_sandbox::process::{Environment, OutputLimits, Spill};
+use rheon_sandbox::{Boundary, Level, OwnNamespaces, Programs, Remembered, Requirement, Sandbox};
 use rheon_types::{
     RunId, SessionId, Tool, ToolCallId, ToolContext, ToolError, ToolName, ToolReporter, ToolResult,
 };
@@ -14,9 +17,6 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use super::{Bash, BashKill, BashOutput, BashSession, BashSettings};
-use crate::process::{Environment, OutputLimits, Spill};
-use crate::sandbox::{Boundary, Level, OwnNamespaces, Programs, Remembered, Requirement, Sandbox};
-use crate::workspace::Workspace;
 
 struct Place {
     folder: TempDir,
@@ -30,7 +30,7 @@ async fn place() -> Place {
     fs::create_dir_all(root.join("sub")).unwrap();
     fs::create_dir(folder.path().join("saved")).unwrap();
     let workspace = Workspace::new(&root).unwrap();
-    let boundary = Boundary::new(&workspace);
+    let boundary = Boundary::new(workspace.roots());
     let sandbox = match Sandbox::choose(Requirement::default(), boundary.clone()).await {
         Ok(sandbox) => sandbox,
         Err(_) => Sandbox::choose(Requirement::NoSandbox, boundary).await.unwrap(),
@@ -397,7 +397,8 @@ async fn the_level_is_told_to_the_model_where_it_is_weak() {
     let folder = tempfile::tempdir().unwrap();
     let workspace = Workspace::new(folder.path()).unwrap();
     let said = async |programs: Programs, requirement: Requirement| {
-        let sandbox = Sandbox::choose_with(programs, requirement, Boundary::new(&workspace)).await.ok()?;
+        let sandbox =
+            Sandbox::choose_with(programs, requirement, Boundary::new(workspace.roots())).await.ok()?;
         let environment = Environment::rebuilt([], &[]);
         let output = BashSettings::output_in(folder.path());
         let settings = BashSettings { workspace: workspace.clone(), sandbox, environment, output };
@@ -462,7 +463,7 @@ async fn a_remembered_sandbox_that_starts_nothing_is_told_and_forgotten() {
     let workspace = Workspace::new(&path.join("workspace")).unwrap();
     let memory = path.join("state/sandbox.json");
     let choose = || {
-        let boundary = Boundary::new(&workspace);
+        let boundary = Boundary::new(workspace.roots());
         Sandbox::choose_remembered(programs.clone(), Requirement::NoSandbox, boundary, Some(&memory))
     };
     assert_eq!(choose().await.unwrap().remembered(), &Remembered::Written);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ignore::{DirEntry, WalkBuilder};
+use rheon_policy::{Access, Shown};
 use rheon_types::{BoxFuture, Effect, Tool, ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,6 @@ use serde_json::{Value, json};
 
 use crate::builtin::call::{arguments, blocking, schema};
 use crate::files::{FileError, Hidden, Workshop};
-use crate::workspace::{Access, Shown};
 
 /// How many entries are given.
 const ENTRIES_MAX: usize = 1_000;

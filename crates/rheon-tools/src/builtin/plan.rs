@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use rheon_policy::PolicyGate;
 use rheon_types::event::{PermissionDecision, PermissionMode, PermissionResponse, QueuedChange, Subject};
 use rheon_types::{BoxFuture, Effect, Tool, ToolContext, ToolError, ToolNews, ToolResult};
 use schemars::JsonSchema;
@@ -10,7 +11,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::builtin::call::{arguments, ask, clipped, schema};
-use crate::policy::PolicyGate;
 
 /// How many characters a plan may have.
 const PLAN_CHARACTERS_MAX: usize = 50_000;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use expect_test::expect;
+use rheon_policy::{Document, Places, Policy, PolicyGate, PolicySource, Shell, Source, Trust};
 use rheon_types::event::{PermissionMode, PermissionResponse};
 use rheon_types::{Answer, Effect, Gate, GateRequest, Tool, ToolCall, Verdict};
 use serde_json::json;
 
 use crate::builtin::person::{Person, yes};
 use crate::builtin::{AskUser, Plan};
-use crate::policy::{Document, Places, Policy, PolicyGate, PolicySource, Shell, Source, Trust};
 
 struct World {
     _folder: tempfile::TempDir,

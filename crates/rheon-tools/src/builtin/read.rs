@@ -9,6 +9,7 @@ use std::io::{BufReader, Read as _, Seek};
 use std::sync::Arc;
 
 use base64::Engine;
+use rheon_policy::Access;
 use rheon_types::{BoxFuture, Content, Effect, Tool, ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,7 +17,6 @@ use serde_json::{Value, json};
 
 use crate::builtin::call::{arguments, blocking, schema};
 use crate::files::{Fingerprint, Loaded, Spot, Stamp, Workshop, foreign};
-use crate::workspace::Access;
 use image::ImageKind;
 use page::{Page, Range, Stop};
 

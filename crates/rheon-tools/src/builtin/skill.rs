@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ignore::WalkBuilder;
+use rheon_policy::Shown;
 use rheon_types::{BoxFuture, Effect, Tool, ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,7 +13,6 @@ use serde_json::{Value, json};
 
 use crate::builtin::call::{arguments, blocking, clipped, schema};
 use crate::skills::{Invocation, Skill, SkillSet};
-use crate::workspace::Shown;
 
 /// What stands in a skill's text for the arguments of the call.
 const PLACEHOLDER: &str = "$ARGUMENTS";

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use rheon_policy::Workspace;
 use rheon_testkit::TestClock;
 use rheon_types::ToolContext;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::files::Workshop;
-use crate::workspace::Workspace;
 
 /// A folder with these files.
 pub(super) fn folder(files: &[(&str, &str)]) -> TempDir {

@@ -9,10 +9,10 @@ use std::time::Duration;
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::TypesBuilder;
 use ignore::{DirEntry, WalkBuilder};
+use rheon_policy::Access;
 use rheon_types::{ToolContext, ToolError};
 
 use crate::files::{Entry, Folder, Hidden, Missing, Workshop};
-use crate::workspace::Access;
 
 /// Where a search goes.
 pub(super) struct Ground {

@@ -267,10 +267,10 @@ async fn on_a_full_disk_the_old_file_stays_whole_and_nothing_is_left_behind() {
         told(Write::new(stage.workshop.clone()), json!({ "path": "small/a", "content": "new\n" })).await;
     assert!(said.starts_with("replaced small/a"), "{said}");
     // The same for what the user trusts: nothing half written, and the old word still counts.
-    let store = crate::trust::TrustStore::open(stage.at("small/trust.json")).unwrap();
+    let store = rheon_policy::trust::TrustStore::open(stage.at("small/trust.json")).unwrap();
     let project = tempfile::tempdir().unwrap();
     std::fs::write(project.path().join(".mcp.json"), "{}").unwrap();
-    let content = crate::trust::ProjectContent::gather(project.path()).unwrap();
+    let content = rheon_policy::trust::ProjectContent::gather(project.path()).unwrap();
     store.grant(&content).unwrap();
     stage.put("small/filling", "x");
     let filling = std::fs::File::options().write(true).open(stage.at("small/filling")).unwrap();
@@ -280,7 +280,7 @@ async fn on_a_full_disk_the_old_file_stays_whole_and_nothing_is_left_behind() {
     }
     let other = tempfile::tempdir().unwrap();
     std::fs::write(other.path().join(".mcp.json"), "{}").unwrap();
-    let granted = store.grant(&crate::trust::ProjectContent::gather(other.path()).unwrap());
+    let granted = store.grant(&rheon_policy::trust::ProjectContent::gather(other.path()).unwrap());
     assert!(granted.unwrap_err().to_string().contains("No space left"));
     assert!(store.check(&content).unwrap().is_trusted());
 }

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use rheon_policy::Shown;
+
 use crate::commands::limits::{COMMANDS_MAX, DEPTH_MAX};
 use crate::markdown::{FileProblem, NAME_CHARACTERS_MAX};
-use crate::workspace::Shown;
 
 /// Something odd about one command, or about a folder of them.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use std::io;
 
+use rheon_policy::PathError;
 use rheon_types::ToolError;
 
 use crate::files::claims::ClaimConflict;
-use crate::workspace::PathError;
 
 /// Why a file was not read or changed. Paths are given as they are shown to the model.
 #[derive(Debug, thiserror::Error)]

@@ -5,7 +5,6 @@ mod claims;
 mod diff;
 mod error;
 mod fingerprint;
-pub(crate) mod folder;
 mod hidden;
 mod loaded;
 mod read_files;
@@ -17,10 +16,10 @@ pub use claims::{Claim, ClaimConflict, Claims};
 pub use diff::{Change, DIFF_BYTES_MAX};
 pub use error::FileError;
 pub use fingerprint::{Fingerprint, Stamp};
-pub(crate) use folder::{Entry, Folder, Missing, Over};
 pub(crate) use hidden::Hidden;
 pub use loaded::{FILE_BYTES_MAX, Loaded};
 pub use read_files::{ReadFiles, Staleness};
+pub(crate) use rheon_policy::folder::{Entry, Folder, Missing, Over};
 pub use text::{Encoding, LineEnding};
 pub(crate) use text::{TextFile, foreign};
 pub(crate) use workshop::Spot;
@@ -30,8 +29,6 @@ pub use workshop::{Reach, Workshop};
 mod cache_tests;
 #[cfg(test)]
 mod claims_tests;
-#[cfg(test)]
-mod folder_tests;
 #[cfg(test)]
 mod text_tests;
 #[cfg(test)]

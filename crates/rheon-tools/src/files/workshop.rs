@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use rheon_policy::folder::{Entry, Folder, Missing, Over};
+use rheon_policy::{Access, ResolvedPath, Workspace, names_folder};
 use rheon_types::{Clock, Hold, ToolContext, ToolError};
 
 use crate::files::cache::FileCache;
@@ -14,11 +16,9 @@ use crate::files::claims::{Claim, ClaimConflict, Claims};
 use crate::files::diff::Change;
 use crate::files::error::FileError;
 use crate::files::fingerprint::{Fingerprint, Stamp};
-use crate::files::folder::{Entry, Folder, Missing, Over};
 use crate::files::hidden::Hidden;
 use crate::files::loaded::{FILE_BYTES_MAX, Loaded};
 use crate::files::read_files::{ReadFiles, Staleness};
-use crate::workspace::{Access, ResolvedPath, Workspace, names_folder};
 
 /// How long a claim holds at most if the tool that made it never ends.
 const CLAIM_TTL: Duration = Duration::from_secs(60);

@@ -1,12 +1,12 @@
 //! What a finished process says: its exit code, and the JSON on its stdout.
 
+use rheon_policy::hooks::OnFailure;
+use rheon_policy::hooks::{ExitTwo, HookEvent};
 use serde_json::{Map, Value};
 
-use crate::hooks::event::{ExitTwo, HookEvent};
 use crate::hooks::message::{MessageKind, first_words};
 use crate::hooks::reply::{HookDecision, HookReply};
 use crate::hooks::run::{Ended, OUTPUT_BYTES_MAX};
-use crate::hooks::settings::OnFailure;
 
 /// The most characters of anything that a model is told.
 pub(crate) const CHARACTERS_MAX: usize = 10_000;

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use rheon_policy::hooks::HookEvent;
+use rheon_policy::hooks::HookSettings;
 use rheon_types::ToolCallId;
 use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
@@ -13,10 +15,8 @@ use tokio::sync::OnceCell;
 use crate::hooks::callback::HookCallbacks;
 use crate::hooks::context::HookContext;
 use crate::hooks::dispatch::{About, Dispatcher, Occasion};
-use crate::hooks::event::HookEvent;
 use crate::hooks::message::{HookMessage, Reporter};
 use crate::hooks::reply::HookReply;
-use crate::hooks::settings::HookSettings;
 
 /// How many calls are timed at once; those on top have no duration.
 const TIMED_MAX: usize = 1_000;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rheon_types::event::PermissionMode;
 use rheon_types::{Clock, SessionId};
 
-use crate::hooks::settings::PROJECT_VARIABLES;
+use rheon_policy::hooks::PROJECT_VARIABLES;
 
 /// What hooks are told about the session, and what they run in.
 #[derive(Clone)]

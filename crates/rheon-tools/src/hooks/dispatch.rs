@@ -4,6 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::join_all;
+use rheon_policy::Workspace;
+use rheon_policy::hooks::HookEvent;
+use rheon_policy::hooks::{CommandHook, HookSettings, OnFailure, Waiting, with_project};
+use rheon_policy::mode_name;
+use rheon_policy::{Condition, Places};
 use rheon_types::ToolCall;
 use serde_json::{Map, Value, json};
 use tokio::runtime::Handle;
@@ -13,14 +18,9 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::hooks::answer::{Heard, Start, failed, hear};
 use crate::hooks::callback::{HookCallbacks, ask};
 use crate::hooks::context::{HookContext, HookEnvironment};
-use crate::hooks::event::HookEvent;
 use crate::hooks::message::{HookMessage, Reporter};
 use crate::hooks::reply::HookReply;
 use crate::hooks::run::{Job, Program, run};
-use crate::hooks::settings::{CommandHook, HookSettings, OnFailure, Waiting, with_project};
-use crate::policy::mode_name;
-use crate::policy::{Condition, Places};
-use crate::workspace::Workspace;
 
 /// How many hooks run at once while somebody waits; the others queue.
 const RUNNING_MAX: usize = 32;

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::hooks::event::HookEvent;
-use crate::policy::{brief, visible};
+use rheon_policy::hooks::HookEvent;
+use rheon_policy::{brief, visible};
 
 /// Something that the user is told.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,36 +1,29 @@
 //! Hooks that are programs: commands of the user, asked and told at fixed points in Claude Code's JSON protocol.
 //!
 //! [`HookSettings`] is what files say, [`CommandHooks`] runs it: every matching command at once, each in a process group of
-//! its own, and the strictest word counts. The hooks of a project come from [`crate::trust`] and from nowhere else.
+//! its own, and the strictest word counts. The hooks of a project come from [`rheon_policy::trust`] and from nowhere else.
 
 mod answer;
 mod callback;
 mod command_hooks;
 mod context;
 mod dispatch;
-mod event;
-mod matcher;
 mod message;
 mod reply;
 mod run;
 mod seam;
-mod settings;
-mod settings_error;
-mod settings_text;
 mod translate;
 
 pub use callback::HookCallbacks;
 pub use command_hooks::{CommandHooks, CompactTrigger, SessionEndReason};
 pub use context::{HookContext, HookEnvironment, SessionSource};
-pub use event::{HookEvent, UNFIRED};
-pub use matcher::{Matcher, MatcherError};
 pub use message::{HookMessage, MessageKind};
 pub use reply::{HookDecision, HookReply};
+pub use rheon_policy::hooks::{
+    CommandHook, HookEvent, HookGroup, HookSettings, HookSettingsError, Matcher, MatcherError, OnFailure,
+    UNFIRED, Waiting, settings_files,
+};
 pub use seam::suggestions;
-pub use settings::settings_files;
-pub(crate) use settings::with_project;
-pub use settings::{CommandHook, HookGroup, HookSettings, OnFailure, Waiting};
-pub use settings_error::HookSettingsError;
 pub use translate::{Foreign, from_hooks, to_hooks};
 
 #[cfg(test)]
@@ -46,16 +39,18 @@ mod exit_tests;
 pub(crate) mod fixtures;
 #[cfg(test)]
 #[cfg(unix)]
-mod hostile_tests;
+mod hostile_project_tests;
 #[cfg(test)]
-mod matcher_tests;
+#[cfg(unix)]
+mod hostile_repositories_tests;
+#[cfg(test)]
+#[cfg(unix)]
+mod hostile_tests;
 #[cfg(test)]
 #[cfg(unix)]
 mod processes_tests;
 #[cfg(test)]
 #[cfg(unix)]
 mod scripted_tests;
-#[cfg(test)]
-mod settings_tests;
 #[cfg(test)]
 mod translate_tests;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, Command};
 
-use crate::process::{Killer, MARKER, next_marker};
+use rheon_sandbox::process::{Killer, MARKER, next_marker};
 
 /// How much of each output is kept; the rest is read away.
 pub(crate) const OUTPUT_BYTES_MAX: usize = 1024 * 1024;

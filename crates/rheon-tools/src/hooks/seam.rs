@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rheon_policy::hooks::HookEvent;
 use rheon_types::event::{ApprovalRequest, PermissionDecision, PermissionResponse, Subject};
 use rheon_types::{
     Amendment, Answer, FilterVerdict, Flow, History, Hook, InputFilter, Message, Opinion, Permit, ToolCall,
@@ -11,7 +12,6 @@ use serde_json::{Value, json};
 
 use crate::hooks::command_hooks::{CommandHooks, fields};
 use crate::hooks::dispatch::{About, Occasion};
-use crate::hooks::event::HookEvent;
 use crate::hooks::reply::{HookDecision, HookReply};
 use crate::hooks::translate::{from_hooks, output_from_hooks, result_to_hooks, to_hooks};
 

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use rheon_policy::{Kind, known};
 use rheon_types::{Content, ToolCall, ToolResult};
 use serde_json::{Map, Value, json};
 
 use crate::hooks::answer::capped;
-use crate::policy::names::{Kind, known};
 
 /// Arguments of ours and what hooks call them.
 const RENAMED: [(&str, &[(&str, &str)]); 7] = [

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::policy::visible;
+use rheon_policy::visible;
 
 /// How many characters a name may have.
 pub(crate) const NAME_CHARACTERS_MAX: usize = 64;

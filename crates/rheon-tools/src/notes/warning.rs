@@ -3,9 +3,10 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use rheon_policy::Shown;
+
 use crate::markdown::FileProblem;
 use crate::notes::limits::NOTES_MAX;
-use crate::workspace::Shown;
 
 /// Something odd about one note, or about a folder of them.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,14 +5,15 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
+use rheon_policy::Shown;
+use rheon_policy::visible;
+
 use crate::markdown::{FileProblem, Origin, entries, split};
-use crate::policy::visible;
 use crate::skills::frontmatter;
 use crate::skills::limits::{CATALOGUE_BYTES_MAX, SKILLS_MAX};
 use crate::skills::read;
 use crate::skills::skill::{Invocation, Skill, SkillFolder};
 use crate::skills::warning::{SkillProblem, SkillWarning};
-use crate::workspace::Shown;
 
 /// All skills of a session, by name, and what was odd about them.
 #[derive(Debug, Clone, Default)]

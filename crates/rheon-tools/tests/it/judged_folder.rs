@@ -4,10 +4,10 @@
 use std::fs;
 use std::sync::Arc;
 
+use rheon_policy::{Places, Policy, PolicyGate};
+use rheon_sandbox::process::Environment;
+use rheon_sandbox::{Boundary, Requirement, Sandbox};
 use rheon_tools::builtin::bash::{Bash, BashSession, BashSettings};
-use rheon_tools::policy::{Places, Policy, PolicyGate};
-use rheon_tools::process::Environment;
-use rheon_tools::sandbox::{Boundary, Requirement, Sandbox};
 use rheon_types::{Answer, Effect, Gate, GateRequest, Tool, ToolCall, ToolContext, Verdict};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -38,7 +38,7 @@ async fn a_turn_cannot_move_its_own_commands_to_a_folder_that_nobody_judged() {
     fs::write(root.join("precious/file"), "kept").unwrap();
     let policy = Policy::empty(Places { working_folder: root.clone(), home: None });
     let workspace = policy.workspace().unwrap();
-    let sandbox = Sandbox::choose(Requirement::NoSandbox, Boundary::new(&workspace)).await.unwrap();
+    let sandbox = Sandbox::choose(Requirement::NoSandbox, Boundary::new(workspace.roots())).await.unwrap();
     let settings = BashSettings {
         workspace: workspace.clone(),
         sandbox,

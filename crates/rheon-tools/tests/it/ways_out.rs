@@ -10,10 +10,10 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rheon_sandbox::process::{Environment, STANDARD_VARIABLES};
+use rheon_sandbox::{Boundary, Level, OwnNamespaces, Programs, Requirement, Sandbox};
 use rheon_tools::Workspace;
 use rheon_tools::builtin::bash::{Bash, BashSession, BashSettings};
-use rheon_tools::process::{Environment, STANDARD_VARIABLES};
-use rheon_tools::sandbox::{Boundary, Level, OwnNamespaces, Programs, Requirement, Sandbox};
 use rheon_types::{Tool, ToolContext};
 use serde_json::json;
 use tempfile::TempDir;
@@ -149,7 +149,7 @@ async fn place(programs: Programs, level: Level) -> Option<Place> {
     fs::write(outside.join("file"), "as it was").unwrap();
     fs::write(outside.join("key"), CANARY).unwrap();
     let workspace = Workspace::new(&root).unwrap();
-    let boundary = Boundary::new(&workspace).with_hidden(outside.join("key"));
+    let boundary = Boundary::new(workspace.roots()).with_hidden(outside.join("key"));
     let sandbox = Sandbox::choose_with(programs, Requirement::AtLeast(level), boundary).await.ok()?;
     let source =
         [("PATH", "/usr/bin:/bin"), ("HOME", "/nowhere"), ("ANTHROPIC_API_KEY", CANARY), ("OTHER", CANARY)];

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
+use rheon::policy::{Places, Policy};
+use rheon::sandbox::process::{Beginning, Capture, Containment, Environment, Launcher, ShellLine, Stop, run};
+use rheon::sandbox::{Boundary, Level, OwnNamespaces, Programs, Remembered, Requirement, Sandbox};
 use rheon::tools::builtin::AddressRule;
 use rheon::tools::builtin::bash::{Bash, BashSession, BashSettings};
-use rheon::tools::policy::{Places, Policy};
-use rheon::tools::process::{Beginning, Capture, Containment, Environment, Launcher, ShellLine, Stop, run};
-use rheon::tools::sandbox::{Boundary, Level, OwnNamespaces, Programs, Remembered, Requirement, Sandbox};
 use rheon::tools::{Toolkit, ToolkitSettings, Workspace};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -160,7 +160,7 @@ async fn session(held: Held) -> Option<Arc<BashSession>> {
         }
         Held::Namespaces => (Programs { bwrap: None, ..all }, Requirement::AtLeast(Level::Namespaces)),
     };
-    let sandbox = Sandbox::choose_with(programs, requirement, Boundary::new(&workspace)).await.ok()?;
+    let sandbox = Sandbox::choose_with(programs, requirement, Boundary::new(workspace.roots())).await.ok()?;
     let output = BashSettings::output_in(folder.join("saved"));
     let settings = BashSettings { workspace, sandbox, environment: environment(), output };
     Some(Arc::new(BashSession::new(settings)))

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rheon::policy::{Document, Places, Policy, PolicyGate, PolicySource, Shell, Source, Trust};
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon::tools::Workspace;
 use rheon::tools::files::Workshop;
 use rheon::tools::memory::Watch;
-use rheon::tools::policy::{Document, Places, Policy, PolicyGate, PolicySource, Shell, Source, Trust};
 use rheon::types::{Answer, Flow, Hook, Tool, ToolCall, ToolContext, ToolResult};
 use rheon::{Agent, SystemClock, ToolExecution};
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use rheon::tools::shell::analyse;
+use rheon::policy::shell::analyse;
 
 use crate::race::{race, whole};
 use crate::report;

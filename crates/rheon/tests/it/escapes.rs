@@ -9,10 +9,10 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rheon::policy::{Document, Places, Policy, PolicySource, Shell, Source, Trust};
 use rheon::prelude::*;
+use rheon::sandbox::Level;
 use rheon::tools::builtin::AddressRule;
-use rheon::tools::policy::{Document, Places, Policy, PolicySource, Shell, Source, Trust};
-use rheon::tools::sandbox::Level;
 use rheon::tools::{Toolkit, ToolkitError, ToolkitSettings};
 use rheon_testkit::{Scenario, TestClock, Turn, scripted};
 use tempfile::TempDir;

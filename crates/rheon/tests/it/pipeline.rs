@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use rheon::policy::{Document, Places, Policy, PolicyGate, PolicySource, Shell, Source, Trust};
 use rheon::prelude::*;
 use rheon::tools::memory::Watch;
-use rheon::tools::policy::{Document, Places, Policy, PolicyGate, PolicySource, Shell, Source, Trust};
 use rheon::types::{Amendment, Answer, Hold, Opinion, Permit, Store, StoreError, ToolCall};
 use rheon_testkit::{Scenario, Turn, scripted};
 

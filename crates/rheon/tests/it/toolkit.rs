@@ -5,11 +5,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
+use rheon::policy::{Decision, Document, HeldCommands, Places, Policy, PolicySource, Shell, Source, Trust};
 use rheon::prelude::*;
-use rheon::tools::policy::{
-    Decision, Document, HeldCommands, Places, Policy, PolicySource, Shell, Source, Trust,
-};
-use rheon::tools::sandbox::{Level, Network, Requirement};
+use rheon::sandbox::{Level, Network, Requirement};
 use rheon::tools::{Toolkit, ToolkitSettings};
 use rheon_testkit::{Scenario, TestClock, Turn, scripted};
 

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rheon_types::{ToolCallId, ToolError};
 
-use crate::workspace::{Shown, Workspace};
+use rheon_policy::{Shown, Workspace};
 
 /// Where the next command line begins, and where each call was judged to begin.
 pub(super) struct Folders {

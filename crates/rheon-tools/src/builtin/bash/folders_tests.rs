@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use rheon_policy::Workspace;
 use rheon_types::ToolCallId;
 use tempfile::TempDir;
 
 use super::{Folders, JUDGED_MAX};
-use crate::workspace::Workspace;
 
 fn place() -> (TempDir, PathBuf, Folders) {
     let folder = tempfile::tempdir().unwrap();

@@ -7,7 +7,9 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::process::{Capture, Ended, Killer, Launcher, ProcessError, ShellLine, Stop, finish, start};
+use rheon_sandbox::process::{
+    Capture, Ended, Killer, Launcher, ProcessError, ShellLine, Stop, finish, start,
+};
 
 /// How a background command ended, or why it did not run; absent while it runs.
 pub(super) type Outcome = Option<Result<Ended, Arc<ProcessError>>>;
@@ -56,7 +58,7 @@ impl Job {
     }
 
     /// What arrived since the last call.
-    pub(super) fn take_output(&self) -> crate::process::Output {
+    pub(super) fn take_output(&self) -> rheon_sandbox::process::Output {
         self.capture.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 

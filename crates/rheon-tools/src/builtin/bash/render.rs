@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::process::{End, Ended, Output};
+use rheon_sandbox::process::{End, Ended, Output};
 
 /// The output as text: all of it, or its head and tail with a line between that says what is missing and where it is.
 pub(super) fn output(output: &Output) -> String {

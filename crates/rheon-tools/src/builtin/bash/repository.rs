@@ -1,8 +1,8 @@
 //! Whether a line may change the repository, and what the model is told if it could not.
 
-use crate::process::{End, Ended, Launcher, Output};
-use crate::sandbox::{Level, Sandbox};
-use crate::shell::{RepositoryUse, analyse, repository_use};
+use rheon_policy::shell::{RepositoryUse, analyse, repository_use};
+use rheon_sandbox::process::{End, Ended, Launcher, Output};
+use rheon_sandbox::{Level, Sandbox};
 
 /// What of the repository is open to a line.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,15 +8,15 @@ use std::process::Command;
 use std::sync::Arc;
 
 use expect_test::expect;
+use rheon_policy::Workspace;
+use rheon_sandbox::process::{Environment, OutputLimits};
+use rheon_sandbox::{Boundary, Level, OwnNamespaces, Programs, Requirement, Sandbox};
 use rheon_types::{RunId, SessionId, Tool as _, ToolCallId, ToolContext, ToolName};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::builtin::bash::{Bash, BashSession, BashSettings};
-use crate::process::{Environment, OutputLimits};
-use crate::sandbox::{Boundary, Level, OwnNamespaces, Programs, Requirement, Sandbox};
-use crate::workspace::Workspace;
 
 struct Place {
     folder: TempDir,
@@ -50,7 +50,7 @@ fn new_repository(root: &Path) -> Option<()> {
 
 async fn session(root: &Path, programs: Programs, level: Level) -> Option<Arc<BashSession>> {
     let workspace = Workspace::new(root).unwrap();
-    let boundary = Boundary::new(&workspace);
+    let boundary = Boundary::new(workspace.roots());
     let requirement = Requirement::AtLeast(level);
     let sandbox = Sandbox::choose_with(programs, requirement, boundary).await.ok()?;
     let environment = Environment::rebuilt([], &[])

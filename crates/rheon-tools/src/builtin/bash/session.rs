@@ -5,6 +5,12 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use rheon_policy::Workspace;
+use rheon_sandbox::process::{
+    Capture, End, Ended, Environment, Output, OutputLimits, ProcessError, ShellLine, Spill, Spilled, Stop,
+    run,
+};
+use rheon_sandbox::{Level, Sandbox};
 use rheon_types::{ToolCallId, ToolContext, ToolError, ToolResult};
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -14,12 +20,6 @@ use super::folders::Folders;
 use super::jobs::{Job, Jobs};
 use super::render;
 use super::repository;
-use crate::process::{
-    Capture, End, Ended, Environment, Output, OutputLimits, ProcessError, ShellLine, Spill, Spilled, Stop,
-    run,
-};
-use crate::sandbox::{Level, Sandbox};
-use crate::workspace::Workspace;
 
 /// What a session of command lines needs.
 #[derive(Debug, Clone)]

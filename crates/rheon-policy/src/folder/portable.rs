@@ -1,0 +1,164 @@
+//! `Folder` by paths, where the system has no way to open a folder beneath another: links are looked for before and after.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Component, Path, PathBuf};
+
+use super::entry::{Entry, Missing, NAMES_MAX, Over, temporary_name};
+
+/// A folder whose path has no links in it.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+}
+
+/// A file that is written and on the disk, but has no name that anybody knows. Removed unless it is published.
+#[derive(Debug)]
+pub struct Draft<'a> {
+    folder: &'a Folder,
+    name: OsString,
+    is_published: bool,
+}
+
+impl Folder {
+    /// Opens the folder `relative` in `root`. No component of `relative` may be a link or `..`.
+    pub fn open(root: &Path, relative: &Path, missing: Missing) -> io::Result<Self> {
+        let mut folder = Self { path: root.to_owned() };
+        for component in relative.components() {
+            let Component::Normal(name) = component else {
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is not a plain one"));
+            };
+            folder.path.push(name);
+            let is_missing =
+                folder.path.symlink_metadata().is_err_and(|e| e.kind() == io::ErrorKind::NotFound);
+            if is_missing && missing == Missing::Create {
+                std::fs::create_dir(&folder.path)?;
+            }
+            folder.check()?;
+        }
+        folder.check()?;
+        Ok(folder)
+    }
+
+    /// What stands under `name`. Only a regular file is opened.
+    pub fn entry(&self, name: &OsStr) -> io::Result<Entry> {
+        self.check()?;
+        let path = self.path.join(name);
+        let found = match path.symlink_metadata() {
+            Ok(found) => found,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Entry::Nothing),
+            Err(error) => return Err(error),
+        };
+        if found.is_dir() {
+            return Ok(Entry::Folder);
+        }
+        if !found.is_file() {
+            return Ok(Entry::Other(if found.is_symlink() {
+                "a link"
+            } else {
+                "a device, a pipe or a socket"
+            }));
+        }
+        let file = File::open(&path)?;
+        self.check()?;
+        if path.is_symlink() || !file.metadata()?.is_file() {
+            return Ok(Entry::Other("something that was just replaced"));
+        }
+        Ok(Entry::File(file))
+    }
+
+    /// Opens the regular file at `relative`. No link is followed.
+    pub fn file(&self, relative: &Path) -> io::Result<File> {
+        let parent = Self::open(&self.path, relative.parent().unwrap_or(relative), Missing::Refuse)?;
+        match parent.entry(relative.file_name().unwrap_or_default())? {
+            Entry::File(file) => Ok(file),
+            Entry::Nothing | Entry::Folder | Entry::Other(_) => {
+                Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
+            }
+        }
+    }
+
+    /// Writes `content` to a file without a name of its own, and waits until it is on the disk.
+    /// What replaces a file has the mode of `old`.
+    pub fn draft(&self, content: &[u8], old: Option<&File>) -> io::Result<Draft<'_>> {
+        self.check()?;
+        for _ in 0..NAMES_MAX {
+            let name = temporary_name();
+            let opened = OpenOptions::new().write(true).create_new(true).open(self.path.join(&name));
+            let mut file = match opened {
+                Ok(file) => file,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(error) => return Err(error),
+            };
+            let draft = Draft { folder: self, name, is_published: false };
+            self.check()?;
+            file.write_all(content)?;
+            if let Some(old) = old {
+                file.set_permissions(old.metadata()?.permissions())?;
+            }
+            file.sync_all()?;
+            return Ok(draft);
+        }
+        Err(io::Error::new(io::ErrorKind::AlreadyExists, "all names for a temporary file are taken"))
+    }
+
+    /// The same for a file that only the user may read, as far as the system knows such files.
+    pub fn private_draft(&self, content: &[u8]) -> io::Result<Draft<'_>> {
+        let draft = self.draft(b"", None)?;
+        let path = self.path.join(&draft.name);
+        let mut file = OpenOptions::new().write(true).open(&path)?;
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+        }
+        file.write_all(content)?;
+        file.sync_all()?;
+        Ok(draft)
+    }
+
+    /// Removes the file or the link under `name`; `false` if there is none.
+    pub fn remove(&self, name: &OsStr) -> io::Result<bool> {
+        self.check()?;
+        match std::fs::remove_file(self.path.join(name)) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The path must still lead where it says.
+    fn check(&self) -> io::Result<()> {
+        if self.path.canonicalize()? == self.path && self.path.is_dir() {
+            return Ok(());
+        }
+        Err(io::Error::new(io::ErrorKind::NotADirectory, "a part of the path is a link"))
+    }
+}
+
+impl Draft<'_> {
+    /// Gives the file its name, in one step: before it the old file is there, after it the new one.
+    pub fn publish(mut self, name: &OsStr, over: Over) -> io::Result<()> {
+        self.folder.check()?;
+        let (from, to) = (self.folder.path.join(&self.name), self.folder.path.join(name));
+        match over {
+            Over::Existing => std::fs::rename(from, to)?,
+            Over::Nothing => {
+                std::fs::hard_link(&from, to)?;
+                std::fs::remove_file(from)?;
+            }
+        }
+        self.is_published = true;
+        Ok(())
+    }
+}
+
+impl Drop for Draft<'_> {
+    fn drop(&mut self) {
+        if !self.is_published {
+            // Nothing is left to be done about a temporary file that cannot be removed.
+            std::fs::remove_file(self.folder.path.join(&self.name)).ok();
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! `Condition`: whether a rule names any part of a call, for those who want to know no more than that.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::policy::call::{Action, Item, Surroundings};
+use crate::policy::names::{Kind, kind_of};
+use crate::policy::places::Places;
+use crate::policy::policy_set::{BoundRule, PolicyError, Source};
+use crate::policy::rule::{Pattern, Rule};
+use crate::policy::shell_seam::Shell;
+use crate::workspace::Workspace;
+
+/// A rule, asked about calls outside of any policy.
+#[derive(Debug, Clone)]
+pub struct Condition {
+    bound: BoundRule,
+    places: Places,
+}
+
+impl Condition {
+    /// The condition `rule`, whose patterns of paths count from the folders of `places`.
+    pub fn new(rule: Rule, places: Places) -> Result<Self, PolicyError> {
+        let bound = BoundRule::bind(rule, Source::Session, &places, &places.working_folder)?;
+        Ok(Self { bound, places })
+    }
+
+    /// Whether the rule names any part of the call. What cannot be known or done counts as named.
+    pub fn holds(&self, tool_name: &str, arguments: &Value, workspace: &Workspace) -> bool {
+        let surroundings = Surroundings {
+            workspace,
+            shell: Shell::default(),
+            shell_folder: Path::new(""),
+            home: self.places.home.as_deref(),
+        };
+        let tool = Action::Tool { name: tool_name, arguments };
+        let names = |action: &Action<'_>| self.bound.matches(action);
+        names(&tool)
+            || surroundings.take_apart(tool_name, arguments).iter().any(|item| match item {
+                Item::Command(item) => names(&Action::Command(&item.words)),
+                Item::Path { path, .. } => names(&Action::Path(path)),
+                Item::Fetch { host } => names(&Action::Fetch { host }),
+                Item::Named { name } => names(&Action::Named { tool: tool_name, name }),
+                Item::Unknown(_) | Item::Impossible(_) => self.is_about(tool_name),
+                Item::Call => false,
+            })
+    }
+
+    /// Whether the rule says anything about what calls of the tool do.
+    fn is_about(&self, tool_name: &str) -> bool {
+        match (self.bound.rule.pattern(), kind_of(tool_name)) {
+            (Pattern::Command(_), kind) => kind == Kind::Shell,
+            (Pattern::Path { .. }, kind) => matches!(kind, Kind::Shell | Kind::Read | Kind::Edit),
+            (Pattern::Domain(_), kind) => kind == Kind::Fetch,
+            (
+                Pattern::Tool(_)
+                | Pattern::Server(_)
+                | Pattern::Named { .. }
+                | Pattern::Argument { .. }
+                | Pattern::Nothing,
+                _,
+            ) => false,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Shell analysis: what a line of bash would run, as far as that can be known without running it.
+//!
+//! Our own reader decides. A line that is more than words, plain quotes, escaped characters and operators is read a second time by the
+//! tree-sitter grammar, which must find the same commands. Everything that neither can settle is named in [`Analysis::unknown`], and whoever sees that list not empty asks.
+
+mod builtin;
+mod compound;
+mod danger;
+mod emit;
+mod folder;
+mod git;
+mod lexer;
+mod options;
+mod parser;
+mod report;
+mod second;
+mod table;
+mod text;
+mod types;
+mod wrapper;
+
+pub use danger::{danger, highest_danger, redirection_danger};
+pub use git::{RepositoryUse, changes_repository, repository_use};
+pub use second::ascii;
+pub use types::{Analysis, Redirection, SimpleCommand};
+
+/// What a line of bash would run.
+pub fn analyse(line: &str) -> Analysis {
+    let mut report = report::Report::default();
+    let context = parser::Context { folder: Some(".".into()), depth: 0, dialect: wrapper::Dialect::Bash };
+    emit::read(line, context, &mut report);
+    report.analysis
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod differential_tests;
+#[cfg(test)]
+mod shell_tests;

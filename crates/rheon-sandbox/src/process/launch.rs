@@ -1,0 +1,236 @@
+//! `Launcher`: how a line of bash becomes a process. The process is started and awaited by a thread of its own: the
+//! thread may give up rights that the process then inherits, and it lives as long as the process, because the kernel
+//! takes the end of the thread that started a process for the end of its parent.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{self, PipeReader, PipeWriter};
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use super::beginning::Beginning;
+use super::environment::Environment;
+use super::execution::Execution;
+use super::spawn::{Supervision, spawn};
+use super::tree::{KillOnDrop, Killer, Tree};
+use super::view::View;
+
+/// A line of bash, and where it runs.
+#[derive(Debug, Clone)]
+pub struct ShellLine {
+    /// What bash is to do; any number of lines.
+    pub text: String,
+    /// The folder in which it begins.
+    pub folder: PathBuf,
+    /// The variables it sees; there are no others.
+    pub environment: Environment,
+}
+
+/// What holds the processes of one line together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Containment {
+    /// A PID namespace: when its first process ends, the kernel ends all.
+    Namespace,
+    /// A supervisor: a process that adopts whatever loses its parent, and ends all when the first process or the agent
+    /// ends. A variable tells their environments from others besides, for the case that one of them ends its supervisor.
+    /// On systems other than Linux there is only a process group and the variable.
+    Supervisor,
+}
+
+type Restrict = dyn Fn() -> io::Result<()> + Send + Sync;
+
+/// How a line of bash becomes a process.
+pub struct Launcher {
+    /// The program and the arguments before bash's own.
+    pub prefix: Vec<OsString>,
+    /// The shell.
+    pub bash: PathBuf,
+    /// Variables that the launcher needs the line to see.
+    pub variables: Vec<(String, String)>,
+    /// What the process gets before it becomes that program.
+    pub beginning: Beginning,
+    /// How files look to the process, if it gets all namespaces.
+    pub view: Option<View>,
+    /// What holds the processes together.
+    pub containment: Containment,
+    /// Gives up rights of the thread that starts the process.
+    pub restrict: Option<Arc<Restrict>>,
+    /// Lives as long as the process.
+    pub guard: Option<Box<dyn Guard>>,
+}
+
+/// Something that lives as long as a process.
+pub trait Guard: Send {
+    /// Ends it, before anybody hears of the end of the process. What is returned is dropped after that.
+    fn release(self: Box<Self>) -> Box<dyn Any + Send>;
+}
+
+/// Why a line was not run.
+#[derive(Debug, thiserror::Error)]
+pub enum ProcessError {
+    /// It is too long for the kernel.
+    #[error("the command has {bytes} bytes, {bytes_max} are possible; write it to a file and run that")]
+    TooLong {
+        /// Its length.
+        bytes: usize,
+        /// The most that is possible.
+        bytes_max: usize,
+    },
+    /// It holds what no argument can hold.
+    #[error("the command holds a zero byte; leave it out")]
+    ZeroByte,
+    /// The thread could not give up its rights, so nothing was started.
+    #[error("cannot restrict the command, so it was not run: {0}")]
+    Restrict(#[source] io::Error),
+    /// The system refused.
+    #[error("cannot start {program}: {source}")]
+    Start {
+        /// What was to be started.
+        program: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The program that was to start the shell ended without having done so.
+    #[error("{program} did not start the command, so it was not run")]
+    NotBegun {
+        /// What was started.
+        program: String,
+    },
+    /// The thread that waited is gone.
+    #[error("the end of the command was not seen")]
+    Lost,
+}
+
+/// The longest line: one argument of a program has at most 128 KiB on Linux, quotes included.
+const LINE_BYTES_MAX: usize = 100_000;
+
+/// A line that was started. It is ended with all that it started when this is dropped.
+pub struct Process {
+    pub(super) killer: KillOnDrop,
+    pub(super) output: PipeReader,
+    /// Where bash tells the folder in which it ended.
+    pub(super) folder: PipeReader,
+    pub(super) exit: oneshot::Receiver<Result<ExitStatus, ProcessError>>,
+    pub(super) began: Instant,
+    /// What was started.
+    pub(super) program: String,
+}
+
+impl Process {
+    /// Ends it from elsewhere.
+    pub fn killer(&self) -> Killer {
+        self.killer.0.clone()
+    }
+}
+
+/// Starts a line.
+pub fn start(line: &ShellLine, launcher: Launcher) -> Result<Process, ProcessError> {
+    if line.text.len() > LINE_BYTES_MAX {
+        return Err(ProcessError::TooLong { bytes: line.text.len(), bytes_max: LINE_BYTES_MAX });
+    }
+    if line.text.contains('\0') {
+        return Err(ProcessError::ZeroByte);
+    }
+    let program = launcher.prefix.first().cloned().unwrap_or_else(|| launcher.bash.clone().into());
+    let program = program.to_string_lossy().into_owned();
+    let failed = |source| ProcessError::Start { program: program.clone(), source };
+    let (output, output_end) = io::pipe().map_err(failed)?;
+    let (folder, folder_end) = io::pipe().map_err(failed)?;
+    let marker = match launcher.containment {
+        Containment::Namespace => None,
+        Containment::Supervisor => Some(next_marker()),
+    };
+    let execution = execution(line, &launcher, marker.as_deref(), (output_end, folder_end));
+    let (supervision, lifeline) = match launcher.containment {
+        Containment::Namespace => (Supervision::Absent, None),
+        Containment::Supervisor => Supervision::present().map_err(failed)?,
+    };
+    let tree = Arc::new(Tree::new(marker.map(|value| format!("{MARKER}={value}")), lifeline));
+    let (exit_sender, exit) = oneshot::channel();
+    let began = Instant::now();
+    let thread_tree = Arc::clone(&tree);
+    std::thread::Builder::new()
+        .name("rheon-process".into())
+        .stack_size(256 * 1024)
+        .spawn(move || {
+            let result = run_to_end(execution, &launcher, &supervision, &thread_tree);
+            let remains = launcher.guard.map(Guard::release);
+            // Nobody listens any more if the caller gave up; the tree has been ended then.
+            drop(exit_sender.send(result));
+            drop(remains);
+        })
+        .map_err(failed)?;
+    Ok(Process { killer: KillOnDrop(Killer(tree)), output, folder, exit, began, program })
+}
+
+/// The variable that tells the processes of one command from others.
+pub const MARKER: &str = "RHEON_COMMAND";
+
+/// A value for it that differs between all commands of all agents on the machine.
+pub fn next_marker() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+fn execution(
+    line: &ShellLine,
+    launcher: &Launcher,
+    marker: Option<&str>,
+    (output, told): (PipeWriter, PipeWriter),
+) -> Execution {
+    let mut words = launcher.prefix.iter().cloned().chain([launcher.bash.clone().into()]);
+    let program = words.next().unwrap_or_default().into();
+    let script = ["--noprofile".into(), "--norc".into(), "-c".into(), script(&line.text).into()];
+    let own = launcher.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let own = own.chain(marker.map(|value| (MARKER, value)));
+    let mut variables: BTreeMap<OsString, OsString> =
+        line.environment.iter().map(|(name, value)| (name.into(), value.into())).collect();
+    variables.extend(own.map(|(name, value)| (name.into(), value.into())));
+    Execution {
+        program,
+        arguments: words.chain(script).collect(),
+        variables: variables.into_iter().collect(),
+        folder: line.folder.clone(),
+        view: launcher.view.clone(),
+        told,
+        output,
+    }
+}
+
+/// Runs the line with nothing to read. While `eval` runs, bash keeps its own standard input, which is the writing end
+/// of a pipe, aside and closed to programs: only the shell itself can tell that it began, and the folder in which it ended.
+fn script(line: &str) -> String {
+    let line = line.replace('\'', r"'\''");
+    format!(
+        "builtin printf '\\0' >&0\ntrap 'builtin printf \"\\0\" >&0; builtin pwd -P >&0' EXIT\neval '{line}' </dev/null"
+    )
+}
+
+fn run_to_end(
+    execution: Execution,
+    launcher: &Launcher,
+    supervision: &Supervision,
+    tree: &Tree,
+) -> Result<ExitStatus, ProcessError> {
+    if let Some(restrict) = &launcher.restrict {
+        restrict().map_err(ProcessError::Restrict)?;
+    }
+    let program = execution.program.to_string_lossy().into_owned();
+    let failed = |source| ProcessError::Start { program, source };
+    let spawned = spawn(&execution, launcher.beginning, supervision);
+    // It holds the writing ends of the pipes, which would never close.
+    drop(execution);
+    let mut process = match spawned {
+        Ok(process) => process,
+        Err(source) => return Err(failed(source)),
+    };
+    tree.started(process.id());
+    process.wait();
+    tree.ended(|| process.reap()).map_err(failed)
+}

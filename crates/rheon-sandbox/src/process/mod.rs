@@ -1,0 +1,32 @@
+//! Running a line of bash: a fixed environment, bounded output, and an end that leaves no process behind.
+
+mod beginning;
+mod capture;
+mod environment;
+mod execution;
+mod launch;
+#[cfg(target_os = "linux")]
+mod mounts;
+mod pipe;
+#[cfg(target_os = "linux")]
+mod plan;
+mod run;
+#[cfg_attr(not(target_os = "linux"), path = "spawn_portable.rs")]
+mod spawn;
+#[cfg_attr(not(target_os = "linux"), path = "supervisor_none.rs")]
+mod supervisor;
+mod tree;
+mod view;
+
+pub use beginning::{Beginning, Capabilities, Namespaces};
+pub use capture::{Capture, Output, OutputLimits, Spill, Spilled};
+pub use environment::{Environment, STANDARD_VARIABLES};
+pub use launch::{
+    Containment, Guard, Launcher, MARKER, Process, ProcessError, ShellLine, next_marker, start,
+};
+pub use run::{End, Ended, Stop, finish, run};
+pub use tree::Killer;
+pub use view::{Shown, View};
+
+#[cfg(test)]
+pub(crate) mod stubborn;

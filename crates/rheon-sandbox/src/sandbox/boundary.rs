@@ -1,0 +1,217 @@
+//! `Boundary`: what a process may reach.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rheon_types::PROTECTED_NAMES;
+
+use super::keys::KEYS;
+use super::look::{Look, Sight};
+
+/// Whether a process may talk to others over a network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    /// It may not.
+    Blocked,
+    /// It may.
+    Open,
+}
+
+/// What a process may reach.
+#[derive(Debug, Clone)]
+pub struct Boundary {
+    roots: Vec<PathBuf>,
+    read_only: Vec<PathBuf>,
+    hidden: Vec<PathBuf>,
+    /// Walks for more that is to be out of reach. Clones share what they find.
+    looks: Vec<Arc<Look>>,
+    network: Network,
+}
+
+/// A path in the workspace that must not be changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ProtectedPath {
+    /// There is a file or a folder.
+    Present(PathBuf),
+    /// There is nothing yet, and nothing may come to be.
+    Missing(PathBuf),
+}
+
+/// How deep and how far protected names are looked for below the roots.
+const DEPTH_MAX: usize = 4;
+const ENTRIES_MAX: usize = 5_000;
+
+/// How much of a `.git` file or a `commondir` file is read.
+const POINTER_BYTES_MAX: u64 = 8_192;
+
+/// Folders of other people's files, which are large and not looked through.
+const SKIPPED: [&str; 3] = ["node_modules", "target", ".venv"];
+
+impl Boundary {
+    /// Writing in these folders, which are those of the workspace and named without links; no network. Protected names
+    /// further down are looked for before the first process is started, or when [`look`](Self::look) is called.
+    pub fn new<Root: Into<PathBuf>>(roots: impl IntoIterator<Item = Root>) -> Self {
+        let roots: Vec<PathBuf> = roots.into_iter().map(Into::into).collect();
+        let looks = roots.iter().map(|root| look_in(root)).collect();
+        Self { roots, read_only: Vec::new(), hidden: Vec::new(), looks, network: Network::Blocked }
+    }
+
+    /// The same without what a walk finds, which is taken as late as that for protected names.
+    pub fn with_look(mut self, walk: impl Fn() -> Sight + Send + Sync + 'static) -> Self {
+        self.looks.push(Arc::new(Look::new(walk)));
+        self
+    }
+
+    /// Looks now for everything that has to be looked for. Large folders take a while.
+    pub fn look(&self) {
+        self.looks.iter().for_each(|look| {
+            look.sight();
+        });
+    }
+
+    /// The same with this use of the network.
+    pub fn with_network(mut self, network: Network) -> Self {
+        self.network = network;
+        self
+    }
+
+    /// The same with another folder in which writing is allowed, and protected names are protected.
+    pub fn with_writable(mut self, folder: &Path) -> io::Result<Self> {
+        let folder = folder.canonicalize()?;
+        if !folder.is_dir() || folder.parent().is_none() {
+            let problem = format!("{} cannot be made writable: name a folder below /", folder.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+        }
+        self.looks.push(look_in(&folder));
+        self.roots.push(folder);
+        Ok(self)
+    }
+
+    /// The same without the usual places of keys in the home folder of the user (`.ssh`, `.aws`, `.netrc`, ...). Only
+    /// [`Level::Namespaces`](super::Level::Namespaces) can hide them.
+    pub fn with_keys_hidden(mut self, home: &Path) -> Self {
+        self.hidden.extend(KEYS.iter().map(|name| home.join(name)));
+        self
+    }
+
+    /// The same with a file or folder that cannot be read (folders of keys, sockets of other programs).
+    pub fn with_hidden(mut self, path: impl Into<PathBuf>) -> Self {
+        self.hidden.push(path.into());
+        self
+    }
+
+    /// The same with a file or folder in which nothing can be changed. Only
+    /// [`Level::Namespaces`](super::Level::Namespaces) can see to it.
+    pub fn with_read_only(mut self, path: impl Into<PathBuf>) -> Self {
+        self.read_only.push(path.into());
+        self
+    }
+
+    /// Where writing is allowed.
+    pub fn roots(&self) -> &[PathBuf] {
+        &self.roots
+    }
+
+    /// What cannot be read, besides what is looked for.
+    pub fn hidden(&self) -> &[PathBuf] {
+        &self.hidden
+    }
+
+    /// What cannot be read, what was looked for included.
+    pub(super) fn all_hidden(&self) -> impl Iterator<Item = &PathBuf> {
+        self.hidden.iter().chain(self.looks.iter().flat_map(|look| &look.sight().hidden))
+    }
+
+    /// Whether the network can be used.
+    pub fn network(&self) -> Network {
+        self.network
+    }
+
+    /// The places directly in the roots where something must not be changed or made.
+    pub(super) fn guarded(&self) -> impl Iterator<Item = PathBuf> {
+        self.roots.iter().flat_map(|root| PROTECTED_NAMES.map(|name| root.join(name)))
+    }
+
+    /// What must not be changed within the roots, as it is now.
+    pub(super) fn protected(&self) -> Vec<ProtectedPath> {
+        let mut found = Vec::new();
+        for path in self.guarded() {
+            match path.symlink_metadata() {
+                // A link cannot be covered itself; what it leads to can, if it is within a root at all.
+                Ok(entry) if entry.is_symlink() => found.extend(self.inside(path.canonicalize().ok())),
+                Ok(entry) if entry.is_file() => {
+                    // A worktree or a submodule: the repository is elsewhere, and may share its settings with another.
+                    let repository = pointed_to(&path, "gitdir:");
+                    let shared = repository.as_ref().and_then(|it| pointed_to(&it.join("commondir"), ""));
+                    found.extend([repository, shared].into_iter().filter_map(|it| self.inside(it)));
+                    found.push(ProtectedPath::Present(path));
+                }
+                Ok(_) => found.push(ProtectedPath::Present(path)),
+                Err(_) => found.push(ProtectedPath::Missing(path)),
+            }
+        }
+        let more = self.looks.iter().flat_map(|look| &look.sight().read_only).chain(&self.read_only);
+        let more = more.filter(|path| path.symlink_metadata().is_ok_and(|it| !it.is_symlink()));
+        found.extend(more.cloned().map(ProtectedPath::Present));
+        found
+    }
+
+    /// Whether nothing in this folder may be changed, for a reason other than its name.
+    pub(super) fn forbids_writing(&self, folder: &Path) -> bool {
+        let mut forbidden = self.looks.iter().flat_map(|look| &look.sight().read_only).chain(&self.read_only);
+        forbidden.any(|path| folder.starts_with(path))
+    }
+
+    fn inside(&self, path: Option<PathBuf>) -> Option<ProtectedPath> {
+        path.filter(|path| self.roots.iter().any(|root| path.starts_with(root))).map(ProtectedPath::Present)
+    }
+}
+
+/// The folder that a file of git names after `prefix`, as it stands in `.git` and `commondir`.
+fn pointed_to(file: &Path, prefix: &str) -> Option<PathBuf> {
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    std::fs::File::open(file).ok()?.take(POINTER_BYTES_MAX).read_to_string(&mut text).ok()?;
+    let target = text.strip_prefix(prefix)?.trim();
+    if target.is_empty() { None } else { file.parent()?.join(target).canonicalize().ok() }
+}
+
+fn look_in(root: &Path) -> Arc<Look> {
+    let root = root.to_path_buf();
+    Arc::new(Look::new(move || Sight { read_only: nested(&root).into_iter().collect(), ..Sight::default() }))
+}
+
+/// Protected names below `root`, not those directly in it.
+fn nested(root: &Path) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    let mut waiting = vec![(root.to_path_buf(), 0)];
+    let mut entries_seen = 0;
+    while let Some((folder, depth)) = waiting.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            entries_seen += 1;
+            if entries_seen > ENTRIES_MAX {
+                return found;
+            }
+            let name = entry.file_name();
+            if PROTECTED_NAMES.iter().any(|protected| name == *protected) {
+                if depth > 0 {
+                    found.insert(entry.path());
+                }
+            } else if depth < DEPTH_MAX
+                && SKIPPED.iter().all(|skipped| name != *skipped)
+                && entry.file_type().is_ok_and(|kind| kind.is_dir())
+            {
+                waiting.push((entry.path(), depth + 1));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+#[path = "boundary_tests.rs"]
+mod tests;

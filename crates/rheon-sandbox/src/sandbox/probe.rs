@@ -1,0 +1,225 @@
+//! Tries to get out: one line of bash that is run in the sandbox goes every way, and a look from outside at what came of it.
+
+use std::fs::Permissions;
+use std::io;
+use std::net::{TcpListener, UdpSocket};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::boundary::{Boundary, Network};
+use super::report::{Escape, Report, Verdict};
+use super::wrap::Wrap;
+use crate::process::{Capture, Ended, Environment, OutputLimits, ProcessError, ShellLine, Stop, run};
+use crate::temporary::TemporaryFolder;
+
+/// A place of its own to try in, so that a way that is open harms nothing.
+struct Ground {
+    _folder: TemporaryFolder,
+    wrap: Wrap,
+    workspace: PathBuf,
+    outside: PathBuf,
+    mode_before: Permissions,
+    tcp: TcpListener,
+    udp: UdpSocket,
+    #[cfg(unix)]
+    _socket: std::os::unix::net::UnixListener,
+}
+
+/// Tries every way out of a sandbox like `wrap`, but around a workspace of its own. An error says why nothing could be
+/// tried: no process could be started there, or it did not come to its end.
+pub(super) async fn probe(wrap: &Wrap) -> Result<Report, String> {
+    let ground = Ground::new(wrap).map_err(|error| error.to_string())?;
+    let (ended, output) = ground.run(&ground.script()).await.map_err(|error| error.to_string())?;
+    if ended.exit_code != Some(0) || output.lines().last() != Some(LAST) {
+        return Err(output.trim().to_owned());
+    }
+    let mut escapes = Vec::new();
+    for escape in [
+        Escape::WriteOutside,
+        Escape::ChangeModeOutside,
+        Escape::WriteProtected,
+        Escape::CreateProtected,
+        Escape::TcpConnect,
+        Escape::UdpSend,
+        Escape::UnixSocket,
+        Escape::AgentEnvironment,
+        Escape::DetachedProcess,
+        Escape::ReadHidden,
+        Escape::KernelSettings,
+    ] {
+        escapes.push((escape, ground.verdict(escape, &output).await));
+    }
+    Ok(Report { level: wrap.level, escapes })
+}
+
+impl Ground {
+    fn new(wrap: &Wrap) -> io::Result<Self> {
+        let folder = TemporaryFolder::new("rheon-probe-")?;
+        let place = folder.path().canonicalize()?;
+        let [workspace, outside, temporary] =
+            ["workspace", "outside", "temporary"].map(|name| place.join(name));
+        for path in [&workspace, &outside, &temporary, &workspace.join(".git")] {
+            std::fs::create_dir(path)?;
+        }
+        std::fs::write(outside.join("file"), "as it was")?;
+        let boundary = Boundary::new([&workspace])
+            .with_network(wrap.boundary.network())
+            .with_hidden(outside.join("hidden"));
+        std::fs::write(outside.join("hidden"), HIDDEN_TEXT)?;
+        let (tcp, udp) = (TcpListener::bind("127.0.0.1:0")?, UdpSocket::bind("127.0.0.1:0")?);
+        tcp.set_nonblocking(true)?;
+        udp.set_nonblocking(true)?;
+        Ok(Self {
+            _folder: folder,
+            wrap: Wrap { boundary, temporary, ..wrap.clone() },
+            mode_before: std::fs::metadata(outside.join("file"))?.permissions(),
+            #[cfg(unix)]
+            _socket: std::os::unix::net::UnixListener::bind(outside.join("socket"))?,
+            workspace,
+            outside,
+            tcp,
+            udp,
+        })
+    }
+
+    /// Goes every way in turn, each in a shell of its own and few with a program of their own. What one finds is a line of
+    /// output that begins with its name. The process that is left ends with the folder, so that the probe leaves none.
+    fn script(&self) -> String {
+        let port = |address: io::Result<std::net::SocketAddr>| address.map_or(0, |address| address.port());
+        format!(
+            "exec 2>/dev/null
+            outside='{outside}'
+            (echo out >\"$outside/new\")
+            (echo out >.git/new)
+            (mkdir .rheon; echo out >.rheon/new)
+            (chmod 0611 \"$outside/file\")
+            [ -S \"$outside/socket\" ] && echo {SOCKET}
+            while IFS= read -r -d '' one; do
+                case $one in {PROBE_VARIABLE}=*) seen={OWN_ENVIRONMENT}; break;; *) seen={ENVIRONMENT};; esac
+            done </proc/{agent}/environ
+            echo $seen
+            echo \"{HIDDEN}$(<\"$outside/hidden\")\"
+            for setting in {SETTINGS}; do (exec 3>>$setting) && echo {SETTING}; done
+            {network}
+            command -v setsid >/dev/null && run=setsid
+            read -r _ < <($run bash -c 'echo; exec >/dev/null; while [ -d \"$1\" ]; do sleep 0.1; done' \
+                '{process}' \"$outside\" </dev/null)
+            echo {LAST}",
+            outside = self.outside.display(),
+            agent = std::process::id(),
+            network = match self.wrap.boundary.network() {
+                Network::Open => String::new(),
+                Network::Blocked => format!(
+                    "(exec 3<>/dev/tcp/127.0.0.1/{}); (echo out >/dev/udp/127.0.0.1/{})",
+                    port(self.tcp.local_addr()),
+                    port(self.udp.local_addr())
+                ),
+            },
+            process = self.process(),
+        )
+    }
+
+    /// What the process is called that is to stay.
+    fn process(&self) -> String {
+        format!("rheon-probe-{}", self.workspace.display())
+    }
+
+    async fn verdict(&self, escape: Escape, output: &str) -> Verdict {
+        let told = |name: &str| output.lines().any(|line| line.starts_with(name));
+        match escape {
+            Escape::WriteOutside => open_if(self.outside.join("new").exists()),
+            Escape::WriteProtected => open_if(self.workspace.join(".git/new").exists()),
+            Escape::CreateProtected => open_if(self.workspace.join(".rheon/new").exists()),
+            Escape::ChangeModeOutside => {
+                let after = std::fs::metadata(self.outside.join("file"));
+                open_if(after.map_or(true, |found| found.permissions() != self.mode_before))
+            }
+            Escape::TcpConnect => self.unless_allowed(self.tcp.accept().is_ok()),
+            Escape::UdpSend => self.unless_allowed(self.udp.recv(&mut [0; 8]).is_ok()),
+            Escape::UnixSocket if cfg!(not(unix)) => {
+                Verdict::Untested("there are no such sockets on this system".into())
+            }
+            Escape::UnixSocket => open_if(told(SOCKET)),
+            // A process with the agent's number may be one of the sandbox itself, which has the variable of the probe.
+            Escape::AgentEnvironment => open_if(told(ENVIRONMENT)),
+            Escape::ReadHidden => open_if(told(&format!("{HIDDEN}{HIDDEN_TEXT}"))),
+            Escape::DetachedProcess => self.process_stays().await,
+            Escape::KernelSettings => open_if(told(SETTING)),
+        }
+    }
+
+    fn unless_allowed(&self, worked: bool) -> Verdict {
+        match self.wrap.boundary.network() {
+            Network::Open => Verdict::Untested("the network is allowed".into()),
+            Network::Blocked => open_if(worked),
+        }
+    }
+
+    async fn process_stays(&self) -> Verdict {
+        let name = self.process();
+        // The kernel may need a moment to end what it was told to end.
+        for _ in 0..LOOKS_MAX {
+            if !is_running(&name) {
+                return Verdict::Blocked;
+            }
+            tokio::task::yield_now().await;
+        }
+        Verdict::Open
+    }
+
+    async fn run(&self, text: &str) -> io::Result<(Ended, String)> {
+        let environment =
+            Environment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin").with(PROBE_VARIABLE, "1");
+        let line = ShellLine { text: text.into(), folder: self.workspace.clone(), environment };
+        let limits = OutputLimits { head_bytes: 64 * 1024, tail_bytes: 0, spill: None };
+        let capture = Mutex::new(Capture::new(limits));
+        let stop = Stop { timeout: Some(TIMEOUT), cancel: CancellationToken::new() };
+        let ended = run(&line, self.wrap.launcher(), stop, &capture, |_| {}).await;
+        let output = capture.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).finish().head;
+        match ended {
+            Ok(ended) => Ok((ended, output)),
+            // The program that was to start the shell says why it did not.
+            Err(ProcessError::NotBegun { .. }) if !output.trim().is_empty() => {
+                Err(io::Error::other(output.trim().to_owned()))
+            }
+            Err(error) => Err(io::Error::other(error)),
+        }
+    }
+}
+
+/// What a hidden file holds.
+const HIDDEN_TEXT: &str = "not to be read";
+
+/// How lines of the probe's output begin.
+const SOCKET: &str = "socket";
+const ENVIRONMENT: &str = "environment";
+const OWN_ENVIRONMENT: &str = "own-environment";
+const HIDDEN: &str = "hidden:";
+const SETTING: &str = "setting";
+const LAST: &str = "all was tried";
+
+/// Settings of the kernel that are the machine's and not a namespace's. They are opened to be written and never written.
+const SETTINGS: &str = "/proc/sys/kernel/core_pattern /proc/sys/kernel/modprobe /proc/sysrq-trigger";
+
+const PROBE_VARIABLE: &str = "RHEON_PROBE";
+
+/// The longest that all of it may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How often is looked whether a process is gone.
+const LOOKS_MAX: usize = 200;
+
+fn open_if(worked: bool) -> Verdict {
+    if worked { Verdict::Open } else { Verdict::Blocked }
+}
+
+/// Whether a process has this among its arguments.
+fn is_running(argument: &str) -> bool {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
+        .any(|line| line.split(|byte| *byte == 0).any(|word| word == argument.as_bytes()))
+}

@@ -1,0 +1,265 @@
+//! Repositories that mean harm: before trust nothing of them runs, and after trust only what was trusted.
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::sync::Arc;
+
+use expect_test::expect;
+use rheon_policy::trust::{ProjectContent, Trust, TrustStore, load_project_hooks};
+use rheon_testkit::TestClock;
+use rheon_types::event::PermissionMode;
+use rheon_types::{Hook as _, Opinion, ToolCall};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::hooks::{CommandHooks, HookContext, HookEnvironment, SessionSource};
+
+struct Stage {
+    root: TempDir,
+    state: TempDir,
+}
+
+impl Stage {
+    fn new() -> Self {
+        Self { root: TempDir::new().unwrap(), state: TempDir::new().unwrap() }
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.root.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn store(&self) -> TrustStore {
+        TrustStore::open(self.state.path().join("trust.json")).unwrap()
+    }
+
+    fn has_run(&self) -> bool {
+        self.root.path().join("ran").exists()
+    }
+
+    fn trust(&self) {
+        self.store().grant(&ProjectContent::gather(self.root.path()).unwrap()).unwrap();
+    }
+
+    fn loaded(&self) -> (Trust, CommandHooks) {
+        let loaded = load_project_hooks(self.root.path(), &self.store()).unwrap();
+        let root = self.root.path().canonicalize().unwrap();
+        let context = HookContext {
+            session_id: "s".into(),
+            transcript_path: None,
+            // Wherever a session works, what a project's hooks name counts from the project.
+            cwd: root.join(".claude"),
+            project: root,
+            home: None,
+            source: SessionSource::Startup,
+            permission_mode: Arc::new(|| PermissionMode::Default),
+            environment: HookEnvironment::default().with("PATH", "/usr/local/bin:/usr/bin:/bin"),
+            clock: Arc::new(TestClock::default()),
+        };
+        (loaded.trust, CommandHooks::new(loaded.settings, context))
+    }
+
+    async fn opinion(hooks: &CommandHooks) -> Option<Opinion> {
+        let arguments = Arc::new(json!({ "command": "ls" }));
+        let call = ToolCall { id: "1".into(), name: "bash".into(), arguments, malformed: None };
+        hooks.permit_tool(&call).get().await.opinion
+    }
+}
+
+fn settings(line: &str) -> String {
+    let hook = json!([{ "hooks": [{ "type": "command", "command": line }] }]);
+    json!({ "hooks": { "SessionStart": hook, "PreToolUse": hook } }).to_string()
+}
+
+#[tokio::test]
+async fn before_trust_nothing_of_a_repository_runs_and_no_setting_counts() {
+    for file in [
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+        ".rheon/settings.json",
+        ".rheon/settings.local.json",
+    ] {
+        let stage = Stage::new();
+        stage.write(file, &settings("touch ran; exit 2"));
+        stage.write(".mcp.json", r#"{"mcpServers":{"x":{"command":"touch","args":["ran"]}}}"#);
+        stage.write(".env", "HOME=/tmp/evil");
+        stage.write(".claude/hooks/x.sh", "touch ran");
+        let (trust, hooks) = stage.loaded();
+        assert!(matches!(trust, Trust::Unknown { .. }));
+        hooks.session_start().await;
+        assert_eq!((Stage::opinion(&hooks).await, stage.has_run()), (None, false));
+        stage.trust();
+        let shown = load_project_hooks(stage.root.path(), &stage.store()).unwrap().content.commands();
+        let line = |event: &str| format!("{event} ({file}): touch ran; exit 2");
+        assert_eq!(shown, [line("PreToolUse"), line("SessionStart")]);
+        let (trust, hooks) = stage.loaded();
+        assert_eq!(trust, Trust::Trusted);
+        hooks.session_start().await;
+        assert!(stage.has_run());
+    }
+}
+
+#[tokio::test]
+async fn a_script_that_changes_after_trust_is_asked_about_again() {
+    let stage = Stage::new();
+    stage.write(".claude/settings.json", &settings("sh tools/check.sh"));
+    stage.write("tools/check.sh", "exit 0");
+    stage.trust();
+    stage.write("tools/check.sh", "touch ran");
+    let (trust, hooks) = stage.loaded();
+    let Trust::Changed { added, removed, changed } = trust else { panic!("{trust}") };
+    let changed: Vec<&str> = changed.iter().map(|item| item.path.as_str()).collect();
+    assert_eq!((added.len(), removed.len(), changed), (0, 0, vec!["tools/check.sh"]));
+    assert_eq!((Stage::opinion(&hooks).await, stage.has_run()), (None, false));
+}
+
+#[tokio::test]
+async fn a_script_that_changes_during_a_session_does_not_run_and_the_call_is_denied() {
+    for changed in ["tools/check.sh", ".claude/hooks/library.sh"] {
+        let stage = Stage::new();
+        stage.write(".claude/settings.json", &settings("sh tools/check.sh"));
+        stage.write("tools/check.sh", ". .claude/hooks/library.sh");
+        stage.write(".claude/hooks/library.sh", "exit 0");
+        stage.trust();
+        let (_, hooks) = stage.loaded();
+        assert_eq!(Stage::opinion(&hooks).await, None);
+        stage.write(changed, "touch ran");
+        let said = format!(
+            "a hook that must agree was not run: {changed:?} is not what was trusted; look at it and trust the \
+             project again"
+        );
+        assert_eq!(Stage::opinion(&hooks).await, Some(Opinion::Deny(said)));
+        assert!(!stage.has_run());
+    }
+}
+
+#[test]
+fn links_are_followed_inside_the_project_only() {
+    let stage = Stage::new();
+    let outside = TempDir::new().unwrap();
+    std::fs::write(outside.path().join("secret"), "x").unwrap();
+    let root = stage.root.path();
+    stage.write(".agents/skills/x/SKILL.md", "a skill");
+    std::fs::create_dir_all(root.join(".claude")).unwrap();
+    symlink("../.agents/skills", root.join(".claude/skills")).unwrap();
+    symlink(outside.path(), root.join(".agents/skills/away")).unwrap();
+    symlink("..", root.join(".agents/skills/circle")).unwrap();
+    symlink("missing", root.join(".agents/skills/nowhere")).unwrap();
+    symlink(outside.path().join("secret"), root.join(".agents/skills/secret")).unwrap();
+    let content = ProjectContent::gather(root).unwrap();
+    let place = outside.path().canonicalize().unwrap();
+    let rows: Vec<String> = content
+        .items()
+        .map(|item| item.to_string().split_off(13).replace(place.to_str().unwrap(), "OUTSIDE"))
+        .collect();
+    expect![[r#"
+        .agents/skills/away -> OUTSIDE (outside the project, not looked at)
+        .agents/skills/circle
+        .agents/skills/secret -> OUTSIDE/secret (outside the project, not looked at)
+        .agents/skills/x/SKILL.md
+        .claude/skills
+        .claude/skills/away -> OUTSIDE (outside the project, not looked at)
+        .claude/skills/circle
+        .claude/skills/secret -> OUTSIDE/secret (outside the project, not looked at)
+        .claude/skills/x/SKILL.md"#]]
+    .assert_eq(&rows.join("\n"));
+}
+
+#[test]
+fn settings_that_lead_out_and_things_that_are_no_files_cannot_be_trusted() {
+    let problem = |stage: &Stage| ProjectContent::gather(stage.root.path()).unwrap_err().to_string();
+    let away = Stage::new();
+    std::fs::create_dir(away.root.path().join(".claude")).unwrap();
+    symlink("/etc/passwd", away.root.path().join(".claude/settings.json")).unwrap();
+    let servers = Stage::new();
+    symlink("/etc/passwd", servers.root.path().join(".mcp.json")).unwrap();
+    let pipe = Stage::new();
+    std::fs::create_dir_all(pipe.root.path().join(".claude/hooks")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(pipe.root.path().join(".claude/hooks/pipe")).status();
+    assert!(made.unwrap().success());
+    expect![[r#"
+        the project cannot be trusted: ".claude/settings.json" leads out of the project; remove it or leave the project untrusted
+        the project cannot be trusted: ".mcp.json" leads out of the project; remove it or leave the project untrusted
+        the project cannot be trusted: ".claude/hooks/pipe" is a pipe; remove it or leave the project untrusted"#]].assert_eq(&[away, servers, pipe].each_ref().map(problem).join("\n"));
+}
+
+#[test]
+fn settings_that_cannot_be_read_are_an_error_and_not_no_hooks() {
+    let stage = Stage::new();
+    stage.write(".claude/settings.json", "{\"hooks\": {\"PreToolUze\": []}}");
+    assert!(matches!(
+        load_project_hooks(stage.root.path(), &stage.store()).unwrap().trust,
+        Trust::Unknown { .. }
+    ));
+    stage.trust();
+    let error = load_project_hooks(stage.root.path(), &stage.store()).unwrap_err();
+    expect![[r#"cannot read the hooks of .claude/settings.json: line 1, column 23: unknown event "PreToolUze"; did you mean "PreToolUse"?"#]].assert_eq(&error.to_string());
+    assert!(Path::new(stage.root.path()).exists());
+}
+
+#[tokio::test]
+async fn a_script_that_was_missing_when_the_project_was_trusted_does_not_run_when_it_appears() {
+    for line in [
+        "[ -f tools/check.sh ] && sh tools/check.sh || true",
+        "test -x ./tools/check.sh && ./tools/check.sh",
+        "if [ -f tools/check.sh ]; then . ./tools/check.sh; fi",
+        "cd tools && env A=1 bash -e check.sh",
+        "\"$CLAUDE_PROJECT_DIR\"/tools/check.sh",
+        "\"$PWD/tools/check.sh\"",
+        "\"$(pwd)\"/tools/check.sh",
+        "$(git rev-parse --show-toplevel)/tools/check.sh",
+    ] {
+        let stage = Stage::new();
+        std::fs::create_dir(stage.root.path().join("tools")).unwrap();
+        stage.write(".claude/settings.json", &settings(line));
+        stage.trust();
+        let (trust, hooks) = stage.loaded();
+        assert_eq!(trust, Trust::Trusted);
+        assert_eq!(Stage::opinion(&hooks).await, None, "{line}");
+        stage.write("tools/check.sh", "#!/bin/sh\ntouch ../ran ran");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(stage.root.path().join("tools/check.sh"), mode).unwrap();
+        let opinion = Stage::opinion(&hooks).await;
+        assert!(matches!(opinion, Some(Opinion::Deny(_))), "{line}: {opinion:?}");
+        assert!(!stage.has_run(), "{line}");
+    }
+}
+
+#[tokio::test]
+async fn a_script_is_compared_however_the_project_is_named_before_it() {
+    for line in [
+        "\"$PWD/tools/check.sh\"",
+        "\"$(pwd)\"/tools/check.sh",
+        "`pwd`/tools/check.sh",
+        "sh -c \"$PWD/tools/check.sh\"",
+        "X=tools; sh $X/../tools/check.sh",
+    ] {
+        let stage = Stage::new();
+        stage.write(".claude/settings.json", &settings(line));
+        stage.write("tools/check.sh", "exit 0");
+        stage.trust();
+        stage.write("tools/check.sh", "touch ran");
+        let (trust, _) = stage.loaded();
+        assert!(matches!(trust, Trust::Changed { .. }), "{line}: {trust}");
+    }
+}
+
+#[tokio::test]
+async fn a_hook_may_write_files_of_the_project_and_run_again() {
+    for line in [
+        "cat >> log.txt",
+        "cat > log.txt; grep -c x <log.txt",
+        "jq . >> log.txt 2>> errors.txt || cat >> log.txt",
+    ] {
+        let stage = Stage::new();
+        stage.write(".claude/settings.json", &settings(line));
+        stage.write("log.txt", "old");
+        stage.trust();
+        let (_, hooks) = stage.loaded();
+        for _ in 0..3 {
+            assert_eq!(Stage::opinion(&hooks).await, None, "{line}");
+        }
+        assert_eq!(stage.loaded().0, Trust::Trusted, "{line}");
+    }
+}
