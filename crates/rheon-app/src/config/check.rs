@@ -1,6 +1,7 @@
 //! What a layer says, checked against the table of keys: every key is known and every value fits.
 
-use rheon_tools::policy::{Rule, RuleEntry, advice};
+use rheon_text::advice;
+use rheon_tools::policy::{Rule, RuleEntry};
 use rheon_types::MicroUsd;
 
 use super::entry::{Entry, Standing, Value};

@@ -1,10 +1,11 @@
 //! Notices: events that are told in a line. Pure.
 
+use rheon_text::units::{duration, grouped, money};
+use rheon_types::AgentEvent;
 use rheon_types::event::{CompactionTrigger, Ledger, Meter, PermissionMode, TaskItem, TaskStatus};
-use rheon_types::{AgentEvent, MicroUsd};
 
 use super::page::Ink;
-use super::words::{duration, grouped, money, one_line};
+use super::words::one_line;
 
 /// How much is told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -126,7 +127,7 @@ fn spent(ledger: &Ledger) -> String {
         meter.cap.map(|cap| format!("{} of {}", word(meter.spent), word(cap)))
     };
     let parts: Vec<String> = [
-        part(&ledger.micro_usd, |micro| money(MicroUsd(micro))),
+        part(&ledger.micro_usd, money),
         part(&ledger.tokens, |tokens| format!("{} tokens", grouped(tokens))),
         part(&ledger.wall_ms, duration),
     ]

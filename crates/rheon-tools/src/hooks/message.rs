@@ -4,8 +4,10 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rheon_text::visible;
+
 use crate::hooks::event::HookEvent;
-use crate::policy::{brief, visible};
+use crate::policy::brief;
 
 /// Something that the user is told.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 use std::time::Duration;
 
+use rheon_text::visible;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tree_sitter::{
@@ -19,7 +20,6 @@ use super::tags::{
     REFERENCES_MAX, Reference, SIGNATURE_CHARACTERS_MAX,
 };
 use crate::ascii::ascii;
-use crate::policy::visible;
 
 /// Up to this size a file counts as written by a person however long its lines are.
 const SMALL_BYTES_MAX: usize = 64 * 1024;

@@ -5,8 +5,9 @@ use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
+use rheon_text::visible;
+
 use crate::markdown::{FileProblem, Origin, entries, split};
-use crate::policy::visible;
 use crate::skills::frontmatter;
 use crate::skills::limits::{CATALOGUE_BYTES_MAX, SKILLS_MAX};
 use crate::skills::read;
