@@ -1,6 +1,5 @@
 //! The program `rheon`: argv picks a command, and every way to end has an exit code.
 
-mod ago;
 mod ask;
 mod cli;
 mod command;

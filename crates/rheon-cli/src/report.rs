@@ -1,8 +1,7 @@
 //! What is said of a session on request: its window, its cost.
 
 use rheon_app::session::OpenSession;
-
-use crate::render::{count, money};
+use rheon_text::units::{count, money};
 
 /// What takes how much of the model's window.
 pub(crate) fn context(session: &OpenSession) -> String {
@@ -13,5 +12,5 @@ pub(crate) fn context(session: &OpenSession) -> String {
 pub(crate) fn cost(session: &OpenSession) -> String {
     let spent = session.spent();
     let unknown = if spent.has_unknown { " (some calls have no known price)" } else { "" };
-    format!("{} in {}{unknown}", money(spent.cost), count(spent.tokens, "token"))
+    format!("{} in {}{unknown}", money(spent.cost.0), count(spent.tokens, "token"))
 }

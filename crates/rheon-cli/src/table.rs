@@ -1,8 +1,7 @@
 //! Tables for people: columns as wide as what stands in them.
 
+use rheon_text::inert;
 use unicode_width::UnicodeWidthStr as _;
-
-use crate::render::inert;
 
 /// On which side of its column a text stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! The question whether what a project brings along is run and obeyed, before a conversation begins.
 
 use rheon_app::config::Config;
+use rheon_text::inert;
 
 use crate::ask::{Answer, ask};
 use crate::failure::Failure;
 use crate::output::remark;
-use crate::render::inert;
 
 /// Asks about what the user has not agreed to yet. Whether the user has agreed now, so that the configuration is another one.
 pub(crate) fn agreed(config: &Config) -> Result<bool, Failure> {

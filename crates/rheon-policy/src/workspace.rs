@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use rheon_text::Place;
 use rheon_types::{PROTECTED_NAMES, is_protected_name};
 
 /// Where tools work: one folder, and others that were added. Paths are compared by components, after links are followed.
@@ -144,10 +145,10 @@ impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for chunk in self.0.as_encoded_bytes().utf8_chunks() {
             for character in chunk.valid().chars() {
-                if is_inert(character) {
-                    write!(f, "{character}")?;
-                } else {
+                if Place::Line.forbids(character) {
                     write!(f, "{}", character.escape_default())?;
+                } else {
+                    write!(f, "{character}")?;
                 }
             }
             for byte in chunk.invalid() {
@@ -156,12 +157,6 @@ impl fmt::Display for Shown<'_> {
         }
         Ok(())
     }
-}
-
-/// Whether a terminal shows the character and does nothing else: no control, no change of direction, not invisible.
-fn is_inert(character: char) -> bool {
-    !character.is_control()
-        && !matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 /// Whether the path says that it is a folder.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use rheon_text::advice;
 use rheon_types::{Clock, ModelInfo, Provider, ProviderError};
 use secrecy::SecretString;
 use url::Url;
@@ -14,7 +15,6 @@ use crate::env::Environment;
 use crate::fallback::FallbackProvider;
 use crate::probe::{CalledUp, Prober};
 use crate::prompted::{LenientTools, PromptedTools};
-use crate::scripted::advice;
 use crate::service::{Endpoint, HttpProvider};
 use crate::transport::{Transport, TransportConfig};
 use crate::vendor::{AuthScheme, Vendor, VendorError, Vendors};

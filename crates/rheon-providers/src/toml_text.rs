@@ -3,11 +3,12 @@
 use std::fmt;
 use std::ops::Range;
 
+use rheon_text::advice;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::scripted::{advice, place_at};
+use crate::scripted::place_at;
 
 /// The most bytes a text may have.
 pub(crate) const TEXT_BYTES_MAX: usize = 1024 * 1024;

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase")]
 pub enum HookPoint {
     /// Before `agent.start`.
-    #[doc(alias = "BeforeRun")]
+    #[doc(alias = "BeforeLoop")]
     #[serde(alias = "beforeLoop")]
     BeforeRun,
     /// After `agent.end`.
-    #[doc(alias = "AfterRun")]
+    #[doc(alias = "AfterLoop")]
     #[serde(alias = "afterLoop")]
     AfterRun,
     /// Before `turn.start`.

@@ -73,7 +73,7 @@ id!(
 );
 id!(
     /// One run: `{session_id}.{config segment}.{n}`.
-    #[doc(alias = "RunId")]
+    #[doc(alias = "LoopId")]
     RunId
 );
 id!(

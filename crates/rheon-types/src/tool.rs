@@ -38,7 +38,7 @@ pub struct ToolResult {
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub details: Value,
     /// The run of a sub-agent that the tool started.
-    #[serde(default, alias = "child_run_id", skip_serializing_if = "Option::is_none")]
+    #[serde(default, alias = "child_loop_id", skip_serializing_if = "Option::is_none")]
     pub child_run_id: Option<RunId>,
 }
 

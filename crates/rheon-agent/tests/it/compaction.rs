@@ -59,7 +59,7 @@ async fn an_answer_that_is_refused_halfway_does_not_pass_for_the_newest_message(
     let ran = scripted(calls(4).turn(half).turn("Summary.").turn("done")).tool(big(4_000)).run("go").await;
     assert_eq!(
         (ran.output().text.as_str(), names(&ran)),
-        ("done", vec!["compaction.start", "compaction.end"])
+        ("done", vec!["compaction.start".to_owned(), "compaction.end".to_owned()])
     );
     let last = ran.provider.requests().last().map(|request| request.messages.clone()).unwrap();
     assert!(last.for_model().next_back().is_some_and(|message| message.text().len() > 1_500));

@@ -1,6 +1,7 @@
 //! What a layer says, checked against the table of keys: every key is known and every value fits.
 
-use rheon_policy::{Rule, RuleEntry, advice};
+use rheon_policy::{Rule, RuleEntry};
+use rheon_text::advice;
 use rheon_types::MicroUsd;
 
 use super::entry::{Entry, Standing, Value};

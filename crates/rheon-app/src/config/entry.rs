@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use rheon_policy::{RuleEntry, visible};
+use rheon_policy::RuleEntry;
+use rheon_text::visible;
 use rheon_types::MicroUsd;
 use secrecy::SecretString;
 

@@ -1,7 +1,7 @@
 //! Vendors and keys: what layers say about whom to ask, laid over what comes with Rheon.
 
-use rheon_policy::advice;
 use rheon_providers::{VendorError, Vendors};
+use rheon_text::advice;
 
 use super::entry::Value;
 use super::finding::Finding;

@@ -78,8 +78,7 @@ impl ProjectReview {
                 there.chain(removed.iter().cloned()).collect::<Vec<_>>()
             }
         };
-        let named: Vec<String> =
-            items.iter().take(NAMES_MAX).map(|path| rheon_policy::visible(path).to_string()).collect();
+        let named: Vec<String> = items.iter().take(NAMES_MAX).map(|path| rheon_text::visible(path)).collect();
         match items.len().saturating_sub(NAMES_MAX) {
             0 => named.join(", "),
             more => format!("{} and {more} more", named.join(", ")),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-use rheon_policy::visible;
+use rheon_text::visible;
 
 use crate::git::{Git, Said};
 use crate::git_head::{self, Head};

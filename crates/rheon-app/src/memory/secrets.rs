@@ -1,30 +1,8 @@
 //! `redacted`: a text of a session without what looks like a secret, before it is remembered.
 //!
-//! What keys look like is known to the exports; here is added how people type secrets in commands and say them in sentences.
+//! What keys look like and what they are called is known to `rheon-text`; here is added how people type secrets in commands and say them in sentences.
 
-use rheon_store::export::without_secrets;
-
-/// What stands where a secret stood.
-const MARK: &str = "[redacted]";
-
-/// Names whose value is a secret: alone, or behind a `_`, `-` or another word. Lower case, `-` written as `_`.
-const NAMES: [&str; 12] = [
-    "password",
-    "passwd",
-    "passphrase",
-    "passwort",
-    "secret",
-    "token",
-    "api_key",
-    "apikey",
-    "access_key",
-    "private_key",
-    "secret_key",
-    "credential",
-];
-
-/// Names that count only whole, or behind a `_`.
-const SHORT_NAMES: [&str; 2] = ["pass", "pw"];
+use rheon_text::secrets::{self, MARK};
 
 /// Programs that take a password right behind `-p`.
 const ATTACHED: [&str; 4] = ["mysql", "mysqldump", "mysqladmin", "mariadb"];
@@ -50,7 +28,7 @@ pub fn redacted(text: &str) -> String {
             }
         }
     }
-    without_secrets(&shown.join(" "))
+    secrets::redact(&shown.join(" ")).into_owned()
 }
 
 /// What a word says of the next one.
@@ -148,14 +126,11 @@ fn may_be_secret(value: &str) -> bool {
     !value.is_empty() && !value.starts_with(['$', '%', '<', '*', '[']) && !value.starts_with("//")
 }
 
-fn is_secret_name(name: &str) -> bool {
-    let name = name.trim_matches(|sign: char| !sign.is_alphanumeric()).to_lowercase().replace('-', "_");
+fn is_secret_name(word: &str) -> bool {
+    let word = word.trim_matches(|sign: char| !sign.is_alphanumeric());
     // What stands before it in the same word, as in `(NAME` or `env;NAME`, is no part of it.
-    let name = name.rsplit(|sign: char| !sign.is_alphanumeric() && sign != '_').next().unwrap_or_default();
-    let is_short = SHORT_NAMES.iter().any(|known| {
-        name.strip_suffix(known).is_some_and(|before| before.is_empty() || before.ends_with('_'))
-    });
-    is_short || NAMES.iter().any(|known| name.ends_with(known))
+    let is_between = |sign: char| !sign.is_alphanumeric() && sign != '_' && sign != '-';
+    secrets::is_secret_name(word.rsplit(is_between).next().unwrap_or_default())
 }
 
 /// Whether people say their password behind this word.

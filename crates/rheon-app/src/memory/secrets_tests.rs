@@ -1,6 +1,7 @@
 //! What is taken out, and what stays.
 
 use expect_test::expect;
+use rheon_text::secrets::canaries;
 
 use super::redacted;
 
@@ -62,5 +63,12 @@ fn what_is_no_secret_stays() {
         "a  b   c",
     ] {
         assert_eq!(redacted(text), text);
+    }
+}
+
+#[test]
+fn no_secret_of_any_format_is_remembered() {
+    for (kind, secret) in canaries() {
+        assert_eq!(redacted(&format!("use {secret} now")), format!("use [redacted: {kind}] now"));
     }
 }

@@ -1,7 +1,7 @@
 //! Names of models: what people write becomes `vendor/model`.
 
-use rheon_policy::nearest;
 use rheon_providers::{Catalogue, Registry};
+use rheon_text::nearest;
 
 use super::error::ModelChoiceError;
 

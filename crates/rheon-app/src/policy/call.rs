@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use rheon_policy::{advice, tool_name};
+use rheon_policy::tool_name;
+use rheon_text::advice;
 use rheon_types::ToolCall;
 use serde_json::{Map, Value};
 

@@ -6,7 +6,5 @@ mod rules;
 
 pub use call::{CallError, typed_call};
 pub use explain::explain;
-pub use rheon_policy::{
-    Because, Decision, Explanation, List, Part, Source, advice, mode_name, nearest, visible,
-};
+pub use rheon_policy::{Because, Decision, Explanation, List, Part, Source, mode_name};
 pub use rules::{CheckedRule, check_rules};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rheon_policy::visible;
+use rheon_text::visible;
 use rheon_types::SessionId;
 
 /// The most characters of a name.

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rheon_policy::visible;
+use rheon_text::visible;
 
 use super::error::WorktreeError;
 use super::judge::{Branch, Folder, Standing};

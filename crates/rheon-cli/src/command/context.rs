@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rheon_app::session::{Preview, Tell, WINDOW_ASSUMED};
+use rheon_text::inert;
 use serde_json::{Value, json};
 
 use super::setup::{config, surroundings};
@@ -11,7 +12,6 @@ use crate::failure::Failure;
 use crate::json::as_json;
 use crate::opening::failure;
 use crate::output::{print, remark};
-use crate::render::inert;
 use crate::runtime::block_on;
 
 /// Show what a model would be told here, and what takes how much of its window

@@ -5,6 +5,7 @@ use std::io::{IsTerminal as _, stderr, stdin, stdout};
 use rheon_app::config::ConfigInputs;
 use rheon_app::doctor::{Check, Examination, Network, Standing, examine};
 use rheon_app::keeping::Environment;
+use rheon_text::inert;
 use serde_json::json;
 
 use super::setup::surroundings;
@@ -12,7 +13,6 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::as_json;
 use crate::output::print;
-use crate::render::inert;
 use crate::runtime::block_on;
 
 /// Find out what works here and what does not, with the next step for each

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rheon_app::policy::advice;
+use rheon_text::advice;
 
 use crate::exit::Exit;
 use crate::failure::Failure;

@@ -2,6 +2,7 @@
 
 use rheon_app::models::{Local, ModelLine, VendorLine, model_lines, served_here, vendor_lines};
 use rheon_app::session::{registry, variables};
+use rheon_text::units::{dollars, tokens};
 
 use super::setup::{config, surroundings};
 use crate::exit::Exit;
@@ -93,8 +94,8 @@ fn model_table(lines: &[ModelLine]) -> String {
         let can: Vec<&str> = can.iter().filter(|(has, _)| *has).map(|(_, word)| *word).collect();
         table.row([
             line.name.clone(),
-            short(line.context_tokens),
-            short(line.output_tokens_max.into()),
+            tokens(line.context_tokens),
+            tokens(line.output_tokens_max.into()),
             price(line.input_micro_usd),
             price(line.output_micro_usd),
             can.join(" "),
@@ -130,23 +131,7 @@ fn vendor_table(lines: &[VendorLine]) -> String {
     table.text()
 }
 
-/// `200000` as `200k`.
-fn short(tokens: u64) -> String {
-    match tokens {
-        0..1_000 => tokens.to_string(),
-        1_000..1_000_000 => format!("{}k", tokens / 1_000),
-        _ => format!("{}.{}M", tokens / 1_000_000, tokens % 1_000_000 / 100_000),
-    }
-}
-
 /// Millionths of a dollar as dollars.
 fn price(micro_usd: Option<u64>) -> String {
-    match micro_usd {
-        Some(micro_usd) => {
-            let text = format!("{}.{:06}", micro_usd / 1_000_000, micro_usd % 1_000_000);
-            let short = text.trim_end_matches('0').trim_end_matches('.');
-            if short.is_empty() { "0".into() } else { short.to_owned() }
-        }
-        None => "?".into(),
-    }
+    micro_usd.map_or_else(|| "?".into(), dollars)
 }

@@ -3,8 +3,8 @@
 use std::io::{IsTerminal as _, stdin, stdout};
 
 use rheon_app::config::{Config, ConfigInputs, Layer};
-use rheon_app::policy::advice;
 use rheon_app::session::{Asking, Extras, Opening, Which};
+use rheon_text::advice;
 use rheon_types::SessionId;
 
 use super::setup::surroundings;

@@ -3,13 +3,13 @@
 use std::io::{IsTerminal as _, stdin};
 
 use rheon_app::config::{Config, revoke_trust};
+use rheon_text::inert;
 
 use super::setup::{config, surroundings};
 use crate::ask::{Answer, ask};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::print;
-use crate::render::inert;
 
 /// Look at what this project brings along to be run or obeyed, and agree to it or not
 ///

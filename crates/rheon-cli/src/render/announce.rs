@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use rheon_text::units::duration;
 use rheon_types::{AgentEvent, ApprovalEvent, Event, ModelEvent, RunEnd, RunEvent, Timestamp, ToolEvent};
 
-use super::words::{duration, fit, one_line};
+use super::words::{fit, one_line};
 
 /// How long a title or a notification may be.
 const COLUMNS_MAX: usize = 80;

@@ -1,13 +1,13 @@
 //! A question for permission: whole, so that nobody says yes to what was not seen.
 
+use rheon_text::units::grouped;
+use rheon_text::visible_block;
 use rheon_types::event::{ApprovalRequest, Danger, Selection, Subject, UserQuestion};
 use serde_json::Value;
 use unicode_width::UnicodeWidthChar;
 
 use super::diff::{self, gutter};
-use super::inert::spelt_out;
 use super::page::{Ink, Page};
-use super::words::grouped;
 
 /// Blanks or empty lines in a row from which on their number is shown instead: they could push the rest out of sight.
 const EMPTINESS_MAX: usize = 24;
@@ -23,7 +23,7 @@ pub(super) enum Remedy {
 
 /// Shows the question.
 pub(super) fn show(request: &ApprovalRequest, remedy: Remedy, page: &mut Page) {
-    let name = spelt_out(request.tool_name.as_str()).replace('\n', "\\n");
+    let name = visible_block(request.tool_name.as_str()).replace('\n', "\\n");
     let (ink, word) = danger(request.danger);
     page.write(Ink::Bold, &name);
     if matches!(request.subject, Subject::Questions { .. }) {
@@ -111,7 +111,7 @@ fn pretty(value: &Value) -> String {
 
 /// Writes whole text, each line after `before`.
 fn block(page: &mut Page, ink: Ink, before: &str, text: &str) {
-    let text = crowded(&spelt_out(text.trim_end_matches('\n')));
+    let text = crowded(&visible_block(text.trim_end_matches('\n')));
     let mut empty = 0;
     for line in text.split('\n') {
         empty = if line.trim().is_empty() { empty + 1 } else { 0 };

@@ -1,7 +1,7 @@
 //! A unified diff as lines with numbers. Pure.
 
-use super::inert::spelt_out;
 use super::page::Ink;
+use rheon_text::visible_block;
 
 /// A line of a diff as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(super) fn lines(diff: &str) -> Vec<DiffLine> {
                 numbers = Some(part);
             }
             (None, None) if line.starts_with("--- ") || line.starts_with("+++ ") => {}
-            (None, None) => lines.push(DiffLine { ink: Ink::Plain, number: None, text: spelt_out(line) }),
+            (None, None) => lines.push(DiffLine { ink: Ink::Plain, number: None, text: visible_block(line) }),
             (Some(numbers), None) => lines.push(numbers.line(line)),
         }
     }
@@ -63,7 +63,7 @@ impl Numbers {
             *number += 1;
             *number - 1
         });
-        DiffLine { ink, number, text: spelt_out(line) }
+        DiffLine { ink, number, text: visible_block(line) }
     }
 }
 

@@ -1,13 +1,13 @@
 //! Notices: events that are told in a line. Pure.
 
+use rheon_text::units::{duration, grouped, money};
 use rheon_types::event::{CompactionTrigger, Ledger, Meter, PermissionMode, TaskItem, TaskStatus};
 use rheon_types::{
-    AgentEvent, BudgetEvent, ChildEvent, ContextEvent, MicroUsd, ModelEvent, PlanEvent, RunEvent,
-    SessionEvent,
+    AgentEvent, BudgetEvent, ChildEvent, ContextEvent, ModelEvent, PlanEvent, RunEvent, SessionEvent,
 };
 
 use super::page::Ink;
-use super::words::{duration, grouped, money, one_line};
+use super::words::one_line;
 
 /// How much is told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -122,7 +122,7 @@ fn spent(ledger: &Ledger) -> String {
         meter.cap.map(|cap| format!("{} of {}", word(meter.spent), word(cap)))
     };
     let parts: Vec<String> = [
-        part(&ledger.micro_usd, |micro| money(MicroUsd(micro))),
+        part(&ledger.micro_usd, money),
         part(&ledger.tokens, |tokens| format!("{} tokens", grouped(tokens))),
         part(&ledger.wall_ms, duration),
     ]

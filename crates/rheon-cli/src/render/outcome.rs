@@ -1,11 +1,12 @@
 //! `Outcome`: how a tool call ended, in a line, and the change it made.
 
+use rheon_text::units::{bytes, count, duration};
 use rheon_types::ToolResult;
 use serde_json::Value;
 
 use super::diff::{self, DiffLine};
 use super::page::Ink;
-use super::words::{bytes, count, duration, one_line};
+use super::words::one_line;
 
 /// How many lines of a change are shown.
 const DIFF_LINES_MAX: usize = 40;

@@ -1,9 +1,9 @@
 //! `Page`: text in blocks with an empty line between them, in colours where they are wanted. All text passes through it
 //! and is made inert here, once.
 
-use super::inert::inert;
 use super::rendered::{Rendered, Stream};
 use super::wrap::Wrap;
+use rheon_text::inert;
 
 /// How to write to a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

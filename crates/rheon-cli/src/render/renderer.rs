@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use rheon_text::inert;
+use rheon_text::units::count;
 use rheon_types::event::{ApprovalRequest, Subject};
 use rheon_types::{
     AgentEvent, AgentMessage, AgentOutput, ApprovalEvent, AssistantMessage, Event, Message, MessageEvent,
@@ -13,14 +15,13 @@ use serde_json::Value;
 use super::approval::{self, Remedy};
 use super::calls::{Calls, Showing};
 use super::diff::gutter;
-use super::inert::inert;
 use super::markdown::Markdown;
 use super::notices::{Detail, Notice, notice};
 use super::outcome::Outcome;
 use super::page::{Block, Ink, Page, Route, Style};
 use super::rendered::{Rendered, Stream};
 use super::summary::{Summary, end_word};
-use super::words::{about, count, fit, one_line, width};
+use super::words::{about, fit, one_line, width};
 
 /// What goes where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,12 @@
 //! `Spinner`: a line that moves while one waits for the model or a tool. Knows events and the time it is told, no clock.
 
+use rheon_text::units::{elapsed, grouped};
 use rheon_types::{
     AgentEvent, ApprovalEvent, ChildEvent, ContextEvent, Event, MessageEvent, ModelEvent, RunEvent,
     Timestamp, ToolCallId, ToolEvent, TurnEvent,
 };
 
-use super::words::{about, fit, grouped, one_line};
+use super::words::{about, fit, one_line};
 
 /// How often it moves.
 pub(crate) const FRAME_MS: u64 = 100;
@@ -114,11 +115,7 @@ impl Spinner {
         let wait = self.tools.first().map(|(_, wait)| wait).or(self.waits.as_ref())?;
         let elapsed_ms = now.as_millis().saturating_sub(wait.since.as_millis());
         let index = usize::try_from(elapsed_ms / FRAME_MS).unwrap_or_default() % FRAMES.len();
-        let seconds = elapsed_ms / 1_000;
-        let elapsed = match seconds {
-            0..60 => format!("{seconds} s"),
-            _ => format!("{} min {} s", seconds / 60, seconds % 60),
-        };
+        let elapsed = elapsed(elapsed_ms);
         // Four characters are about a token; the service tells how many they were when the call is over.
         let tokens = match (self.tokens.saturating_add(self.characters / 4), self.characters) {
             (0, _) => String::new(),

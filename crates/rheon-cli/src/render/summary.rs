@@ -1,9 +1,9 @@
 //! `Summary`: the last line of a run: how it ended, and what it took.
 
+use rheon_text::units::{MONEY_EXACT_BELOW, count, duration, grouped, money};
 use rheon_types::{AgentOutput, LimitKind, MicroUsd, RunEnd, Timestamp};
 
 use super::page::Ink;
-use super::words::{MONEY_EXACT_BELOW, count, duration, grouped, money};
 
 /// What is counted while runs go by.
 #[derive(Default)]
@@ -61,7 +61,7 @@ impl Summary {
             count(if is_unasked(output) { 0 } else { output.turns.into() }, "turn"),
             count(std::mem::take(&mut self.tools), "tool"),
             format!("{} in{cached} / {} out tokens", grouped(prompt), grouped(usage.output)),
-            cost(output).map_or_else(|| "cost unknown".into(), money),
+            cost(output).map_or_else(|| "cost unknown".into(), |cost| money(cost.0)),
             duration(at.as_millis().saturating_sub(begun.as_millis())),
         ];
         figures.extend(self.left(output));
@@ -84,9 +84,11 @@ impl Summary {
                     _ => 10_000,
                 };
                 let left = left - left % step;
-                Some(format!("{} of {} left", money(MicroUsd(left)), money(budget)))
+                Some(format!("{} of {} left", money(left), money(budget.0)))
             }
-            (Some(budget), Spent::Unknown) => Some(format!("unknown how much of {} is left", money(budget))),
+            (Some(budget), Spent::Unknown) => {
+                Some(format!("unknown how much of {} is left", money(budget.0)))
+            }
             (None, _) => None,
         };
         // Every run has a limit of tokens; it is worth a word once half of it is gone.

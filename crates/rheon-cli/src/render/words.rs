@@ -1,10 +1,9 @@
-//! Figures and values in words, and words made to fit a line. Pure.
+//! Values in words, and words made to fit a line. Pure.
 
-use rheon_types::MicroUsd;
+use rheon_text::inert;
+use rheon_text::units::count;
 use serde_json::Value;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
-
-use super::inert::inert;
 
 /// How many arguments of a call are shown.
 const ARGUMENTS_SHOWN_MAX: usize = 20;
@@ -14,59 +13,6 @@ const ARGUMENT_CHARS_MAX: usize = 60;
 
 /// How much of a result is looked at for its first line.
 const LINE_CHARS_MAX: usize = 1_000;
-
-/// Millionths of a dollar below which nothing is rounded: most of such a sum would be gone.
-pub(super) const MONEY_EXACT_BELOW: u64 = 1_000;
-
-/// For instance `12 ms`, `1.2 s`, `2 min 5 s`.
-pub(super) fn duration(millis: u64) -> String {
-    match millis {
-        0..1_000 => format!("{millis} ms"),
-        1_000..60_000 => format!("{}.{} s", millis / 1_000, millis % 1_000 / 100),
-        _ => format!("{} min {} s", millis / 60_000, millis % 60_000 / 1_000),
-    }
-}
-
-/// For instance `1 turn`, `1,234 turns`.
-pub(crate) fn count(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(number))
-}
-
-/// For instance `1,234,567`.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-/// For instance `512 bytes`, `12.3 kB`, `4.0 MB`.
-pub(super) fn bytes(number: u64) -> String {
-    match number {
-        0..1_000 => count(number, "byte"),
-        1_000..1_000_000 => format!("{}.{} kB", number / 1_000, number % 1_000 / 100),
-        _ => format!("{}.{} MB", number / 1_000_000, number % 1_000_000 / 100_000),
-    }
-}
-
-/// For instance `$0.000012`, `$0.0123`, `$12.34`; what is left over is rounded up.
-pub(crate) fn money(MicroUsd(micro): MicroUsd) -> String {
-    if micro < MONEY_EXACT_BELOW && !micro.is_multiple_of(100) {
-        format!("$0.{micro:06}").trim_end_matches('0').to_owned()
-    } else if micro < 1_000_000 {
-        let parts = micro.div_ceil(100);
-        format!("${}.{:04}", parts / 10_000, parts % 10_000)
-    } else {
-        let cents = micro.div_ceil(10_000);
-        format!("${}.{:02}", cents / 100, cents % 100)
-    }
-}
 
 /// What a call is about, on one line: its command, path or pattern; all arguments if it has none of these.
 pub(super) fn about(call: &Value) -> String {

@@ -1,43 +1,8 @@
-//! Tests of figures, values and lines in words.
+//! Tests of values and lines in words.
 
-use rheon_types::MicroUsd;
 use serde_json::json;
 
-use super::{about, arguments, bytes, count, duration, fit, grouped, money, one_line, width};
-
-#[test]
-fn durations() {
-    let cases = [
-        (0, "0 ms"),
-        (999, "999 ms"),
-        (1_000, "1.0 s"),
-        (1_250, "1.2 s"),
-        (59_999, "59.9 s"),
-        (60_000, "1 min 0 s"),
-        (125_999, "2 min 5 s"),
-    ];
-    for (millis, text) in cases {
-        assert_eq!(duration(millis), text);
-    }
-}
-
-#[test]
-fn numbers() {
-    let cases = [
-        (0, "0"),
-        (999, "999"),
-        (1_000, "1,000"),
-        (1_234_567, "1,234,567"),
-        (u64::MAX, "18,446,744,073,709,551,615"),
-    ];
-    for (number, text) in cases {
-        assert_eq!(grouped(number), text);
-    }
-    assert_eq!(
-        [count(0, "turn"), count(1, "turn"), count(1_000, "turn")],
-        ["0 turns", "1 turn", "1,000 turns"]
-    );
-}
+use super::{about, arguments, fit, one_line, width};
 
 #[test]
 fn arguments_on_one_line() {
@@ -92,30 +57,6 @@ fn texts_that_fit() {
         assert_eq!(fit(text, columns), fitted);
         assert!(width(&fit(text, columns)) <= columns);
     }
-}
-
-#[test]
-fn sizes_and_money() {
-    assert_eq!(
-        [0, 1, 999, 1_000, 12_345, 4_000_000].map(bytes),
-        ["0 bytes", "1 byte", "999 bytes", "1.0 kB", "12.3 kB", "4.0 MB"]
-    );
-    assert_eq!(
-        [0, 1, 150, 600, 999, 1_001, 12_300, 999_999, 1_000_000, 12_340_001]
-            .map(|micro| money(MicroUsd(micro))),
-        [
-            "$0.0000",
-            "$0.000001",
-            "$0.00015",
-            "$0.0006",
-            "$0.000999",
-            "$0.0011",
-            "$0.0123",
-            "$1.0000",
-            "$1.00",
-            "$12.35"
-        ]
-    );
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! `Drawing`: a text that is being typed, on a terminal: drawn again after every key. Gives text; whoever calls it writes it.
 
+use rheon_text::inert;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::editing::Unit;
-use crate::render::inert;
 use crate::terminal::Size;
 
 /// Where the cursor was left.

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use rheon_app::config::LimitSettings;
 use rheon_app::keeping::Scope;
-use rheon_app::policy::{mode_name, nearest};
+use rheon_app::policy::mode_name;
 use rheon_app::session::OpenSession;
+use rheon_text::nearest;
 use rheon_types::event::ApprovalRequest;
 use rheon_types::{AgentEvent, ApprovalEvent, Client as _, Command, Content, Event, RunEnd};
 

@@ -5,13 +5,13 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rheon_text::{advice, nearest};
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
 use crate::hooks::event::{HookEvent, UNFIRED};
 use crate::hooks::matcher::Matcher;
 use crate::hooks::settings::{CommandHook, HookGroup, HookSettings, OnFailure, Waiting};
 use crate::hooks::settings_error::HookSettingsError;
-use crate::policy::advice::{advice, nearest};
 use crate::policy::{List, Rule};
 
 /// The largest file that is read.

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use rheon_text::{advice, nearest};
 use rheon_types::event::PermissionMode;
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::policy::advice::{advice, nearest};
 use crate::policy::rule::{List, Rule};
 
 /// A file of rules: `{"permissions": {...}}`. Other keys beside `permissions` are left to others.

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
+use rheon_text::visible;
 use rheon_types::event::{Danger, PermissionMode};
 
 use crate::policy::policy_set::Source;
 use crate::policy::rule::List;
-use crate::policy::visible::visible;
 
 /// The most reasons in one sentence.
 pub(crate) const REASONS_MAX: usize = 10;

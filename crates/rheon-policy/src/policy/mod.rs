@@ -4,7 +4,6 @@
 //! order. [`PolicyGate`] takes a call apart into what it would do, judges every part and lets the strictest verdict win;
 //! [`PolicyGate::explain`] is that judgement as data, and the gate itself answers with nothing else.
 
-pub(crate) mod advice;
 mod call;
 mod condition;
 mod document;
@@ -26,7 +25,6 @@ mod user_rules;
 mod visible;
 mod wildcard;
 
-pub use advice::{advice, nearest};
 pub use condition::Condition;
 pub use document::{Document, DocumentError, RuleEntry};
 pub use explanation::{Because, Decision, Explanation, Part, mode_name};
@@ -39,7 +37,7 @@ pub use read_only::ReadOnly;
 pub use rule::{List, Rule, RuleError};
 pub use shell_seam::Shell;
 pub use user_rules::UserRules;
-pub use visible::{brief, visible};
+pub use visible::brief;
 
 /// The gate that follows rules.
 pub type Rules = PolicyGate;

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::policy::advice::nearest;
+use rheon_text::nearest;
+
 use crate::policy::names::{KNOWN, Kind, MCP_PREFIX, all_names, known};
 use crate::policy::paths::PathPattern;
 use crate::policy::wildcard::{CommandPattern, Wildcard};

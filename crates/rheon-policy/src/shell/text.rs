@@ -1,5 +1,7 @@
 //! Characters that make a line look different from what it does.
 
+use rheon_text::{Hazard, hazard};
+
 /// Names every character that could deceive a reader or a parser.
 pub(super) fn deceptive(line: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
@@ -21,22 +23,7 @@ pub(super) fn deceptive(line: &str) -> Vec<String> {
             '\n' | '\t' => None,
             '\0' => Some("a NUL character"),
             '\r' => Some("a carriage return"),
-            _ if character.is_control() => Some("a control character"),
-            '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                Some("a mark that turns the direction of writing")
-            }
-            '\u{00ad}'
-            | '\u{200b}'..='\u{200d}'
-            | '\u{115f}'
-            | '\u{1160}'
-            | '\u{180e}'
-            | '\u{2060}'..='\u{2065}'
-            | '\u{206a}'..='\u{206f}'
-            | '\u{3164}'
-            | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{feff}'
-            | '\u{e0000}'..='\u{e007f}' => Some("an invisible character"),
+            _ if hidden(character).is_some() => hidden(character),
             // Within quotes these are prose.
             '\u{2018}'..='\u{201f}' | '\u{00ab}' | '\u{00bb}' | '\u{2032}' | '\u{2033}'
                 if quote.is_none() =>
@@ -56,4 +43,15 @@ pub(super) fn deceptive(line: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// What a character is called that is unsafe to show.
+fn hidden(character: char) -> Option<&'static str> {
+    match hazard(character)? {
+        Hazard::Layout => None,
+        Hazard::Control => Some("a control character"),
+        Hazard::Direction => Some("a mark that turns the direction of writing"),
+        Hazard::LineBreak => Some("a space that is none"),
+        Hazard::Invisible | Hazard::Shaping => Some("an invisible character"),
+    }
 }

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use blake3::Hash;
+use rheon_text::visible;
 
 use crate::hooks::{CommandHook, HookEvent, HookSettings, HookSettingsError};
-use crate::policy::visible;
 use crate::trust::named::{Role, named_paths};
 use crate::trust::seal::Seal;
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::policy::visible;
+use rheon_text::visible;
+
 use crate::trust::content::{ProjectContent, TrustItem};
 
 /// What the user has said about a project, compared with what it holds now. As text: what the user is asked.

@@ -3,8 +3,6 @@
 //! Two nets: the secrets that are known, in every form in which a service may quote them, and the shapes that keys
 //! commonly have, for those that are not known. The work is proportional to the length of the text.
 
-mod shape;
-
 #[cfg(test)]
 mod redact_tests;
 
@@ -15,15 +13,13 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use http::HeaderMap;
 use memchr::memmem;
+use rheon_text::secrets::{self, MARK, Strictness};
 use secrecy::zeroize::Zeroizing;
 use secrecy::{ExposeSecret, SecretString};
 use url::form_urlencoded;
 
 use super::Authorizer;
 use crate::error::SHORTENED;
-
-/// What stands where a secret stood.
-const MARK: &str = "[redacted]";
 
 /// Secrets shorter than this are not searched for: they would shred the text, and give away where they stand in it.
 pub(crate) const SECRET_BYTES_MIN: usize = 6;
@@ -71,7 +67,8 @@ impl Redactor {
 
     /// `text` with every secret replaced by `[redacted]`.
     pub(crate) fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut found = shape::find(text.as_bytes());
+        let shaped = secrets::find(text, Strictness::Strict);
+        let mut found: Vec<Range<usize>> = shaped.into_iter().map(|found| found.range).collect();
         for form in &self.forms {
             let needle = form.expose_secret();
             let places = memmem::find_iter(text.as_bytes(), needle);

@@ -1,6 +1,7 @@
 //! `Report`: what a service says of a failure, taken out of the shapes in which services say it.
 
 use http::HeaderMap;
+use rheon_text::Place;
 use serde_json::Value;
 
 /// The most codes that are looked at.
@@ -255,10 +256,10 @@ fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.get(start..end).map(str::trim).filter(|words| !words.is_empty())
 }
 
-/// Words on one line, without control characters.
+/// Words on one line, without characters that are unsafe to show.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len().min(4_096));
-    for word in text.split(|letter: char| letter.is_whitespace() || letter.is_control()) {
+    for word in text.split(|letter: char| letter.is_whitespace() || Place::Title.forbids(letter)) {
         if word.is_empty() {
             continue;
         }

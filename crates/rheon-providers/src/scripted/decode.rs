@@ -3,12 +3,13 @@
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::time::Duration;
 
+use rheon_text::advice;
 use rheon_types::{ProviderError, ProviderErrorKind, StopReason, Usage};
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
 
 use super::choose::Condition;
-use super::fields::{Fault, Fields, KeyPath, advice};
+use super::fields::{Fault, Fields, KeyPath};
 use super::scenario::{Arguments, CallStep, Chunking, Entry, Scenario, Step, Turn};
 
 const TEXT: &str = "a text";

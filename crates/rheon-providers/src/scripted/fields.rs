@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use rheon_text::advice;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -124,32 +125,6 @@ impl Fields {
             Some(other) => Err(path.fault(format!("must be a list of tables: found {}", kind_of(&other)))),
         }
     }
-}
-
-/// What to write instead of `word`: the one of `known` that it looks like, or any of them.
-pub(crate) fn advice(word: &str, known: &[&str]) -> String {
-    let nearest = known.iter().map(|candidate| (distance(word, candidate), candidate)).min();
-    match nearest {
-        Some((distance, candidate)) if distance <= 2 && distance * 2 <= candidate.chars().count() => {
-            format!("did you mean {candidate:?}?")
-        }
-        Some(_) | None => format!("there are {}", known.join(", ")),
-    }
-}
-
-/// How many characters must change to make `a` of `b`.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
-    for (index, left) in a.chars().enumerate() {
-        let mut next = vec![index + 1];
-        let mut before = index + 1;
-        for ((right, above_left), above) in b.chars().zip(&row).zip(row.iter().skip(1)) {
-            before = (above_left + usize::from(left != right)).min(above + 1).min(before + 1);
-            next.push(before);
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or_default()
 }
 
 fn kind_of(value: &Value) -> &'static str {

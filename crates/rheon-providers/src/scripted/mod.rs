@@ -55,7 +55,6 @@ use rheon_types::{ChunkStream, Provider, Request};
 use tokio_util::sync::CancellationToken;
 
 pub use error::{Place, SCENARIO_BYTES_MAX, ScenarioError};
-pub(crate) use fields::advice;
 pub(crate) use locate::place_at;
 pub use scenario::{Scenario, Turn};
 pub use script::REQUESTS_KEPT_MAX;

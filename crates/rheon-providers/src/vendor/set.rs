@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
+use rheon_text::advice;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::VendorError;
 use super::spec::Vendor;
-use crate::scripted::advice;
 use crate::toml_text::{Section, Source, TextError, lay_over};
 
 /// Each file of `vendors/`: its name and its text, by name.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rheon_text::secrets;
+
 /// Names that commands need to find programs, the home folder and the language. A star stands for any ending.
 pub const STANDARD_VARIABLES: [&str; 24] = [
     "PATH",
@@ -50,30 +52,6 @@ const FIXED: [(&str, &str); 17] = [
     ("SYSTEMD_PAGER", "cat"),
     ("TERM", "dumb"),
     ("VISUAL", "true"),
-];
-
-/// Parts of names that mean a secret. Such a variable does not pass even if it is on the list.
-const SECRET_PARTS: [&str; 8] =
-    ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "COOKIE"];
-
-/// How values begin that are secrets whatever their name.
-const SECRET_BEGINNINGS: [&str; 16] = [
-    "sk-",
-    "sk_",
-    "pk_",
-    "rk_",
-    "ghp_",
-    "gho_",
-    "ghu_",
-    "ghs_",
-    "github_pat_",
-    "glpat-",
-    "xox",
-    "AKIA",
-    "ASIA",
-    "AIza",
-    "hf_",
-    "eyJ",
 ];
 
 /// Names that make programs run something else, or that lead to helpers which hold keys.
@@ -129,9 +107,8 @@ impl Environment {
 
 /// Whether a variable may be seen by a command at all.
 fn passes(name: &str, value: &str) -> bool {
-    let upper = name.to_ascii_uppercase();
-    let secret = SECRET_PARTS.iter().any(|part| upper.contains(part))
-        || SECRET_BEGINNINGS.iter().any(|beginning| value.starts_with(beginning))
+    let secret = secrets::is_secret_variable(name)
+        || secrets::is_secret_text(value)
         || (value.contains("://") && value.contains('@'));
     let malformed = name.is_empty() || name.contains(['=', '\0']) || value.contains('\0');
     !secret && !malformed && !is_named(name, &DANGEROUS) && value.len() <= VALUE_BYTES_MAX

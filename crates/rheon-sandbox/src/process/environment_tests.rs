@@ -1,6 +1,7 @@
 //! Tests of what commands see.
 
 use expect_test::expect;
+use rheon_text::secrets::canaries;
 
 use super::{Environment, STANDARD_VARIABLES};
 
@@ -76,4 +77,16 @@ fn keys_do_not_pass_even_if_everything_is_allowed() {
 fn an_empty_list_allows_nothing() {
     let environment = Environment::rebuilt(variables(&[("PATH", "/usr/bin"), ("HOME", "/")]), &[]);
     assert_eq!(environment, Environment::rebuilt([], &[]));
+}
+
+#[test]
+fn no_secret_of_any_format_reaches_a_command_whatever_its_name() {
+    for (kind, secret) in canaries() {
+        let environment = Environment::rebuilt(variables(&[("HARMLESS", &secret)]), &["*"]);
+        assert_eq!(environment, Environment::rebuilt([], &[]), "{kind}");
+    }
+    for name in ["DB_PASS", "OTEL_EXPORTER_OTLP_HEADERS"] {
+        let environment = Environment::rebuilt(variables(&[(name, "canary")]), &["*"]);
+        assert_eq!(environment, Environment::rebuilt([], &[]), "{name}");
+    }
 }

@@ -1,5 +1,6 @@
 //! `SessionFacts`: what a transcript says about itself, gathered line by line.
 
+use rheon_text::Place;
 use rheon_types::{MicroUsd, Timestamp};
 use serde_json::Value;
 
@@ -125,7 +126,7 @@ fn title(words: &str) -> Option<String> {
         if chars > 0 {
             title.push(' ');
         }
-        for letter in word.chars().filter(|letter| !letter.is_control()) {
+        for letter in word.chars().filter(|letter| !Place::Title.forbids(*letter)) {
             title.push(letter);
             chars += 1;
             if chars == TITLE_CHARS_MAX {

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::iter::Peekable;
 use std::str::Chars;
 
+use rheon_text::Place;
+
 /// The text with terminal sequences dropped and what else is not shown spelt out, and how many characters that were.
 /// Line breaks and tabs stay; a carriage return before a line break goes.
 pub(super) fn clean(text: &str) -> (Cow<'_, str>, u64) {
@@ -55,20 +57,6 @@ fn skip_sequence(characters: &mut Peekable<Chars<'_>>) -> u64 {
     skipped
 }
 
-/// Controls, marks that turn the direction of writing, characters of no width, tags. Joiners and the marks that choose how
-/// an emoji looks stay: they are part of ordinary text.
 fn is_odd(character: char) -> bool {
-    match character {
-        '\n' | '\t' | '\u{200c}' | '\u{200d}' => false,
-        '\u{ad}'
-        | '\u{61c}'
-        | '\u{180e}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e0fff}' => true,
-        other => other.is_control(),
-    }
+    Place::Prose.forbids(character)
 }

@@ -14,7 +14,6 @@ mod passage;
 mod picture;
 mod redact;
 mod report;
-mod shapes;
 
 use std::sync::Arc;
 
@@ -55,19 +54,6 @@ fn exported(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<RedactionReport>
     // Writing to memory cannot fail.
     let report = write(&mut out).unwrap_or_default();
     Exported { text: String::from_utf8_lossy(&out).into_owned(), report }
-}
-
-/// `text` with secrets as an export shows them, `[redacted: kind]`, for whatever else is kept of what was said and done.
-pub fn without_secrets(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    let mut from = 0;
-    for found in shapes::find(text) {
-        shown.push_str(text.get(from..found.range.start).unwrap_or_default());
-        shown.push_str(&redact::mark(found.kind));
-        from = found.range.end;
-    }
-    shown.push_str(text.get(from..).unwrap_or_default());
-    shown
 }
 
 /// A conversation as events, for whoever has messages and no log. The places of the report are then the numbers of the

@@ -1,12 +1,12 @@
 //! `Filter`: everything that an export shows goes through it, and it keeps the report.
 
+use rheon_text::secrets::{self, Strictness, mark};
 use serde_json::Value;
 
 use super::clean::clean;
 use super::options::ExportOptions;
 use super::picture;
 use super::report::RedactionReport;
-use super::shapes;
 
 /// Makes texts and values fit to be shown.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl<'a> Filter<'a> {
         self.report.hidden_characters += hidden;
         let mut shown = String::with_capacity(text.len());
         let mut from = 0;
-        for found in shapes::find(&text) {
+        for found in secrets::find(&text, Strictness::Balanced) {
             shown.push_str(text.get(from..found.range.start).unwrap_or_default());
             self.redact(&mut shown, found.kind);
             from = found.range.end;
@@ -55,7 +55,7 @@ impl<'a> Filter<'a> {
                 }
                 let field = |(key, value): (&String, &Value)| {
                     let value = match value {
-                        Value::String(text) if shapes::is_secret_value(key, text) => {
+                        Value::String(text) if secrets::is_secret_value(key, text) => {
                             let mut shown = String::new();
                             self.redact(&mut shown, "named secret");
                             Value::String(shown)
@@ -111,9 +111,4 @@ impl<'a> Filter<'a> {
         text.push_str(&format!("\n[{left_out} characters left out]"));
         text
     }
-}
-
-/// What stands where a secret stood.
-pub(super) fn mark(kind: &str) -> String {
-    format!("[redacted: {kind}]")
 }

@@ -15,7 +15,7 @@ pub(super) struct StoredSlim<'a> {
     pub(super) seq: u64,
     pub(super) at: Timestamp,
     pub(super) session_id: SessionId,
-    #[serde(alias = "run_id")]
+    #[serde(alias = "loop_id")]
     pub(super) run_id: Option<RunId>,
     pub(super) kind: Cow<'a, Slim>,
 }

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rheon_policy::brief;
 use rheon_policy::hooks::HookEvent;
-use rheon_policy::{brief, visible};
+use rheon_text::visible;
 
 /// Something that the user is told.
 #[derive(Debug, Clone, PartialEq, Eq)]

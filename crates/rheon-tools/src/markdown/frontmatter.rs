@@ -2,9 +2,8 @@
 //!
 //! YAML is read by `serde-saphyr`: it is pure Rust, it is maintained, and it bounds depth and aliases.
 
+use rheon_text::visible;
 use serde_json::{Map, Value};
-
-use rheon_policy::visible;
 
 /// How many characters a name may have.
 pub(crate) const NAME_CHARACTERS_MAX: usize = 64;

@@ -1,5 +1,6 @@
 //! A note as the text of its file, and back. Pure.
 
+use rheon_text::Place;
 use serde_json::Value;
 
 use crate::markdown::{Fields, Origin, Readable, parse, split, text_of};
@@ -128,7 +129,12 @@ fn first_line(body: &str) -> &str {
 
 fn one_line(text: &str, characters_max: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.chars().filter(|one| !one.is_control()).take(characters_max).collect::<String>().trim().to_owned()
+    line.chars()
+        .filter(|one| !Place::Title.forbids(*one))
+        .take(characters_max)
+        .collect::<String>()
+        .trim()
+        .to_owned()
 }
 
 /// A string as JSON writes it, which YAML reads alike.

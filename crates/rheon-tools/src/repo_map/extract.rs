@@ -6,7 +6,7 @@ use std::ops::{ControlFlow, Range};
 use std::time::Duration;
 
 use rheon_policy::shell::ascii;
-use rheon_policy::visible;
+use rheon_text::visible;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tree_sitter::{

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use rheon_policy::Shown;
-use rheon_policy::visible;
+use rheon_text::visible;
 
 use crate::markdown::{FileProblem, Origin, entries, split};
 use crate::skills::frontmatter;

@@ -75,7 +75,7 @@ group! {
         [doc alias "AgentStart"]
         "agent.start" Start {
             agent_id: AgentId,
-            #[serde(default, alias = "parent_run_id", skip_serializing_if = "Option::is_none")]
+            #[serde(default, alias = "parent_loop_id", skip_serializing_if = "Option::is_none")]
             parent_run_id: Option<RunId>,
             #[serde(default, skip_serializing_if = "Option::is_none")]
             continuation: Option<ContinuationKind>,
@@ -217,7 +217,7 @@ group! {
             result: Arc<ToolResult>,
             is_error: bool,
             duration_ms: u64,
-            #[serde(default, alias = "child_run_id", skip_serializing_if = "Option::is_none")]
+            #[serde(default, alias = "child_loop_id", skip_serializing_if = "Option::is_none")]
             child_run_id: Option<RunId>,
         }
         /// A tool call will not run.
@@ -270,14 +270,14 @@ group! {
         /// Several runs of one prompt begin.
         [doc alias "ParallelLoopStart"]
         "parallel.start" ParallelStart {
-            #[serde(alias = "run_ids")]
+            #[serde(alias = "loop_ids")]
             #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
             run_ids: Vec<RunId>,
         }
         /// One of them was selected.
         [doc alias "ParallelLoopEnd"]
         "parallel.end" ParallelEnd {
-            #[serde(alias = "selected_run_id")]
+            #[serde(alias = "selected_loop_id")]
             selected_run_id: RunId,
             selected_index: u32,
             evaluation_usage: Usage,

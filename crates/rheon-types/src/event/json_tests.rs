@@ -29,7 +29,7 @@ fn an_event_of_a_newer_version_is_kept_as_it_is() {
 
 #[test]
 fn an_event_of_an_earlier_version_reads_under_its_new_name() {
-    let old = json!({ "seq": 1, "at": 0, "session_id": "s", "run_id": "s.c.1",
+    let old = json!({ "seq": 1, "at": 0, "session_id": "s", "loop_id": "s.c.1",
         "kind": { "type": "mode.changed", "mode": "plan" } });
     let event: Event = serde_json::from_value(old).unwrap();
     assert_eq!(event.run_id, Some(RunId::from("s.c.1")));

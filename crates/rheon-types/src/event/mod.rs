@@ -43,8 +43,8 @@ pub struct Event {
     /// In which session.
     pub session_id: SessionId,
     /// In which run; absent for facts of the session that belong to no run.
-    #[doc(alias = "run_id")]
-    #[serde(default, alias = "run_id", skip_serializing_if = "Option::is_none")]
+    #[doc(alias = "loop_id")]
+    #[serde(default, alias = "loop_id", skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
     /// What happened.
     pub kind: AgentEvent,

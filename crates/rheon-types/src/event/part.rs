@@ -50,7 +50,7 @@ pub struct ChildRef {
     /// Its session.
     pub session_id: SessionId,
     /// Its run.
-    #[serde(alias = "run_id")]
+    #[serde(alias = "loop_id")]
     pub run_id: RunId,
 }
 

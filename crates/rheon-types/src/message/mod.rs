@@ -141,7 +141,7 @@ impl Message {
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct TurnId {
     /// The run.
-    #[serde(alias = "run_id")]
+    #[serde(alias = "loop_id")]
     pub run_id: RunId,
     /// The turn within the run, from 0.
     pub index: u32,

@@ -94,13 +94,13 @@ pub trait Hook: Send + Sync {
     }
 
     /// Before `agent.start`. A veto ends the run before it begins: `agent.end` is its only event.
-    #[doc(alias = "before_run")]
+    #[doc(alias = "before_loop")]
     fn before_run<'a>(&'a self, _history: &'a History, _run_index: usize) -> Answer<'a, Flow> {
         Answer::Now(Flow::Continue)
     }
 
     /// After `agent.end`.
-    #[doc(alias = "after_run")]
+    #[doc(alias = "after_loop")]
     fn after_run<'a>(&'a self, _output: &'a AgentOutput) -> Answer<'a, ()> {
         Answer::Now(())
     }

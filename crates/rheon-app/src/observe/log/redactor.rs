@@ -1,19 +1,13 @@
 //! `Redactor`: a line of the log without secrets and without anything that a terminal would obey.
 
+use rheon_text::secrets::{MARK, is_secret_variable};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::keeping::Environment;
 use crate::memory::redacted;
 
-/// Parts of names that mean a secret.
-const SECRET_PARTS: [&str; 9] =
-    ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "COOKIE", "HEADERS"];
-
 /// The shortest value that counts as a secret: a shorter one stands in too many words.
 const SECRET_BYTES_MIN: usize = 8;
-
-/// What stands where a secret stood.
-const MARK: &str = "[redacted]";
 
 /// Takes secrets out of lines.
 pub(in crate::observe) struct Redactor {
@@ -36,7 +30,7 @@ impl Redactor {
         keys: impl IntoIterator<Item = &'k SecretString>,
         redact: bool,
     ) -> Self {
-        let named = environment.texts().filter(|(name, _)| is_secret(name));
+        let named = environment.texts().filter(|(name, _)| is_secret_variable(name));
         let mut own: Vec<String> = named.flat_map(|(_, value)| secrets_in(value)).collect();
         own.extend(keys.into_iter().map(|key| key.expose_secret().to_owned()));
         own.retain(|value| value.len() >= SECRET_BYTES_MIN);
@@ -66,9 +60,4 @@ fn secrets_in(value: String) -> Vec<String> {
     let mut secrets: Vec<String> = parts.collect();
     secrets.push(value);
     secrets
-}
-
-fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    SECRET_PARTS.iter().any(|part| name.contains(part))
 }

@@ -1,7 +1,7 @@
 //! `rheon config show`.
 
 use rheon_app::config::{Effect, Shown, reference};
-use rheon_app::policy::advice;
+use rheon_text::{advice, inert};
 use serde_json::{Value, json};
 
 use crate::command::setup::{config, surroundings};
@@ -9,7 +9,6 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::as_json;
 use crate::output::{print, remark};
-use crate::render::inert;
 use crate::table::{Side, Table};
 
 /// Show what is configured; keys are never shown

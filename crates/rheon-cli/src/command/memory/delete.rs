@@ -2,13 +2,14 @@
 
 use std::io::{IsTerminal as _, stdin};
 
+use rheon_text::inert;
+
 use super::desk::desk;
 use super::thing::{Thing, ThingFlags};
 use crate::ask::{Answer, ask};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::print;
-use crate::render::inert;
 
 /// Forget a note, an earlier session or a learning; sessions themselves stay
 #[derive(Debug, clap::Args)]

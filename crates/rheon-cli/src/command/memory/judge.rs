@@ -1,12 +1,12 @@
 //! `rheon memory approve` and `rheon memory reject`.
 
 use rheon_app::memory::{LearningId, LearningStatus};
+use rheon_text::inert;
 
 use super::desk::desk;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::print;
-use crate::render::inert;
 
 /// Say that a learning holds: sessions are told it where it fits
 #[derive(Debug, clap::Args)]

@@ -1,12 +1,13 @@
 //! `rheon memory show`.
 
+use rheon_text::inert;
+
 use super::desk::desk;
 use super::thing::{Thing, ThingFlags, episode_json, learning_json, note_json, owner};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::as_json;
 use crate::output::print;
-use crate::render::inert;
 
 /// Show a note, an earlier session or a learning
 #[derive(Debug, clap::Args)]

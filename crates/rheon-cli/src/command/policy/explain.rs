@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use rheon_app::policy::{Because, Decision, Explanation, Part, explain, typed_call, visible};
+use rheon_app::policy::{Because, Decision, Explanation, Part, explain, typed_call};
 use rheon_app::session::Tell;
+use rheon_text::visible;
 use serde_json::{Value, json};
 
 use crate::command::setup::{config, surroundings};

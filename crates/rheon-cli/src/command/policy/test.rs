@@ -1,6 +1,7 @@
 //! `rheon policy test`.
 
 use rheon_app::policy::{CheckedRule, check_rules};
+use rheon_text::units::count;
 use serde_json::{Value, json};
 
 use crate::command::setup::{config, surroundings};
@@ -8,7 +9,6 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::as_json;
 use crate::output::{complain, print, remark};
-use crate::render::count;
 use crate::table::{Side, Table};
 
 /// List all rules in the order in which they are asked, and try each on its examples

@@ -1,16 +1,15 @@
 //! What calls cost, for a column of a table.
 
 use rheon_app::keeping::Spend;
+use rheon_text::units::money;
 use rheon_types::MicroUsd;
-
-use crate::render::money;
 
 /// What was paid; a question mark stands for what has no price.
 pub(super) fn cost(spend: &Spend) -> String {
     match (spend.cost, spend.calls_unpriced) {
-        (cost, 0) => money(cost),
+        (cost, 0) => money(cost.0),
         (MicroUsd(0), _) => "?".into(),
-        (cost, _) => format!("{} +?", money(cost)),
+        (cost, _) => format!("{} +?", money(cost.0)),
     }
 }
 

@@ -1,13 +1,13 @@
 //! `rheon sessions list`.
 
 use rheon_app::keeping::{LIST_LINES_MAX, Maker, SessionLine};
+use rheon_text::units::ago;
 use rheon_types::Timestamp;
 use serde_json::{Value, json};
 
 use super::cost::cost;
 use super::kept::keeper;
 use super::scope::ScopeFlags;
-use crate::ago::ago;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::print;
@@ -66,7 +66,7 @@ fn table(lines: &[SessionLine], now: Timestamp) -> String {
         };
         table.row([
             line.session_id.to_string(),
-            ago(line.active, now),
+            ago(now.as_millis().saturating_sub(line.active.as_millis())),
             details.map_or_else(String::new, |details| details.turns.to_string()),
             details.map_or_else(String::new, |details| cost(&details.spend)),
             format!("{}{maker}", short(&line.title)),

@@ -1,12 +1,12 @@
 //! `rheon sessions replay`.
 
 use rheon_app::keeping::Until;
+use rheon_text::units::count;
 
 use super::kept::keeper;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::print;
-use crate::render::count;
 use crate::runtime::block_on;
 
 /// Run a session again from its log alone: no model is called, no tool runs

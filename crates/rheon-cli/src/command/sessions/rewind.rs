@@ -7,15 +7,14 @@ use rheon_app::keeping::{
     CheckpointId, FilesPlan, Keeper, KeepingError, Others, Point, PointFiles, Restored, RewindError,
     RewindPlan, To, What,
 };
+use rheon_text::units::{ago, count};
 use rheon_types::Timestamp;
 
 use super::kept::keeper;
-use crate::ago::ago;
 use crate::ask::{Answer, ask};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{print, remark};
-use crate::render::count;
 use crate::runtime::block_on;
 use crate::table::{Side, Table};
 
@@ -162,7 +161,12 @@ fn listed(points: &[Point], now: Timestamp) -> String {
             PointFiles::Kept => "kept",
             PointFiles::Lost => "lost",
         };
-        table.row([point.seq.to_string(), ago(point.at, now), files.into(), point.text.clone()]);
+        table.row([
+            point.seq.to_string(),
+            ago(now.as_millis().saturating_sub(point.at.as_millis())),
+            files.into(),
+            point.text.clone(),
+        ]);
     }
     table.text()
 }

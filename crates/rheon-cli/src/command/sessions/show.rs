@@ -3,13 +3,13 @@
 use std::io::IsTerminal as _;
 
 use rheon_app::keeping::{ExportFormat, ExportOptions};
+use rheon_text::inert;
 
 use super::export::Collected;
 use super::kept::keeper;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::print;
-use crate::render::inert;
 use crate::runtime::block_on;
 
 /// Read a session

@@ -1,5 +1,6 @@
 //! `rheon sessions stats`.
 
+use rheon_text::units::count;
 use serde_json::{Value, json};
 
 use super::cost::cost;
@@ -8,7 +9,6 @@ use super::scope::ScopeFlags;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::print;
-use crate::render::count;
 use crate::runtime::block_on;
 use crate::table::{Side, Table};
 

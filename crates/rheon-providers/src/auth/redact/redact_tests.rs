@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use expect_test::expect;
 use proptest::prelude::*;
+use rheon_text::secrets::canaries;
 use secrecy::SecretString;
 
 use super::{Redactor, SECRET_BYTES_MIN};
@@ -119,4 +120,12 @@ fn a_secret_that_is_cut_in_the_middle_is_taken_out() {
         redact(&["verysecretvalue"], &text),
         format!("{}[redacted]{}", "x".repeat(990), crate::error::SHORTENED)
     );
+}
+
+#[test]
+fn no_message_of_a_service_keeps_a_secret_of_any_format() {
+    for (kind, secret) in canaries() {
+        let message = format!("the key {secret} is not valid");
+        assert_eq!(redact(&[], &message), "the key [redacted] is not valid", "{kind}");
+    }
 }

@@ -1,6 +1,6 @@
-//! Tests of `inert`: every kind of text that terminals obey.
+//! Every kind of text that terminals obey or readers do not see, written out.
 
-use super::{inert, spelt_out};
+use super::{inert, visible, visible_block};
 
 #[test]
 fn what_a_terminal_would_obey_is_written_out() {
@@ -18,9 +18,10 @@ fn what_a_terminal_would_obey_is_written_out() {
         ("nul\0", "nul\\u{0}"),
         ("a\u{202e}b\u{202c}", "a\\u{202e}b\\u{202c}"),
         (
-            "👨\u{200d}👩\u{200d}👧 e\u{301} ❤\u{fe0f} א\u{200f}",
-            "👨\u{200d}👩\u{200d}👧 e\u{301} ❤\u{fe0f} א\u{200f}",
+            "👨\u{200d}👩\u{200d}👧 e\u{301} ❤\u{fe0f} می\u{200c}خواهم",
+            "👨\u{200d}👩\u{200d}👧 e\u{301} ❤\u{fe0f} می\u{200c}خواهم",
         ),
+        ("א\u{200f} a\u{200b}b\u{ad}", "א\\u{200f} a\\u{200b}b\\u{ad}"),
         ("a\u{2028}b", "a\\u{2028}b"),
         ("a\u{2066}b\u{2069}", "a\\u{2066}b\\u{2069}"),
     ];
@@ -40,6 +41,20 @@ fn what_a_person_decides_about_hides_nothing() {
         ("\x1b[8m\r", "\\u{1b}[8m\\u{d}"),
     ];
     for (text, shown) in cases {
-        assert_eq!(spelt_out(text), shown);
+        assert_eq!(visible_block(text), shown);
+    }
+}
+
+#[test]
+fn a_line_hides_nothing_and_stays_one() {
+    let cases = [
+        ("plain ünïcödé", "plain ünïcödé"),
+        ("a\nb\r\tc", "a\\nb\\r\\tc"),
+        ("back\\slash \"quotes\"", "back\\slash \"quotes\""),
+        ("\x1b[2K\u{9b}\u{7f}", "\\u{1b}[2K\\u{9b}\\u{7f}"),
+        ("❤\u{fe0f}\u{200d}\u{34f}\u{ffa0}", "❤\\u{fe0f}\\u{200d}\\u{34f}\\u{ffa0}"),
+    ];
+    for (text, shown) in cases {
+        assert_eq!(visible(text), shown);
     }
 }

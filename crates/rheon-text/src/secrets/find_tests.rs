@@ -1,28 +1,24 @@
 //! What is taken for a secret, and what is not.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use expect_test::expect;
 use proptest::prelude::*;
 
-use super::{Rest, SHAPES, Shape, find, is_secret_value};
-
-/// A key of the shape, made so that no scanner takes this file for a leak.
-pub(super) fn example(shape: &Shape) -> String {
-    let rest = match shape.rest {
-        Rest::Plain(least) | Rest::Word(least) | Rest::Long(least) => {
-            "a1B2".chars().cycle().take(least).collect()
-        }
-        Rest::Hex(exact) => "c0ffee12".chars().cycle().take(exact).collect(),
-        Rest::Capitals(exact) => "Q7".chars().cycle().take(exact).collect::<String>(),
-    };
-    format!("{}{rest}", shape.prefix)
-}
+use super::super::canary::{canaries, example};
+use super::super::redact;
+use super::super::shapes::SHAPES;
+use super::{Strictness, find, is_secret_text, is_secret_value};
 
 fn redacted(text: &str) -> String {
+    redacted_by(text, Strictness::Balanced)
+}
+
+fn redacted_by(text: &str, strictness: Strictness) -> String {
     let mut shown = String::new();
     let mut from = 0;
-    for found in find(text) {
+    for found in find(text, strictness) {
         shown.push_str(text.get(from..found.range.start).unwrap());
         shown.push_str(&format!("[{}]", found.kind));
         from = found.range.end;
@@ -124,10 +120,60 @@ proptest! {
     #[test]
     fn ranges_are_in_order_and_between_characters(text in "(\\PC|sk-ant-|://|é|:|@|Bearer |-----BEGIN |PRIVATE KEY-----|[a-z0-9]{8}){0,30}") {
         let mut from = 0;
-        for found in find(&text) {
+        for found in find(&text, Strictness::Balanced) {
             prop_assert!(from <= found.range.start && found.range.start < found.range.end);
             prop_assert!(text.get(found.range.clone()).is_some());
             from = found.range.end;
         }
     }
+}
+
+#[test]
+fn every_canary_is_found_by_every_reading_and_leaves_nothing() {
+    for (kind, secret) in canaries() {
+        assert!(is_secret_text(&secret), "{secret}");
+        for strictness in [Strictness::Balanced, Strictness::Strict] {
+            for (before, after) in [("", ""), ("said: ", "\n"), ("é\"", "\","), ("(", ")"), ("\\n", "")] {
+                let shown = redacted_by(&format!("{before}{secret}{after}"), strictness);
+                assert_eq!(shown, format!("{before}[{kind}]{after}"), "{strictness:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_strict_reading_takes_what_may_be_a_secret() {
+    let text = "Incorrect API key provided: sk-proj-abcd1234********wxyz. See the docs.
+sk-abcdefghijklmnop, sk_abcdefghijklmnopqrst; gsk_abcdefghijklmnop hf_is_something_long fw_abcdefghijklmnop
+Bearer abcdefghijklmnopqrst and bearer authentication failed
+GET https://example.com/v1?alt=sse&key=k1&x=2 and ?api_key=abcdef#top
+key: ****abcd1234, token: 12345678, the token: missing, key = value, sk-short, monkey=12345678";
+    expect![[r#"
+        Incorrect API key provided: [OpenAI key] See the docs.
+        [OpenAI key], [secret key]; [Groq key] [Hugging Face token] [Fireworks key]
+        Bearer [bearer token] and bearer authentication failed
+        GET https://example.com/v1?alt=sse&key=[named secret]&x=2 and ?api_key=[named secret]#top
+        key: [named secret], token: [named secret], the token: missing, key = value, sk-short, monkey=12345678"#]].assert_eq(&redacted_by(text, Strictness::Strict));
+    expect![[r#"
+        Incorrect API key provided: sk-proj-abcd1234********wxyz. See the docs.
+        sk-abcdefghijklmnop, sk_abcdefghijklmnopqrst; gsk_abcdefghijklmnop hf_is_something_long fw_abcdefghijklmnop
+        Bearer abcdefghijklmnopqrst and bearer authentication failed
+        GET https://example.com/v1?alt=sse&key=k1&x=2 and ?api_key=abcdef#top
+        key: ****abcd1234, token: 12345678, the token: missing, key = value, sk-short, monkey=12345678"#]].assert_eq(&redacted(text));
+}
+
+#[test]
+fn ordinary_values_are_no_secrets() {
+    for value in ["", "SKIP", "/usr/bin:/bin", "key", "SG", "https://example.com", "C.UTF-8", "ciompi", "xo"]
+    {
+        assert!(!is_secret_text(value), "{value}");
+    }
+}
+
+#[test]
+fn a_text_without_secrets() {
+    let shown = redact("é curl -H 'x-api-key: abc123def456' https://u:pw@host/ü");
+    expect!["é curl -H 'x-api-key: [redacted: named secret]' https://u:[redacted: password in a URL]@host/ü"]
+        .assert_eq(&shown);
+    assert!(matches!(redact("nothing of the kind"), Cow::Borrowed("nothing of the kind")));
 }

@@ -1,6 +1,6 @@
-//! What to write instead of a word that is not known.
+//! The known word that an unknown word was meant to be.
 
-/// The one of `known` that `word` looks like.
+/// The one of `known` that `word` looks like, whatever its case.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let (distance, candidate) = known
@@ -21,7 +21,7 @@ pub fn advice(word: &str, known: &[&str]) -> String {
 /// How many characters must change to make `a` of `b`. Long words are not worth the time.
 fn distance(a: &str, b: &str) -> usize {
     const CHARACTERS_MAX: usize = 64;
-    if a.chars().count() > CHARACTERS_MAX {
+    if a.chars().nth(CHARACTERS_MAX).is_some() {
         return usize::MAX / 4;
     }
     let mut row: Vec<usize> = (0..=b.chars().count()).collect();
@@ -36,3 +36,7 @@ fn distance(a: &str, b: &str) -> usize {
     }
     row.last().copied().unwrap_or_default()
 }
+
+#[cfg(test)]
+#[path = "nearest_tests.rs"]
+mod tests;

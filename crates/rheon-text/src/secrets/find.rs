@@ -1,0 +1,233 @@
+//! Finding secrets in text: keys that tell themselves by their beginning, and the places where others stand.
+
+use std::ops::Range;
+
+use super::bytes::{is_value, is_word, run};
+use super::names::{is_password_name, is_secret_name};
+use super::shapes::{begins_like_secret, shaped};
+
+/// A secret in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Where; between characters.
+    pub range: Range<usize>,
+    /// What it is.
+    pub kind: &'static str,
+}
+
+/// How much doubt a secret may leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strictness {
+    /// For text with code in it, where a word that is hidden without need is missed.
+    Balanced,
+    /// For messages of services, which quote keys, whole or shortened: what may be a secret is one.
+    Strict,
+}
+
+/// No name is longer; a longer word is not looked up.
+const NAME_BYTES_MAX: usize = 48;
+
+/// The secrets in `text`, in order.
+pub fn find(text: &str, strictness: Strictness) -> Vec<Found> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        match secret_at(bytes, at, strictness) {
+            // All shapes are ASCII, so that every range lies between characters.
+            Some((range, kind)) => {
+                at = range.end.max(at + 1);
+                found.push(Found { range, kind });
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
+/// Whether a value under this name is a secret.
+pub fn is_secret_value(name: &str, value: &str) -> bool {
+    let value = value.as_bytes();
+    let is_value = is_secret(value, Strictness::Balanced) || (is_password_name(name) && is_password(value));
+    is_value && announces_secret(name, Strictness::Balanced)
+}
+
+/// Whether a whole value is a secret, whatever its name: it begins as only secrets do, or has the shape of one.
+pub fn is_secret_text(value: &str) -> bool {
+    begins_like_secret(value) || key_at(value.as_bytes(), Strictness::Balanced).is_some()
+}
+
+fn secret_at(text: &[u8], at: usize, strictness: Strictness) -> Option<(Range<usize>, &'static str)> {
+    let rest = text.get(at..)?;
+    if rest.starts_with(b"://") {
+        return url_password(text, at + 3);
+    }
+    if !is_beginning(text, at) {
+        return None;
+    }
+    let before = at.checked_sub(1).and_then(|index| text.get(index)).copied();
+    let (range, kind) = key_at(rest, strictness)
+        .map(|(length, kind)| (0..length, kind))
+        .or_else(|| announced(rest, b"bearer", strictness).map(|range| (range, "bearer token")))
+        .or_else(|| announced(rest, b"basic", Strictness::Balanced).map(|range| (range, "basic credentials")))
+        .or_else(|| named(rest, before, strictness).map(|range| (range, "named secret")))?;
+    Some((at + range.start..at + range.end, kind))
+}
+
+/// How long the secret at the beginning of `text` is that needs no name, and what it is.
+fn key_at(text: &[u8], strictness: Strictness) -> Option<(usize, &'static str)> {
+    private_key(text)
+        .map(|length| (length, "private key"))
+        .or_else(|| shaped(text, strictness))
+        .or_else(|| json_web_token(text).map(|length| (length, "JSON web token")))
+        .or_else(|| telegram(text).map(|length| (length, "Telegram token")))
+}
+
+/// Whether a word begins here. `\n` and its like, written out, are no part of a word.
+fn is_beginning(text: &[u8], at: usize) -> bool {
+    let before = |back: usize| at.checked_sub(back).and_then(|index| text.get(index)).copied();
+    match before(1) {
+        None => true,
+        Some(b'n' | b'r' | b't') if before(2) == Some(b'\\') => true,
+        Some(byte) => !is_word(byte),
+    }
+}
+
+/// `eyJ` (Base64 of `{"`), then two or more parts with dots between them.
+fn json_web_token(text: &[u8]) -> Option<usize> {
+    if !text.starts_with(b"eyJ") {
+        return None;
+    }
+    let header = run(text, 0, is_word);
+    let payload = run(text, header + 1, is_word);
+    let is_token = header >= 12 && text.get(header) == Some(&b'.') && payload > 0;
+    is_token.then(|| run(text, 0, |byte| is_word(byte) || byte == b'.'))
+}
+
+/// A private key in PEM, whole or cut off, its line breaks real or written out.
+fn private_key(text: &[u8]) -> Option<usize> {
+    const BEGIN: &[u8] = b"-----BEGIN ";
+    const LABEL: &[u8] = b"PRIVATE KEY";
+    const END: &[u8] = b"-----END ";
+    let label = text.strip_prefix(BEGIN)?;
+    let label = label.get(..label.len().min(48))?;
+    let line_end = label.windows(5).position(|window| window == b"-----")?;
+    label.get(..line_end)?.windows(LABEL.len()).find(|window| *window == LABEL)?;
+    let start = BEGIN.len() + line_end + 5;
+    // Headers of old formats (`Proc-Type: 4,ENCRYPTED`) stand between.
+    let body = run(text, start, |byte| {
+        byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"+/=\\:,>|\"-".contains(&byte)
+    });
+    let inside = text.get(start..start + body)?;
+    let Some(end) = inside.windows(END.len()).position(|window| window == END) else {
+        return Some(start + body);
+    };
+    let after = start + end + END.len();
+    let close = text.get(after..)?.windows(5).position(|window| window == b"-----");
+    Some(close.map_or(start + body, |close| after + close + 5))
+}
+
+/// `123456789:AA...`, the name of a bot and its key.
+fn telegram(text: &[u8]) -> Option<usize> {
+    // In addresses, `bot` stands before the name.
+    let start = if text.starts_with(b"bot") { 3 } else { 0 };
+    let colon = start + run(text, start, |byte| byte.is_ascii_digit());
+    if !(8..=10).contains(&(colon - start)) || !text.get(colon..)?.starts_with(b":AA") {
+        return None;
+    }
+    let key = run(text, colon + 1, is_word);
+    (key == 35).then_some(colon + 1 + key)
+}
+
+/// The value after a word that announces one, as `Bearer` does.
+fn announced(text: &[u8], word: &[u8], strictness: Strictness) -> Option<Range<usize>> {
+    if !text.get(..word.len())?.eq_ignore_ascii_case(word) {
+        return None;
+    }
+    let space = run(text, word.len(), |byte| byte == b' ' || byte == b'\t');
+    let start = word.len() + space;
+    let length = run(text, start, is_value);
+    let value = text.get(start..start + length)?;
+    let is_mixed = value.iter().skip(1).any(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+    let is_token = match strictness {
+        Strictness::Balanced => length >= 6 && is_mixed,
+        Strictness::Strict => (length >= 6 && is_mixed) || is_secret(value, strictness),
+    };
+    (space > 0 && is_token).then_some(start..start + length)
+}
+
+/// The value after a name, for instance in `?token=...`, `"api_key": "..."` or `x-api-key: ...`. `before` stands before
+/// the name.
+fn named(text: &[u8], before: Option<u8>, strictness: Strictness) -> Option<Range<usize>> {
+    let length = run(text.get(..text.len().min(NAME_BYTES_MAX + 1))?, 0, is_word);
+    // Quotes and spaces around the sign; more of them are no separator.
+    let is_between = |byte: u8| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b':' | b'=');
+    let between = run(text.get(..text.len().min(length + 9))?, length, is_between);
+    let signs = text.get(length..length + between)?.iter().filter(|byte| matches!(byte, b':' | b'=')).count();
+    if length == 0 || length > NAME_BYTES_MAX || signs != 1 {
+        return None;
+    }
+    let name = str::from_utf8(text.get(..length)?).ok()?;
+    if !announces_secret(name, strictness) {
+        return None;
+    }
+    let is_query = matches!(before, Some(b'?' | b'&')) && text.get(length) == Some(&b'=');
+    if is_query && strictness == Strictness::Strict {
+        let value = run(text, length + 1, |byte| is_value(byte) && byte != b'#');
+        return (value > 0).then_some(length + 1..length + 1 + value);
+    }
+    let start = length + between;
+    let quote = text.get(start - 1).copied().filter(|byte| matches!(byte, b'"' | b'\''));
+    if let Some(quote) = quote
+        && is_password_name(name)
+    {
+        let value = run(text, start, |byte| byte != quote && byte != b'\n');
+        return is_password(text.get(start..start + value)?).then_some(start..start + value);
+    }
+    let value = run(text, start, is_value);
+    is_secret(text.get(start..start + value)?, strictness).then_some(start..start + value)
+}
+
+/// The header whose value is a secret, though people write it before words, too.
+const AUTHORIZATION: &str = "authorization";
+
+/// Whether a secret stands after this name.
+fn announces_secret(name: &str, strictness: Strictness) -> bool {
+    // `key` is the name of many things in code.
+    let is_key = strictness == Strictness::Strict && name.eq_ignore_ascii_case("key");
+    is_key || is_secret_name(name) || name.to_ascii_lowercase().ends_with(AUTHORIZATION)
+}
+
+/// Whether the value of a password is one, and not the name of a variable.
+fn is_password(value: &[u8]) -> bool {
+    value.first().is_some_and(|byte| !b"$%*{<".contains(byte))
+}
+
+/// The password in `scheme://user:password@host`, where `start` is after the slashes.
+fn url_password(text: &[u8], start: usize) -> Option<(Range<usize>, &'static str)> {
+    let user = run(text, start, |byte| byte.is_ascii_graphic() && !b":/@\"'<>?#\\".contains(&byte));
+    let password = start + user + 1;
+    if text.get(start + user) != Some(&b':') {
+        return None;
+    }
+    let length = run(text, password, |byte| byte.is_ascii_graphic() && !b"/@\"'<>?#\\".contains(&byte));
+    let is_named = text.get(password).is_some_and(|byte| b"$*[{".contains(byte));
+    let is_password = length > 0 && !is_named && text.get(password + length) == Some(&b'@');
+    is_password.then_some((password..password + length, "password in a URL"))
+}
+
+/// Whether a value can be a secret: not an ordinary word, not a number, and not the name of a variable.
+fn is_secret(value: &[u8], strictness: Strictness) -> bool {
+    let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let is_long = value.len() >= 20 || (value.len() >= 6 && digits > 0);
+    let (is_number, variables) = match strictness {
+        Strictness::Balanced => (digits == value.len(), b"$%*".as_slice()),
+        // Services write `*` for what they leave out, and `%` before what they encode.
+        Strictness::Strict => (false, b"$".as_slice()),
+    };
+    is_long && !is_number && !value.first().is_some_and(|byte| variables.contains(byte))
+}
+
+#[cfg(test)]
+#[path = "find_tests.rs"]
+mod tests;

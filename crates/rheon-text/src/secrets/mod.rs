@@ -1,0 +1,38 @@
+//! What a secret looks like, by its shape, by its name and by its place; and text without secrets.
+
+mod bytes;
+mod canary;
+mod find;
+mod names;
+mod shapes;
+
+use std::borrow::Cow;
+
+pub use canary::canaries;
+pub use find::{Found, Strictness, find, is_secret_text, is_secret_value};
+pub use names::{is_secret_name, is_secret_variable};
+
+/// What stands where a secret stood that only its name or place gave away.
+pub const MARK: &str = "[redacted]";
+
+/// What stands where a secret of this kind stood.
+pub fn mark(kind: &str) -> String {
+    format!("[redacted: {kind}]")
+}
+
+/// `text` with every secret replaced by `[redacted: kind]`.
+pub fn redact(text: &str) -> Cow<'_, str> {
+    let secrets = find(text, Strictness::Balanced);
+    if secrets.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut from = 0;
+    for found in secrets {
+        shown.push_str(text.get(from..found.range.start).unwrap_or_default());
+        shown.push_str(&mark(found.kind));
+        from = found.range.end;
+    }
+    shown.push_str(text.get(from..).unwrap_or_default());
+    Cow::Owned(shown)
+}
