@@ -24,7 +24,7 @@ pub(super) fn events(kinds: impl IntoIterator<Item = AgentEvent>) -> Vec<Event> 
         seq,
         at: Timestamp::from_millis(1_700_000_000_000 + seq * 1_000),
         session_id: "s".into(),
-        run_id: "s.c.0".into(),
+        run_id: Some("s.c.0".into()),
         kind,
     };
     kinds.into_iter().zip(1..).map(event).collect()

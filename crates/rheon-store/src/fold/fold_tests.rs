@@ -174,7 +174,7 @@ fn cuts_and_what_a_budget_lost_are_folded_too() {
         seq,
         at: Timestamp::default(),
         session_id: "s".into(),
-        run_id: "s.c.1".into(),
+        run_id: Some("s.c.1".into()),
         kind,
     };
     let events: Vec<Event> = (1..).zip(kinds).map(event).collect();

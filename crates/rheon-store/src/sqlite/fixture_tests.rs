@@ -28,7 +28,7 @@ pub(super) fn events(id: &str, start_ms: u64, kinds: Vec<AgentEvent>) -> Vec<Eve
         seq,
         at: Timestamp::from_millis(start_ms + seq * 1_000),
         session_id: SessionId::from(id),
-        run_id: format!("{id}.main.0").into(),
+        run_id: Some(format!("{id}.main.0").into()),
         kind,
     };
     (1..).zip(kinds).map(event).collect()

@@ -40,7 +40,7 @@ impl Desk {
             seq: *seq,
             at: Timestamp::from_millis(self.now_ms),
             session_id: session.into(),
-            loop_id: loop_id.into(),
+            run_id: Some(loop_id.into()),
             kind,
         };
         self.now_ms += 1;
@@ -59,7 +59,7 @@ impl Desk {
 pub(super) fn start(agent: &str, parent: Option<&str>, metadata: Option<Value>) -> AgentEvent {
     AgentEvent::Run(RunEvent::Start {
         agent_id: agent.into(),
-        parent_loop_id: parent.map(RunId::from),
+        parent_run_id: parent.map(RunId::from),
         continuation: parent.map(|_| ContinuationKind::Default),
         model: "model".into(),
         metadata: metadata.map(Arc::new),
@@ -101,7 +101,7 @@ pub(super) fn said(text: &str) -> Arc<AgentMessage> {
 
 pub(super) fn child(loop_id: &str) -> Arc<ChildRef> {
     let session = loop_id.split('.').next().unwrap_or_default();
-    Arc::new(ChildRef { agent_id: "child".into(), session_id: session.into(), loop_id: loop_id.into() })
+    Arc::new(ChildRef { agent_id: "child".into(), session_id: session.into(), run_id: loop_id.into() })
 }
 
 pub(super) fn call_done(call_id: &str, child_loop_id: Option<&str>) -> AgentEvent {
@@ -111,7 +111,7 @@ pub(super) fn call_done(call_id: &str, child_loop_id: Option<&str>) -> AgentEven
         result: Arc::new(ToolResult::text("found it")),
         is_error: false,
         duration_ms: 3,
-        child_loop_id: child_loop_id.map(RunId::from),
+        child_run_id: child_loop_id.map(RunId::from),
     })
 }
 

@@ -71,7 +71,7 @@ fn every_end_has_its_status() {
         RunEnd::Truncated,
         RunEnd::Limit { limit: rheon_types::LimitKind::Turns, message: "5 turns".into() },
         RunEnd::Rejected { rejection: "not that".into() },
-        RunEnd::Vetoed { point: HookPoint::BeforeLoop, message: "not now".into() },
+        RunEnd::Vetoed { point: HookPoint::BeforeRun, message: "not now".into() },
         RunEnd::Aborted,
         RunEnd::Failed { failure },
     ];
@@ -135,7 +135,7 @@ fn what_a_loop_ran_with_is_kept() {
 fn parallel_loops_are_announced_run_and_one_is_chosen() {
     let mut desk = Desk::new(SessionRecorderConfig::default());
     let ids = vec!["s.a.0".into(), "s.b.0".into(), "s.d.0".into()];
-    desk.write("s.a.0", AgentEvent::Child(ChildEvent::ParallelStart { loop_ids: ids }));
+    desk.write("s.a.0", AgentEvent::Child(ChildEvent::ParallelStart { run_ids: ids }));
     desk.run("s.b.0", None);
     expect![[r#"
         s of "agent" 1000..1003 FirstLoop
@@ -148,7 +148,7 @@ fn parallel_loops_are_announced_run_and_one_is_chosen() {
     .assert_eq(&all(&desk));
     desk.run("s.a.0", None);
     let chosen = AgentEvent::Child(ChildEvent::ParallelEnd {
-        selected_loop_id: "s.b.0".into(),
+        selected_run_id: "s.b.0".into(),
         selected_index: 1,
         evaluation_usage: usage(100, 1),
     });
@@ -158,7 +158,7 @@ fn parallel_loops_are_announced_run_and_one_is_chosen() {
     desk.write(
         "t.a.0",
         AgentEvent::Child(ChildEvent::ParallelEnd {
-            selected_loop_id: "t.a.0".into(),
+            selected_run_id: "t.a.0".into(),
             selected_index: 2,
             evaluation_usage: usage(1, 0),
         }),
@@ -196,7 +196,7 @@ fn sub_agents_are_linked_with_the_call_that_started_them() {
     desk.write("s.c.0", call_done("call_1", Some("k.c.0")));
     // A tool that names the run in its result only, of a sub-agent that nobody announced.
     desk.run("m.c.0", Some("s.c.0"));
-    let result = ToolResult { child_loop_id: Some("m.c.0".into()), ..ToolResult::text("ok") };
+    let result = ToolResult { child_run_id: Some("m.c.0".into()), ..ToolResult::text("ok") };
     desk.write(
         "s.c.0",
         AgentEvent::Tool(ToolEvent::End {
@@ -205,7 +205,7 @@ fn sub_agents_are_linked_with_the_call_that_started_them() {
             result: Arc::new(result),
             is_error: false,
             duration_ms: 1,
-            child_loop_id: None,
+            child_run_id: None,
         }),
     );
     // One that runs in the same session, and one that never appears.

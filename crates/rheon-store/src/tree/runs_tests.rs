@@ -111,7 +111,7 @@ fn check(events: &[Event]) {
     for event in events {
         order.observe(event).unwrap();
         recorder.on_event(event);
-        assert_eq!(recorder.current_loop(&event.loop_id).is_some(), !is_end(event), "{event:?}");
+        assert_eq!(recorder.current_loop(event.run_id.as_ref().unwrap()).is_some(), !is_end(event), "{event:?}");
     }
     assert_eq!(recorder.left_out(), LeftOut::default());
     let sessions = recorder.drain_completed();
@@ -133,7 +133,7 @@ fn check_session(session: &Session, events: &[Event]) {
     let mut total = Usage::default();
     for record in &session.loops {
         assert!(!record.status.is_open());
-        let run: Vec<_> = mine.iter().filter(|event| event.loop_id == record.loop_id).collect();
+        let run: Vec<_> = mine.iter().filter(|event| event.is_of(&record.loop_id)).collect();
         let mut sum = Usage::default();
         let mut messages = 0;
         for event in &run {

@@ -21,7 +21,7 @@ fn full_session() -> Session {
     desk.write(
         "s.c.0",
         rheon_types::AgentEvent::Child(ChildEvent::ParallelEnd {
-            selected_loop_id: "s.c.0".into(),
+            selected_run_id: "s.c.0".into(),
             selected_index: 0,
             evaluation_usage: rheon_types::Usage::default(),
         }),
