@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::id::ApprovalId;
+
 /// What kind of trouble a provider reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
@@ -108,13 +110,79 @@ pub struct WorkerError {
     pub message: String,
 }
 
-/// A client that could not reach its session, or was refused.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+/// Why a host or a session did not do what a client asked. JSON: tagged by `type`, so that a remote client can decide by it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(tag = "type", rename_all = "camelCase")]
+#[non_exhaustive]
 pub enum ClientError {
-    /// The session is gone or cannot be reached.
-    #[error("the session cannot be reached: {0}")]
-    Unreachable(String),
-    /// The session refuses the command as things stand.
-    #[error("the session refuses: {0}")]
-    Refused(String),
+    /// A run is in progress, so this has to wait.
+    #[error("{message}")]
+    Busy {
+        /// What to do.
+        message: String,
+    },
+    /// The approval is answered already, or was never asked for.
+    #[error("approval {request_id} is not open: it was answered already or never asked for")]
+    UnknownApproval {
+        /// Which one.
+        request_id: ApprovalId,
+    },
+    /// The session or the host does not allow it.
+    #[error("{message}")]
+    NotAllowed {
+        /// Why, and what to do.
+        message: String,
+    },
+    /// There is nothing of that name.
+    #[error("{message}")]
+    NotFound {
+        /// What was looked for.
+        message: String,
+    },
+    /// The session is closed, or the connection to it is.
+    #[error("{message}")]
+    Gone {
+        /// What happened.
+        message: String,
+    },
+    /// The request makes no sense here.
+    #[error("{message}")]
+    Invalid {
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The subscriber fell behind; it can subscribe again after this event.
+    #[error("the subscriber fell behind; subscribe again after event {seq}")]
+    CutOff {
+        /// The last durable event that it was given.
+        seq: u64,
+    },
+    /// It was tried and failed.
+    #[error("{message}")]
+    Failed {
+        /// What happened, and what to do.
+        message: String,
+    },
+    /// An error of a newer version.
+    #[error("the session reports an error that this version does not know")]
+    #[serde(other)]
+    Unknown,
+}
+
+impl ClientError {
+    /// The session is closed, or the connection to it is.
+    pub fn gone(message: impl Into<String>) -> Self {
+        Self::Gone { message: message.into() }
+    }
+
+    /// The request makes no sense here.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::Invalid { message: message.into() }
+    }
+
+    /// It was tried and failed.
+    pub fn failed(message: impl std::fmt::Display) -> Self {
+        Self::Failed { message: message.to_string() }
+    }
 }

@@ -32,6 +32,13 @@ macro_rules! id {
             }
         }
 
+        impl Default for $name {
+            /// No id.
+            fn default() -> Self {
+                Self::from("")
+            }
+        }
+
         impl From<String> for $name {
             fn from(text: String) -> Self {
                 Self(text.into())
@@ -83,6 +90,10 @@ id!(
 id!(
     /// One question to the user.
     ApprovalId
+);
+id!(
+    /// One call of a session to a function of its client.
+    ClientCallId
 );
 id!(
     /// The name by which the model calls a tool.

@@ -3,7 +3,6 @@
 //! Nothing here does anything to the outside world: no runtime, no HTTP, no file system, no clock.
 
 mod answer;
-pub mod command;
 mod content;
 mod draft;
 mod error;
@@ -15,6 +14,7 @@ mod message;
 mod model;
 mod outcome;
 mod protected;
+pub mod protocol;
 mod request;
 pub mod seam;
 mod stop;
@@ -25,7 +25,6 @@ mod usage;
 mod window;
 
 pub use answer::{Answer, BoxFuture};
-pub use command::Command;
 pub use content::{Content, Signature, SignatureKind, ToolCall};
 pub use draft::{DRAFT_BYTES_MAX, Draft, DraftError, Finished};
 pub use error::{ClientError, ProviderError, ProviderErrorKind, StoreError, WorkerError};
@@ -35,7 +34,7 @@ pub use event::{
 };
 pub use history::{History, unanswered_calls};
 pub use hook_point::HookPoint;
-pub use id::{AgentId, ApprovalId, RunId, SessionId, ToolCallId, ToolName};
+pub use id::{AgentId, ApprovalId, ClientCallId, RunId, SessionId, ToolCallId, ToolName};
 pub use message::{
     AgentMessage, AssistantMessage, Author, ExtensionMessage, LlmMessage, Message, ToolResultMessage, TurnId,
     UserMessage,
@@ -43,14 +42,15 @@ pub use message::{
 pub use model::{ModelInfo, Prices, Rates};
 pub use outcome::{AgentOutput, ContinuationKind, LimitKind, RunEnd, RunFailure, TurnTrigger};
 pub use protected::{PROTECTED_NAMES, is_protected_name};
+pub use protocol::{Ack, Command, OpenRequest, Query, Reply, Subscription};
 pub use request::{
     CacheConfig, CacheStrategy, Chunk, DeltaText, OutputSchema, Request, ThinkingLevel, ToolChoice,
     ToolDefinition,
 };
 pub use seam::{
     AllowAll, Amendment, AskFirst, AskedBy, ChunkStream, Client, Clock, DenyAll, EventStream, FilterVerdict,
-    Flow, Gate, GateRequest, Hook, HookNews, InputFilter, Interactive, Opinion, Pauses, Permit, Provider,
-    Random, Reminder, Situation, Store, Task, Tool, Verdict, Worker,
+    Flow, Gate, GateRequest, Hook, HookNews, Host, InputFilter, Interactive, Opinion, Pauses, Permit,
+    Provider, Random, Reminder, Situation, Store, Task, Tool, Verdict, Worker,
 };
 pub use stop::StopReason;
 pub use system_prompt::{SystemPrompt, SystemSection};

@@ -80,7 +80,7 @@ pub enum ToolChoice {
 }
 
 /// The form an answer must have.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutputSchema {
     /// A short name for it: letters, digits, `_` and `-`.
     pub name: String,

@@ -34,6 +34,11 @@ pub(crate) fn shared_json() -> BoxedStrategy<Arc<Value>> {
     json().prop_map(Arc::new).boxed()
 }
 
+/// A path that JSON can say.
+pub(crate) fn path() -> BoxedStrategy<std::path::PathBuf> {
+    "(/[a-zé ]{1,6}){1,3}".prop_map(std::path::PathBuf::from).boxed()
+}
+
 /// Lists are short, so that a value of lists of lists stays small.
 pub(crate) fn few<T: Arbitrary + 'static>() -> BoxedStrategy<Vec<T>> {
     vec(any::<T>(), 0..3).boxed()
@@ -74,6 +79,34 @@ proptest! {
     #[test]
     fn commands_read_back(command: Command) {
         reads_back(&command);
+    }
+
+    #[test]
+    fn protocol_messages_read_back(
+        query: Query,
+        ack: Ack,
+        open: OpenRequest,
+        subscription: Subscription,
+        error: ClientError,
+    ) {
+        reads_back(&query);
+        reads_back(&ack);
+        reads_back(&open);
+        reads_back(&subscription);
+        reads_back(&error);
+    }
+
+    #[test]
+    fn replies_read_back(
+        reply: Reply,
+        query: protocol::HostQuery,
+        command: protocol::HostCommand,
+        answer: protocol::HostReply,
+    ) {
+        reads_back(&reply);
+        reads_back(&query);
+        reads_back(&command);
+        reads_back(&answer);
     }
 
     #[test]

@@ -111,7 +111,11 @@ fn check(events: &[Event]) {
     for event in events {
         order.observe(event).unwrap();
         recorder.on_event(event);
-        assert_eq!(recorder.current_loop(event.run_id.as_ref().unwrap()).is_some(), !is_end(event), "{event:?}");
+        assert_eq!(
+            recorder.current_loop(event.run_id.as_ref().unwrap()).is_some(),
+            !is_end(event),
+            "{event:?}"
+        );
     }
     assert_eq!(recorder.left_out(), LeftOut::default());
     let sessions = recorder.drain_completed();

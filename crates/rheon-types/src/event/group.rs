@@ -14,7 +14,7 @@ use super::{
 };
 use crate::history::History;
 use crate::hook_point::HookPoint;
-use crate::id::{AgentId, ApprovalId, RunId, ToolCallId, ToolName};
+use crate::id::{AgentId, ApprovalId, ClientCallId, RunId, ToolCallId, ToolName};
 use crate::message::AgentMessage;
 use crate::outcome::{AgentOutput, ContinuationKind, TurnTrigger};
 use crate::request::{DeltaText, ThinkingLevel};
@@ -349,6 +349,16 @@ group! {
         "session.title" Title { title: String }
         /// Something the user should know.
         "session.notice" Notice { notice: Arc<Notice> }
+        /// Live: the session calls a function of the client, which answers with `Command::AnswerCall`.
+        "client.call" ClientCall {
+            call_id: ClientCallId,
+            /// The function, by the name that the client registered.
+            callback: String,
+            #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::shared_json()"))]
+            input: Arc<Value>,
+        }
+        /// Live: the answer to a call is no longer waited for.
+        "client.call_withdrawn" ClientCallWithdrawn { call_id: ClientCallId }
         /// The state of the workspace was saved.
         "checkpoint" Checkpoint { id: String, label: String }
     }

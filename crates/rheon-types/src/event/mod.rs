@@ -101,6 +101,7 @@ impl AgentEvent {
                     | MessageEvent::ThinkingDelta { .. }
                     | MessageEvent::ToolCallDelta { .. }
             ) | Self::Tool(ToolEvent::Update { .. } | ToolEvent::Progress { .. })
+                | Self::Session(SessionEvent::ClientCall { .. } | SessionEvent::ClientCallWithdrawn { .. })
         )
     }
 

@@ -11,7 +11,7 @@ mod store;
 mod tool;
 mod worker;
 
-pub use client::{Client, EventStream};
+pub use client::{Client, EventStream, Host};
 pub use clock::{Clock, Pauses, Random};
 pub use filter::{FilterVerdict, InputFilter};
 /// Asks about everything that is more than a look; the answers come from the stream of the run or from hooks.

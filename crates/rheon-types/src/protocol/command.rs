@@ -1,0 +1,230 @@
+//! Commands: what a user interface asks of a session, and what it gets back.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::content::Content;
+use crate::event::{PermissionMode, PermissionResponse, RulesChange};
+use crate::id::{ApprovalId, ClientCallId, RunId, SessionId};
+use crate::outcome::ContinuationKind;
+use crate::request::ThinkingLevel;
+use crate::usage::MicroUsd;
+
+/// A request to a session. JSON: tagged by `type`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(tag = "type", rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Command {
+    /// Start a run with this prompt.
+    Prompt {
+        /// The prompt.
+        #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+        content: Vec<Content>,
+    },
+    /// Start a run without a new prompt.
+    Continue {
+        /// How it relates to the run before it.
+        kind: ContinuationKind,
+    },
+    /// Say something to the run in progress, between its tool executions.
+    Steer {
+        /// What to say.
+        #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+        content: Vec<Content>,
+    },
+    /// Say something once the run would otherwise stop.
+    FollowUp {
+        /// What to say.
+        #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+        content: Vec<Content>,
+    },
+    /// Stop the run in progress.
+    Cancel,
+    /// Answer an approval request or a question.
+    RespondPermission {
+        /// Which one.
+        request_id: ApprovalId,
+        /// The answer.
+        response: PermissionResponse,
+    },
+    /// Answer a call that the session made to a function of the client.
+    AnswerCall {
+        /// Which one.
+        call_id: ClientCallId,
+        /// What the function returned.
+        outcome: ClientCallOutcome,
+    },
+    /// Change the model from the next run on.
+    SetModel {
+        /// Its name; the model that the session began with if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+    },
+    /// Change how much the model thinks from the next run on.
+    SetThinking {
+        /// How much; as the session began if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        thinking: Option<Thinking>,
+    },
+    /// Change how much the session may do without asking.
+    SetMode {
+        /// The new mode.
+        mode: PermissionMode,
+    },
+    /// Change the permission rules of the session.
+    SetRules {
+        /// The change.
+        change: RulesChange,
+    },
+    /// Name the session.
+    SetTitle {
+        /// Its title.
+        title: String,
+    },
+    /// Compact the conversation now.
+    Compact {
+        /// What the summary should keep.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        instructions: Option<String>,
+    },
+    /// Go back to before something that the user said. Only between runs.
+    Rewind {
+        /// The number of the event that ended that message, as [`Query::Checkpoints`](super::Query) lists it.
+        seq: u64,
+        /// What goes back.
+        what: RewindWhat,
+        /// Whether it is done or only planned.
+        mode: RewindMode,
+    },
+    /// Run a slash command of the session, the project or the user, as it was typed.
+    Slash {
+        /// The line, with its slash.
+        line: String,
+    },
+    /// Allow the session to spend more.
+    ExtendBudget {
+        /// This many tokens more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tokens: Option<u64>,
+        /// This much money more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<MicroUsd>,
+    },
+    /// Close the session: a run in progress is cancelled, hooks are told, everything is saved.
+    Close {
+        /// Why.
+        reason: CloseReason,
+    },
+    /// What a newer version says.
+    #[serde(other)]
+    Unknown,
+}
+
+/// What a session answers to a command it has taken.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct Ack {
+    /// The number of the last durable event when the command was taken; what follows from it has higher numbers.
+    pub seq: u64,
+    /// The run that it started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<RunId>,
+    /// What the user should know about it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+    pub notes: Vec<String>,
+    /// What went back, for a rewind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rewound: Option<Rewound>,
+}
+
+/// How much a model thinks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(rename_all = "camelCase")]
+pub enum Thinking {
+    /// At this level.
+    Level(ThinkingLevel),
+    /// With about this many tokens in one answer.
+    Tokens(u64),
+}
+
+/// What goes back in a rewind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(rename_all = "camelCase")]
+pub enum RewindWhat {
+    /// The files of the workspace.
+    Files,
+    /// The conversation: it continues in a new session.
+    Conversation,
+    /// Both.
+    Both,
+}
+
+/// Whether a rewind is done or only planned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(rename_all = "camelCase")]
+pub enum RewindMode {
+    /// Only say what would change.
+    Plan,
+    /// Do it, unless others changed the files since.
+    Apply,
+    /// Do it, over what others changed since.
+    Force,
+}
+
+/// What a rewind changed, or would change.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct Rewound {
+    /// The session in which the conversation continues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<SessionId>,
+    /// How many files, links and directories change.
+    #[serde(default)]
+    pub count: u64,
+    /// The first of them, relative to the workspace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+    pub changed: Vec<String>,
+    /// Those that somebody else changed since; with any, only a forced rewind touches files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+    pub others: Vec<String>,
+    /// The first file that could not be restored, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// Why a session is closed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(rename_all = "camelCase")]
+pub enum CloseReason {
+    /// The user starts a new session.
+    Clear,
+    /// The user resumes another session.
+    Resume,
+    /// The user ends the conversation.
+    Exit,
+    /// Anything else.
+    #[default]
+    #[serde(other)]
+    Other,
+}
+
+/// What a function of the client returned.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(rename_all = "camelCase")]
+pub enum ClientCallOutcome {
+    /// A value.
+    Output(#[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::shared_json()"))] Arc<Value>),
+    /// Why it did not do its work.
+    Error(String),
+}

@@ -1,0 +1,287 @@
+//! What a user interface asks of a host: the place where sessions live.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::SessionId;
+use crate::request::OutputSchema;
+use crate::time::Timestamp;
+use crate::usage::MicroUsd;
+
+/// How a session is opened. What is absent is as the host is configured.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct OpenRequest {
+    /// Which session.
+    pub session: SessionChoice,
+    /// What the user wants first, where it is known: notes and learnings are chosen by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// The model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// A system prompt in place of the built-in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
+    /// Text at the end of the system prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub append_system_prompt: Option<String>,
+    /// The form that answers must have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, proptest(strategy = "proptest::strategy::Just(None)"))]
+    pub output_schema: Option<OutputSchema>,
+    /// Functions of the client that serve as hooks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+    pub hooks: Vec<HookRegistration>,
+}
+
+/// Which session is opened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(tag = "type", rename_all = "camelCase")]
+pub enum SessionChoice {
+    /// A new one.
+    New {
+        /// With this id, or one of its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session_id: Option<SessionId>,
+    },
+    /// The most recent one of the working directory.
+    Latest,
+    /// The one with this id or id prefix.
+    Named {
+        /// The id, or how it begins.
+        id: String,
+    },
+    /// A fork of the most recent one.
+    ForkOfLatest,
+    /// A fork of the one with this id or id prefix.
+    ForkOf {
+        /// The id, or how it begins.
+        id: String,
+    },
+}
+
+impl Default for SessionChoice {
+    fn default() -> Self {
+        Self::New { session_id: None }
+    }
+}
+
+/// Functions of the client that serve as hooks for one event, in Claude Code's protocol.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct HookRegistration {
+    /// The event, for instance `PreToolUse`.
+    pub event: String,
+    /// Which tools or sources it is about; all if empty.
+    #[serde(default)]
+    pub matcher: String,
+    /// The functions, by the names that the client knows them by.
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+    pub callbacks: Vec<String>,
+    /// How long each may take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// Whether a function that fails blocks what it was asked about.
+    #[serde(default)]
+    pub blocks_on_failure: bool,
+}
+
+/// A question to a host. JSON: tagged by `type`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(tag = "type", rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum HostQuery {
+    /// The sessions, most recent first.
+    Sessions {
+        /// Of which directories.
+        scope: SessionScope,
+        /// At most this many.
+        limit: u32,
+    },
+    /// Messages that contain these words.
+    Search {
+        /// The words.
+        text: String,
+        /// Of which directories.
+        scope: SessionScope,
+        /// At most this many.
+        limit: u32,
+    },
+    /// The models that can be asked.
+    Models {
+        /// Only those whose name contains this.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        filter: Option<String>,
+    },
+    /// What is configured.
+    Config,
+    /// What a newer version says.
+    #[serde(other)]
+    Unknown,
+}
+
+/// A request to a host that changes something. JSON: tagged by `type`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(tag = "type", rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum HostCommand {
+    /// Make a new session that continues from another.
+    Fork {
+        /// The other: its id, or how it begins.
+        session: String,
+        /// The last of its events that belongs to the new one; all if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seq: Option<u64>,
+    },
+    /// Delete a session with everything that belongs to it.
+    Delete {
+        /// Its id, or how it begins.
+        session: String,
+    },
+    /// What a newer version says.
+    #[serde(other)]
+    Unknown,
+}
+
+/// The answer of a host. JSON: tagged by `type`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(tag = "type", rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum HostReply {
+    /// Sessions, most recent first.
+    Sessions {
+        /// Them.
+        #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+        sessions: Vec<SessionLine>,
+    },
+    /// Messages that were found.
+    Hits {
+        /// Them, best first.
+        #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+        hits: Vec<SearchHit>,
+    },
+    /// Models.
+    Models {
+        /// Them.
+        #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+        models: Vec<ModelLine>,
+    },
+    /// What is configured.
+    Config {
+        /// It.
+        config: ConfigFacts,
+    },
+    /// A session was forked.
+    Forked {
+        /// The new one.
+        session_id: SessionId,
+    },
+    /// A session was deleted.
+    Deleted {
+        /// It.
+        session_id: SessionId,
+    },
+    /// What a newer version says.
+    #[serde(other)]
+    Unknown,
+}
+
+/// Of which directories sessions are listed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(rename_all = "camelCase")]
+pub enum SessionScope {
+    /// The working directory.
+    #[default]
+    Project,
+    /// All.
+    All,
+}
+
+/// A session in a list.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct SessionLine {
+    /// Its id.
+    pub session_id: SessionId,
+    /// Which program made it.
+    pub maker: SessionMaker,
+    /// Its title, or its first prompt in short.
+    pub title: String,
+    /// When something last happened in it.
+    pub active: Timestamp,
+    /// The directory it works in, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, proptest(strategy = "proptest::option::of(crate::roundtrip_tests::path())"))]
+    pub project: Option<PathBuf>,
+    /// How many turns it has, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<u64>,
+    /// What it cost, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<MicroUsd>,
+}
+
+/// Which program made a session.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(rename_all = "camelCase")]
+pub enum SessionMaker {
+    /// Rheon.
+    #[default]
+    Rheon,
+    /// Claude Code; resuming it makes a session of Rheon with the same conversation.
+    ClaudeCode,
+}
+
+/// A message that was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct SearchHit {
+    /// The session it is in.
+    pub session_id: SessionId,
+    /// The number of its event.
+    pub seq: u64,
+    /// The title of the session.
+    pub title: String,
+    /// The text around what was found.
+    pub excerpt: String,
+}
+
+/// A model in a list.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct ModelLine {
+    /// Its whole name, `vendor/model`.
+    pub name: String,
+    /// How many tokens it can read; 0 where that is not known.
+    pub context_window: u64,
+    /// Whether it can be asked now: a key is there, or its server answers.
+    pub is_ready: bool,
+}
+
+/// What is configured, as far as an interface needs it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct ConfigFacts {
+    /// The version of the program that hosts the sessions.
+    pub version: String,
+    /// Where sessions work.
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::path()"))]
+    pub working_directory: PathBuf,
+    /// The most money that a session may spend.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<MicroUsd>,
+    /// The most tokens that a session may use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_max: Option<u64>,
+    /// Whether sessions are saved.
+    pub is_saved: bool,
+}

@@ -1,0 +1,273 @@
+//! Queries: what a user interface asks about a session. They change nothing and may be asked during a run.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::subscription::Cursor;
+use crate::event::{ApprovalRequest, Ledger, PermissionMode, QueuedChange, RuleList, TaskItem};
+use crate::id::{RunId, SessionId, ToolCallId, ToolName};
+use crate::message::AgentMessage;
+use crate::request::ThinkingLevel;
+use crate::time::Timestamp;
+use crate::usage::MicroUsd;
+
+/// A question about a session. JSON: tagged by `type`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(tag = "type", rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Query {
+    /// Where the session stands, to join it at any moment.
+    Snapshot {
+        /// At most this many of the newest messages; all if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        messages_max: Option<u32>,
+    },
+    /// What the session is: model, mode, tools.
+    Facts,
+    /// What takes how much of the context window.
+    Context,
+    /// What the session has spent.
+    Cost,
+    /// The slash commands that can be typed.
+    Commands,
+    /// The permission rules.
+    Rules,
+    /// The messages to which the session can be rewound.
+    Checkpoints,
+    /// What a newer version says.
+    #[serde(other)]
+    Unknown,
+}
+
+/// The answer to a query. JSON: tagged by `type`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+#[serde(tag = "type", rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Reply {
+    /// Where the session stands.
+    Snapshot {
+        /// It.
+        snapshot: Box<Snapshot>,
+    },
+    /// What the session is.
+    Facts {
+        /// It.
+        facts: Box<SessionFacts>,
+    },
+    /// What takes how much of the context window.
+    Context {
+        /// It.
+        report: ContextReport,
+    },
+    /// What the session has spent.
+    Cost {
+        /// It.
+        report: CostReport,
+    },
+    /// The slash commands.
+    Commands {
+        /// Them.
+        #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+        commands: Vec<SlashCommand>,
+    },
+    /// The permission rules.
+    Rules {
+        /// Them, in the order in which they are asked.
+        #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+        rules: Vec<RuleLine>,
+    },
+    /// The messages to which the session can be rewound.
+    Checkpoints {
+        /// Them, oldest first.
+        #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+        checkpoints: Vec<Checkpoint>,
+    },
+    /// What a newer version says.
+    #[serde(other)]
+    Unknown,
+}
+
+/// Where a session stands. Events after [`Snapshot::cursor`] continue it without a gap and without a duplicate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct Snapshot {
+    /// How much of the session it shows.
+    pub cursor: Cursor,
+    /// What the session is.
+    pub facts: SessionFacts,
+    /// The conversation: its newest messages, as many as were asked for.
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+    pub messages: Vec<Arc<AgentMessage>>,
+    /// How many messages the conversation has.
+    pub messages_total: u64,
+    /// The run in progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunInProgress>,
+    /// Questions that wait for an answer, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+    pub approvals: Vec<Arc<ApprovalRequest>>,
+    /// The task list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+    pub tasks: Vec<TaskItem>,
+    /// Changes that wait in the plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+    pub plan: Vec<Arc<QueuedChange>>,
+    /// What the session has spent.
+    pub cost: CostReport,
+}
+
+/// A run in progress.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct RunInProgress {
+    /// Its id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<RunId>,
+    /// The text of the answer so far.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+    /// The thinking of the answer so far.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub thinking: String,
+    /// The tool calls that run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+    pub tools: Vec<(ToolCallId, ToolName)>,
+}
+
+/// What a session is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct SessionFacts {
+    /// Its id.
+    pub session_id: SessionId,
+    /// The number of the last durable event before this opening of the session.
+    #[serde(default)]
+    pub opened_at: u64,
+    /// Where it works.
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::path()"))]
+    pub working_directory: PathBuf,
+    /// Its title, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Whether it is saved; otherwise it is in memory only.
+    pub is_saved: bool,
+    /// The model that answers.
+    pub model: ModelFacts,
+    /// How much it thinks.
+    #[serde(default)]
+    pub thinking: ThinkingLevel,
+    /// How much it may do without asking.
+    pub mode: PermissionMode,
+    /// The tools that the model is offered.
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+    pub tools: Vec<String>,
+    /// The skills that the model is offered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+    pub skills: Vec<String>,
+}
+
+/// The model of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct ModelFacts {
+    /// Its whole name, `vendor/model`.
+    pub name: String,
+    /// How many tokens it can read; 0 where that is not known.
+    pub context_window: u64,
+    /// How many tokens it may write in one answer; 0 where that is not known.
+    pub output_tokens_max: u64,
+    /// Where its key comes from: a variable's name, for instance, or `none`.
+    pub key_source: String,
+}
+
+/// What takes how much of the context window, in tokens.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct ContextReport {
+    /// The sections of the system prompt, in its order.
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+    pub sections: Vec<ContextSection>,
+    /// The definitions of the tools.
+    pub tools: u64,
+    /// The conversation.
+    pub messages: u64,
+    /// The whole window.
+    pub window: u64,
+    /// The same as a table for people.
+    #[serde(default)]
+    pub text: String,
+}
+
+/// One section of the system prompt in a report.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct ContextSection {
+    /// Its name.
+    pub name: String,
+    /// Its tokens.
+    pub tokens: u64,
+}
+
+/// What a session has spent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct CostReport {
+    /// Tokens, of prompts and answers together.
+    pub tokens: u64,
+    /// Money, for the calls that have a price.
+    pub cost: MicroUsd,
+    /// Whether some calls have no known price.
+    #[serde(default)]
+    pub has_unknown: bool,
+    /// The budget and what is left of it, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<Ledger>,
+}
+
+/// A slash command.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct SlashCommand {
+    /// Its name, without the slash.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// What it takes, for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub argument_hint: String,
+}
+
+/// A permission rule of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct RuleLine {
+    /// The list it belongs to.
+    pub list: RuleList,
+    /// The rule, spelled as in settings.
+    pub rule: String,
+    /// Where it comes from: a settings file, a flag, this session.
+    pub source: String,
+}
+
+/// A message to which a session can be rewound.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(proptest_derive::Arbitrary))]
+pub struct Checkpoint {
+    /// The number of the event that ended the message.
+    pub seq: u64,
+    /// When it was said.
+    pub at: Timestamp,
+    /// What was said, in short.
+    pub text: String,
+    /// Whether files can go back to it too.
+    pub has_files: bool,
+}
