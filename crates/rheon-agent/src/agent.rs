@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use rheon_types::{
-    AgentId, AgentMessage, AgentOutput, ContinuationKind, History, Message, Provider, RunId, SessionId,
-    Store, ThinkingLevel, WindowCut,
+    AgentEvent, AgentId, AgentMessage, AgentOutput, ContinuationKind, History, Message, Provider, RunId,
+    SessionId, Store, ThinkingLevel, WindowCut,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -108,6 +108,33 @@ impl Agent {
     pub fn run_stream(&self, prompt: impl Into<Prompt>) -> Result<RunStream, AgentError> {
         let start = self.prompt_start(prompt.into())?;
         self.stream(start, None)
+    }
+
+    /// Begins a run that ends by itself, or when it is aborted; whoever wants to see it observes the agent. Returns its id.
+    pub fn launch(&self, prompt: impl Into<Prompt>) -> Result<RunId, AgentError> {
+        let start = self.prompt_start(prompt.into())?;
+        self.detached(start, None)
+    }
+
+    /// The same without a new prompt, see [`Self::continue_run`].
+    pub fn launch_continued(&self, kind: ContinuationKind) -> Result<RunId, AgentError> {
+        self.detached(Start::Continue, Some(kind))
+    }
+
+    /// The same for a compaction, see [`Self::compact`].
+    pub fn launch_compaction(&self, instructions: impl Into<String>) -> Result<RunId, AgentError> {
+        self.detached(Start::Compact(instructions.into()), None)
+    }
+
+    /// Writes a fact of the session into its log.
+    pub fn fact(&self, fact: impl Into<AgentEvent>) {
+        let log = self.session().log.clone();
+        log.fact(fact);
+    }
+
+    /// The number of the last durable event of the session.
+    pub fn seq(&self) -> u64 {
+        self.session().log.seq()
     }
 
     /// Begins a run with a text; the same as [`Self::run_stream`].
@@ -288,6 +315,12 @@ impl Agent {
         Ok(Start::Prompt(prompt.into_messages(self.inner.config.clock.now())))
     }
 
+    fn detached(&self, start: Start, continuation: Option<ContinuationKind>) -> Result<RunId, AgentError> {
+        let handle = self.start(start, continuation, None)?;
+        drop(handle.cancel.disarm());
+        Ok(handle.run_id)
+    }
+
     fn stream(&self, start: Start, continuation: Option<ContinuationKind>) -> Result<RunStream, AgentError> {
         let queue = Arc::new(EventQueue::default());
         let config = &self.inner.config;
@@ -311,6 +344,7 @@ impl Agent {
         let config = self.inner.config_now();
         let identity = session.next_identity(&self.inner, &config, continuation);
         let log = RunLog { log: session.log.clone(), run_id: identity.run_id.clone(), queue };
+        let run_id = identity.run_id.clone();
         let cancel = CancellationToken::new();
         let ending = Arc::new(Ending::default());
         let settled = CancellationToken::new();
@@ -339,7 +373,7 @@ impl Agent {
             drop(finished);
             output
         });
-        Ok(RunHandle { task, cancel: guard })
+        Ok(RunHandle { run_id, task, cancel: guard })
     }
 
     fn session(&self) -> MutexGuard<'_, Session> {

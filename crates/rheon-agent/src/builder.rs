@@ -161,6 +161,13 @@ impl AgentBuilder {
         self
     }
 
+    /// Calls `callback` for every event of every run and for facts of the session; it may keep the event without copying it. It
+    /// must return soon and must not panic.
+    pub fn on_shared_event(mut self, callback: impl Fn(&Arc<Event>) + Send + Sync + 'static) -> Self {
+        self.observers = self.observers.on_shared_event(callback);
+        self
+    }
+
     /// Lets any number of subscribers watch, each up to `capacity` events behind.
     pub fn enable_broadcast(mut self, capacity: usize) -> Self {
         self.broadcast_capacity = Some(capacity);

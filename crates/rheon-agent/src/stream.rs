@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use rheon_types::event::PermissionResponse;
-use rheon_types::{AgentEvent, AgentOutput, ApprovalId, Clock, Event, RunEnd, RunEvent};
+use rheon_types::{AgentEvent, AgentOutput, ApprovalId, Clock, Event, RunEnd, RunEvent, RunId};
 use tokio::task::JoinHandle;
 use tokio_util::sync::DropGuard;
 
@@ -18,6 +18,7 @@ use crate::prompt::Prompt;
 
 /// A run's task. Dropping it cancels the run, which then ends in order.
 pub(crate) struct RunHandle {
+    pub(crate) run_id: RunId,
     pub(crate) task: JoinHandle<Arc<AgentOutput>>,
     pub(crate) cancel: DropGuard,
 }

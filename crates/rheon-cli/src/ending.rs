@@ -1,8 +1,8 @@
 //! `Ending`: what became of a run, and with which exit code the program says so.
 
-use rheon_app::config::LimitSettings;
 use rheon_app::stream_json::is_refusal;
 use rheon_types::event::{Ledger, Meter};
+use rheon_types::protocol::ConfigFacts;
 use rheon_types::{
     AgentEvent, BudgetEvent, Event, LimitKind, ProviderError, ProviderErrorKind, RunEnd, RunEvent,
     RunFailure, SessionId, ToolEvent,
@@ -44,7 +44,7 @@ impl Counted {
 
 impl Ending {
     /// Follows a run that has these limits.
-    pub(crate) fn within(limits: &LimitSettings) -> Self {
+    pub(crate) fn within(limits: &ConfigFacts) -> Self {
         let counted = Counted { has_tokens: limits.tokens_max.is_some(), has_money: limits.budget.is_some() };
         Self { counted, ..Self::default() }
     }

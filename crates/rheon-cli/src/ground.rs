@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use rheon_app::session::{Surroundings, Which};
+use rheon_app::session::Surroundings;
 use rheon_app::worktree::{Ended, Wanted, Worktree, WorktreeError, WorktreeName};
 use rheon_types::SessionId;
+use rheon_types::protocol::SessionChoice;
 
 use crate::failure::Failure;
 use crate::output::remark;
@@ -14,18 +15,18 @@ pub(crate) struct Ground {
     /// The machine, with the folder that the session works in.
     pub(crate) surroundings: Surroundings,
     /// Which session.
-    pub(crate) which: Which,
+    pub(crate) choice: SessionChoice,
     /// Where the user is, if the session works elsewhere.
     user_folder: Option<PathBuf>,
     worktree: Option<Worktree>,
 }
 
 impl Ground {
-    /// The ground of the session `which`. A worktree that is `asked_for`, by a name or without one, or that the session worked in before,
+    /// The ground of the session `choice`. A worktree that is `asked_for`, by a name or without one, or that the session worked in before,
     /// is made or gone on with.
     pub(crate) async fn of(
         mut surroundings: Surroundings,
-        mut which: Which,
+        mut choice: SessionChoice,
         asked_for: Option<&Option<String>>,
     ) -> Result<Self, Failure> {
         let wanted = match asked_for {
@@ -36,10 +37,10 @@ impl Ground {
                 Some(Wanted::named(name, &surroundings))
             }
             Some(None) => {
-                let name = WorktreeName::of_session(&session_id(&mut which, &surroundings)?);
+                let name = WorktreeName::of_session(&session_id(&mut choice, &surroundings)?);
                 Some(Wanted::named(name.map_err(Failure::usage)?, &surroundings))
             }
-            None => Wanted::of_session(&surroundings, &which).await,
+            None => Wanted::of_session(&surroundings, &choice).await,
         };
         let worktree = match wanted {
             Some(wanted) => Some(Worktree::open(&surroundings, wanted).await.map_err(failure)?),
@@ -48,7 +49,7 @@ impl Ground {
         let user_folder = worktree.as_ref().map(|worktree| {
             std::mem::replace(&mut surroundings.working_folder, worktree.working_folder().to_owned())
         });
-        Ok(Self { surroundings, which, user_folder, worktree })
+        Ok(Self { surroundings, choice, user_folder, worktree })
     }
 
     /// The repository whose worktree the session works in, if it does.
@@ -84,16 +85,19 @@ impl Ground {
 }
 
 /// The id that a new session will have.
-fn session_id(which: &mut Which, surroundings: &Surroundings) -> Result<SessionId, Failure> {
-    match which {
-        Which::New(Some(session_id)) => Ok(session_id.clone()),
-        Which::New(None) => {
+fn session_id(choice: &mut SessionChoice, surroundings: &Surroundings) -> Result<SessionId, Failure> {
+    match choice {
+        SessionChoice::New { session_id: Some(session_id) } => Ok(session_id.clone()),
+        SessionChoice::New { session_id: None } => {
             let random = [surroundings.random.next_u64(), surroundings.random.next_u64()];
             let session_id = SessionId::generate(surroundings.clock.now(), random);
-            *which = Which::New(Some(session_id.clone()));
+            *choice = SessionChoice::New { session_id: Some(session_id.clone()) };
             Ok(session_id)
         }
-        Which::Latest | Which::Named(_) | Which::ForkOfLatest | Which::ForkOf(_) => Err(Failure::usage(
+        SessionChoice::Latest
+        | SessionChoice::Named { .. }
+        | SessionChoice::ForkOfLatest
+        | SessionChoice::ForkOf { .. } => Err(Failure::usage(
             "with -c or -r, -w needs a name; without -w a session goes on in the worktree that it worked in",
         )),
     }

@@ -14,8 +14,9 @@ mod workspace;
 
 pub use policy::{
     Because, Condition, Decision, Document, DocumentError, Explanation, HeldCommands, Kind, KnownTool, List,
-    Part, Places, Policy, PolicyError, PolicyGate, PolicySource, ReadOnly, Rule, RuleChange, RuleEntry,
-    RuleError, RuleSink, Rules, Shell, Source, Trust, UserRules, brief, known, mode_name, tool_name,
+    ListedRule, Part, Places, Policy, PolicyError, PolicyGate, PolicySource, ReadOnly, Rule, RuleChange,
+    RuleEntry, RuleError, RuleSink, Rules, Shell, Source, Trust, UserRules, brief, known, mode_name,
+    tool_name,
 };
 pub use workspace::{Access, PathError, ResolvedPath, Shown, Workspace, names_folder};
 

@@ -172,13 +172,13 @@ pub enum ClientError {
 
 impl ClientError {
     /// The session is closed, or the connection to it is.
-    pub fn gone(message: impl Into<String>) -> Self {
-        Self::Gone { message: message.into() }
+    pub fn gone(message: impl std::fmt::Display) -> Self {
+        Self::Gone { message: message.to_string() }
     }
 
     /// The request makes no sense here.
-    pub fn invalid(message: impl Into<String>) -> Self {
-        Self::Invalid { message: message.into() }
+    pub fn invalid(message: impl std::fmt::Display) -> Self {
+        Self::Invalid { message: message.to_string() }
     }
 
     /// It was tried and failed.

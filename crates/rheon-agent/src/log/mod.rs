@@ -198,6 +198,11 @@ impl EventLog {
         self.emit_at(self.inner.clock.now(), run_id, queue, kind);
     }
 
+    /// Appends a fact of the session that belongs to no run. It is shown even if it cannot be stored.
+    pub fn fact(&self, fact: impl Into<AgentEvent>) {
+        self.append(self.inner.clock.now(), None, None, fact.into());
+    }
+
     /// Appends an event that happened at this time.
     pub(crate) fn emit_at(
         &self,
@@ -206,6 +211,10 @@ impl EventLog {
         queue: Option<&EventQueue>,
         kind: AgentEvent,
     ) {
+        self.append(at, Some(run_id), queue, kind);
+    }
+
+    fn append(&self, at: Timestamp, run_id: Option<&RunId>, queue: Option<&EventQueue>, kind: AgentEvent) {
         self.take_tasks(&kind);
         let mut state = self.lock();
         state.conversation.apply(&kind);
@@ -228,10 +237,10 @@ impl EventLog {
         }
     }
 
-    fn number(&self, at: Timestamp, run_id: &RunId, kind: AgentEvent) -> Event {
+    fn number(&self, at: Timestamp, run_id: Option<&RunId>, kind: AgentEvent) -> Event {
         let step = u64::from(kind.is_durable());
         let seq = self.inner.seq.fetch_add(step, Ordering::AcqRel) + step;
-        Event { seq, at, session_id: self.inner.session_id.clone(), run_id: Some(run_id.clone()), kind }
+        Event { seq, at, session_id: self.inner.session_id.clone(), run_id: run_id.cloned(), kind }
     }
 
     /// Waits until all that was appended is safe; tells if anything could not be stored.

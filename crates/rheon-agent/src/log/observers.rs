@@ -17,6 +17,7 @@ use crate::error::BROADCAST_EVENTS_MAX;
 pub type EventSubscription = broadcast::Receiver<Arc<Event>>;
 
 type Callback = Arc<dyn Fn(&Event) + Send + Sync>;
+type SharedCallback = Arc<dyn Fn(&Arc<Event>) + Send + Sync>;
 
 /// How showing an event went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub(super) enum Shown {
 #[derive(Clone, Default)]
 pub struct Observers {
     callbacks: Vec<Watched>,
+    /// Those who keep events; they must not panic.
+    keepers: Vec<SharedCallback>,
     broadcast: Option<broadcast::Sender<Arc<Event>>>,
 }
 
@@ -47,6 +50,13 @@ impl Observers {
         self
     }
 
+    /// Adds a callback that may keep the event without copying it. It is called in the order of the log, so it should return
+    /// soon; it must not panic.
+    pub fn on_shared_event(mut self, callback: impl Fn(&Arc<Event>) + Send + Sync + 'static) -> Self {
+        self.keepers.push(Arc::new(callback));
+        self
+    }
+
     /// Opens a broadcast channel with room for `capacity` events, from 1 to 65,536.
     pub fn with_broadcast(mut self, capacity: usize) -> Self {
         self.broadcast = Some(broadcast::Sender::new(capacity.clamp(1, BROADCAST_EVENTS_MAX)));
@@ -60,17 +70,18 @@ impl Observers {
 
     /// Whether anybody watches right now.
     pub(super) fn any(&self) -> bool {
-        !self.callbacks.is_empty() || self.listeners().is_some()
+        !self.callbacks.is_empty() || !self.keepers.is_empty() || self.listeners().is_some()
     }
 
     /// Shows an event to all. Only those who keep it make it shared, which is the one allocation.
     pub(super) fn show(&self, event: Event, queue: Option<&EventQueue>) -> Shown {
         let shown = self.call(&event);
         let listeners = self.listeners();
-        if listeners.is_none() && queue.is_none() {
+        if listeners.is_none() && queue.is_none() && self.keepers.is_empty() {
             return shown;
         }
         let event = Arc::new(event);
+        self.keepers.iter().for_each(|keeper| keeper(&event));
         if let Some(queue) = queue {
             queue.push(Arc::clone(&event));
         }

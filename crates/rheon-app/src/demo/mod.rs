@@ -12,18 +12,19 @@ use rheon_providers::ResolvedModel;
 use rheon_providers::scripted::{Scenario, ScriptedProvider};
 use rheon_sandbox::SandboxError;
 use rheon_tools::ToolkitError;
-use rheon_tools::hooks::SessionEndReason;
+use futures::StreamExt as _;
+use rheon_types::event::{Notice, NoticeTopic};
+use rheon_types::protocol::{CloseReason, Command, OpenRequest, Query, Reply, Subscription};
 use rheon_types::{
-    AgentEvent, AgentOutput, Client as _, Command, Content, Event, MessageEvent, ModelInfo, Provider,
-    RunEvent, SessionId,
+    AgentEvent, AgentOutput, Client, Content, Event, MessageEvent, ModelInfo, Provider, RunEvent,
+    SessionId,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Config, ConfigInputs, LogLevel, LogSettings, TrustChoice};
 use crate::keeping::Environment;
-use crate::observe::Observing;
 use crate::session::{
-    Asking, Extras, GivenModel, OpenError, OpenSession, Opening, Surroundings, Tell, Which,
+    Extras, GivenModel, HostParts, LocalHost, OpenError, Surroundings, Tell, strict_toolkit,
 };
 pub use error::DemoError;
 use paced::Paced;
@@ -79,16 +80,16 @@ pub async fn demo(
     on_event: impl FnMut(&Event),
 ) -> Result<DemoReport, DemoError> {
     let project = Project::create(&options.folder).await?;
-    let (session, observing) = open(&options, &project, &tell).await?;
-    let followed = follow(&session, cancel, on_event).await;
-    let (session_id, is_kept) = (session.session_id().clone(), session.kept().is_kept());
-    session.close(SessionEndReason::Other).await;
-    observing.end().await;
+    let client = open(&options, &project, &tell).await?;
+    let followed = follow(&*client, cancel, on_event).await;
+    let Reply::Facts { facts } = client.query(Query::Facts).await? else { return Err(DemoError::Lost) };
+    client.send(Command::Close { reason: CloseReason::Other }).await?;
     let (output, prompt_seq) = followed?;
     let folder = match options.leaves {
         Leaves::Everything => Some(project.keep()),
         Leaves::Nothing => project.remove().map(|()| None)?,
     };
+    let (session_id, is_kept) = (facts.session_id, facts.is_saved);
     Ok(DemoReport { output, session_id, prompt_seq, folder, is_kept })
 }
 
@@ -96,18 +97,30 @@ async fn open(
     options: &DemoOptions,
     project: &Project,
     tell: &Tell,
-) -> Result<(OpenSession, Observing), DemoError> {
-    match attempt(options, project, tell, Held::Yes).await {
+) -> Result<Arc<dyn Client>, DemoError> {
+    let request = OpenRequest { task: Some(PROMPT.trim().to_owned()), ..OpenRequest::default() };
+    let parts = parts(options, project, Held::Yes)?;
+    let sandbox = sandbox_problem(&parts).await;
+    let parts = match sandbox {
+        None => parts,
         // What the demo runs is known, so nothing is at stake; and what is missing is said.
-        Err(DemoError::Open(OpenError::Toolkit(ToolkitError::Sandbox(
-            error @ SandboxError::Unavailable { .. },
-        )))) => {
-            tell(crate::session::SessionNotice::Sandbox(format!(
-                "{error}; the commands of the demo are harmless and run without one"
-            )));
-            attempt(options, project, tell, Held::No).await
+        Some(problem) => {
+            let message = format!("{problem}; the commands of the demo are harmless and run without one");
+            tell(Notice::warning(NoticeTopic::Sandbox, message));
+            self::parts(options, project, Held::No)?
         }
-        opened => opened,
+    };
+    Ok(LocalHost::shared(parts).open(request).await?)
+}
+
+/// Why commands cannot be held by a sandbox here, if they cannot.
+async fn sandbox_problem(parts: &HostParts) -> Option<String> {
+    let quiet: Tell = Arc::new(|_| {});
+    match strict_toolkit(&parts.surroundings, &parts.config, &quiet).await {
+        Err(OpenError::Toolkit(ToolkitError::Sandbox(error @ SandboxError::Unavailable { .. }))) => {
+            Some(error.to_string())
+        }
+        Err(_) | Ok(_) => None,
     }
 }
 
@@ -118,20 +131,7 @@ enum Held {
     No,
 }
 
-async fn attempt(
-    options: &DemoOptions,
-    project: &Project,
-    tell: &Tell,
-    held: Held,
-) -> Result<(OpenSession, Observing), DemoError> {
-    let mut opening = opening(options, project, held)?;
-    let mut observing = Observing::begin(&mut opening, options.trace.as_deref(), tell)?;
-    let session = OpenSession::open(opening, observing.tell(tell)).await?;
-    observing.opened(&session);
-    Ok((session, observing))
-}
-
-fn opening(options: &DemoOptions, project: &Project, held: Held) -> Result<Opening, DemoError> {
+fn parts(options: &DemoOptions, project: &Project, held: Held) -> Result<HostParts, DemoError> {
     let working_folder = project.path().to_owned();
     // What the user has configured must not change what is shown.
     let inputs = ConfigInputs {
@@ -152,13 +152,12 @@ fn opening(options: &DemoOptions, project: &Project, held: Held) -> Result<Openi
     };
     let mut config = Config::load(inputs)?;
     config.settings.log = log(options, &working_folder);
-    Ok(Opening {
+    Ok(HostParts {
         surroundings: Surroundings { working_folder, ..options.surroundings.clone() },
         config,
-        task: Some(PROMPT.trim().to_owned()),
-        which: Which::New(None),
-        asking: Asking::Nobody,
         extras: Extras { model: Some(model(options.fast)?), ..Extras::default() },
+        trace: options.trace.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
     })
 }
 
@@ -185,12 +184,11 @@ fn model(fast: bool) -> Result<GivenModel, DemoError> {
 
 /// Sends the prompt and shows the events of its run to the end; cancels it once `cancel` fires.
 async fn follow(
-    session: &OpenSession,
+    client: &dyn Client,
     cancel: &CancellationToken,
     mut on_event: impl FnMut(&Event),
 ) -> Result<(Arc<AgentOutput>, u64), DemoError> {
-    let client = session.client();
-    let mut watch = client.watch();
+    let mut events = client.events(Subscription::after(0));
     client.send(Command::Prompt { content: vec![Content::text(PROMPT.trim())] }).await?;
     let (mut is_told, mut prompt_seq) = (false, 0);
     loop {
@@ -201,7 +199,7 @@ async fn follow(
                 client.send(Command::Cancel).await?;
                 continue;
             }
-            event = watch.next() => event.ok_or(DemoError::Lost)?,
+            event = events.next() => event.ok_or(DemoError::Lost)??,
         };
         on_event(&event);
         match &event.kind {

@@ -123,6 +123,18 @@ impl Keeper {
             .await
     }
 
+    /// The same for a session that is open.
+    pub(crate) async fn points_of(&self, kept: &KeptSession) -> Result<Vec<Point>, KeepingError> {
+        let checkpoints = kept.checkpoints().cloned().ok_or(KeepingError::NoCheckpoints)?;
+        let session = kept.session_id().clone();
+        self.blocking(move |catalogue| {
+            let name =
+                SessionName::try_from(&session).map_err(|error| KeepingError::Session(error.into()))?;
+            points(&catalogue.sessions, &checkpoints, &name).map_err(KeepingError::Rewind)
+        })
+        .await
+    }
+
     /// What a rewind would do. Nothing is touched.
     pub async fn plan_rewind(&self, wanted: &str, to: To, what: What) -> Result<RewindPlan, KeepingError> {
         self.rewinding(wanted, move |catalogue, checkpoints, name| {
@@ -165,10 +177,10 @@ impl Keeper {
         kept: &KeptSession,
         wanted: &str,
         is_it: impl Fn(&Point) -> bool + Send + 'static,
-        doing: Doing,
+        (doing, others): (Doing, Others),
     ) -> Result<FilesRewound, KeepingError> {
         let checkpoints = kept.checkpoints().cloned().ok_or(KeepingError::NoCheckpoints)?;
-        let by = Rewinding { session_id: self.fresh_id(), lease: self.lease(), others: Others::Refuse };
+        let by = Rewinding { session_id: self.fresh_id(), lease: self.lease(), others };
         let (wanted, session) =
             (wanted.chars().take(WANTED_CHARACTERS_MAX).collect(), kept.session_id().clone());
         self.blocking(move |catalogue| {

@@ -20,7 +20,7 @@ use super::folders::Folders;
 use super::ground;
 use super::import::{self, Origin};
 use super::indexing::Indexing;
-use super::kept_store::KeptStore;
+use super::kept_store::{KeptStore, Standing};
 use super::line::SessionLine;
 use super::notice::Notice;
 use super::session::{Kept, KeptSession, Past};
@@ -139,7 +139,7 @@ impl Keeper {
 
     /// The durable events of a session after the one with number `after`. Blocks: it reads the journal.
     pub fn events_after(&self, session_id: &SessionId, after: u64) -> Result<Vec<Arc<Event>>, ClientError> {
-        let unreachable = |error: &dyn std::fmt::Display| ClientError::Unreachable(error.to_string());
+        let unreachable = |error: &dyn std::fmt::Display| ClientError::failed(error);
         if self.inner.parts.settings.persistence == Persistence::Off {
             return Ok(Vec::new());
         }
@@ -352,8 +352,10 @@ impl Keeper {
                 spawn_blocking(move || transcripts.catch_up(&session_id, &messages)).await?;
             }
         }
+        let standing = if past.state == SessionState::new() { Standing::New } else { Standing::Resumed };
+        let on_trouble = parts.settings.on_trouble;
         let kept = Kept {
-            store: Arc::new(KeptStore::new(Arc::clone(&journals), parts.settings.on_trouble, tell.clone())),
+            store: Arc::new(KeptStore::new(Arc::clone(&journals), on_trouble, tell.clone(), standing)),
             journals,
             transcripts,
             indexing: Arc::clone(&catalogue.indexing),

@@ -19,11 +19,50 @@ pub(super) struct KeptStore {
     given_up: Mutex<HashSet<SessionId>>,
     /// The session of the last event.
     last: Mutex<Option<SessionId>>,
+    /// Facts of a new session in which nothing was said yet: without a run they are not worth a file.
+    early: Mutex<Option<Vec<Event>>>,
+}
+
+/// Whether a session has anything in its journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// Nothing yet.
+    New,
+    /// What happened before.
+    Resumed,
 }
 
 impl KeptStore {
-    pub(super) fn new(journals: Arc<JournalStore>, on_trouble: OnTrouble, tell: Tell) -> Self {
-        Self { journals, on_trouble, tell, given_up: Mutex::default(), last: Mutex::default() }
+    pub(super) fn new(
+        journals: Arc<JournalStore>,
+        on_trouble: OnTrouble,
+        tell: Tell,
+        standing: Standing,
+    ) -> Self {
+        let early = match standing {
+            Standing::New => Some(Vec::new()),
+            Standing::Resumed => None,
+        };
+        let (given_up, last, early) = (Mutex::default(), Mutex::default(), Mutex::new(early));
+        Self { journals, on_trouble, tell, given_up, last, early }
+    }
+
+    /// Holds a fact back until something is said; gives out what was held back once that happens.
+    fn hold_back(&self, event: &Event) -> Option<Vec<Event>> {
+        let mut early = self.early.lock().unwrap_or_else(PoisonError::into_inner);
+        match (&mut *early, &event.run_id) {
+            (None, _) => Some(Vec::new()),
+            (Some(held), None) => {
+                held.push(event.clone());
+                None
+            }
+            (Some(_), Some(_)) => early.take(),
+        }
+    }
+
+    /// The facts that wait for something to be said.
+    pub(super) fn held_back(&self) -> Vec<Event> {
+        self.early.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
     }
 
     fn give_up(&self, session_id: &SessionId, error: StoreError) -> Result<(), StoreError> {
@@ -53,7 +92,8 @@ impl Store for KeptStore {
             return Ok(());
         }
         *self.last() = Some(event.session_id.clone());
-        match self.journals.append(event) {
+        let Some(early) = self.hold_back(event) else { return Ok(()) };
+        match early.iter().chain([event]).try_for_each(|event| self.journals.append(event)) {
             Ok(()) => Ok(()),
             Err(error) => self.give_up(&event.session_id, error),
         }

@@ -71,6 +71,12 @@ impl KeptSession {
         self.kept.as_ref().and_then(|kept| kept.checkpoints.as_ref())
     }
 
+    /// Gives out the facts of the session that are not in its journal yet, because nothing was said in it.
+    pub(crate) fn early(&self) -> impl Fn() -> Vec<Event> + Send + Sync + 'static {
+        let store = self.kept.as_ref().map(|kept| Arc::clone(&kept.store));
+        move || store.as_ref().map(|store| store.held_back()).unwrap_or_default()
+    }
+
     /// Lets the agent that is being built speak in this session: its conversation, its log, its transcript, its row in the
     /// index, and checkpoints before any of `tools` changes something.
     pub fn wire(&self, builder: AgentBuilder, tools: &[Arc<dyn Tool>]) -> AgentBuilder {
@@ -114,8 +120,8 @@ impl KeptSession {
     }
 
     /// Waits until lists and searches know of all that happened, and lets others write to the session.
-    pub async fn close(self) {
-        if let Some(kept) = self.kept {
+    pub async fn close(&self) {
+        if let Some(kept) = &self.kept {
             kept.indexing.settle().await;
             kept.journals.close(&self.session_id);
         }

@@ -7,7 +7,9 @@ use rheon_testkit::{Scenario, Scripted, Turn, echo, fails, scripted};
 use rheon_types::{Clock, Event, ProviderError, ProviderErrorKind, Timestamp, Usage};
 use serde_json::json;
 
-use crate::session::{SessionNotice, Tell};
+use rheon_types::event::Notice;
+
+use crate::session::Tell;
 
 /// A key that a service repeats in its refusal. Its shape is nobody's, so only its value gives it away.
 pub(super) const CANARY: &str = "canary.Zx81-quite-secret";
@@ -39,7 +41,7 @@ pub(super) fn events() -> Vec<Event> {
 pub(super) fn told() -> (Tell, Arc<Mutex<Vec<String>>>) {
     let told = Arc::<Mutex<Vec<String>>>::default();
     let heard = Arc::clone(&told);
-    (Arc::new(move |notice: SessionNotice| heard.lock().unwrap().push(notice.to_string())), told)
+    (Arc::new(move |notice: Notice| heard.lock().unwrap().push(notice.message)), told)
 }
 
 /// A clock that stands still.

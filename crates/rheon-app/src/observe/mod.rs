@@ -12,4 +12,4 @@ mod trace_file;
 mod fixtures;
 
 pub use error::ObserveError;
-pub use observing::Observing;
+pub(crate) use observing::Observing;

@@ -4,7 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::session::{SessionNotice, Tell};
+use rheon_types::event::{Notice, NoticeTopic};
+
+use crate::session::Tell;
 
 /// Trouble that is told the first time and never again. Clones count together.
 #[derive(Clone)]
@@ -21,7 +23,7 @@ impl Once {
     /// Tells, unless something was told before.
     pub(super) fn tell(&self, trouble: impl fmt::Display) {
         if !self.is_told.swap(true, Ordering::Relaxed) {
-            (self.tell)(SessionNotice::Observing(trouble.to_string()));
+            (self.tell)(Notice::warning(NoticeTopic::Observe, trouble.to_string()));
         }
     }
 }

@@ -1,203 +1,176 @@
 //! `LocalClient`: a session of this process, reached as any other would be.
 
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::sync::Arc;
 
-use futures::Stream;
-use rheon_agent::{Agent, AgentError, Answerer, Prompt, RunStream};
-use rheon_policy::PolicyGate;
-use rheon_types::{BoxFuture, Client, ClientError, Command, Content, Event, EventStream};
-use tokio::sync::mpsc;
+use rheon_agent::{AgentError, Prompt};
+use rheon_types::event::Scope;
+use rheon_types::protocol::{
+    Ack, Command, Query, Reply, RewindMode, RewindWhat, Subscription, Thinking,
+};
+use rheon_types::{
+    AgentEvent, BoxFuture, Client, ClientError, Content, EventStream, RunId, SessionEvent, ThinkingLevel,
+};
 
-/// How many events may wait for a watcher before the run waits for it.
-const WAITING_EVENTS_MAX: usize = 256;
+use super::changes::{apply_rules, thinking_level};
+use super::feed::feed;
+use super::hub::closed;
+use super::open::OpenSession;
+use super::{queries, rewinding, slash};
 
 /// A session of this process. Clones are the same one.
-///
-/// Whoever watches sees every event in order; a watcher that reads slowly slows the run down instead of missing something, and one
-/// that has left holds up nothing. While a client lives, somebody is there to answer questions.
 #[derive(Clone)]
-pub struct LocalClient {
-    shared: Arc<Shared>,
-}
-
-struct Shared {
-    agent: Agent,
-    gate: Option<Arc<PolicyGate>>,
-    past: Past,
-    answerer: Option<Answerer>,
-    watchers: Mutex<Vec<mpsc::Sender<Arc<Event>>>>,
-}
-
-/// Reads the durable events after a number from where they are kept.
-pub type Past = Arc<dyn Fn(u64) -> Result<Vec<Arc<Event>>, ClientError> + Send + Sync>;
-
-/// Whether somebody can be asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asking {
-    /// Whoever holds the client answers approval requests.
-    Somebody,
-    /// Nobody does: what would ask is refused.
-    Nobody,
-}
-
-/// What a client is made of.
-pub struct ClientParts {
-    /// The agent behind it.
-    pub agent: Agent,
-    /// The gate whose mode it changes.
-    pub gate: Option<Arc<PolicyGate>>,
-    /// Where earlier events are read from.
-    pub past: Past,
-    /// Whether somebody can be asked.
-    pub asking: Asking,
+pub(crate) struct LocalClient {
+    session: Arc<OpenSession>,
 }
 
 impl LocalClient {
-    /// Reaches the session of an agent.
-    pub fn new(parts: ClientParts) -> Self {
-        let ClientParts { agent, gate, past, asking } = parts;
-        let answerer = match asking {
-            Asking::Somebody => Some(agent.answerer()),
-            Asking::Nobody => None,
-        };
-        Self { shared: Arc::new(Shared { agent, gate, past, answerer, watchers: Mutex::default() }) }
+    pub(crate) fn new(session: OpenSession) -> Self {
+        Self { session: Arc::new(session) }
     }
 
-    /// The agent behind it.
-    pub fn agent(&self) -> &Agent {
-        &self.shared.agent
-    }
-
-    /// Everything that happens from now on.
-    pub fn watch(&self) -> Watch {
-        let (sender, receiver) = mpsc::channel(WAITING_EVENTS_MAX);
-        self.shared.watchers().push(sender);
-        Watch { receiver }
-    }
-
-    fn take(&self, command: Command) -> Result<(), ClientError> {
-        let Shared { agent, gate, answerer, .. } = &*self.shared;
+    async fn take(&self, command: Command) -> Result<Ack, ClientError> {
+        let session = &self.session;
+        if session.is_closed() {
+            return Err(closed());
+        }
+        let seq = session.hub.seq();
         match command {
-            Command::Prompt { content } => self.show(agent.run_stream(prompt(content))),
-            Command::Continue { kind } => self.show(agent.continue_run(kind)),
-            Command::Compact { instructions } => self.show(agent.compact(instructions.unwrap_or_default())),
+            Command::Prompt { content } => started(seq, session.agent.launch(prompt(content))),
+            Command::Continue { kind } => started(seq, session.agent.launch_continued(kind)),
+            Command::Compact { instructions } => {
+                started(seq, session.agent.launch_compaction(instructions.unwrap_or_default()))
+            }
             Command::Steer { content } => {
-                agent.steer(prompt(content));
-                Ok(())
+                session.agent.steer(prompt(content));
+                done(seq)
             }
             Command::FollowUp { content } => {
-                agent.follow_up(prompt(content));
-                Ok(())
+                session.agent.follow_up(prompt(content));
+                done(seq)
             }
             Command::Cancel => {
-                agent.abort();
-                Ok(())
+                session.agent.abort();
+                done(seq)
             }
             Command::RespondPermission { request_id, response } => {
-                let Some(answerer) = answerer else {
-                    return Err(ClientError::Refused("nobody is asked in this session".into()));
-                };
-                answerer.respond(&request_id, response).map_err(refused)
+                let answered = session.agent.answerer().respond(&request_id, response);
+                answered.map_err(|error| ClientError::UnknownApproval { request_id: error.request_id })?;
+                done(seq)
             }
-            Command::SetMode { mode } => match gate {
-                Some(gate) => gate.set_mode(mode).map_err(refused),
-                None => Err(ClientError::Refused("this session has no permission mode".into())),
-            },
+            Command::AnswerCall { call_id, outcome } => {
+                session.calls.answer(&call_id, outcome)?;
+                done(seq)
+            }
+            Command::Slash { line } => self.slash(seq, &line).await,
+            Command::Rewind { seq: to, what, mode } => self.rewind(seq, to, what, mode).await,
+            Command::Close { reason } => {
+                session.close(reason).await?;
+                done(seq)
+            }
+            other => self.change(seq, other).await,
         }
     }
 
-    /// Passes the events of a run on, as fast as its watchers read.
-    fn show(&self, run: Result<RunStream, AgentError>) -> Result<(), ClientError> {
-        // Whoever holds the client answers, or nobody.
-        let mut run = run.map_err(refused)?.without_answers();
-        let shared = Arc::clone(&self.shared);
-        tokio::spawn(async move {
-            while let Some(event) = run.next().await {
-                shared.pass_on(event).await;
+    /// Changes what the session is.
+    async fn change(&self, seq: u64, command: Command) -> Result<Ack, ClientError> {
+        let session = &self.session;
+        match command {
+            Command::SetModel { model } => {
+                let name = session.set_model(model.as_deref()).await?;
+                Ok(Ack { seq, notes: vec![name], ..Ack::default() })
             }
-        });
-        Ok(())
+            Command::SetThinking { thinking } => {
+                let level = session.set_thinking(thinking).await;
+                Ok(Ack { seq, notes: vec![level_name(level)], ..Ack::default() })
+            }
+            Command::SetMode { mode } => {
+                session.toolkit.gate().set_mode(mode).map_err(not_allowed)?;
+                session.agent.fact(SessionEvent::Mode { mode });
+                done(seq)
+            }
+            Command::SetRules { change } => {
+                let notes = apply_rules(&session.toolkit.gate(), &change).map_err(ClientError::invalid)?;
+                if change.scope != Scope::Once {
+                    session.agent.fact(SessionEvent::Rules { change: Arc::new(change) });
+                }
+                Ok(Ack { seq, notes, ..Ack::default() })
+            }
+            Command::SetTitle { title } => {
+                session.agent.fact(SessionEvent::Title { title: title.trim().to_owned() });
+                done(seq)
+            }
+            Command::ExtendBudget { .. } => Err(ClientError::NotAllowed {
+                message: "this session has no budget; start it with --max-budget-usd or --max-tokens".into(),
+            }),
+            _ => Err(ClientError::invalid("this version does not know the command")),
+        }
+    }
+
+    /// Runs a slash command.
+    async fn slash(&self, seq: u64, line: &str) -> Result<Ack, ClientError> {
+        match slash::read(&self.session, line)? {
+            slash::Slash::Prompt(text) => started(seq, self.session.agent.launch(text)),
+            slash::Slash::Command(command) => Box::pin(self.take(command)).await,
+        }
+    }
+
+    async fn rewind(
+        &self,
+        seq: u64,
+        to: u64,
+        what: RewindWhat,
+        mode: RewindMode,
+    ) -> Result<Ack, ClientError> {
+        if self.session.agent.is_running() {
+            return Err(busy("rewind"));
+        }
+        // Only then is it known what the last run itself has changed.
+        self.session.agent.wait_until_settled().await;
+        let rewound = rewinding::rewind(&self.session, to, what, mode).await?;
+        Ok(Ack { seq, rewound: Some(rewound), ..Ack::default() })
     }
 }
 
-impl Shared {
-    async fn pass_on(&self, event: Arc<Event>) {
-        let watchers = self.watchers().clone();
-        let mut left = false;
-        for watcher in watchers {
-            left |= watcher.send(Arc::clone(&event)).await.is_err();
-        }
-        if left {
-            self.watchers().retain(|watcher| !watcher.is_closed());
-        }
+impl OpenSession {
+    /// Asks another model from the next run on; without a name, the one that the session began with. Returns its whole name.
+    async fn set_model(&self, said: Option<&str>) -> Result<String, ClientError> {
+        let mut answering = self.answering.lock().await;
+        answering.change(said).await.map_err(ClientError::from)?;
+        let model = &answering.model;
+        self.agent.set_model(Arc::clone(&model.provider), Arc::clone(&model.model));
+        let name = answering.chosen.name.clone();
+        let thinking = self.hub.view().folded.chosen.thinking;
+        self.agent.fact(SessionEvent::Model { model: name.as_str().into(), thinking });
+        Ok(name)
     }
 
-    fn watchers(&self) -> MutexGuard<'_, Vec<mpsc::Sender<Arc<Event>>>> {
-        self.watchers.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Lets the model think so much from the next run on; without a word, as the session began.
+    async fn set_thinking(&self, thinking: Option<Thinking>) -> ThinkingLevel {
+        let answering = self.answering.lock().await;
+        let level = match thinking {
+            None => answering.thinking,
+            Some(Thinking::Level(level)) => level,
+            Some(Thinking::Tokens(tokens)) => thinking_level(tokens),
+        };
+        self.agent.set_thinking(level);
+        let model = self.hub.view().folded.chosen.model.unwrap_or_else(|| "".into());
+        self.agent.fact(AgentEvent::from(SessionEvent::Model { model, thinking: Some(level) }));
+        level
     }
 }
 
 impl Client for LocalClient {
-    fn send(&self, command: Command) -> BoxFuture<'_, Result<(), ClientError>> {
-        let taken = self.take(command);
-        Box::pin(async move { taken })
+    fn send(&self, command: Command) -> BoxFuture<'_, Result<Ack, ClientError>> {
+        Box::pin(self.take(command))
     }
 
-    fn events(&self, after_seq: u64) -> EventStream {
-        // Watching begins before the past is read, so that nothing falls between the two.
-        let live = self.watch();
-        Box::pin(Events { past: (self.shared.past)(after_seq).map(Vec::into_iter), live, seq: after_seq })
+    fn query(&self, query: Query) -> BoxFuture<'_, Result<Reply, ClientError>> {
+        Box::pin(queries::answer(&self.session, query))
     }
-}
 
-/// The events of a session as they happen.
-pub struct Watch {
-    receiver: mpsc::Receiver<Arc<Event>>,
-}
-
-impl Watch {
-    /// The next event; `None` once the session is gone.
-    pub async fn next(&mut self) -> Option<Arc<Event>> {
-        self.receiver.recv().await
-    }
-}
-
-/// Earlier events, then those that happen.
-struct Events {
-    past: Result<std::vec::IntoIter<Arc<Event>>, ClientError>,
-    live: Watch,
-    /// The last durable event that was shown.
-    seq: u64,
-}
-
-impl Stream for Events {
-    type Item = Result<Arc<Event>, ClientError>;
-
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let this = self.get_mut();
-        match std::mem::replace(&mut this.past, Ok(Vec::new().into_iter())) {
-            Err(error) => return Poll::Ready(Some(Err(error))),
-            Ok(mut past) => {
-                if let Some(event) = past.next() {
-                    this.past = Ok(past);
-                    this.seq = this.seq.max(event.seq);
-                    return Poll::Ready(Some(Ok(event)));
-                }
-            }
-        }
-        loop {
-            match this.live.receiver.poll_recv(context) {
-                Poll::Ready(Some(event)) if event.kind.is_durable() && event.seq <= this.seq => {}
-                Poll::Ready(Some(event)) => {
-                    this.seq = this.seq.max(event.seq);
-                    return Poll::Ready(Some(Ok(event)));
-                }
-                Poll::Ready(None) => return Poll::Ready(None),
-                Poll::Pending => return Poll::Pending,
-            }
-        }
+    fn events(&self, subscription: Subscription) -> EventStream {
+        let answerer = subscription.answers.then(|| self.session.agent.answerer());
+        feed(&self.session.hub, subscription, answerer)
     }
 }
 
@@ -205,10 +178,27 @@ fn prompt(content: Vec<Content>) -> Prompt {
     content.into()
 }
 
-fn refused(error: impl std::fmt::Display) -> ClientError {
-    ClientError::Refused(error.to_string())
+fn done(seq: u64) -> Result<Ack, ClientError> {
+    Ok(Ack { seq, ..Ack::default() })
 }
 
-#[cfg(test)]
-#[path = "client_tests.rs"]
-mod tests;
+fn started(seq: u64, run: Result<RunId, AgentError>) -> Result<Ack, ClientError> {
+    match run {
+        Ok(run_id) => Ok(Ack { seq, run_id: Some(run_id), ..Ack::default() }),
+        Err(AgentError::Busy) => Err(busy("start another")),
+        Err(error @ (AgentError::EmptyPrompt | AgentError::NoRuntime)) => Err(ClientError::invalid(error)),
+        Err(error) => Err(ClientError::failed(error)),
+    }
+}
+
+fn busy(what: &str) -> ClientError {
+    ClientError::Busy { message: format!("a run is in progress; cancel it or wait for its end to {what}") }
+}
+
+fn not_allowed(error: impl std::fmt::Display) -> ClientError {
+    ClientError::NotAllowed { message: error.to_string() }
+}
+
+fn level_name(level: ThinkingLevel) -> String {
+    serde_json::to_value(level).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+}

@@ -1,29 +1,34 @@
-//! An open session: everything that is configured becomes an agent, reached as a client.
+//! Sessions of this process: everything that is configured becomes an agent, reached through a host and a client.
 
 mod answering;
+mod calls;
 mod changes;
 mod client;
 mod error;
-mod facts;
+mod feed;
+mod hooks;
+mod host;
+mod hub;
 mod machine;
-mod notice;
+mod notices;
 mod open;
 mod preview;
+mod queries;
+mod rewinding;
 mod services;
-mod spent;
+mod slash;
 mod tool_tokens;
 mod wiring;
 
-pub use changes::{PromptName, thinking_level};
-pub use client::{Asking, ClientParts, LocalClient, Past, Watch};
+pub use changes::thinking_level;
+pub(crate) use hooks::registered;
 pub use error::OpenError;
-pub use facts::session_facts;
+pub use host::{HostParts, LocalHost};
 pub use machine::Surroundings;
-pub use notice::{SessionNotice, Tell};
-pub use open::{Extras, GivenModel, Observer, OpenSession, Opening, Which};
+pub use notices::Tell;
+pub use open::{Extras, GivenModel, Observer};
+pub(crate) use preview::strict_toolkit;
 pub use preview::{Preview, WINDOW_ASSUMED, toolkit};
 pub use rheon_agent::schema_problem;
 pub use rheon_sandbox::remove_temporary_folders;
-pub use rheon_tools::hooks::SessionEndReason;
 pub use services::{registry, variables};
-pub use spent::Spent;

@@ -1,67 +1,63 @@
 //! `OpenSession`: a session that is ready for prompts. Everything that is configured comes together here.
 
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use rheon_agent::{Agent, ContextReport, TokenCounter, Toolbox};
+use rheon_agent::{Agent, TokenCounter, Toolbox};
 use rheon_providers::ResolvedModel;
 use rheon_tools::Toolkit;
-use rheon_tools::commands::Part;
-use rheon_tools::hooks::{CommandHooks, HookSettings, SessionEndReason, SessionSource};
-use rheon_types::{Event, Hook, InputFilter, OutputSchema, SessionId, ThinkingLevel};
+use rheon_tools::hooks::{CommandHooks, HookSettings, SessionSource};
+use rheon_types::event::{Notice, NoticeTopic, PermissionMode, RulesChange, Scope};
+use rheon_types::protocol::{CloseReason, SessionChoice};
+use rheon_types::{ClientError, Event, Hook, InputFilter, OutputSchema, SessionEvent, ThinkingLevel};
 use tokio::task::spawn_blocking;
 
 use super::answering::{Answering, Others};
-use super::client::{Asking, ClientParts, LocalClient};
+use super::calls::ClientCalls;
 use super::error::OpenError;
+use super::hub::{Hub, Past};
 use super::machine::Surroundings;
-use super::notice::{SessionNotice, Tell};
+use super::notices::{Notices, Tell};
 use super::services::{registry, variables};
-use super::spent::{Counter, Spent};
-use super::tool_tokens::tool_tokens;
 use super::wiring::{self, Wired};
 use crate::config::Config;
 use crate::context::{ExtensionPlaces, Extensions, Loaded, ProjectTrust};
 use crate::keeping::{ForkAt, Keeper, KeeperParts, KeptSession};
 use crate::models::{Because, Chosen, choose};
-use crate::stream_json::Channel;
+use crate::observe::Observing;
 
 /// What a session is opened with.
-pub struct Opening {
+pub(crate) struct Opening {
     /// The machine, the user and the time.
-    pub surroundings: Surroundings,
+    pub(crate) surroundings: Surroundings,
     /// What is configured.
-    pub config: Config,
+    pub(crate) config: Config,
     /// What the user wants first, if it is known: notes and learnings are chosen by it.
-    pub task: Option<String>,
+    pub(crate) task: Option<String>,
     /// Which session.
-    pub which: Which,
-    /// Whether somebody can be asked.
-    pub asking: Asking,
+    pub(crate) choice: SessionChoice,
+    /// What the caller chose, before what a resumed session remembers.
+    pub(crate) said: Said,
     /// What the caller adds.
-    pub extras: Extras,
+    pub(crate) extras: Extras,
+    /// Functions of the client that are hooks.
+    pub(crate) hooks: HookSettings,
 }
 
-/// Which session is opened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Which {
-    /// A new one, with an id of its own or this one.
-    New(Option<SessionId>),
-    /// The one of this folder that was active last.
-    Latest,
-    /// The one whose id is this or begins with it.
-    Named(String),
-    /// A new one that goes on from the one of this folder that was active last.
-    ForkOfLatest,
-    /// A new one that goes on from another.
-    ForkOf(String),
+/// What the caller of an opening chose for this session.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Said {
+    /// The model.
+    pub(crate) model: Option<String>,
+    /// The permission mode.
+    pub(crate) mode: Option<PermissionMode>,
 }
 
 /// Sees every event of a session, in order.
-pub type Observer = Box<dyn Fn(&Event) + Send + Sync>;
+pub type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
 
-/// What the caller adds to a session.
-#[derive(Default)]
+/// What the caller adds to all sessions of a host.
+#[derive(Clone, Default)]
 pub struct Extras {
     /// Asked and told after all other hooks.
     pub hooks: Vec<Arc<dyn Hook>>,
@@ -75,11 +71,10 @@ pub struct Extras {
     pub thinking: Option<ThinkingLevel>,
     /// A model to be asked instead of any that is configured.
     pub model: Option<GivenModel>,
-    /// The program that drives the session, with the functions that it registered as hooks.
-    pub driver: Option<(Channel, HookSettings)>,
 }
 
-/// A model that the caller brings along.
+/// A model that the caller provides.
+#[derive(Clone)]
 pub struct GivenModel {
     /// Its whole name.
     pub name: String,
@@ -88,55 +83,71 @@ pub struct GivenModel {
 }
 
 /// A session that is ready for prompts.
-pub struct OpenSession {
-    pub(super) client: LocalClient,
+pub(crate) struct OpenSession {
+    pub(super) agent: Agent,
+    pub(super) hub: Hub,
     pub(super) kept: KeptSession,
     pub(super) keeper: Keeper,
     pub(super) toolkit: Toolkit,
-    loaded: Loaded,
-    pub(super) answering: Answering,
-    hooks: Vec<CommandHooks>,
-    spent: Counter,
-    extensions: LazyExtensions,
+    pub(super) loaded: Loaded,
+    pub(super) answering: tokio::sync::Mutex<Answering>,
+    pub(super) calls: ClientCalls,
+    pub(super) extensions: LazyExtensions,
     pub(super) working_folder: PathBuf,
+    /// The last event before this opening.
+    pub(super) opened_at: u64,
+    closing: Mutex<Option<Closing>>,
+}
+
+/// What is needed to close a session, once.
+struct Closing {
+    hooks: Vec<CommandHooks>,
+    notices: Arc<Notices>,
+    observing: Observing,
 }
 
 impl OpenSession {
-    /// Opens a session. What is odd is told and does not keep it from running.
-    pub async fn open(opening: Opening, tell: Tell) -> Result<Self, OpenError> {
+    /// Opens a session. What is odd becomes a notice and does not keep it from running.
+    pub(crate) async fn open(
+        opening: Opening,
+        notices: Arc<Notices>,
+        mut observing: Observing,
+    ) -> Result<Self, OpenError> {
         // Needed for the agent at the end, and long enough to be done beside everything else.
         drop(spawn_blocking(Toolbox::prepare));
-        let Opening { surroundings, config, task, which, asking, extras } = opening;
+        let tell = notices.tell();
+        let Opening { surroundings, config, task, choice, said, extras, hooks: client_hooks } = opening;
         for warning in &config.warnings {
-            tell(SessionNotice::Config(warning.clone()));
+            tell(Notice::warning(NoticeTopic::Config, warning.to_string()));
         }
+        let keeper = keeper(&surroundings, &config, &tell)?;
+        let kept = kept(&keeper, &choice).await?;
+        let remembered = kept.state().chosen.model.clone();
+        let wanted = said.model.clone().or_else(|| remembered.as_deref().map(str::to_owned));
         let (chosen, model, others) = match extras.model {
             Some(GivenModel { name, model }) => (Chosen { name, because: Because::Said }, model, None),
             None => {
-                let (chosen, model, others) = asked(&config, &surroundings).await?;
+                let (chosen, model, others) = asked_for(&config, &surroundings, wanted, &said, &tell).await?;
                 (chosen, model, Some(others))
             }
         };
-        let keeper = keeper(&surroundings, &config, &tell)?;
         let counter = TokenCounter::for_model(&model.model);
         let policy = wiring::policy(&surroundings, &config, &tell)?;
-        let kept = kept(&keeper, &which).await?;
         let about = (kept.session_id(), &policy);
         let (inputs, odd) =
             wiring::context_inputs(&surroundings, &config, task.as_deref(), about, counter).await;
         let mut loaded = Loaded::load(inputs).await;
-        for doubt in kept.doubts() {
-            tell(SessionNotice::Doubt(doubt.clone()));
-        }
+        tell_doubts(&kept, &tell);
         for warning in odd.iter().chain(&loaded.warnings) {
-            tell(SessionNotice::Context(warning.clone()));
+            tell(Notice::warning(NoticeTopic::Context, warning.to_string()));
         }
         let skills = loaded.skills.clone();
         let mut toolkit = wiring::toolkit(&surroundings, &config, policy, skills, &tell).await?;
         wiring::offer(&mut toolkit, &mut loaded, extras.tools.as_deref(), &tell);
-        let about = (kept.session_id(), source(&which));
+        let about = (kept.session_id(), source(&choice));
         let context = wiring::hook_context(&surroundings, &config, &toolkit, about);
-        let hooks = wiring::hooks(&config, &context, extras.driver.as_ref(), &tell);
+        let calls = ClientCalls::default();
+        let hooks = wiring::hooks(&config, &context, (calls.clone(), client_hooks), &tell);
         let wired = Wired { config: &config, model: &model, loaded: &loaded, toolkit: &toolkit, kept: &kept };
         let mut builder = wired.builder(&surroundings);
         for hooks in &hooks {
@@ -145,134 +156,133 @@ impl OpenSession {
                 .shared_input_filter(Arc::new(hooks.clone()) as Arc<dyn InputFilter>);
         }
         builder = extras.hooks.into_iter().fold(builder, |builder, hook| builder.shared_hook(hook));
-        builder = extras.observers.into_iter().fold(builder, |builder, observer| builder.on_event(observer));
-        if let Some(level) = extras.thinking {
+        for observer in extras.observers.into_iter().chain(observing.observers()) {
+            builder = builder.on_event(move |event| observer(event));
+        }
+        let thinking = extras.thinking.or(kept.state().chosen.thinking);
+        if let Some(level) = thinking {
             builder = builder.thinking(level);
         }
         if let Some(schema) = extras.output_schema {
             builder = builder.json_schema(schema);
         }
-        let spent = Counter::from(&kept.state().ledger());
-        let counting = spent.clone();
-        let agent = builder.on_event(move |event| counting.observe(event)).build()?;
+        let hub = Hub::new(kept.session_id().clone(), kept.state().clone(), past(&keeper, &kept));
+        let hub = if kept.is_kept() { hub } else { hub.remembering() };
+        let shown = hub.clone();
+        let agent = builder.on_shared_event(move |event| shown.publish(event)).build()?;
+        calls.open(&agent);
+        notices.open(&agent);
+        observing.opened(kept.session_id(), &chosen.name, &surroundings.working_folder);
+        let opened_at = kept.state().seq;
         let extensions = extensions(&surroundings, &config);
-        let client = client(agent, &toolkit, &keeper, &kept, asking);
-        let answering = Answering::new((chosen, model), client.agent().thinking(), others);
-        let working_folder = surroundings.working_folder;
-        Ok(Self {
-            client,
+        let answering = Answering::new((chosen, model), agent.thinking(), others);
+        let session = Self {
+            agent,
+            hub,
             kept,
             keeper,
             toolkit,
             loaded,
-            answering,
-            hooks,
-            spent,
+            answering: tokio::sync::Mutex::new(answering),
+            calls,
             extensions,
-            working_folder,
-        })
-    }
-
-    /// How the session is reached.
-    pub fn client(&self) -> &LocalClient {
-        &self.client
-    }
-
-    /// The session's id.
-    pub fn session_id(&self) -> &SessionId {
-        self.kept.session_id()
-    }
-
-    /// Where it works.
-    pub fn working_folder(&self) -> &Path {
-        &self.working_folder
-    }
-
-    /// How the session is kept.
-    pub fn kept(&self) -> &KeptSession {
-        &self.kept
-    }
-
-    /// What keeps sessions.
-    pub fn keeper(&self) -> &Keeper {
-        &self.keeper
-    }
-
-    /// The tools and their gate.
-    pub fn toolkit(&self) -> &Toolkit {
-        &self.toolkit
-    }
-
-    /// What the model is told.
-    pub fn loaded(&self) -> &Loaded {
-        &self.loaded
-    }
-
-    /// The model's whole name, `vendor/model`.
-    pub fn model_name(&self) -> &str {
-        &self.answering.chosen.name
-    }
-
-    /// Why this model.
-    pub fn because(&self) -> &Because {
-        &self.answering.chosen.because
-    }
-
-    /// The model.
-    pub fn model(&self) -> &ResolvedModel {
-        &self.answering.model
-    }
-
-    /// What the session has used so far.
-    pub fn spent(&self) -> Spent {
-        self.spent.now()
-    }
-
-    /// What takes how much of the model's window.
-    pub fn context_report(&self) -> ContextReport {
-        let counter = TokenCounter::for_model(&self.answering.model.model);
-        let tools = tool_tokens(counter, &self.toolkit.tools());
-        let messages = self.client.agent().messages();
-        let messages =
-            messages.iter().filter_map(|message| message.as_llm()).map(|message| counter.message(message));
-        self.loaded.assembled.report(tools, messages.sum(), self.answering.model.info.context_tokens)
-    }
-
-    /// What was typed, if it is a command of the user's or of the project's own: the prompt that it stands for. Files and commands
-    /// that its text names are named in the prompt, for the model to look at them through the gate.
-    pub fn expand(&self, typed: &str) -> Option<Result<String, String>> {
-        if !typed.trim_start().starts_with('/') {
-            return None;
-        }
-        let expanded = self.extensions.get().expand(typed)?;
-        let named = |part: &Part| match part {
-            Part::Text(text) => text.clone(),
-            Part::File(path) => format!("@{} (read this file)", path.display()),
-            Part::Command(command) => format!("(run this command and use its output: `{command}`)"),
+            working_folder: surroundings.working_folder,
+            opened_at,
+            closing: Mutex::new(Some(Closing { hooks, notices, observing })),
         };
-        Some(expanded.map(|expanded| expanded.prompt(named)).map_err(|error| error.to_string()))
+        session.restore(&said, &tell);
+        Ok(session)
     }
 
-    /// Ends the session in order: a run that is under way is cancelled, hooks are told, and all that happened is kept.
-    pub async fn close(self, reason: SessionEndReason) {
-        self.client.agent().abort();
-        self.client.agent().wait_until_idle().await;
-        for hooks in &self.hooks {
-            hooks.session_end(reason).await;
+    /// Brings the session back to what its log says that the user chose, and writes down what the caller chose now.
+    fn restore(&self, said: &Said, tell: &Tell) {
+        let (state, gate) = (self.kept.state(), self.toolkit.gate());
+        for change in &state.chosen.rules {
+            // Rules for all sessions were saved when they were made.
+            let change = RulesChange { scope: Scope::Session, ..RulesChange::clone(change) };
+            if let Err(error) = super::changes::apply_rules(&gate, &change) {
+                tell(Notice::warning(NoticeTopic::Policy, error.to_string()));
+            }
+        }
+        let set = |mode| {
+            if let Err(error) = gate.set_mode(mode) {
+                tell(Notice::warning(NoticeTopic::Policy, error.to_string()));
+            }
+        };
+        match (said.mode, state.mode) {
+            (None, None) => {}
+            (Some(mode), before) => {
+                set(mode);
+                if before.is_some_and(|before| before != mode) {
+                    self.agent.fact(SessionEvent::Mode { mode });
+                }
+            }
+            // What runs everything without asking is said each time.
+            (None, Some(PermissionMode::BypassPermissions)) => tell(Notice::info(
+                NoticeTopic::Policy,
+                "mode bypassPermissions is not restored; set it again with --permission-mode bypassPermissions",
+            )),
+            (None, Some(mode)) => set(mode),
+        }
+        if let Some(model) = &said.model
+            && state.chosen.model.as_deref() != Some(model)
+            && state.seq > 0
+        {
+            self.agent.fact(SessionEvent::Model { model: model.as_str().into(), thinking: state.chosen.thinking });
+        }
+    }
+
+    /// Ends the session in order: a run in progress is cancelled, hooks are told, and all that happened is kept.
+    pub(crate) async fn close(&self, reason: CloseReason) -> Result<(), ClientError> {
+        let closing = self.closing.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(Closing { hooks, notices, observing }) = closing else { return Err(super::hub::closed()) };
+        self.agent.abort();
+        self.agent.wait_until_idle().await;
+        for hooks in &hooks {
+            hooks.session_end(end_reason(reason)).await;
         }
         self.kept.close().await;
+        notices.close();
+        self.calls.close();
+        self.hub.close();
+        observing.end().await;
+        Ok(())
+    }
+
+    /// Whether it is closed.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closing.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    }
+}
+
+impl Drop for OpenSession {
+    fn drop(&mut self) {
+        // A session that nobody reaches any more ends its run; everything else was saved as it happened.
+        self.agent.abort();
+        self.calls.close();
+        self.hub.close();
+    }
+}
+
+fn end_reason(reason: CloseReason) -> rheon_tools::hooks::SessionEndReason {
+    use rheon_tools::hooks::SessionEndReason;
+    match reason {
+        CloseReason::Clear => SessionEndReason::Clear,
+        CloseReason::Resume => SessionEndReason::Resume,
+        CloseReason::Exit => SessionEndReason::PromptInputExit,
+        CloseReason::Other => SessionEndReason::Other,
     }
 }
 
 /// Commands of the user and of the project: looked for when the first one is typed.
-struct LazyExtensions {
+pub(super) struct LazyExtensions {
     places: ExtensionPlaces,
     trust: ProjectTrust,
     loaded: OnceLock<Extensions>,
 }
 
 impl LazyExtensions {
-    fn get(&self) -> &Extensions {
+    pub(super) fn get(&self) -> &Extensions {
         self.loaded.get_or_init(|| Extensions::load(&self.places, self.trust))
     }
 }
@@ -283,6 +293,27 @@ fn extensions(surroundings: &Surroundings, config: &Config) -> LazyExtensions {
     let home = surroundings.home();
     let places = ExtensionPlaces::of(home.as_deref(), folder.as_deref(), &config.project_root);
     LazyExtensions { places, trust: config.trust, loaded: OnceLock::new() }
+}
+
+/// The model that the caller chose, else the one that the session remembers, else the one that is configured.
+async fn asked_for(
+    config: &Config,
+    surroundings: &Surroundings,
+    wanted: Option<String>,
+    said: &Said,
+    tell: &Tell,
+) -> Result<(Chosen, ResolvedModel, Others), OpenError> {
+    let Some(wanted) = wanted else { return asked(config, surroundings).await };
+    let mut chosen = config.clone();
+    chosen.settings.model.name = Some(wanted.clone());
+    match asked(&chosen, surroundings).await {
+        Err(error) if said.model.is_none() => {
+            let message = format!("this session used {wanted}, which cannot be asked now: {error}");
+            tell(Notice::warning(NoticeTopic::Model, message));
+            asked(config, surroundings).await
+        }
+        asked => asked,
+    }
 }
 
 /// The model that is configured, or else the first that can be asked.
@@ -303,7 +334,7 @@ pub(super) async fn asked(
     Ok((chosen, model, Others { registry, fallback, services, variables }))
 }
 
-fn keeper(surroundings: &Surroundings, config: &Config, tell: &Tell) -> Result<Keeper, OpenError> {
+pub(super) fn keeper(surroundings: &Surroundings, config: &Config, tell: &Tell) -> Result<Keeper, OpenError> {
     let parts = KeeperParts {
         folders: surroundings.folders.clone(),
         project: surroundings.working_folder.clone(),
@@ -312,40 +343,50 @@ fn keeper(surroundings: &Surroundings, config: &Config, tell: &Tell) -> Result<K
         random: Arc::clone(&surroundings.random),
     };
     let tell = Arc::clone(tell);
-    Ok(Keeper::new(parts, move |notice| tell(SessionNotice::Keeping(notice)))?)
+    let told = move |notice: crate::keeping::Notice| {
+        tell(Notice::warning(NoticeTopic::Session, notice.to_string()));
+    };
+    Ok(Keeper::new(parts, told)?)
 }
 
-async fn kept(keeper: &Keeper, which: &Which) -> Result<KeptSession, OpenError> {
-    Ok(match which {
-        Which::New(None) => keeper.begin().await?,
-        Which::New(Some(session_id)) => keeper.begin_as(session_id.clone()).await?,
-        Which::Latest => keeper.resume_latest().await?,
-        Which::Named(wanted) => keeper.resume(wanted).await?,
-        Which::ForkOfLatest => keeper.fork_latest().await?,
-        Which::ForkOf(wanted) => keeper.fork(wanted, ForkAt::End).await?,
+async fn kept(keeper: &Keeper, choice: &SessionChoice) -> Result<KeptSession, OpenError> {
+    Ok(match choice {
+        SessionChoice::New { session_id: None } => keeper.begin().await?,
+        SessionChoice::New { session_id: Some(session_id) } => keeper.begin_as(session_id.clone()).await?,
+        SessionChoice::Latest => keeper.resume_latest().await?,
+        SessionChoice::Named { id } => keeper.resume(id).await?,
+        SessionChoice::ForkOfLatest => keeper.fork_latest().await?,
+        SessionChoice::ForkOf { id } => keeper.fork(id, ForkAt::End).await?,
     })
 }
 
-fn source(which: &Which) -> SessionSource {
-    match which {
-        Which::New(_) => SessionSource::Startup,
-        Which::Latest | Which::Named(_) => SessionSource::Resume,
-        Which::ForkOfLatest | Which::ForkOf(_) => SessionSource::Fork,
+/// Where a subscriber that fell behind reads what it missed.
+fn past(keeper: &Keeper, kept: &KeptSession) -> Past {
+    let (keeper, session_id) = (keeper.clone(), kept.session_id().clone());
+    let early = kept.early();
+    Arc::new(move |after| {
+        let early = early();
+        if early.is_empty() {
+            return keeper.events_after(&session_id, after);
+        }
+        Ok(early.into_iter().filter(|event| event.seq > after).map(Arc::new).collect())
+    })
+}
+
+fn tell_doubts(kept: &KeptSession, tell: &Tell) {
+    for doubt in kept.doubts() {
+        let name = &doubt.tool_name;
+        tell(Notice::warning(
+            NoticeTopic::InDoubt,
+            format!("`{name}` was running when this session ended last; it may or may not have done its work"),
+        ));
     }
 }
 
-fn client(
-    agent: Agent,
-    toolkit: &Toolkit,
-    keeper: &Keeper,
-    kept: &KeptSession,
-    asking: Asking,
-) -> LocalClient {
-    let (keeper, session_id) = (keeper.clone(), kept.session_id().clone());
-    LocalClient::new(ClientParts {
-        agent,
-        gate: Some(toolkit.gate()),
-        past: Arc::new(move |after| keeper.events_after(&session_id, after)),
-        asking,
-    })
+fn source(choice: &SessionChoice) -> SessionSource {
+    match choice {
+        SessionChoice::New { .. } => SessionSource::Startup,
+        SessionChoice::Latest | SessionChoice::Named { .. } => SessionSource::Resume,
+        SessionChoice::ForkOfLatest | SessionChoice::ForkOf { .. } => SessionSource::Fork,
+    }
 }

@@ -5,10 +5,11 @@ use rheon_sandbox::Requirement;
 use rheon_tools::skills::SkillSet;
 use rheon_tools::{Toolkit, ToolkitError};
 use rheon_types::SessionId;
+use rheon_types::event::{Notice, NoticeTopic};
 
 use super::error::OpenError;
 use super::machine::Surroundings;
-use super::notice::{SessionNotice, Tell};
+use super::notices::Tell;
 use super::open::asked;
 use super::tool_tokens::tool_tokens;
 use super::wiring;
@@ -50,7 +51,7 @@ impl Preview {
         let (inputs, odd) = wiring::context_inputs(surroundings, config, task, about, counter).await;
         let loaded = Loaded::load(inputs).await;
         for warning in odd.iter().chain(&loaded.warnings) {
-            tell(SessionNotice::Context(warning.clone()));
+            tell(Notice::warning(NoticeTopic::Context, warning.to_string()));
         }
         let mut tools = toolkit(surroundings, config, loaded.skills.clone(), tell).await?.tools();
         tools.extend(loaded.memory.iter().filter_map(|memory| memory.tool.clone()));
@@ -69,6 +70,16 @@ impl Preview {
     }
 }
 
+/// The tools that a session would have here, with their gate; an error where commands cannot be sandboxed as it is required.
+pub(crate) async fn strict_toolkit(
+    surroundings: &Surroundings,
+    config: &Config,
+    tell: &Tell,
+) -> Result<Toolkit, OpenError> {
+    let policy = wiring::policy(surroundings, config, tell)?;
+    wiring::toolkit(surroundings, config, policy, SkillSet::default(), tell).await
+}
+
 /// The tools that a session would have here, with their gate. Where commands cannot be held as it is required, that is told, and the
 /// tools are those of a session without a sandbox; nothing is to be run with them.
 pub async fn toolkit(
@@ -82,7 +93,7 @@ pub async fn toolkit(
     let policy = wiring::policy(surroundings, config, &quiet)?;
     match wiring::toolkit(surroundings, config, policy.clone(), skills.clone(), tell).await {
         Err(OpenError::Toolkit(ToolkitError::Sandbox(error))) => {
-            tell(SessionNotice::Sandbox(error.to_string()));
+            tell(Notice::warning(NoticeTopic::Sandbox, error.to_string()));
             let mut config = config.clone();
             config.settings.sandbox.require = Requirement::NoSandbox;
             wiring::toolkit(surroundings, &config, policy, skills, tell).await

@@ -15,17 +15,18 @@ use rheon_tools::hooks::{
 use rheon_tools::skills::SkillSet;
 use rheon_tools::{Toolkit, ToolkitSettings};
 use rheon_types::SessionId;
+use rheon_types::event::{Notice, NoticeTopic};
 
+use super::calls::ClientCalls;
 use super::error::OpenError;
 use super::machine::Surroundings;
-use super::notice::{SessionNotice, Tell};
+use super::notices::Tell;
 use crate::config::{Config, LimitSettings};
 use crate::context::{
     CodeMapOptions, ContextInputs, ContextWarning, LeftOutRule, Loaded, SessionStart, Source,
 };
 use crate::keeping::KeptSession;
 use crate::models::{Because, Chosen, full_name};
-use crate::stream_json::Channel;
 
 /// How long a local server may take to say how large its context is.
 const PROBE_TIME_MAX: Duration = Duration::from_secs(2);
@@ -89,7 +90,7 @@ pub(super) fn policy(surroundings: &Surroundings, config: &Config, tell: &Tell) 
     let permissions = config.settings.permissions.clone();
     let policy = Policy::new(permissions.sources, places, permissions.trust, Shell::default())?;
     for warning in policy.warnings() {
-        tell(SessionNotice::Policy(warning.clone()));
+        tell(Notice::warning(NoticeTopic::Policy, warning.clone()));
     }
     Ok(policy)
 }
@@ -106,7 +107,7 @@ pub(super) async fn toolkit(
     let on_failure = Arc::clone(tell);
     let rule_sink = config.user_rules.clone().map(|file| {
         let sink = UserRules::new(file, move |problem| {
-            on_failure(SessionNotice::Policy(problem.to_owned()));
+            on_failure(Notice::warning(NoticeTopic::Policy, problem));
         });
         Arc::new(sink) as Arc<dyn rheon_policy::RuleSink>
     });
@@ -124,7 +125,8 @@ pub(super) async fn toolkit(
     .await?;
     if let Some(shortfall) = toolkit.sandbox().shortfall() {
         let level = toolkit.sandbox().level();
-        tell(SessionNotice::Sandbox(format!("commands are held at level {level} only: {shortfall}")));
+        let message = format!("commands run in a weaker sandbox ({level}): {shortfall}");
+        tell(Notice::warning(NoticeTopic::Sandbox, message));
     }
     Ok(toolkit)
 }
@@ -133,7 +135,8 @@ pub(super) async fn toolkit(
 pub(super) fn offer(toolkit: &mut Toolkit, loaded: &mut Loaded, names: Option<&[String]>, tell: &Tell) {
     let unknown = names.map(|names| toolkit.offer_only(names)).unwrap_or_default();
     for name in unknown {
-        tell(SessionNotice::Policy(format!("there is no tool {name:?}, as in --tools; it is left out")));
+        let message = format!("there is no tool {name:?}, as in --tools; it is left out");
+        tell(Notice::warning(NoticeTopic::Policy, message));
     }
     loaded.withhold_tools(|name| toolkit.offers(name));
 }
@@ -159,24 +162,28 @@ pub(super) fn hook_context(
     }
 }
 
-/// The user's own hooks, the project's where it is trusted, and those of the program that drives the session.
+/// The user's own hooks, the project's where it is trusted, and functions of the client.
 pub(super) fn hooks(
     config: &Config,
     context: &HookContext,
-    driver: Option<&(Channel, HookSettings)>,
+    client: (ClientCalls, HookSettings),
     tell: &Tell,
 ) -> Vec<CommandHooks> {
     let told = || {
         let tell = Arc::clone(tell);
-        move |message: &HookMessage| tell(SessionNotice::Hook(message.clone()))
+        move |message: &HookMessage| tell(Notice::warning(NoticeTopic::Hook, message.to_string()))
     };
     let configured = Some(&config.settings.hooks)
         .filter(|settings| !settings.is_empty())
         .map(|settings| CommandHooks::with_messages(settings.clone(), context.clone(), told()));
-    let driver = driver
-        .filter(|(_, settings)| !settings.is_empty())
-        .map(|(channel, settings)| channel.hooks(settings.clone(), context.clone(), told()));
-    configured.into_iter().chain(driver).collect()
+    let (calls, settings) = client;
+    for warning in &settings.warnings {
+        tell(Notice::warning(NoticeTopic::Hook, warning.clone()));
+    }
+    let client = Some(settings)
+        .filter(|settings| !settings.is_empty())
+        .map(|settings| CommandHooks::with_callbacks(settings, context.clone(), Arc::new(calls), told()));
+    configured.into_iter().chain(client).collect()
 }
 
 /// The parts of a session, ready to become an agent.

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rheon_tools::hooks::{CommandHooks, HookCallbacks, HookContext, HookMessage, HookSettings};
 use rheon_types::event::{ApprovalRequest, Subject};
+use rheon_types::protocol::ClientCallOutcome;
 use rheon_types::{
-    AgentEvent, ApprovalEvent, ApprovalId, AssistantMessage, BoxFuture, Command, Content, Event,
-    MessageEvent, RunEvent, RunId, ToolCall, ToolCallId,
+    AgentEvent, ApprovalEvent, ApprovalId, AssistantMessage, ClientCallId, Command, Content, Event,
+    MessageEvent, RunEvent, RunId, SessionEvent, ToolCall, ToolCallId,
 };
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use super::input::{InputLine, UserLine};
 use super::permission::{Answered, PermissionUpdate, question};
@@ -69,7 +69,7 @@ struct State {
 /// A question that waits for its answer.
 enum Open {
     Approval(Box<(Arc<ApprovalRequest>, ToolCall)>),
-    Callback(oneshot::Sender<Result<Value, String>>),
+    Callback(ClientCallId),
 }
 
 impl Channel {
@@ -77,16 +77,6 @@ impl Channel {
     pub fn new(folder: impl Into<PathBuf>, lines: mpsc::UnboundedSender<String>) -> Self {
         let shared = Shared { folder: folder.into(), lines, state: Mutex::default() };
         Self { shared: Arc::new(shared) }
-    }
-
-    /// The functions that the program registered, as hooks of the session.
-    pub fn hooks(
-        &self,
-        settings: HookSettings,
-        context: HookContext,
-        on_message: impl Fn(&HookMessage) + Send + Sync + 'static,
-    ) -> CommandHooks {
-        CommandHooks::with_callbacks(settings, context, Arc::new(self.clone()), on_message)
     }
 
     /// Takes in a line of the program.
@@ -129,10 +119,19 @@ impl Channel {
         if let AgentEvent::Approval(ApprovalEvent::Resolved { request_id, .. }) = &event.kind {
             self.withdraw_approval(request_id);
         }
-        let AgentEvent::Approval(ApprovalEvent::Required { request }) = &event.kind else {
-            return Vec::new();
-        };
-        self.ask_approval(request).into_iter().collect()
+        match &event.kind {
+            AgentEvent::Approval(ApprovalEvent::Required { request }) => {
+                self.ask_approval(request).into_iter().collect()
+            }
+            AgentEvent::Session(SessionEvent::ClientCall { call_id, callback, input }) => {
+                self.ask_callback(call_id, callback, input).into_iter().collect()
+            }
+            AgentEvent::Session(SessionEvent::ClientCallWithdrawn { call_id }) => {
+                self.withdraw(|open| matches!(open, Open::Callback(open) if open == call_id));
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Answers a request of the program.
@@ -155,8 +154,7 @@ impl Channel {
         for question in open.into_values() {
             match question {
                 Open::Approval(asked) => heard.push(respond(&asked.0, Answered::no(&asked.0, CLOSED))),
-                // Who asked may have gone away meanwhile.
-                Open::Callback(answer) => drop(answer.send(Err(CLOSED.to_owned()))),
+                Open::Callback(call_id) => heard.push(call_answered(call_id, Err(CLOSED.to_owned()))),
             }
         }
         heard
@@ -196,9 +194,12 @@ impl Channel {
 
     /// Somebody else has decided, or nobody needs to any more.
     fn withdraw_approval(&self, id: &ApprovalId) {
+        self.withdraw(|open| matches!(open, Open::Approval(asked) if asked.0.id == *id));
+    }
+
+    fn withdraw(&self, is_it: impl Fn(&Open) -> bool) {
         let withdrawn = {
             let mut state = self.lock();
-            let is_it = |open: &Open| matches!(open, Open::Approval(asked) if asked.0.id == *id);
             let found = state.open.iter().find(|(_, open)| is_it(open)).map(|(id, _)| id.clone());
             found.filter(|found| state.open.remove(found).is_some())
         };
@@ -258,11 +259,7 @@ impl Channel {
         let open = self.lock().open.remove(request_id);
         match open {
             Some(Open::Approval(asked)) => self.approval_answered(&asked.0, &asked.1, outcome),
-            Some(Open::Callback(answer)) => {
-                // Who asked may have gone away meanwhile.
-                drop(answer.send(outcome));
-                Vec::new()
-            }
+            Some(Open::Callback(call_id)) => vec![call_answered(call_id, outcome)],
             None => {
                 let shown: String = request_id.chars().take(60).collect();
                 vec![Heard::Warning(format!("an answer to {shown:?} was passed over: nobody asked that"))]
@@ -271,7 +268,7 @@ impl Channel {
     }
 
     /// Asks the program something.
-    fn ask(&self, request: &Value, open: Open) -> String {
+    fn ask(&self, request: &Value, open: Open) {
         let request_id = {
             let mut state = self.lock();
             state.asked = state.asked.saturating_add(1);
@@ -281,7 +278,6 @@ impl Channel {
             request_id
         };
         self.write(&json!({ "type": "control_request", "request_id": request_id, "request": request }));
-        request_id
     }
 
     fn cancel(&self, request_id: &str) {
@@ -298,35 +294,28 @@ impl Channel {
     }
 }
 
-impl HookCallbacks for Channel {
-    fn call<'a>(&'a self, id: &'a str, input: Value) -> BoxFuture<'a, Result<Value, String>> {
-        Box::pin(async move {
-            if self.lock().is_closed {
-                return Err(CLOSED.to_owned());
-            }
-            let tool_use_id = input.get("tool_use_id").cloned().unwrap_or_default();
-            let request = json!({ "subtype": "hook_callback", "callback_id": id, "input": input, "tool_use_id": tool_use_id });
-            let (sender, answer) = oneshot::channel();
-            let request_id = self.ask(&request, Open::Callback(sender));
-            let _withdrawal = Withdrawal { channel: self, request_id };
-            answer.await.unwrap_or_else(|_| Err(CLOSED.to_owned()))
-        })
-    }
-}
-
-/// Takes a question back that nobody waits for any more.
-struct Withdrawal<'a> {
-    channel: &'a Channel,
-    request_id: String,
-}
-
-impl Drop for Withdrawal<'_> {
-    fn drop(&mut self) {
-        let is_open = self.channel.lock().open.remove(&self.request_id).is_some();
-        if is_open {
-            self.channel.cancel(&self.request_id);
+/// Functions of the program.
+impl Channel {
+    /// Calls a function of the program; the answer at once where it is known.
+    fn ask_callback(&self, call_id: &ClientCallId, callback: &str, input: &Value) -> Option<Heard> {
+        if self.lock().is_closed {
+            return Some(call_answered(call_id.clone(), Err(CLOSED.to_owned())));
         }
+        let tool_use_id = input.get("tool_use_id").cloned().unwrap_or_default();
+        let request = json!({
+            "subtype": "hook_callback", "callback_id": callback, "input": input, "tool_use_id": tool_use_id,
+        });
+        self.ask(&request, Open::Callback(call_id.clone()));
+        None
     }
+}
+
+fn call_answered(call_id: ClientCallId, outcome: Result<Value, String>) -> Heard {
+    let outcome = match outcome {
+        Ok(output) => ClientCallOutcome::Output(Arc::new(output)),
+        Err(problem) => ClientCallOutcome::Error(problem),
+    };
+    Heard::Command(Command::AnswerCall { call_id, outcome })
 }
 
 /// The call of a request whose answer was not seen.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use rheon_types::SessionId;
 use rheon_types::event::PermissionMode;
+use rheon_types::protocol;
 use serde_json::{Value, json};
 
 use super::tool::claude_tool_name;
@@ -40,6 +41,17 @@ pub struct ModelFacts {
     pub key_source: String,
 }
 
+impl From<&protocol::ModelFacts> for ModelFacts {
+    fn from(facts: &protocol::ModelFacts) -> Self {
+        Self {
+            id: facts.name.clone(),
+            context_window: facts.context_window,
+            output_tokens_max: facts.output_tokens_max,
+            key_source: facts.key_source.clone(),
+        }
+    }
+}
+
 /// What is on offer in a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Offers {
@@ -74,6 +86,28 @@ pub struct McpServer {
 }
 
 impl SessionFacts {
+    /// What a session says of itself, with the commands that it takes; the version is the program's.
+    pub fn new(facts: &protocol::SessionFacts, commands: &[protocol::SlashCommand], version: &str) -> Self {
+        let described = |command: &protocol::SlashCommand| Described {
+            name: command.name.clone(),
+            description: command.description.clone(),
+        };
+        Self {
+            session_id: facts.session_id.clone(),
+            cwd: facts.working_directory.clone(),
+            additional_directories: Vec::new(),
+            model: ModelFacts::from(&facts.model),
+            permission_mode: facts.mode,
+            offers: Offers {
+                tools: facts.tools.clone(),
+                slash_commands: commands.iter().map(described).collect(),
+                skills: facts.skills.clone(),
+                ..Offers::default()
+            },
+            version: version.to_owned(),
+        }
+    }
+
     /// The fields of the line `system/init`.
     pub(super) fn init(&self) -> Value {
         let tools: Vec<String> = self.offers.tools.iter().map(|name| claude_tool_name(name)).collect();

@@ -1,21 +1,15 @@
 //! `Initialize`: what a program tells a session before the first prompt.
 
-use std::time::Duration;
-
-use rheon_tools::hooks::{CommandHook, HookEvent, HookGroup, HookSettings, Matcher, OnFailure, UNFIRED};
+use rheon_types::protocol::HookRegistration;
 use serde_json::{Map, Value};
 
-/// How many functions a program may register as hooks.
-pub const CALLBACKS_MAX: usize = 1_000;
-
-/// The longest that a hook may be waited for.
-const TIMEOUT_SECONDS_MAX: f64 = 86_400.0;
+use crate::session::registered;
 
 /// What a program tells a session before the first prompt.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Initialize {
-    /// The functions that are hooks; their commands are the ids of the functions. `warnings` name those that never run.
-    pub hooks: HookSettings,
+    /// The functions that are hooks.
+    pub hooks: Vec<HookRegistration>,
     /// Definitions of sub-agents, by name, as the program wrote them.
     pub agents: Map<String, Value>,
     /// What takes the place of the system prompt.
@@ -57,48 +51,38 @@ fn texts(value: Option<&Value>) -> Vec<String> {
     list.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-fn hooks(value: Option<&Value>) -> Result<HookSettings, String> {
-    let mut settings = HookSettings::default();
+fn hooks(value: Option<&Value>) -> Result<Vec<HookRegistration>, String> {
     let events = match value {
-        None | Some(Value::Null) => return Ok(settings),
+        None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Object(events)) => events,
         Some(_) => return Err("\"hooks\" is not an object".to_owned()),
     };
-    for (name, groups) in events {
-        let Some(event) = HookEvent::named(name) else {
-            let known =
-                if UNFIRED.contains(&name.as_str()) { "is known but never happens" } else { "is not known" };
-            settings.warnings.push(format!("hooks for {name:?} never run: the event {known}"));
-            continue;
-        };
-        let groups = groups.as_array().ok_or_else(|| format!("the hooks of {name} are not a list"))?;
+    let mut hooks = Vec::new();
+    for (event, groups) in events {
+        let groups = groups.as_array().ok_or_else(|| format!("the hooks of {event} are not a list"))?;
         for group in groups {
-            settings.groups.push(read_group(event, group)?);
+            hooks.push(read_group(event, group)?);
+        }
+        if groups.is_empty() {
+            hooks.push(HookRegistration { event: event.clone(), ..HookRegistration::default() });
         }
     }
-    if settings.hooks().count() > CALLBACKS_MAX {
-        return Err(format!("more than {CALLBACKS_MAX} hooks"));
-    }
-    Ok(settings)
+    registered(&hooks).map_err(|error| error.to_string())?;
+    Ok(hooks)
 }
 
-fn read_group(event: HookEvent, group: &Value) -> Result<HookGroup, String> {
-    let pattern = group.get("matcher").and_then(Value::as_str).unwrap_or_default();
-    let matcher = Matcher::parse(pattern).map_err(|error| error.to_string())?;
-    let timeout = match group.get("timeout").and_then(Value::as_f64) {
+fn read_group(event: &str, group: &Value) -> Result<HookRegistration, String> {
+    let timeout_ms = match group.get("timeout").and_then(Value::as_f64) {
         None => None,
-        Some(seconds) if seconds > 0.0 => Some(Duration::from_secs_f64(seconds.min(TIMEOUT_SECONDS_MAX))),
+        // Far below the largest number, and more than a year.
+        Some(seconds) if seconds > 0.0 => Some((seconds * 1_000.0).min(1e12) as u64),
         Some(seconds) => return Err(format!("a hook of {event} may take {seconds} seconds")),
     };
-    let on_failure = match group.get("onFailure").and_then(Value::as_str) {
-        None | Some("continue") => OnFailure::Allow,
-        Some(_) => OnFailure::Block,
-    };
-    let ids = texts(group.get("hookCallbackIds"));
-    let hook = |id| {
-        let mut hook = CommandHook::callback(id);
-        (hook.timeout, hook.on_failure) = (timeout, on_failure);
-        hook
-    };
-    Ok(HookGroup { event, matcher, hooks: ids.into_iter().map(hook).collect() })
+    Ok(HookRegistration {
+        event: event.to_owned(),
+        matcher: group.get("matcher").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        callbacks: texts(group.get("hookCallbackIds")),
+        timeout_ms,
+        blocks_on_failure: !matches!(group.get("onFailure").and_then(Value::as_str), None | Some("continue")),
+    })
 }

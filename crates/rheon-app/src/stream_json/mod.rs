@@ -26,7 +26,7 @@ pub use channel::{Channel, Heard};
 pub use facts::{Described, McpServer, ModelFacts, Offers, SessionFacts};
 pub use happenings::is_refusal;
 pub use ids::line_id;
-pub use initialize::{CALLBACKS_MAX, Initialize};
+pub use initialize::Initialize;
 pub use input::{InputError, InputLine, InputLines, InputProblem, LINE_BYTES_MAX, UserLine};
 pub use permission::PermissionUpdate;
 pub use projector::{Projector, SessionState, Shown};

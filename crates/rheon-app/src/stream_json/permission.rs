@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rheon_policy::{List, RuleChange};
 use rheon_store::claude::call_id_on_the_wire;
 use rheon_tools::hooks::{from_hooks, suggestions};
-use rheon_types::ToolCall;
 use rheon_types::event::{
-    ApprovalRequest, PermissionDecision, PermissionMode, PermissionResponse, Scope, Subject, UserQuestion,
+    ApprovalRequest, PermissionDecision, PermissionMode, PermissionResponse, RuleAction, RuleList, RulesChange, Scope,
+    Subject, UserQuestion,
 };
+use rheon_types::{Command, ToolCall};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
@@ -28,9 +28,9 @@ pub enum PermissionUpdate {
     /// Rules are added, replaced or removed.
     Rules {
         /// Which of these.
-        change: RuleChange,
+        change: RuleAction,
         /// The list they stand in.
-        list: List,
+        list: RuleList,
         /// The rules, as settings spell them.
         rules: Vec<String>,
         /// How far it reaches.
@@ -39,7 +39,7 @@ pub enum PermissionUpdate {
     /// Folders are added or removed.
     Directories {
         /// Which of these; folders are never replaced.
-        change: RuleChange,
+        change: RuleAction,
         /// The folders.
         directories: Vec<String>,
         /// How far it reaches.
@@ -70,9 +70,9 @@ impl PermissionUpdate {
                 let rules = list("rules")?.iter().map(rule).collect::<Option<Vec<String>>>();
                 let rules = rules.ok_or_else(|| "a rule has no \"toolName\"".to_owned())?;
                 let list = match text("behavior") {
-                    None | Some("allow") => List::Allow,
-                    Some("ask") => List::Ask,
-                    Some("deny") => List::Deny,
+                    None | Some("allow") => RuleList::Allow,
+                    Some("ask") => RuleList::Ask,
+                    Some("deny") => RuleList::Deny,
                     Some(other) => return Err(format!("there is no behavior {:?}", word(other))),
                 };
                 Ok(Self::Rules { change: change(kind), list, rules, scope })
@@ -88,11 +88,52 @@ impl PermissionUpdate {
     }
 }
 
-fn change(kind: &str) -> RuleChange {
+impl PermissionUpdate {
+    /// The command that makes this change in a session that works in `folder`, and what its author should know.
+    pub fn command(&self, folder: &Path) -> (Command, Option<&'static str>) {
+        match self {
+            Self::SetMode { mode, scope } => {
+                let note = (*scope == Scope::Always).then_some("the permission mode holds for this session only");
+                (Command::SetMode { mode: *mode }, note)
+            }
+            Self::Rules { change, list, rules, scope } => {
+                let change =
+                    RulesChange { action: *change, list: *list, rules: rules.clone(), scope: *scope };
+                (Command::SetRules { change }, None)
+            }
+            Self::Directories { change, directories, .. } => {
+                let rules = directories.iter().map(|directory| readable(&folder.join(directory))).collect();
+                let note = (*change == RuleAction::Add).then_some(DIRECTORIES_ARE_READ);
+                // A directory that one session needs is no rule for all.
+                let change =
+                    RulesChange { action: *change, list: RuleList::Allow, rules, scope: Scope::Session };
+                (Command::SetRules { change }, note)
+            }
+        }
+    }
+}
+
+/// What a directory that comes to an open session can be used for.
+const DIRECTORIES_ARE_READ: &str = "the directory can be read from now on, in this session only; to let it be changed like \
+                                    the workspace, start the session with --add-dir";
+
+/// The rule that lets a directory be read.
+fn readable(directory: &Path) -> String {
+    let mut escaped = String::new();
+    for character in directory.to_string_lossy().trim_end_matches('/').chars() {
+        if "*?[]{}!\\".contains(character) {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    format!("Read(/{escaped}/**)")
+}
+
+fn change(kind: &str) -> RuleAction {
     match kind {
-        "replaceRules" => RuleChange::Replace,
-        "removeRules" | "removeDirectories" => RuleChange::Remove,
-        _ => RuleChange::Add,
+        "replaceRules" => RuleAction::Replace,
+        "removeRules" | "removeDirectories" => RuleAction::Remove,
+        _ => RuleAction::Add,
     }
 }
 
@@ -195,7 +236,7 @@ impl Answered {
         for update in updates.and_then(Result::ok).into_iter().flatten() {
             match PermissionUpdate::read(update) {
                 // The rule that was offered with the question is the question's own.
-                Ok(PermissionUpdate::Rules { change: RuleChange::Add, list: List::Allow, rules, scope })
+                Ok(PermissionUpdate::Rules { change: RuleAction::Add, list: RuleList::Allow, rules, scope })
                     if matches!(rules.as_slice(), [only] if Some(only) == request.suggested_rule.as_ref()) =>
                 {
                     answered.response.scope = scope;

@@ -4,10 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rheon_types::protocol::SessionChoice;
+
 use super::name::WorktreeName;
 use super::place::{FOLDER, Place};
 use crate::keeping::{Keeper, KeeperParts, KeepingSettings};
-use crate::session::{Surroundings, Which};
+use crate::session::Surroundings;
 
 /// How many worktrees are looked at for a session to go on with.
 const LOOKED_AT_MAX: usize = 256;
@@ -30,13 +32,13 @@ impl Wanted {
 
     /// The worktree that the session worked in which is to be gone on with, if it had one: for the last session, one of this folder or of
     /// this folder in any worktree. None if the user is there: then it is a folder like any other.
-    pub async fn of_session(surroundings: &Surroundings, which: &Which) -> Option<Self> {
-        let folder = match which {
-            Which::New(_) => return None,
-            Which::Named(wanted) | Which::ForkOf(wanted) => {
-                keeper(surroundings)?.folder_of(wanted).await.ok()?
+    pub async fn of_session(surroundings: &Surroundings, choice: &SessionChoice) -> Option<Self> {
+        let folder = match choice {
+            SessionChoice::New { .. } => return None,
+            SessionChoice::Named { id } | SessionChoice::ForkOf { id } => {
+                keeper(surroundings)?.folder_of(id).await.ok()?
             }
-            Which::Latest | Which::ForkOfLatest => {
+            SessionChoice::Latest | SessionChoice::ForkOfLatest => {
                 let folders = candidates(&surroundings.working_folder)?;
                 keeper(surroundings)?.latest_folder(folders).await.ok()?
             }

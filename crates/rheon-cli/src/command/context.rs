@@ -38,7 +38,7 @@ impl Context {
         for warning in &config.warnings {
             remark(&format!("note: {warning}"));
         }
-        let tell: Tell = Arc::new(|notice| remark(&format!("note: {notice}")));
+        let tell: Tell = Arc::new(|notice| remark(&format!("note: {}", notice.message)));
         let preview = block_on(async {
             Preview::load(&surroundings, &config, self.prompt.as_deref(), &tell).await.map_err(failure)
         })?;

@@ -59,9 +59,10 @@ impl Demo {
             trace: self.trace.clone(),
             surroundings: surroundings(None)?,
         };
-        let tell: Tell = Arc::new(|notice| remark(&format!("note: {notice}")));
+        let tell: Tell = Arc::new(|notice| remark(&format!("note: {}", notice.message)));
         let mut ending = Ending::default();
         let played = demo(options, &cancel, tell, |event| {
+            tell_notice(event);
             ending.observe(event);
             show.event(event);
         });

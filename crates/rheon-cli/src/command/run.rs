@@ -3,9 +3,10 @@
 use std::io::{IsTerminal as _, stdin, stdout};
 
 use rheon_app::config::{Config, ConfigInputs, Layer};
-use rheon_app::session::{Asking, Extras, Opening, Which};
+use rheon_app::session::{Extras, HostParts};
 use rheon_text::advice;
 use rheon_types::SessionId;
+use rheon_types::protocol::{OpenRequest, SessionChoice};
 
 use super::setup::surroundings;
 use crate::driven;
@@ -17,8 +18,8 @@ use crate::flags::{
 };
 use crate::ground::Ground;
 use crate::headless;
+use crate::host::host;
 use crate::output::remark;
-use crate::repl::Again;
 use crate::runtime::block_on;
 use crate::{prompt, repl, schema, trusting};
 
@@ -105,18 +106,18 @@ impl Run {
                 })
             }
             InputFormat::StreamJson => block_on(async move {
-                let asking = match self.output.permission_prompt_tool.as_deref() {
-                    Some("stdio") => Asking::Somebody,
+                let answers = match self.output.permission_prompt_tool.as_deref() {
+                    Some("stdio") => true,
                     Some(tool) => {
                         remark(&format!(
                             "note: nobody is asked: --permission-prompt-tool knows stdio, not {tool:?}"
                         ));
-                        Asking::Nobody
+                        false
                     }
-                    None => Asking::Nobody,
+                    None => false,
                 };
                 let ground = self.ground().await?;
-                let done = self.be_driven(&ground, asking).await;
+                let done = self.be_driven(&ground, answers).await;
                 ground.leave().await;
                 done
             }),
@@ -132,39 +133,44 @@ impl Run {
     }
 
     async fn answer(&self, ground: &Ground, prompt: String) -> Result<Exit, Failure> {
-        let opening = self.opening(ground, Some(prompt.clone()), Asking::Nobody)?;
-        headless::answer(opening, prompt, &self.output).await
+        let parts = self.parts(ground)?;
+        let interface = parts.config.settings.interface;
+        let request = self.request(ground, Some(prompt.clone()));
+        headless::answer(host(parts)?, request, prompt, &self.output, &interface).await
     }
 
-    async fn be_driven(&self, ground: &Ground, asking: Asking) -> Result<Exit, Failure> {
-        let opening = self.opening(ground, None, asking)?;
-        driven::converse(opening, self.prompt.clone(), &self.output).await
+    async fn be_driven(&self, ground: &Ground, answers: bool) -> Result<Exit, Failure> {
+        let parts = self.parts(ground)?;
+        let reads_state = parts.surroundings.environment.get(driven::READS_STATE).is_some();
+        let (request, driver) = (self.request(ground, None), driven::Driver { answers, reads_state });
+        driven::converse(host(parts)?, request, self.prompt.clone(), &self.output, driver).await
     }
 
     async fn speak(&self, ground: &Ground) -> Result<Exit, Failure> {
-        let mut opening = self.opening(ground, self.prompt.clone(), Asking::Somebody)?;
-        if !self.permission.trust && trusting::agreed(&opening.config)? {
-            opening = self.opening(ground, self.prompt.clone(), Asking::Somebody)?;
+        let mut parts = self.parts(ground)?;
+        if !self.permission.trust && trusting::agreed(&parts.config)? {
+            parts = self.parts(ground)?;
         }
-        let first = self.prompt.clone();
-        repl::converse(opening, first, &self.output, |again| self.another(ground, again)).await
+        let (first, interface) = (self.prompt.clone(), parts.config.settings.interface);
+        let request = self.request(ground, first.clone());
+        repl::converse(host(parts)?, request, first, &self.output, &interface).await
     }
 
-    /// What another conversation is opened with, after the first.
-    fn another(&self, ground: &Ground, again: &Again) -> Result<Opening, Failure> {
-        let mut run = self.clone();
-        let Again { session: resume, model } = again.clone();
-        run.model.model = model.or(run.model.model);
-        let no_session_persistence = self.session.no_session_persistence;
-        run.session = SessionFlags { resume, no_session_persistence, ..SessionFlags::default() };
-        let opening = run.opening(ground, None, Asking::Somebody)?;
-        Ok(Opening { which: run.which()?, ..opening })
+    /// How the session is opened.
+    fn request(&self, ground: &Ground, task: Option<String>) -> OpenRequest {
+        OpenRequest {
+            session: ground.choice.clone(),
+            task,
+            model: self.model.model.clone(),
+            mode: self.permission.permission_mode.map(ModeFlag::mode),
+            ..OpenRequest::default()
+        }
     }
 
     /// Where the session works.
     async fn ground(&self) -> Result<Ground, Failure> {
         let surroundings = surroundings(self.setup.cd.clone())?;
-        Ground::of(surroundings, self.which()?, self.session.worktree.as_ref()).await
+        Ground::of(surroundings, self.choice()?, self.session.worktree.as_ref()).await
     }
 
     /// What flags cannot say together.
@@ -184,8 +190,8 @@ impl Run {
         Ok(())
     }
 
-    fn opening(&self, ground: &Ground, task: Option<String>, asking: Asking) -> Result<Opening, Failure> {
-        let (surroundings, which) = (ground.surroundings.clone(), ground.which.clone());
+    fn parts(&self, ground: &Ground) -> Result<HostParts, Failure> {
+        let surroundings = ground.surroundings.clone();
         let inputs = ConfigInputs::new(surroundings.environment.clone(), &surroundings.working_folder);
         let inputs = ConfigInputs { worktree_of: ground.worktree_of(), ..inputs };
         let Self { session, model, caller, .. } = self;
@@ -214,17 +220,20 @@ impl Run {
             thinking: caller.thinking_level(),
             ..Extras::default()
         };
-        Ok(Opening { surroundings, config, task, which, asking, extras })
+        let (trace, version) = (self.output.trace.clone(), env!("CARGO_PKG_VERSION").to_owned());
+        Ok(HostParts { surroundings, config, extras, trace, version })
     }
 
-    fn which(&self) -> Result<Which, Failure> {
+    fn choice(&self) -> Result<SessionChoice, Failure> {
         let SessionFlags { go_on, resume, fork_session, session_id, .. } = &self.session;
         Ok(match (resume, go_on, fork_session) {
-            (Some(wanted), _, true) => Which::ForkOf(wanted.clone()),
-            (Some(wanted), _, false) => Which::Named(wanted.clone()),
-            (None, true, true) => Which::ForkOfLatest,
-            (None, true, false) => Which::Latest,
-            (None, false, _) => Which::New(session_id.as_deref().map(uuid).transpose()?),
+            (Some(id), _, true) => SessionChoice::ForkOf { id: id.clone() },
+            (Some(id), _, false) => SessionChoice::Named { id: id.clone() },
+            (None, true, true) => SessionChoice::ForkOfLatest,
+            (None, true, false) => SessionChoice::Latest,
+            (None, false, _) => {
+                SessionChoice::New { session_id: session_id.as_deref().map(uuid).transpose()? }
+            }
         })
     }
 }

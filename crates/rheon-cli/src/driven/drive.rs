@@ -1,11 +1,18 @@
 //! The conversation with the program that drives us: who speaks, who is asked, and when it is over.
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use rheon_app::keeping::Doing;
-use rheon_app::session::{OpenSession, Opening, PromptName, SessionEndReason, Watch};
-use rheon_app::stream_json::{Channel, ClientRequest, Heard, Initialize, InputLine, Projector, SessionState};
-use rheon_types::{AgentEvent, Client as _, Command, Content, Event, OutputSchema, RunEnd, RunEvent};
+use futures::StreamExt as _;
+use rheon_app::stream_json::{
+    Channel, ClientRequest, Heard, Initialize, InputLine, Projector, SessionState, line_id,
+};
+use rheon_types::protocol::{CloseReason, OpenRequest, RewindMode, RewindWhat, Thinking};
+use rheon_types::{
+    AgentEvent, ClientError, Command, Content, Event, EventStream, Host, OutputSchema, RunEnd, RunEvent,
+    Subscription,
+};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -13,29 +20,33 @@ use tokio_util::sync::CancellationToken;
 use super::lines::{Line, of_stdin};
 use super::names::{Names, Said};
 use super::rewound::told;
+use crate::connection::{Connection, config, failure, tell_notice};
 use crate::ending::Ending;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::OutputFlags;
 use crate::headless::projector;
-use crate::opening::open;
 use crate::output::{Output, Reader, remark};
 use crate::signals::Signals;
 
 /// Set by programs that want to be told when nothing is left to do.
-const READS_STATE: &str = "CLAUDE_CODE_SDK_READS_SESSION_STATE";
+pub(crate) const READS_STATE: &str = "CLAUDE_CODE_SDK_READS_SESSION_STATE";
 
-/// Speaks line by line with the program that drives us, until it has no more to say and all is done.
+/// Speaks line by line with the program that drives us, until it has no more to say and all is done. `answers` says whether it
+/// answers approvals.
 pub(crate) async fn converse(
-    mut opening: Opening,
+    host: Arc<dyn Host>,
+    mut request: OpenRequest,
     first: Option<String>,
     flags: &OutputFlags,
+    driver: Driver,
 ) -> Result<Exit, Failure> {
     let cancel = CancellationToken::new();
     let signals = Signals::cancel(&cancel)
         .map_err(|error| Failure::error(format_args!("cannot listen to signals: {error}")))?;
     let (sender, answers) = mpsc::unbounded_channel();
-    let channel = Channel::new(&opening.surroundings.working_folder, sender);
+    let folder = config(&*host).await?.working_directory;
+    let channel = Channel::new(&folder, sender);
     let mut input = of_stdin();
     // What the program registers has to be there before the session begins.
     let mut waiting = VecDeque::new();
@@ -47,26 +58,29 @@ pub(crate) async fn converse(
     if let Some(line) = line {
         match line {
             Ok(InputLine::Request { request_id, request: ClientRequest::Initialize(initialize) }) => {
-                apply(&mut opening, &channel, *initialize);
+                apply(&mut request, *initialize);
                 initialized = Some(request_id);
             }
             line => waiting.push_back(line),
         }
     }
-    let is_told_of_state = opening.surroundings.environment.get(READS_STATE).is_some();
-    let (session, observing) = open(opening, flags).await?;
+    let session = Connection::open(&*host, request).await?;
+    let facts = session.facts().await.map_err(failure)?;
+    let events = Subscription::after(facts.opened_at);
+    let events = if driver.answers { events.answering() } else { events };
     let mut driven = Driven {
-        watch: session.client().watch(),
-        projector: projector(&session, flags),
+        events: session.events(events),
+        projector: projector(&session, flags).await?,
         output: Output::new(cancel.clone()),
         prompts: first.into_iter().map(Said::from).collect(),
         names: Names::default(),
         ending: Ending::default(),
         is_running: false,
-        is_told_of_state,
+        is_told_of_state: driver.reads_state,
         session,
         channel,
         answers,
+        folder,
     };
     if let Some(request_id) = initialized {
         let facts = driven.projector.facts_mut().initialized();
@@ -74,8 +88,7 @@ pub(crate) async fn converse(
     }
     driven.go_on(waiting, input, &cancel).await?;
     let exit = driven.exit(signals.received());
-    driven.session.close(SessionEndReason::Other).await;
-    observing.end().await;
+    driven.session.close(CloseReason::Other).await?;
     match driven.output.close() {
         Ok(Reader::There) => Ok(exit),
         Ok(Reader::Left) => Ok(Exit::Done),
@@ -83,23 +96,23 @@ pub(crate) async fn converse(
     }
 }
 
+/// What the program that drives us does.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Driver {
+    /// Whether it answers approvals.
+    pub(crate) answers: bool,
+    /// Whether it wants to be told when nothing is left to do.
+    pub(crate) reads_state: bool,
+}
+
 /// What the program wants the session to be.
-fn apply(opening: &mut Opening, channel: &Channel, initialize: Initialize) {
-    let context = &mut opening.config.settings.context;
-    if let Some(text) = initialize.system_prompt.filter(|text| !text.is_empty()) {
-        context.system_prompt = Some(text);
-    }
-    if let Some(text) = initialize.append_system_prompt {
-        let before = context.append_system_prompt.take();
-        context.append_system_prompt =
-            Some(before.map_or(text.clone(), |before| format!("{before}\n\n{text}")));
-    }
+fn apply(request: &mut OpenRequest, initialize: Initialize) {
+    request.system_prompt = initialize.system_prompt.or(request.system_prompt.take());
+    request.append_system_prompt = initialize.append_system_prompt.or(request.append_system_prompt.take());
     if let Some(schema) = initialize.json_schema {
-        opening.extras.output_schema = Some(OutputSchema { name: "answer".into(), schema });
+        request.output_schema = Some(OutputSchema { name: "answer".into(), schema });
     }
-    for warning in &initialize.hooks.warnings {
-        remark(&format!("note: {warning}"));
-    }
+    request.hooks = initialize.hooks;
     if initialize.skills.is_some() {
         remark("note: skills cannot be chosen by the program yet: all that are there are offered");
     }
@@ -109,16 +122,15 @@ fn apply(opening: &mut Opening, channel: &Channel, initialize: Initialize) {
     if !initialize.sdk_mcp_servers.is_empty() {
         remark("note: MCP servers of the calling program are not supported yet");
     }
-    opening.extras.driver = Some((channel.clone(), initialize.hooks));
 }
 
 /// A session that is being driven.
 struct Driven {
-    session: OpenSession,
+    session: Connection,
     channel: Channel,
     /// What the channel has to say to the program.
     answers: mpsc::UnboundedReceiver<String>,
-    watch: Watch,
+    events: EventStream,
     projector: Projector,
     output: Output,
     /// What is to be said once the run under way is over.
@@ -128,6 +140,8 @@ struct Driven {
     ending: Ending,
     is_running: bool,
     is_told_of_state: bool,
+    /// Where the session works.
+    folder: PathBuf,
 }
 
 impl Driven {
@@ -158,7 +172,7 @@ impl Driven {
             tokio::select! {
                 biased;
                 Some(line) = self.answers.recv() => self.output.write(&(line + "\n")),
-                Some(event) = self.watch.next() => self.show(&event).await?,
+                Some(event) = self.events.next() => self.show(&event.map_err(failure)?).await?,
                 () = cancel.cancelled(), if !is_cancelled => {
                     is_cancelled = true;
                     is_over = true;
@@ -189,7 +203,8 @@ impl Driven {
         }
         let Some(Said { content, uuid }) = self.prompts.pop_front() else { return Ok(()) };
         self.is_running = true;
-        self.projector.facts_mut().model = self.session.model_facts();
+        let facts = self.session.facts().await.map_err(failure)?;
+        self.projector.facts_mut().model = (&facts.model).into();
         self.projector.name_prompt(uuid.clone());
         self.names.begin(uuid);
         self.tell_state(SessionState::Running);
@@ -197,7 +212,7 @@ impl Driven {
             Some(command) => command,
             None => Command::Prompt { content },
         };
-        self.session.client().send(command).await.map_err(Failure::error)
+        self.session.send(command).await.map(drop).map_err(failure)
     }
 
     async fn take(&mut self, line: Line) -> Result<(), Failure> {
@@ -209,6 +224,7 @@ impl Driven {
     }
 
     async fn show(&mut self, event: &Event) -> Result<(), Failure> {
+        tell_notice(event);
         self.ending.observe(event);
         self.names.observe(event);
         let lines: String = self.projector.take(event).into_iter().map(|line| line + "\n").collect();
@@ -234,10 +250,16 @@ impl Driven {
                 self.channel.answer(&request_id, served);
             }
             Heard::Permissions(updates) => {
-                for note in updates.iter().flat_map(|update| self.session.change_permissions(update)) {
-                    remark(&format!("note: {note}"));
+                for update in updates {
+                    let (command, note) = update.command(&self.folder);
+                    let sent = self.session.send(command).await;
+                    let notes = sent.map_or_else(|error| vec![error.to_string()], |ack| ack.notes);
+                    for note in notes.iter().map(String::as_str).chain(note) {
+                        remark(&format!("note: {note}"));
+                    }
                 }
-                self.projector.facts_mut().permission_mode = self.session.toolkit().gate().mode();
+                let facts = self.session.facts().await.map_err(failure)?;
+                self.projector.facts_mut().permission_mode = facts.mode;
             }
             Heard::Warning(warning) => remark(&format!("note: {warning}")),
         }
@@ -253,19 +275,19 @@ impl Driven {
                 Ok(json!({}))
             }
             ClientRequest::SetPermissionMode { mode } => {
-                let sent = self.session.client().send(Command::SetMode { mode }).await;
-                sent.map_err(|error| error.to_string())?;
+                self.session.send(Command::SetMode { mode }).await.map_err(|error| error.to_string())?;
                 self.projector.facts_mut().permission_mode = mode;
                 Ok(json!({ "mode": mode }))
             }
             ClientRequest::SetModel { model } => {
-                let changed = self.session.set_model(model.as_deref()).await;
-                changed.map_err(|error| error.to_string())?;
-                Ok(json!({ "model": self.session.model_name() }))
+                let changed = self.session.send(Command::SetModel { model }).await;
+                let changed = changed.map_err(|error| error.to_string())?;
+                Ok(json!({ "model": changed.notes.first() }))
             }
             ClientRequest::SetMaxThinkingTokens { tokens } => {
-                let level = self.session.set_thinking_tokens(tokens);
-                Ok(json!({ "level": level }))
+                let command = Command::SetThinking { thinking: tokens.map(Thinking::Tokens) };
+                let changed = self.session.send(command).await.map_err(|error| error.to_string())?;
+                Ok(json!({ "level": changed.notes.first() }))
             }
             ClientRequest::RewindFiles { user_message_id, dry_run } => {
                 self.rewind_files(&user_message_id, dry_run).await
@@ -278,19 +300,32 @@ impl Driven {
 
     async fn rewind_files(&mut self, id: &str, dry_run: bool) -> Result<Value, String> {
         if self.is_running {
-            return Err("a run is under way; interrupt it, or wait for its result, and ask again".into());
+            return Err("a run is in progress; interrupt it, or wait for its result, and ask again".into());
         }
-        // Only then is it known what the run itself has changed.
-        self.session.client().agent().wait_until_settled().await;
-        let to = self.names.seq(id).map_or(PromptName::Line(id), PromptName::Event);
-        let doing = if dry_run { Doing::Plan } else { Doing::CarryOut };
-        let rewound = self.session.rewind_files(to, doing).await;
-        told(rewound, doing, self.session.working_folder())
+        let mode = if dry_run { RewindMode::Plan } else { RewindMode::Apply };
+        let rewound = match self.prompt_seq(id).await {
+            Ok(seq) => self.session.send(Command::Rewind { seq, what: RewindWhat::Files, mode }).await,
+            Err(error) => Err(error),
+        };
+        told(rewound.map(|ack| ack.rewound.unwrap_or_default()), mode, &self.folder)
+    }
+
+    /// The event that ended a prompt, by the program's name of it or by the id of its line.
+    async fn prompt_seq(&self, id: &str) -> Result<u64, ClientError> {
+        if let Some(seq) = self.names.seq(id) {
+            return Ok(seq);
+        }
+        let session_id = self.session.facts().await?.session_id;
+        let prompts = self.session.prompts().await?;
+        prompts.into_iter().find(|seq| line_id(&session_id, *seq) == id).ok_or_else(|| {
+            let shown: String = id.chars().take(100).collect();
+            ClientError::NotFound { message: format!("there is no prompt {shown} in this session") }
+        })
     }
 
     /// Sends a command that may come too late, which is no harm.
     async fn send(&self, command: Command) {
-        if let Err(error) = self.session.client().send(command).await {
+        if let Err(error) = self.session.send(command).await {
             remark(&format!("note: {error}"));
         }
     }

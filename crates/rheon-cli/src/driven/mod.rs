@@ -5,4 +5,4 @@ mod lines;
 mod names;
 mod rewound;
 
-pub(crate) use drive::converse;
+pub(crate) use drive::{Driver, READS_STATE, converse};

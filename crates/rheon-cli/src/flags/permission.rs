@@ -79,6 +79,17 @@ pub(crate) enum ModeFlag {
 }
 
 impl ModeFlag {
+    /// The mode.
+    pub(crate) fn mode(self) -> PermissionMode {
+        match self {
+            Self::Default | Self::Auto => PermissionMode::Default,
+            Self::AcceptEdits => PermissionMode::AcceptEdits,
+            Self::Plan => PermissionMode::Plan,
+            Self::DontAsk => PermissionMode::DontAsk,
+            Self::BypassPermissions => PermissionMode::BypassPermissions,
+        }
+    }
+
     /// As the configuration writes it.
     pub(crate) fn as_str(self) -> &'static str {
         match self {

@@ -13,5 +13,4 @@ mod questions;
 mod talk;
 mod typed;
 
-pub(crate) use again::Again;
 pub(crate) use conversation::converse;

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use rheon_app::config::LimitSettings;
-use rheon_app::keeping::Scope;
+use futures::StreamExt as _;
 use rheon_app::policy::mode_name;
-use rheon_app::session::OpenSession;
+use rheon_render::one_line;
 use rheon_text::nearest;
+use rheon_text::units::{count, money};
 use rheon_types::event::ApprovalRequest;
-use rheon_types::{AgentEvent, ApprovalEvent, Client as _, Command, Content, Event, RunEnd};
+use rheon_types::protocol::{ConfigFacts, CostReport, SessionFacts};
+use rheon_types::{
+    AgentEvent, ApprovalEvent, ClientError, Command, Content, Event, EventStream, Host, RunEnd, RunEvent,
+};
 
 use super::again::{Left, Stopped};
 use super::answer::{Answered, answer, choices};
@@ -16,44 +19,45 @@ use super::input::{ELSEWHERE, HELP, Input, MODES};
 use super::lines::Lines;
 use super::questions::Questions;
 use super::typed::Typed;
+use crate::connection::{Connection, failure, sessions, tell_notice};
 use crate::ending::Ending;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::murmur;
-use crate::render::one_line;
 use crate::show::Show;
 use crate::signals::Interrupts;
 
 /// How many sessions are listed to somebody who wants to go on with one.
-const SESSIONS_MAX: usize = 10;
+const SESSIONS_MAX: u32 = 10;
 
 /// One conversation.
 pub(super) struct Talk<'a> {
     pub(super) lines: &'a mut Lines,
     pub(super) interrupts: &'a mut Interrupts,
     pub(super) show: &'a Show,
-    pub(super) session: &'a OpenSession,
-    pub(super) limits: &'a LimitSettings,
+    pub(super) host: &'a dyn Host,
+    pub(super) session: &'a Connection,
+    pub(super) events: &'a mut EventStream,
+    pub(super) limits: &'a ConfigFacts,
 }
 
 /// What ended the wait for a line.
 enum Waited {
     Typed(Typed),
     Interrupt,
+    Event(Arc<Event>),
+    /// The session is closed.
+    Over,
 }
 
 impl Talk<'_> {
-    fn greeting(&self) -> String {
-        let (model, folder) = (self.session.model_name(), self.session.working_folder().display());
-        let mode = mode_name(self.session.toolkit().gate().mode());
-        format!(
-            "{model} in {folder} (mode {mode}). /help lists what can be typed; Ctrl-C stops a run, Ctrl-D ends."
-        )
-    }
-
     /// Says who answers, where, and what can be typed.
-    pub(super) fn greet(&self) {
-        self.show.remark(&self.greeting());
+    pub(super) fn greet(&self, facts: &SessionFacts) {
+        let (model, folder) = (&facts.model.name, facts.working_directory.display());
+        let mode = mode_name(facts.mode);
+        self.say(&format!(
+            "{model} in {folder} (mode {mode}). /help lists what can be typed; Ctrl-C stops a run, Ctrl-D ends."
+        ));
     }
 
     /// Says what is to be said first, and goes on until the person wants something else.
@@ -67,10 +71,19 @@ impl Talk<'_> {
             let waited = tokio::select! {
                 biased;
                 () = self.interrupts.next() => Waited::Interrupt,
+                event = self.events.next() => match event {
+                    Some(event) => Waited::Event(event.map_err(failure)?),
+                    None => Waited::Over,
+                },
                 typed = self.lines.next() => Waited::Typed(typed),
             };
             let line = match waited {
                 Waited::Typed(Typed::Line(line)) => line,
+                Waited::Event(event) => {
+                    self.happened_meanwhile(event).await?;
+                    continue;
+                }
+                Waited::Over => return Ok(Stopped::Left(Left::End(Exit::Done))),
                 Waited::Typed(Typed::End) => {
                     murmur("\n");
                     return Ok(Stopped::Left(Left::End(Exit::Done)));
@@ -125,26 +138,28 @@ impl Talk<'_> {
                 let instructions = Some(wishes).filter(|wishes| !wishes.is_empty());
                 self.run(Command::Compact { instructions }).await?;
             }
-            Input::Resume(None) => self.list_sessions().await,
-            Input::Model(None) => self.say(&format!(
-                "model {}; /model NAME goes on with another, `rheon models` lists them",
-                self.session.model_name()
-            )),
+            Input::Resume(None) => self.list_sessions().await?,
+            Input::Model(None) => {
+                let model = self.session.facts().await.map_err(failure)?.model.name;
+                self.say(&format!(
+                    "model {model}; /model NAME goes on with another, `rheon models` lists them"
+                ));
+            }
             Input::Help => {
                 let width = HELP.iter().map(|(typed, _)| typed.len()).max().unwrap_or(0);
                 let lines: Vec<String> =
                     HELP.iter().map(|(typed, what)| format!("{typed:width$}  {what}")).collect();
                 self.say(&lines.join("\n"));
             }
-            Input::Status => self.say(&self.status()),
-            Input::Context => self.say(&crate::report::context(self.session)),
-            Input::Cost => self.say(&crate::report::cost(self.session)),
+            Input::Status => self.status().await?,
+            Input::Context => self.say(&self.session.context().await.map_err(failure)?.text),
+            Input::Cost => self.say(&cost(&self.session.cost().await.map_err(failure)?)),
             Input::Mode(None) => {
-                let mode = mode_name(self.session.toolkit().gate().mode());
+                let mode = mode_name(self.session.facts().await.map_err(failure)?.mode);
                 self.say(&format!("mode {mode}; /mode MODE changes it: {MODES}"));
             }
-            Input::Mode(Some(mode)) => match self.session.client().send(Command::SetMode { mode }).await {
-                Ok(()) => self.say(&format!("mode {}", mode_name(mode))),
+            Input::Mode(Some(mode)) => match self.session.send(Command::SetMode { mode }).await {
+                Ok(_) => self.say(&format!("mode {}", mode_name(mode))),
                 Err(error) => self.say(&error.to_string()),
             },
             Input::NoSuchMode(mode) => self.say(&format!("there is no mode {mode:?}; there are {MODES}")),
@@ -153,22 +168,27 @@ impl Talk<'_> {
         Ok(None)
     }
 
-    fn status(&self) -> String {
-        let kept = if self.session.kept().is_kept() { "kept" } else { "in memory only" };
-        let mode = mode_name(self.session.toolkit().gate().mode());
-        let (id, model) = (self.session.session_id(), self.session.model_name());
-        format!("session {id} ({kept})\nmodel {model}\nmode {mode}")
+    async fn status(&self) -> Result<(), Failure> {
+        let facts = self.session.facts().await.map_err(failure)?;
+        let kept = if facts.is_saved { "kept" } else { "in memory only" };
+        let (id, model, mode) = (&facts.session_id, &facts.model.name, mode_name(facts.mode));
+        self.say(&format!("session {id} ({kept})\nmodel {model}\nmode {mode}"));
+        Ok(())
     }
 
     /// The latest sessions of this folder, but for this one.
-    async fn list_sessions(&self) {
-        let listed = match self.session.keeper().list(Scope::Project, SESSIONS_MAX + 1).await {
+    async fn list_sessions(&self) -> Result<(), Failure> {
+        let this = self.session.facts().await.map_err(failure)?.session_id;
+        let listed = match sessions(self.host, SESSIONS_MAX + 1).await {
             Ok(listed) => listed,
-            Err(error) => return self.say(&error.to_string()),
+            Err(error) => {
+                self.say(&error.to_string());
+                return Ok(());
+            }
         };
-        let others = listed.iter().filter(|line| line.session_id != *self.session.session_id());
+        let others = listed.iter().filter(|line| line.session_id != this);
         let lines: Vec<String> = others
-            .take(SESSIONS_MAX)
+            .take(SESSIONS_MAX as usize)
             .map(|line| {
                 let title: String = line.title.split_whitespace().collect::<Vec<_>>().join(" ");
                 format!("{}  {}", line.session_id, title.chars().take(60).collect::<String>())
@@ -180,43 +200,54 @@ impl Talk<'_> {
                 self.say(&format!("{}\n/resume ID goes on with one; its beginning will do", lines.join("\n")))
             }
         }
+        Ok(())
     }
 
     /// A command of the user's or the project's own.
     async fn other(&mut self, name: &str, arguments: &str) -> Result<(), Failure> {
-        match self.session.expand(&format!("/{name} {arguments}")) {
-            Some(Ok(prompt)) => self.run(prompt_of(prompt)).await?,
-            Some(Err(problem)) => self.say(&problem),
-            None => self.say(&self.unknown(name)),
+        if let Some((_, command)) = ELSEWHERE.iter().find(|(known, _)| *known == name) {
+            let id = self.session.facts().await.map_err(failure)?.session_id;
+            let command = command.replace("ID", id.as_str());
+            self.say(&format!("/{name} is not for conversations; in a shell: {command}"));
+            return Ok(());
         }
-        Ok(())
+        match self.session.send(Command::Slash { line: format!("/{name} {arguments}") }).await {
+            Ok(_) => self.follow().await,
+            Err(ClientError::NotFound { .. }) => {
+                self.say(&unknown(name));
+                Ok(())
+            }
+            Err(error) => {
+                self.say(&error.to_string());
+                Ok(())
+            }
+        }
     }
 
-    /// What to do instead of a command that is not there.
-    fn unknown(&self, name: &str) -> String {
-        if let Some((_, command)) = ELSEWHERE.iter().find(|(known, _)| *known == name) {
-            let command = command.replace("ID", self.session.session_id().as_str());
-            return format!("/{name} is not for conversations; in a shell: {command}");
-        }
-        let known = HELP.iter().filter_map(|(typed, _)| typed.strip_prefix('/')?.split(' ').next());
-        match nearest(name, known) {
-            Some(known) => format!("there is no command /{name}; did you mean /{known}?"),
-            None => format!("there is no command /{name}; /help lists those there are"),
-        }
+    /// Something happened though nothing was typed: a notice, or a run that another client started.
+    async fn happened_meanwhile(&mut self, event: Arc<Event>) -> Result<(), Failure> {
+        let is_run = matches!(event.kind, AgentEvent::Run(RunEvent::Start { .. }));
+        self.tell(&mut Questions::default(), event);
+        if is_run { self.follow().await } else { Ok(()) }
     }
 
     fn say(&self, text: &str) {
         self.show.remark(text);
     }
 
-    /// Follows a run to its end. What is typed meanwhile answers questions, or is said to the model.
+    /// Starts a run and follows it to its end.
     async fn run(&mut self, command: Command) -> Result<(), Failure> {
-        let client = self.session.client();
-        let mut watch = client.watch();
-        if let Err(error) = client.send(command).await {
-            self.say(&error.to_string());
-            return Ok(());
+        match self.session.send(command).await {
+            Ok(_) => self.follow().await,
+            Err(error) => {
+                self.say(&error.to_string());
+                Ok(())
+            }
         }
+    }
+
+    /// Follows a run to its end. What is typed meanwhile answers questions, or is said to the model.
+    async fn follow(&mut self) -> Result<(), Failure> {
         let (mut questions, mut ending) = (Questions::default(), Ending::within(self.limits));
         let mut has_input = true;
         loop {
@@ -225,7 +256,7 @@ impl Talk<'_> {
                 tokio::select! {
                     biased;
                     () = self.interrupts.next() => Happened::Interrupt,
-                    event = watch.next() => event.map_or(Happened::Over, Happened::Event),
+                    event = self.events.next() => event.map_or(Happened::Over, Happened::Event),
                     typed = self.lines.next(), if has_input => Happened::Typed(typed),
                 }
             };
@@ -237,11 +268,11 @@ impl Talk<'_> {
             match happened {
                 Happened::Over => break,
                 Happened::Interrupt | Happened::Typed(Typed::Escape) => {
-                    client.send(Command::Cancel).await.map_err(Failure::error)?;
+                    self.session.send(Command::Cancel).await.map_err(failure)?;
                 }
                 Happened::Typed(Typed::End) => {
                     has_input = false;
-                    client.send(Command::Cancel).await.map_err(Failure::error)?;
+                    self.session.send(Command::Cancel).await.map_err(failure)?;
                 }
                 Happened::Typed(Typed::TooLong) => self.say(TOO_LONG),
                 Happened::Typed(Typed::Draft) => {}
@@ -250,6 +281,7 @@ impl Talk<'_> {
                     None => self.meanwhile(line).await?,
                 },
                 Happened::Event(event) => {
+                    let event = event.map_err(failure)?;
                     ending.observe(&event);
                     self.tell(&mut questions, event);
                     if ending.end().is_some() {
@@ -292,7 +324,7 @@ impl Talk<'_> {
             }
             Input::Prompt(_) | Input::Unfinished(_) | Input::Other { .. } => {
                 let content = vec![Content::Text { text: line.clone() }];
-                self.session.client().send(Command::Steer { content }).await.map_err(Failure::error)?;
+                self.session.send(Command::Steer { content }).await.map_err(failure)?;
                 self.say(&format!("› {}\n(the model hears this before its next step)", echo(&line)));
             }
         }
@@ -302,6 +334,7 @@ impl Talk<'_> {
     /// Shows what happened, and asks what is to be asked.
     fn tell(&mut self, questions: &mut Questions, event: Arc<Event>) {
         self.lines.hide();
+        tell_notice(&event);
         let mut question = None;
         for event in questions.take(event) {
             self.show.event(&event);
@@ -324,7 +357,7 @@ impl Talk<'_> {
         match answer(request, line) {
             Answered::With(response) => {
                 let request_id = request.id.clone();
-                let sent = self.session.client().send(Command::RespondPermission { request_id, response });
+                let sent = self.session.send(Command::RespondPermission { request_id, response });
                 if let Err(error) = sent.await {
                     self.show.remark(&error.to_string());
                 }
@@ -332,6 +365,21 @@ impl Talk<'_> {
             Answered::NotUnderstood(problem) => self.lines.ask(&format!("{problem}\n{}", choices(request))),
         }
     }
+}
+
+/// What to do instead of a command that is not there.
+fn unknown(name: &str) -> String {
+    let known = HELP.iter().filter_map(|(typed, _)| typed.strip_prefix('/')?.split(' ').next());
+    match nearest(name, known) {
+        Some(known) => format!("there is no command /{name}; did you mean /{known}?"),
+        None => format!("there is no command /{name}; /help lists those there are"),
+    }
+}
+
+/// What the session spent.
+fn cost(report: &CostReport) -> String {
+    let unknown = if report.has_unknown { " (some calls have no known price)" } else { "" };
+    format!("{} in {}{unknown}", money(report.cost.0), count(report.tokens, "token"))
 }
 
 const TOO_LONG: &str =
@@ -352,7 +400,7 @@ fn prompt_of(text: String) -> Command {
 
 /// What happens while a run is under way.
 enum Happened {
-    Event(Arc<Event>),
+    Event(Result<Arc<Event>, ClientError>),
     Typed(Typed),
     Interrupt,
     Over,

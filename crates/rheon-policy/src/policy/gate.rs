@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rheon_types::event::{
-    ApprovalRequest, Danger, PermissionDecision, PermissionMode, PermissionResponse, QueuedChange, Scope,
+    ApprovalRequest, Danger, PermissionDecision, PermissionMode, PermissionResponse, QueuedChange, RuleList,
+    Scope,
 };
 use rheon_types::{Answer, AskedBy, Effect, Gate, GateRequest, ToolCall, ToolCallId, Verdict};
 
@@ -29,6 +30,17 @@ pub trait RuleSink: Send + Sync {
 
 /// The most rules that answers of one session leave behind; after that, questions are asked again.
 pub(crate) const SESSION_RULES_MAX: usize = 1_000;
+
+/// A rule that holds, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedRule {
+    /// The list it belongs to.
+    pub list: RuleList,
+    /// The rule as it is spelled.
+    pub rule: String,
+    /// Where it comes from.
+    pub source: String,
+}
 
 /// How the rules of a session become others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,6 +196,21 @@ impl PolicyGate {
             }
         }
         Ok(warnings)
+    }
+
+    /// All rules that hold, those of the session last.
+    pub fn rules(&self) -> Vec<ListedRule> {
+        let state = self.state();
+        let listed = |bound: &BoundRule| ListedRule {
+            list: match bound.rule.list() {
+                List::Allow => RuleList::Allow,
+                List::Ask => RuleList::Ask,
+                List::Deny => RuleList::Deny,
+            },
+            rule: bound.rule.to_string(),
+            source: bound.source.to_string(),
+        };
+        self.policy.bound_rules().iter().chain(&state.rules).map(listed).collect()
     }
 
     /// The changes that wait in the plan, oldest first.

@@ -28,7 +28,7 @@ mod wildcard;
 pub use condition::Condition;
 pub use document::{Document, DocumentError, RuleEntry};
 pub use explanation::{Because, Decision, Explanation, Part, mode_name};
-pub use gate::{PolicyGate, RuleChange, RuleSink};
+pub use gate::{ListedRule, PolicyGate, RuleChange, RuleSink};
 pub use held::HeldCommands;
 pub use names::{Kind, KnownTool, known, tool_name};
 pub use places::Places;

@@ -280,6 +280,11 @@ impl Policy {
         &self.places
     }
 
+    /// All rules, in the order of their sources.
+    pub(crate) fn bound_rules(&self) -> &[BoundRule] {
+        &self.rules
+    }
+
     pub(crate) fn of(&self, list: List) -> impl Iterator<Item = &BoundRule> {
         self.rules.iter().filter(move |bound| bound.rule.list() == list)
     }

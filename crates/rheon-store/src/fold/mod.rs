@@ -7,7 +7,7 @@ mod open_run;
 mod state;
 
 pub use doubt::Doubt;
-pub use state::{Cost, SessionState, Spending};
+pub use state::{Chosen, Cost, SessionState, Spending};
 
 #[cfg(test)]
 mod fold_tests;

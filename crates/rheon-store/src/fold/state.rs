@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rheon_types::event::{ApprovalRequest, Ledger, Meter, PermissionMode, QueuedChange, Reserved, TaskItem};
+use rheon_types::event::{
+    ApprovalRequest, Ledger, Meter, PermissionMode, QueuedChange, Reserved, RulesChange, TaskItem,
+};
 use rheon_types::{
     AgentEvent, AgentMessage, ContextEvent, Event, MicroUsd, ModelEvent, PlanEvent, RunEvent, RunId,
-    SessionEvent, SessionId, TurnEvent, Usage, WindowCut,
+    SessionEvent, SessionId, ThinkingLevel, TurnEvent, Usage, WindowCut,
 };
 
 use super::conversation::Conversation;
@@ -36,6 +38,37 @@ pub struct SessionState {
     pub mode: Option<PermissionMode>,
     /// The changes that wait in the plan.
     pub plan: Vec<Arc<QueuedChange>>,
+    /// What the user chose for this session.
+    pub chosen: Chosen,
+}
+
+/// What the user chose for a session; a resumed one restores it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Chosen {
+    /// The model, `vendor/model`.
+    pub model: Option<Arc<str>>,
+    /// How much it thinks.
+    pub thinking: Option<ThinkingLevel>,
+    /// The title.
+    pub title: Option<String>,
+    /// The changes of its permission rules, oldest first.
+    pub rules: Vec<Arc<RulesChange>>,
+}
+
+impl Chosen {
+    fn apply(&mut self, fact: &SessionEvent) {
+        match fact {
+            SessionEvent::Model { model, thinking } => {
+                self.model = Some(Arc::clone(model)).filter(|model| !model.is_empty());
+                self.thinking = *thinking;
+            }
+            SessionEvent::Title { title } => {
+                self.title = Some(title.clone()).filter(|title| !title.is_empty())
+            }
+            SessionEvent::Rules { change } => self.rules.push(Arc::clone(change)),
+            _ => {}
+        }
+    }
 }
 
 /// What model calls have used.
@@ -86,6 +119,9 @@ impl SessionState {
         self.seq = event.seq;
         self.session_id = Some(event.session_id.clone());
         self.conversation.apply(event);
+        if let AgentEvent::Session(fact) = &event.kind {
+            self.chosen.apply(fact);
+        }
         match &event.kind {
             AgentEvent::Run(RunEvent::Start { model, .. }) => {
                 self.model = Some(Arc::clone(model));

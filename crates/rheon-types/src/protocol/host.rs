@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::event::PermissionMode;
 use crate::id::SessionId;
 use crate::request::OutputSchema;
 use crate::time::Timestamp;
@@ -21,6 +22,9 @@ pub struct OpenRequest {
     /// The model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The permission mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<PermissionMode>,
     /// A system prompt in place of the built-in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
@@ -249,8 +253,6 @@ pub struct SearchHit {
     pub session_id: SessionId,
     /// The number of its event.
     pub seq: u64,
-    /// The title of the session.
-    pub title: String,
     /// The text around what was found.
     pub excerpt: String,
 }

@@ -16,7 +16,6 @@ use super::redactor::Redactor;
 use super::subscriber::LogSubscriber;
 use crate::config::LogLevel;
 use crate::observe::telling::Once;
-use crate::session::SessionNotice;
 
 /// The log of one session. Clones write to the same one.
 ///
@@ -56,11 +55,6 @@ impl Log {
     /// A session is over.
     pub(in crate::observe) fn closed(&self, session_id: &SessionId) {
         with_default(&self.dispatch, || info!(session = %session_id, "session closed"));
-    }
-
-    /// The user was told something.
-    pub(in crate::observe) fn notice(&self, notice: &SessionNotice) {
-        with_default(&self.dispatch, || warn!("notice: {notice}"));
     }
 
     /// Something happened.
@@ -124,6 +118,8 @@ fn say(event: &Event) {
         }
         AgentEvent::Run(RunEvent::Error { message }) => error!(%run, "{message}"),
         AgentEvent::Message(_) | AgentEvent::Tool(ToolEvent::Update { .. } | ToolEvent::Progress { .. }) => {}
+        AgentEvent::Session(SessionEvent::Notice { notice }) => warn!("notice: {}", notice.message),
+        AgentEvent::Session(SessionEvent::Model { model, .. }) => info!(%model, "model changed"),
         AgentEvent::Session(SessionEvent::Mode { mode }) => info!(%run, ?mode, "permission mode changed"),
         AgentEvent::Context(ContextEvent::CompactionEnd {
             messages_dropped,

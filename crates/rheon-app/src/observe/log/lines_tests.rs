@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use expect_test::{Expect, expect};
 use rheon_testkit::TestClock;
-use rheon_types::{AgentEvent, Clock, Event, RunEvent};
+use rheon_types::event::{Notice, NoticeTopic};
+use rheon_types::{AgentEvent, Clock, Event, RunEvent, SessionEvent};
 use secrecy::SecretString;
 
 use super::super::subscriber::LINE_BYTES_MAX;
@@ -14,7 +15,6 @@ use crate::config::LogLevel;
 use crate::keeping::Environment;
 use crate::observe::fixtures::{CANARY, SAID, SHAPED, run, told};
 use crate::observe::telling::Once;
-use crate::session::SessionNotice;
 
 /// A log in a folder, whose redactor knows the canary from the environment.
 fn log(folder: &Path, level: LogLevel, redact: bool) -> Option<Log> {
@@ -30,7 +30,10 @@ async fn logged(level: LogLevel, redact: bool) -> String {
     let folder = tempfile::tempdir().unwrap();
     let log = log(folder.path(), level, redact).unwrap();
     log.opened(&"s".into(), "acme/large", "/project");
-    log.notice(&SessionNotice::Policy("a rule names configured-key-of-a-vendor".into()));
+    let notice = Notice::warning(NoticeTopic::Policy, "a rule names configured-key-of-a-vendor");
+    let kind = SessionEvent::Notice { notice: Arc::new(notice) }.into();
+    let at = TestClock::default().now();
+    log.observe(&Event { seq: 1, at, session_id: "s".into(), run_id: None, kind });
     let observer = log.clone();
     run().with(|builder| builder.on_event(move |event| observer.observe(event))).run(SAID).await;
     log.closed(&"s".into());

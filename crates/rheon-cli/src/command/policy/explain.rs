@@ -43,7 +43,7 @@ impl Explain {
         for warning in &config.warnings {
             remark(&format!("note: {warning}"));
         }
-        let tell: Tell = Arc::new(|notice| remark(&format!("note: {notice}")));
+        let tell: Tell = Arc::new(|notice| remark(&format!("note: {}", notice.message)));
         let explanation =
             block_on(async { explain(&surroundings, &config, &call, &tell).await.map_err(failure) })?;
         if self.json {

@@ -1,0 +1,217 @@
+//! `LocalHost`: the sessions of this machine, as this process opens them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rheon_types::protocol::{
+    ConfigFacts, HostCommand, HostQuery, HostReply, ModelLine, OpenRequest, SearchHit, SessionLine,
+    SessionMaker, SessionScope,
+};
+use rheon_types::{BoxFuture, Client, ClientError, Host};
+
+use super::client::LocalClient;
+use super::error::OpenError;
+use super::hooks::registered;
+use super::machine::Surroundings;
+use super::notices::{Notices, Tell};
+use super::open::{Extras, OpenSession, Opening, Said, keeper};
+use super::services::registry;
+use crate::config::Config;
+use crate::keeping::{Keeper, KeepingError, Maker, Persistence, Scope};
+use crate::models::model_lines;
+use crate::observe::Observing;
+
+/// The sessions of this machine.
+pub struct LocalHost {
+    parts: HostParts,
+}
+
+/// What a host is made of: all its sessions share it.
+#[derive(Clone)]
+pub struct HostParts {
+    /// The machine, the user and the time.
+    pub surroundings: Surroundings,
+    /// What is configured.
+    pub config: Config,
+    /// What the caller adds to all sessions.
+    pub extras: Extras,
+    /// Where a trace of the events goes.
+    pub trace: Option<PathBuf>,
+    /// The version of the program.
+    pub version: String,
+}
+
+impl LocalHost {
+    /// A host of these parts.
+    pub fn new(parts: HostParts) -> Self {
+        Self { parts }
+    }
+
+    /// The same as any interface sees it.
+    pub fn shared(parts: HostParts) -> Arc<dyn Host> {
+        Arc::new(Self::new(parts))
+    }
+
+    async fn open_session(&self, request: OpenRequest) -> Result<Arc<dyn Client>, ClientError> {
+        let HostParts { surroundings, config, extras, trace, .. } = self.parts.clone();
+        let hooks = registered(&request.hooks)?;
+        let notices = Arc::new(Notices::new());
+        let observing = Observing::begin(&surroundings, &config, trace.as_deref(), &notices.tell());
+        let observing = observing.map_err(ClientError::invalid)?;
+        let opening = Opening {
+            surroundings,
+            config: configured(config, &request),
+            task: request.task,
+            choice: request.session,
+            said: Said { model: request.model, mode: request.mode },
+            extras: Extras { output_schema: request.output_schema.or(extras.output_schema), ..extras },
+            hooks,
+        };
+        match OpenSession::open(opening, Arc::clone(&notices), observing).await {
+            Ok(session) => Ok(Arc::new(LocalClient::new(session))),
+            Err(error) => Err(failure(&error, &notices)),
+        }
+    }
+
+    async fn answer(&self, query: HostQuery) -> Result<HostReply, ClientError> {
+        match query {
+            HostQuery::Sessions { scope, limit } => {
+                let listed = self.keeper()?.list(scope_of(scope), limit as usize).await;
+                let sessions = listed.map_err(not_kept)?.into_iter().map(line).collect();
+                Ok(HostReply::Sessions { sessions })
+            }
+            HostQuery::Search { text, scope, limit } => {
+                let found = self.keeper()?.search(&text, scope_of(scope), limit as usize).await;
+                let hits = found.map_err(not_kept)?.into_iter().map(|hit| SearchHit {
+                    session_id: hit.session_id,
+                    seq: hit.seq,
+                    excerpt: hit.snippet,
+                });
+                Ok(HostReply::Hits { hits: hits.collect() })
+            }
+            HostQuery::Models { filter } => self.models(filter.as_deref()),
+            HostQuery::Config => Ok(HostReply::Config { config: self.facts() }),
+            _ => Err(ClientError::invalid("this version does not know the query")),
+        }
+    }
+
+    async fn carry_out(&self, command: HostCommand) -> Result<HostReply, ClientError> {
+        match command {
+            HostCommand::Fork { session, seq } => {
+                let at = seq.map_or(crate::keeping::ForkAt::End, crate::keeping::ForkAt::Event);
+                let forked = self.keeper()?.fork(&session, at).await.map_err(not_kept)?;
+                let session_id = forked.session_id().clone();
+                forked.close().await;
+                Ok(HostReply::Forked { session_id })
+            }
+            HostCommand::Delete { session } => {
+                let deleted = self.keeper()?.delete(&session).await.map_err(not_kept)?;
+                Ok(HostReply::Deleted { session_id: deleted.session_id })
+            }
+            _ => Err(ClientError::invalid("this version does not know the command")),
+        }
+    }
+
+    fn models(&self, filter: Option<&str>) -> Result<HostReply, ClientError> {
+        let HostParts { surroundings, config, .. } = &self.parts;
+        let registry = registry(&config.settings.services, surroundings).map_err(ClientError::from)?;
+        let lines = model_lines(&registry, filter.unwrap_or_default()).into_iter();
+        let models = lines.map(|line| ModelLine {
+            name: line.name,
+            context_window: line.context_tokens,
+            is_ready: line.ready,
+        });
+        Ok(HostReply::Models { models: models.collect() })
+    }
+
+    fn facts(&self) -> ConfigFacts {
+        let HostParts { surroundings, config, version, .. } = &self.parts;
+        let limits = config.settings.limits;
+        ConfigFacts {
+            version: version.clone(),
+            working_directory: surroundings.working_folder.clone(),
+            budget: limits.budget,
+            tokens_max: limits.tokens_max,
+            is_saved: config.settings.sessions.persistence == Persistence::On,
+        }
+    }
+
+    fn keeper(&self) -> Result<Keeper, ClientError> {
+        let quiet: Tell = Arc::new(|_| {});
+        Ok(keeper(&self.parts.surroundings, &self.parts.config, &quiet)?)
+    }
+}
+
+impl Host for LocalHost {
+    fn open(&self, request: OpenRequest) -> BoxFuture<'_, Result<Arc<dyn Client>, ClientError>> {
+        Box::pin(self.open_session(request))
+    }
+
+    fn query(&self, query: HostQuery) -> BoxFuture<'_, Result<HostReply, ClientError>> {
+        Box::pin(self.answer(query))
+    }
+
+    fn send(&self, command: HostCommand) -> BoxFuture<'_, Result<HostReply, ClientError>> {
+        Box::pin(self.carry_out(command))
+    }
+}
+
+/// What is configured, with what the request says instead.
+fn configured(mut config: Config, request: &OpenRequest) -> Config {
+    let context = &mut config.settings.context;
+    if let Some(text) = request.system_prompt.clone().filter(|text| !text.is_empty()) {
+        context.system_prompt = Some(text);
+    }
+    if let Some(text) = &request.append_system_prompt {
+        let before = context.append_system_prompt.take();
+        context.append_system_prompt =
+            Some(before.map_or_else(|| text.clone(), |before| format!("{before}\n\n{text}")));
+    }
+    config
+}
+
+/// Why a session cannot be opened, with what the user should know besides.
+fn failure(error: &OpenError, notices: &Notices) -> ClientError {
+    let mut message = error.to_string();
+    for notice in notices.unsaid() {
+        message.push_str(&format!("\nnote: {}", notice.message));
+    }
+    match error {
+        OpenError::Model(_) | OpenError::Registry(_) | OpenError::Policy(_) => ClientError::Invalid { message },
+        OpenError::Services(_) | OpenError::Keeping(_) | OpenError::Toolkit(_) | OpenError::Build(_) => {
+            ClientError::Failed { message }
+        }
+    }
+}
+
+impl From<OpenError> for ClientError {
+    fn from(error: OpenError) -> Self {
+        failure(&error, &Notices::new())
+    }
+}
+
+fn not_kept(error: KeepingError) -> ClientError {
+    ClientError::failed(error)
+}
+
+fn scope_of(scope: SessionScope) -> Scope {
+    match scope {
+        SessionScope::Project => Scope::Project,
+        SessionScope::All => Scope::Everywhere,
+    }
+}
+
+fn line(line: crate::keeping::SessionLine) -> SessionLine {
+    SessionLine {
+        session_id: line.session_id,
+        maker: match line.maker {
+            Maker::Rheon => SessionMaker::Rheon,
+            Maker::ClaudeCode => SessionMaker::ClaudeCode,
+        },
+        title: line.title,
+        active: line.active,
+        project: line.project.map(PathBuf::from),
+        turns: line.details.as_ref().map(|details| details.turns),
+        cost: line.details.as_ref().map(|details| details.spend.cost),
+    }
+}

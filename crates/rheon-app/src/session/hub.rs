@@ -1,0 +1,227 @@
+//! `Hub`: what happens in a session, for everybody who watches it. One ring of recent events, the folded state, and the message
+//! that is being written.
+//!
+//! Subscribers read the ring at their own pace; one that falls behind is served from the log. So a subscriber costs no memory
+//! of its own, and none of them can stop the run or another subscriber.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rheon_store::fold::SessionState;
+use rheon_types::protocol::{CostReport, Cursor, RunInProgress};
+use rheon_types::{
+    AgentEvent, ClientError, ContextEvent, Event, MessageEvent, MicroUsd, ModelEvent, RunEvent, RunId,
+    SessionEvent, SessionId, ToolCallId, ToolEvent, ToolName, Usage,
+};
+use tokio::sync::broadcast;
+
+/// How many recent events are kept for those who read slowly.
+const RECENT_EVENTS: usize = 2_048;
+
+/// Reads the durable events after a number from where they are kept. Blocks.
+pub(super) type Past = Arc<dyn Fn(u64) -> Result<Vec<Arc<Event>>, ClientError> + Send + Sync>;
+
+/// The hub of a session. Clones are the same one.
+#[derive(Clone)]
+pub(super) struct Hub {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    session_id: SessionId,
+    past: Past,
+    state: Mutex<State>,
+}
+
+/// What is known of the session right now.
+struct State {
+    /// Absent once the session is closed.
+    recent: Option<broadcast::Sender<Arc<Event>>>,
+    folded: SessionState,
+    draft: Draft,
+    spent: CostReport,
+    title: Option<String>,
+    /// The durable events of a session that is not saved.
+    memory: Option<Vec<Arc<Event>>>,
+}
+
+/// The run in progress, as far as its deltas tell.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Draft {
+    pub(super) run_id: Option<RunId>,
+    /// The number of the `message.start` of the answer that is being written.
+    pub(super) started: Option<u64>,
+    pub(super) text: String,
+    pub(super) thinking: String,
+    tools: Vec<(ToolCallId, ToolName)>,
+}
+
+/// Where a subscriber begins: what was published before is in `cursor` and `draft`, what follows comes through `recent`.
+pub(super) struct Joined {
+    pub(super) recent: broadcast::Receiver<Arc<Event>>,
+    pub(super) cursor: Cursor,
+    pub(super) draft: Draft,
+}
+
+/// A view of the state at one moment.
+pub(super) struct View {
+    pub(super) cursor: Cursor,
+    pub(super) folded: SessionState,
+    pub(super) run: Option<RunInProgress>,
+    pub(super) spent: CostReport,
+}
+
+impl Hub {
+    /// The hub of a session that goes on from `folded`.
+    pub(super) fn new(session_id: SessionId, folded: SessionState, past: Past) -> Self {
+        let ledger = folded.ledger();
+        let spent = CostReport {
+            tokens: ledger.tokens.spent,
+            cost: MicroUsd(ledger.micro_usd.spent),
+            ..CostReport::default()
+        };
+        let recent = Some(broadcast::Sender::new(RECENT_EVENTS));
+        let title = folded.chosen.title.clone();
+        let state = State { recent, folded, draft: Draft::default(), spent, title, memory: None };
+        Self { shared: Arc::new(Shared { session_id, past, state: Mutex::new(state) }) }
+    }
+
+    /// The same for a session that is not saved: the hub keeps what happens for those who fall behind.
+    pub(super) fn remembering(self) -> Self {
+        self.state().memory = Some(Vec::new());
+        self
+    }
+
+    /// The session.
+    pub(super) fn session_id(&self) -> &SessionId {
+        &self.shared.session_id
+    }
+
+    /// Takes in an event, of this session or of a child of it, and shows it to all.
+    pub(super) fn publish(&self, event: &Arc<Event>) {
+        let mut state = self.state();
+        if event.session_id == self.shared.session_id {
+            state.apply(event);
+            if let Some(memory) = state.memory.as_mut().filter(|_| event.kind.is_durable()) {
+                memory.push(Arc::clone(event));
+            }
+        }
+        if let Some(recent) = &state.recent {
+            // Without subscribers there is nobody to show it to.
+            recent.send(Arc::clone(event)).ok();
+        }
+    }
+
+    /// Joins now. Nothing lies between what is returned and what comes through the ring.
+    pub(super) fn join(&self) -> Result<Joined, ClientError> {
+        let state = self.state();
+        let Some(recent) = &state.recent else { return Err(closed()) };
+        Ok(Joined { recent: recent.subscribe(), cursor: state.cursor(), draft: state.draft.clone() })
+    }
+
+    /// Where the session stands now.
+    pub(super) fn view(&self) -> View {
+        let state = self.state();
+        let run = state.draft.run_id.as_ref().map(|run_id| RunInProgress {
+            run_id: Some(run_id.clone()),
+            text: state.draft.text.clone(),
+            thinking: state.draft.thinking.clone(),
+            tools: state.draft.tools.clone(),
+        });
+        View { cursor: state.cursor(), folded: state.folded.clone(), run, spent: state.spent }
+    }
+
+    /// What the session has spent.
+    pub(super) fn spent(&self) -> CostReport {
+        self.state().spent
+    }
+
+    /// Its title, where it was given one.
+    pub(super) fn title(&self) -> Option<String> {
+        self.state().title.clone()
+    }
+
+    /// The number of the last durable event.
+    pub(super) fn seq(&self) -> u64 {
+        self.state().folded.seq
+    }
+
+    /// Reads the durable events after `seq`, off the async threads.
+    pub(super) async fn past(&self, seq: u64) -> Result<Vec<Arc<Event>>, ClientError> {
+        if let Some(memory) = &self.state().memory {
+            return Ok(memory.iter().filter(|event| event.seq > seq).cloned().collect());
+        }
+        let past = Arc::clone(&self.shared.past);
+        tokio::task::spawn_blocking(move || past(seq)).await.map_err(ClientError::failed)?
+    }
+
+    /// Ends all subscriptions once they have shown what was published.
+    pub(super) fn close(&self) {
+        self.state().recent = None;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The error of everything that comes after the end.
+pub(super) fn closed() -> ClientError {
+    ClientError::gone("the session is closed")
+}
+
+impl State {
+    fn cursor(&self) -> Cursor {
+        Cursor {
+            seq: self.folded.seq,
+            text_bytes: self.draft.text.len() as u64,
+            thinking_bytes: self.draft.thinking.len() as u64,
+        }
+    }
+
+    fn apply(&mut self, event: &Event) {
+        self.folded.apply(event);
+        match &event.kind {
+            AgentEvent::Run(RunEvent::Start { .. }) => {
+                self.draft = Draft { run_id: event.run_id.clone(), ..Draft::default() };
+            }
+            AgentEvent::Run(RunEvent::End { .. }) => self.draft = Draft::default(),
+            AgentEvent::Message(event_of_message) => self.draft.message(event.seq, event_of_message),
+            AgentEvent::Tool(ToolEvent::Start { call_id, name, .. }) => {
+                self.draft.tools.push((call_id.clone(), name.clone()));
+            }
+            AgentEvent::Tool(ToolEvent::End { call_id, .. }) => {
+                self.draft.tools.retain(|(running, _)| running != call_id);
+            }
+            AgentEvent::Model(ModelEvent::End { usage, cost, .. })
+            | AgentEvent::Context(ContextEvent::CompactionEnd { usage, cost, .. }) => self.spend(usage, *cost),
+            AgentEvent::Session(SessionEvent::Title { title }) => self.title = Some(title.clone()),
+            _ => {}
+        }
+    }
+
+    fn spend(&mut self, usage: &Usage, cost: Option<MicroUsd>) {
+        self.spent.tokens = self.spent.tokens.saturating_add(usage.total());
+        self.spent.cost = MicroUsd(self.spent.cost.0.saturating_add(cost.unwrap_or_default().0));
+        self.spent.has_unknown |= cost.is_none() && usage.total() > 0;
+    }
+}
+
+impl Draft {
+    fn message(&mut self, seq: u64, event: &MessageEvent) {
+        match event {
+            MessageEvent::Start { message } if message.as_assistant().is_some() => {
+                self.started = Some(seq);
+                self.text.clear();
+                self.thinking.clear();
+            }
+            MessageEvent::End { message } if message.as_assistant().is_some() => {
+                self.started = None;
+                self.text.clear();
+                self.thinking.clear();
+            }
+            MessageEvent::TextDelta { delta } => self.text.push_str(delta),
+            MessageEvent::ThinkingDelta { delta } => self.thinking.push_str(delta),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Queries: what a session answers about itself. They read, and never wait for a run.
+
+use rheon_agent::TokenCounter;
+use rheon_types::ClientError;
+use rheon_types::protocol::{
+    Checkpoint, ContextReport, ContextSection, ModelFacts, Query, Reply, RuleLine, SessionFacts, Snapshot,
+};
+
+use super::hub::View;
+use super::open::OpenSession;
+use super::slash;
+use super::tool_tokens::tool_tokens;
+
+/// Answers a query.
+pub(super) async fn answer(session: &OpenSession, query: Query) -> Result<Reply, ClientError> {
+    match query {
+        Query::Snapshot { messages_max } => {
+            let snapshot = Box::new(snapshot(session, messages_max).await);
+            Ok(Reply::Snapshot { snapshot })
+        }
+        Query::Facts => Ok(Reply::Facts { facts: Box::new(facts(session).await) }),
+        Query::Context => Ok(Reply::Context { report: context(session).await }),
+        Query::Cost => Ok(Reply::Cost { report: session.hub.spent() }),
+        Query::Commands => Ok(Reply::Commands { commands: slash::commands(session) }),
+        Query::Rules => Ok(Reply::Rules { rules: rules(session) }),
+        Query::Checkpoints => Ok(Reply::Checkpoints { checkpoints: checkpoints(session).await? }),
+        _ => Err(ClientError::invalid("this version does not know the query")),
+    }
+}
+
+async fn snapshot(session: &OpenSession, messages_max: Option<u32>) -> Snapshot {
+    let facts = facts(session).await;
+    let View { cursor, folded, run, spent } = session.hub.view();
+    let mut messages = folded.messages();
+    let messages_total = messages.len() as u64;
+    if let Some(most) = messages_max.and_then(|most| usize::try_from(most).ok()) {
+        messages = messages.split_off(messages.len().saturating_sub(most));
+    }
+    Snapshot {
+        cursor,
+        facts,
+        messages,
+        messages_total,
+        run,
+        approvals: folded.questions(),
+        tasks: folded.tasks.clone(),
+        plan: folded.plan.clone(),
+        cost: spent,
+    }
+}
+
+/// What the session is.
+pub(super) async fn facts(session: &OpenSession) -> SessionFacts {
+    let answering = session.answering.lock().await;
+    let info = &answering.model.info;
+    SessionFacts {
+        session_id: session.hub.session_id().clone(),
+        opened_at: session.opened_at,
+        working_directory: session.working_folder.clone(),
+        title: session.hub.title(),
+        is_saved: session.kept.is_kept(),
+        model: ModelFacts {
+            name: answering.chosen.name.clone(),
+            context_window: info.context_tokens,
+            output_tokens_max: info.output_tokens_max.into(),
+            key_source: answering.key_source(),
+        },
+        thinking: session.agent.thinking(),
+        mode: session.toolkit.gate().mode(),
+        tools: session.toolkit.tools().iter().map(|tool| tool.name().to_owned()).collect(),
+        skills: session.loaded.skills.for_model().map(|skill| skill.name.clone()).collect(),
+    }
+}
+
+/// What takes how much of the model's window.
+async fn context(session: &OpenSession) -> ContextReport {
+    let answering = session.answering.lock().await;
+    let counter = TokenCounter::for_model(&answering.model.model);
+    let tools = tool_tokens(counter, &session.toolkit.tools());
+    let messages = session.agent.messages();
+    let messages =
+        messages.iter().filter_map(|message| message.as_llm()).map(|message| counter.message(message));
+    let window = answering.model.info.context_tokens;
+    let report = session.loaded.assembled.report(tools, messages.sum(), window);
+    let sections = report.sections.iter();
+    ContextReport {
+        sections: sections
+            .map(|section| ContextSection { name: section.name.to_string(), tokens: section.tokens })
+            .collect(),
+        tools: report.tools,
+        messages: report.messages,
+        window: report.window,
+        text: report.to_string(),
+    }
+}
+
+fn rules(session: &OpenSession) -> Vec<RuleLine> {
+    let line = |rule: rheon_policy::ListedRule| RuleLine {
+        list: rule.list,
+        rule: rule.rule,
+        source: rule.source,
+    };
+    session.toolkit.gate().rules().into_iter().map(line).collect()
+}
+
+async fn checkpoints(session: &OpenSession) -> Result<Vec<Checkpoint>, ClientError> {
+    let points = session.keeper.points_of(&session.kept).await.map_err(ClientError::failed)?;
+    let checkpoint = |point: crate::keeping::Point| Checkpoint {
+        seq: point.seq,
+        at: point.at,
+        text: point.text,
+        has_files: point.files != crate::keeping::PointFiles::Lost,
+    };
+    Ok(points.into_iter().map(checkpoint).collect())
+}
+

@@ -1,0 +1,130 @@
+//! `Connection`: a session as every interface here reaches it: a client, and questions to it.
+
+use std::sync::Arc;
+
+use rheon_types::event::NoticeLevel;
+use rheon_types::protocol::{
+    Ack, CloseReason, ConfigFacts, ContextReport, CostReport, HostQuery, HostReply, OpenRequest, Query,
+    Reply, SessionFacts, SessionLine, SessionScope, SlashCommand, Snapshot,
+};
+use rheon_types::{
+    AgentEvent, Client, ClientError, Command, Event, EventStream, Host, SessionEvent, Subscription,
+};
+
+use crate::failure::Failure;
+use crate::output::remark;
+
+/// A session that is open.
+#[derive(Clone)]
+pub(crate) struct Connection {
+    client: Arc<dyn Client>,
+}
+
+impl Connection {
+    /// Opens a session.
+    pub(crate) async fn open(host: &dyn Host, request: OpenRequest) -> Result<Self, Failure> {
+        Ok(Self { client: host.open(request).await.map_err(failure)? })
+    }
+
+    pub(crate) async fn send(&self, command: Command) -> Result<Ack, ClientError> {
+        self.client.send(command).await
+    }
+
+    /// The events of the session.
+    pub(crate) fn events(&self, subscription: Subscription) -> EventStream {
+        self.client.events(subscription)
+    }
+
+    /// What the session is.
+    pub(crate) async fn facts(&self) -> Result<SessionFacts, ClientError> {
+        match self.client.query(Query::Facts).await? {
+            Reply::Facts { facts } => Ok(*facts),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// Where the session stands, with its newest messages.
+    pub(crate) async fn snapshot(&self, messages_max: u32) -> Result<Snapshot, ClientError> {
+        match self.client.query(Query::Snapshot { messages_max: Some(messages_max) }).await? {
+            Reply::Snapshot { snapshot } => Ok(*snapshot),
+            _ => Err(unexpected()),
+        }
+    }
+
+    pub(crate) async fn context(&self) -> Result<ContextReport, ClientError> {
+        match self.client.query(Query::Context).await? {
+            Reply::Context { report } => Ok(report),
+            _ => Err(unexpected()),
+        }
+    }
+
+    pub(crate) async fn cost(&self) -> Result<CostReport, ClientError> {
+        match self.client.query(Query::Cost).await? {
+            Reply::Cost { report } => Ok(report),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// The slash commands that the session takes.
+    pub(crate) async fn commands(&self) -> Result<Vec<SlashCommand>, ClientError> {
+        match self.client.query(Query::Commands).await? {
+            Reply::Commands { commands } => Ok(commands),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// What the user said, by the numbers of its events.
+    pub(crate) async fn prompts(&self) -> Result<Vec<u64>, ClientError> {
+        match self.client.query(Query::Checkpoints).await? {
+            Reply::Checkpoints { checkpoints } => Ok(checkpoints.iter().map(|one| one.seq).collect()),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// Ends the session in order.
+    pub(crate) async fn close(&self, reason: CloseReason) -> Result<(), Failure> {
+        match self.client.send(Command::Close { reason }).await {
+            Ok(_) | Err(ClientError::Gone { .. }) => Ok(()),
+            Err(error) => Err(Failure::error(error)),
+        }
+    }
+}
+
+/// The sessions of the working directory, newest first.
+pub(crate) async fn sessions(host: &dyn Host, limit: u32) -> Result<Vec<SessionLine>, ClientError> {
+    match host.query(HostQuery::Sessions { scope: SessionScope::Project, limit }).await? {
+        HostReply::Sessions { sessions } => Ok(sessions),
+        _ => Err(unexpected()),
+    }
+}
+
+/// What is configured.
+pub(crate) async fn config(host: &dyn Host) -> Result<ConfigFacts, Failure> {
+    match host.query(HostQuery::Config).await.map_err(failure)? {
+        HostReply::Config { config } => Ok(config),
+        _ => Err(failure(unexpected())),
+    }
+}
+
+/// Tells on standard error what the user should know, if the event says so.
+pub(crate) fn tell_notice(event: &Event) {
+    if let AgentEvent::Session(SessionEvent::Notice { notice }) = &event.kind {
+        let word = match notice.level {
+            NoticeLevel::Info | NoticeLevel::Warning => "note",
+            NoticeLevel::Error => "error",
+        };
+        remark(&format!("{word}: {}", notice.message));
+    }
+}
+
+/// What cannot be opened because of what was typed or configured is wrong usage.
+pub(crate) fn failure(error: ClientError) -> Failure {
+    match error {
+        ClientError::Invalid { .. } => Failure::usage(error),
+        _ => Failure::error(error),
+    }
+}
+
+fn unexpected() -> ClientError {
+    ClientError::failed("the session answered something else than it was asked")
+}
