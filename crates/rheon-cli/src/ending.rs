@@ -2,13 +2,13 @@
 
 use rheon_app::config::LimitSettings;
 use rheon_app::stream_json::is_refusal;
+use rheon_render::is_spent;
 use rheon_types::event::{Ledger, Meter};
 use rheon_types::{
     AgentEvent, Event, LimitKind, ProviderError, ProviderErrorKind, RunEnd, RunFailure, SessionId,
 };
 
 use crate::exit::Exit;
-use crate::render::is_spent;
 
 /// Follows a run for what its exit code has to say.
 #[derive(Debug, Default)]

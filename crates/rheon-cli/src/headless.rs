@@ -3,6 +3,7 @@
 use rheon_app::config::InterfaceSettings;
 use rheon_app::session::{OpenSession, Opening, SessionEndReason, session_facts};
 use rheon_app::stream_json::{Projector, Shown};
+use rheon_render::Detail;
 use rheon_types::{AgentEvent, Client as _, Command, Content, MicroUsd};
 use tokio_util::sync::CancellationToken;
 
@@ -12,7 +13,6 @@ use crate::failure::Failure;
 use crate::flags::{OutputFlags, OutputFormat};
 use crate::opening::open;
 use crate::output::{Output, Reader, complain};
-use crate::render::Detail;
 use crate::show::{Look, Show};
 use crate::signals::Signals;
 use crate::terminal::{self, Audience};

@@ -16,7 +16,6 @@ mod opening;
 mod output;
 mod prompt;
 mod raw_mode;
-mod render;
 mod repl;
 mod report;
 mod runtime;

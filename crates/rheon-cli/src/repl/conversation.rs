@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _};
 use rheon_app::config::LimitSettings;
 use rheon_app::observe::Observing;
 use rheon_app::session::{OpenSession, Opening, SessionEndReason};
+use rheon_render::Detail;
 use rheon_types::{Author, Content, Message};
 use tokio_util::sync::CancellationToken;
 
@@ -16,7 +17,6 @@ use crate::failure::Failure;
 use crate::flags::OutputFlags;
 use crate::opening::open;
 use crate::output::{Output, complain, murmur};
-use crate::render::Detail;
 use crate::show::{Look, Show};
 use crate::signals::Interrupts;
 use crate::terminal::{self, Audience};

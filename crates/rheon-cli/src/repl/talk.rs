@@ -6,6 +6,7 @@ use rheon_app::config::LimitSettings;
 use rheon_app::keeping::Scope;
 use rheon_app::policy::mode_name;
 use rheon_app::session::OpenSession;
+use rheon_render::one_line;
 use rheon_text::nearest;
 use rheon_types::event::ApprovalRequest;
 use rheon_types::{AgentEvent, Client as _, Command, Content, Event, RunEnd};
@@ -20,7 +21,6 @@ use crate::ending::Ending;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::murmur;
-use crate::render::one_line;
 use crate::show::Show;
 use crate::signals::Interrupts;
 
