@@ -1,6 +1,7 @@
 //! `Ending`: what became of a run, and with which exit code the program says so.
 
 use rheon_app::stream_json::is_refusal;
+use rheon_render::is_spent;
 use rheon_types::event::{Ledger, Meter};
 use rheon_types::protocol::ConfigFacts;
 use rheon_types::{
@@ -9,7 +10,6 @@ use rheon_types::{
 };
 
 use crate::exit::Exit;
-use crate::render::is_spent;
 
 /// Follows a run for what its exit code has to say.
 #[derive(Debug, Default)]

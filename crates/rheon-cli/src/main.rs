@@ -17,7 +17,6 @@ mod json;
 mod output;
 mod prompt;
 mod raw_mode;
-mod render;
 mod repl;
 mod runtime;
 mod schema;

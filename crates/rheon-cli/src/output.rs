@@ -2,12 +2,12 @@
 
 use std::io::{self, ErrorKind, Write};
 
+use rheon_render::{Rendered, Stream};
 use rheon_text::inert;
 use tokio_util::sync::CancellationToken;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::{Rendered, Stream};
 
 /// Standard output. The first write that fails cancels what is being shown; nothing is written after it.
 pub(crate) struct Output {

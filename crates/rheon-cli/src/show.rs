@@ -5,11 +5,11 @@ use std::io;
 use std::time::Duration;
 
 use rheon_app::stream_json::Projector;
+use rheon_render::{FRAME_MS, Rendered, Screen};
 use rheon_types::{AgentEvent, Event, RunEvent, Timestamp};
 use tokio::time::Instant;
 
 use crate::output::{Output, Reader};
-use crate::render::{FRAME_MS, Rendered, Screen};
 
 /// How events are shown.
 #[allow(clippy::large_enum_variant, reason = "there is one per program")]

@@ -5,10 +5,9 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
 use rheon_app::config::{Colour, InterfaceSettings};
+use rheon_render::{Announcements, Announcer, Detail, Herald, Layout, Renderer, Screen, Spinner, Style};
 use rheon_types::MicroUsd;
 use terminal_size::{Height, Width, terminal_size_of};
-
-use crate::render::{Announcements, Announcer, Detail, Herald, Layout, Renderer, Screen, Spinner, Style};
 
 /// How wide lines may be where there is no terminal.
 const COLUMNS_WITHOUT_TERMINAL: usize = 100;

@@ -152,7 +152,7 @@
 //! | stop runs that take too long or cost too much | [`guide::limits`] |
 //! | keep sessions on disk and go on with them | [`guide::sessions`] |
 //! | hold the conversation yourself and call the loop as a function | [`guide::own_state`] |
-//! | see all of it at work, offline | `cargo run -p rheon --example observe` (also `tool`, `derive_tool`, `steer`; `ask` needs a key) |
+//! | see all of it at work, offline | `cargo run -p rheon --example observe` (also `tool`, `derive_tool`, `steer`, `recorder`; `ask` needs a key) |
 
 mod derived;
 pub mod guide;

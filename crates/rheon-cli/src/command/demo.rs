@@ -6,14 +6,15 @@ use std::sync::Arc;
 use rheon_app::config::InterfaceSettings;
 use rheon_app::session::Tell;
 use rheon_app::{DemoError, DemoOptions, DemoReport, Leaves, demo};
+use rheon_render::Detail;
 use tokio_util::sync::CancellationToken;
 
 use super::setup::surroundings;
+use crate::connection::tell_notice;
 use crate::ending::Ending;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, Reader, complain, remark};
-use crate::render::Detail;
 use crate::runtime::block_on;
 use crate::show::{Look, Show};
 use crate::signals::Signals;

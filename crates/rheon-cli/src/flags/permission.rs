@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use rheon_types::event::PermissionMode;
 
 use crate::ground::Ground;
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::bytes::{is_value, is_word, run};
 use super::names::{is_password_name, is_secret_name};
 use super::shapes::{begins_like_secret, shaped};
+use super::strictness::Strictness;
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,15 +14,6 @@ pub struct Found {
     pub range: Range<usize>,
     /// What it is.
     pub kind: &'static str,
-}
-
-/// How much doubt a secret may leave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Strictness {
-    /// For text with code in it, where a word that is hidden without need is missed.
-    Balanced,
-    /// For messages of services, which quote keys, whole or shortened: what may be a secret is one.
-    Strict,
 }
 
 /// No name is longer; a longer word is not looked up.

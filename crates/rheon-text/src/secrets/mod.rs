@@ -5,12 +5,14 @@ mod canary;
 mod find;
 mod names;
 mod shapes;
+mod strictness;
 
 use std::borrow::Cow;
 
 pub use canary::canaries;
-pub use find::{Found, Strictness, find, is_secret_text, is_secret_value};
+pub use find::{Found, find, is_secret_text, is_secret_value};
 pub use names::{is_secret_name, is_secret_variable};
+pub use strictness::Strictness;
 
 /// What stands where a secret stood that only its name or place gave away.
 pub const MARK: &str = "[redacted]";

@@ -1,7 +1,7 @@
 //! The one table of keys that tell themselves by their beginning.
 
-use super::Strictness;
 use super::bytes::{is_key, is_long, is_word, run};
+use super::strictness::Strictness;
 
 /// A key that tells itself by its beginning.
 pub(super) struct Shape {

@@ -195,3 +195,17 @@ fn permissions() {
     "#]],
     );
 }
+
+#[test]
+fn recorder() {
+    check(
+        "recorder",
+        &expect![[r#"
+            session naming: 4 runs, 400 tokens in, 40 out
+              prompt, Completed: Call it Flow.
+                rerun, Completed: Call it Stream.
+                  branch, Completed: Call it River.
+              prompt, Completed: River is short and easy to spell.
+        "#]],
+    );
+}

@@ -62,16 +62,16 @@ eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJhIn0.c2lnbmF0dXJl!";
 
 #[test]
 fn a_private_key_is_taken_out_whether_its_lines_are_real_or_escaped() {
-    expect!["key: [redacted]-----END PRIVATE KEY-----"]
+    expect!["key: [redacted]"]
         .assert_eq(&redact(&[], "key: -----BEGIN PRIVATE KEY-----\nMIIE\nabc=\n-----END PRIVATE KEY-----"));
-    expect!["[redacted]-----END RSA PRIVATE KEY-----"]
+    expect!["[redacted]"]
         .assert_eq(&redact(&[], "-----BEGIN RSA PRIVATE KEY-----\\nMIIE\\n-----END RSA PRIVATE KEY-----"));
 }
 
 #[test]
 fn ordinary_text_stays_and_is_not_copied() {
     let text = "bearer authentication failed: the token: missing, key = value, disk-space, task-list-of-many-things, \
-                AKIAIOSFODNN7EXAMPLE, monkey=12345678, eyJ, sk-short, naïve 日本語";
+                AKIAlowercase1234567, monkey=12345678, eyJ, sk-short, naïve 日本語";
     let redactor = Redactor::new([SecretString::from("a-known-secret")]);
     assert!(matches!(redactor.redact(text), Cow::Borrowed(same) if same == text));
 }

@@ -16,7 +16,7 @@ const TITLE_RESTORE: &str = "\x1b[23;2t";
 
 /// How a terminal is told to notify.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Herald {
+pub enum Herald {
     /// `OSC 9`: iTerm2, kitty, WezTerm, Ghostty.
     Osc9,
     /// `OSC 777`: rxvt, foot.
@@ -27,7 +27,7 @@ pub(crate) enum Herald {
 
 impl Herald {
     /// The herald of a terminal that calls itself so.
-    pub(crate) fn of(term: &str, program: &str) -> Self {
+    pub fn of(term: &str, program: &str) -> Self {
         const OSC_9: [&str; 4] = ["iTerm.app", "WezTerm", "ghostty", "kitty"];
         match (term, program) {
             // A multiplexer keeps what it does not know from the terminal around it.
@@ -49,23 +49,25 @@ impl Herald {
 
 /// What is announced, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Announcements {
+pub struct Announcements {
     /// Whether the title says what goes on.
-    pub(crate) title: bool,
+    pub title: bool,
     /// From which length on the end of a run is announced; never if absent.
-    pub(crate) notify_after: Option<Duration>,
-    pub(crate) herald: Herald,
+    pub notify_after: Option<Duration>,
+    /// How the terminal is told to notify.
+    pub herald: Herald,
 }
 
 /// Turns events into what a terminal obeys. Only for terminals.
-pub(crate) struct Announcer {
+pub struct Announcer {
     wanted: Announcements,
     begun: Option<Timestamp>,
     is_titled: bool,
 }
 
 impl Announcer {
-    pub(crate) fn new(wanted: Announcements) -> Self {
+    /// Announces what is wanted.
+    pub fn new(wanted: Announcements) -> Self {
         Self { wanted, begun: None, is_titled: false }
     }
 

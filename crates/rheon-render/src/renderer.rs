@@ -25,7 +25,7 @@ use super::words::{about, fit, one_line, width};
 
 /// What goes where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Layout {
+pub enum Layout {
     /// All to standard output, for a person who watches; prompts are shown too.
     Together(Style),
     /// All to standard output, for a person who typed the prompts there.
@@ -44,7 +44,7 @@ pub(crate) enum Layout {
 ///
 /// The calls of a turn are shown in the order in which the model made them, each with its result right below it; so a call
 /// that is done early is shown once those before it are done.
-pub(crate) struct Renderer {
+pub struct Renderer {
     layout: Layout,
     detail: Detail,
     /// For the answer, and for all else if there is no other.
@@ -61,7 +61,8 @@ pub(crate) struct Renderer {
 }
 
 impl Renderer {
-    pub(crate) fn new(layout: Layout) -> Self {
+    /// A renderer for this layout, with normal detail and no budget.
+    pub fn new(layout: Layout) -> Self {
         let (page, side) = match layout {
             Layout::Together(style) | Layout::Conversation(style) => {
                 (Page::new(style, Route::All(Stream::Out)), None)
@@ -86,13 +87,13 @@ impl Renderer {
     }
 
     /// Tells more, or less.
-    pub(crate) fn with_detail(mut self, detail: Detail) -> Self {
+    pub fn with_detail(mut self, detail: Detail) -> Self {
         self.detail = detail;
         self
     }
 
     /// Tells at the end of a run what is left of the money that all runs may cost.
-    pub(crate) fn with_budget(mut self, budget: MicroUsd) -> Self {
+    pub fn with_budget(mut self, budget: MicroUsd) -> Self {
         self.summary.set_budget(budget);
         self
     }
@@ -103,7 +104,7 @@ impl Renderer {
     }
 
     /// What `event` adds.
-    pub(crate) fn event(&mut self, event: &Event) -> Rendered {
+    pub fn event(&mut self, event: &Event) -> Rendered {
         self.summary.begin(event.at);
         match &event.kind {
             AgentEvent::Run(RunEvent::Start { settings, .. }) => {
@@ -134,7 +135,7 @@ impl Renderer {
     }
 
     /// A line that is no event: what the program itself has to say.
-    pub(crate) fn remark(&mut self, text: &str) -> Rendered {
+    pub fn remark(&mut self, text: &str) -> Rendered {
         self.end_text();
         let page = self.side_page();
         page.end_line();
@@ -148,7 +149,7 @@ impl Renderer {
     }
 
     /// Shows what was held back, where events end in the middle of a message.
-    pub(crate) fn finish(&mut self) -> Rendered {
+    pub fn finish(&mut self) -> Rendered {
         self.end_text();
         self.page.end_line();
         self.take()

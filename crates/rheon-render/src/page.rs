@@ -7,20 +7,20 @@ use rheon_text::inert;
 
 /// How to write to a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Style {
+pub struct Style {
     /// Whether colours are wanted.
-    pub(crate) colours: bool,
+    pub colours: bool,
     /// How wide the lines may be that are made to fit.
-    pub(crate) columns: usize,
+    pub columns: usize,
     /// Whether it is a terminal, where running text is made to fit too. A file or another program gets it as it is.
-    pub(crate) wraps: bool,
+    pub wraps: bool,
     /// Whether Markdown is shown formatted; needs colours.
-    pub(crate) formats: bool,
+    pub formats: bool,
 }
 
 impl Style {
     /// Whether things may move: spinner, title, notification.
-    pub(crate) fn moves(self) -> bool {
+    pub fn moves(self) -> bool {
         self.colours && self.wraps
     }
 }

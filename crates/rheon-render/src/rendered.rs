@@ -2,7 +2,7 @@
 
 /// A stream of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stream {
+pub enum Stream {
     /// Standard output.
     Out,
     /// Standard error.
@@ -11,7 +11,7 @@ pub(crate) enum Stream {
 
 /// Text in the order in which it is to be written: on a terminal both streams are one screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Rendered {
+pub struct Rendered {
     pieces: Vec<(Stream, String)>,
 }
 
@@ -31,12 +31,12 @@ impl Rendered {
     }
 
     /// Whether there is nothing to write.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
 
     /// The pieces, in order.
-    pub(crate) fn pieces(&self) -> impl Iterator<Item = (Stream, &str)> {
+    pub fn pieces(&self) -> impl Iterator<Item = (Stream, &str)> {
         self.pieces.iter().map(|(stream, text)| (*stream, text.as_str()))
     }
 

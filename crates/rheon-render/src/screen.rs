@@ -9,7 +9,7 @@ use super::renderer::Renderer;
 use super::spinner::{CLEAR, Spinner};
 
 /// A renderer with what moves around it.
-pub(crate) struct Screen {
+pub struct Screen {
     renderer: Renderer,
     spinner: Option<Spinner>,
     announcer: Option<Announcer>,
@@ -18,24 +18,24 @@ pub(crate) struct Screen {
 
 impl Screen {
     /// A screen of text alone.
-    pub(crate) fn new(renderer: Renderer) -> Self {
+    pub fn new(renderer: Renderer) -> Self {
         Self { renderer, spinner: None, announcer: None, is_drawn: false }
     }
 
     /// With a spinner on standard error.
-    pub(crate) fn with_spinner(mut self, spinner: Spinner) -> Self {
+    pub fn with_spinner(mut self, spinner: Spinner) -> Self {
         self.spinner = Some(spinner);
         self
     }
 
     /// With title and notification, on standard error.
-    pub(crate) fn with_announcer(mut self, announcer: Announcer) -> Self {
+    pub fn with_announcer(mut self, announcer: Announcer) -> Self {
         self.announcer = Some(announcer);
         self
     }
 
     /// What `event` adds. The spinner makes room for text.
-    pub(crate) fn event(&mut self, event: &Event) -> Rendered {
+    pub fn event(&mut self, event: &Event) -> Rendered {
         if let Some(spinner) = &mut self.spinner {
             spinner.observe(event);
         }
@@ -48,20 +48,20 @@ impl Screen {
     }
 
     /// A line that is no event: what the program itself has to say.
-    pub(crate) fn remark(&mut self, text: &str) -> Rendered {
+    pub fn remark(&mut self, text: &str) -> Rendered {
         let text = self.renderer.remark(text);
         self.over(&text)
     }
 
     /// The user types this while something is waited for.
-    pub(crate) fn draft(&mut self, draft: &str) {
+    pub fn draft(&mut self, draft: &str) {
         if let Some(spinner) = &mut self.spinner {
             spinner.set_draft(draft);
         }
     }
 
     /// The time is `now`: the spinner moves, if there is one and the line is free.
-    pub(crate) fn tick(&mut self, now: Timestamp) -> Rendered {
+    pub fn tick(&mut self, now: Timestamp) -> Rendered {
         let mut rendered = Rendered::default();
         let frame = self.spinner.as_ref().and_then(|spinner| spinner.frame(now));
         match frame.filter(|_| self.renderer.is_at_line_start()) {
@@ -75,7 +75,7 @@ impl Screen {
     }
 
     /// Nothing moves from now on, and the terminal has its old title.
-    pub(crate) fn close(&mut self) -> Rendered {
+    pub fn close(&mut self) -> Rendered {
         let text = self.renderer.finish();
         let mut rendered = self.over(&text);
         self.clear(&mut rendered);

@@ -11,7 +11,7 @@ use super::words::one_line;
 
 /// How much is told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Detail {
+pub enum Detail {
     /// What a person wants to know.
     #[default]
     Normal,
@@ -112,7 +112,7 @@ fn window(event: &AgentEvent) -> Option<Notice> {
 }
 
 /// Whether nothing of a budget is left; what is left may still be too little for another call.
-pub(crate) fn is_spent(ledger: &Ledger) -> bool {
+pub fn is_spent(ledger: &Ledger) -> bool {
     let meters = [&ledger.micro_usd, &ledger.tokens, &ledger.wall_ms];
     meters.iter().any(|meter| meter.cap.is_some_and(|cap| meter.spent >= cap))
 }

@@ -58,7 +58,7 @@ fn argument(value: &Value) -> String {
 }
 
 /// The first line of `text` that says something, and how many follow it.
-pub(crate) fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = clip(lines.next().unwrap_or("(empty)"), LINE_CHARS_MAX);
     let first = inert(&first).replace('\t', " ");

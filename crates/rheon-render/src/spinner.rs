@@ -9,7 +9,7 @@ use rheon_types::{
 use super::words::{about, fit, one_line};
 
 /// How often it moves.
-pub(crate) const FRAME_MS: u64 = 100;
+pub const FRAME_MS: u64 = 100;
 
 /// Goes to the beginning of the line and empties it.
 pub(super) const CLEAR: &str = "\r\x1b[K";
@@ -17,7 +17,7 @@ pub(super) const CLEAR: &str = "\r\x1b[K";
 const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 /// What is waited for, since when, and what it used so far.
-pub(crate) struct Spinner {
+pub struct Spinner {
     columns: usize,
     /// The model, or what else there is one of.
     waits: Option<Wait>,
@@ -39,7 +39,8 @@ struct Wait {
 }
 
 impl Spinner {
-    pub(crate) fn new(columns: usize) -> Self {
+    /// A spinner for lines of at most `columns`.
+    pub fn new(columns: usize) -> Self {
         Self {
             columns,
             waits: None,

@@ -1,0 +1,1 @@
+//! What a subscriber sees, whatever it missed.
