@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rheon_app::session::OpenError;
 use rheon_types::event::NoticeLevel;
 use rheon_types::protocol::{
     Ack, CloseReason, ConfigFacts, ContextReport, CostReport, HostQuery, HostReply, OpenRequest, Query,
@@ -123,6 +124,11 @@ pub(crate) fn failure(error: ClientError) -> Failure {
         ClientError::Invalid { .. } => Failure::usage(error),
         _ => Failure::error(error),
     }
+}
+
+/// The same for what is tried without a session.
+pub(crate) fn open_failure(error: OpenError) -> Failure {
+    failure(error.into())
 }
 
 fn unexpected() -> ClientError {

@@ -10,7 +10,7 @@ use super::setup::{config, surroundings};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::as_json;
-use crate::opening::failure;
+use crate::connection::open_failure;
 use crate::output::{print, remark};
 use crate::runtime::block_on;
 
@@ -40,7 +40,7 @@ impl Context {
         }
         let tell: Tell = Arc::new(|notice| remark(&format!("note: {}", notice.message)));
         let preview = block_on(async {
-            Preview::load(&surroundings, &config, self.prompt.as_deref(), &tell).await.map_err(failure)
+            Preview::load(&surroundings, &config, self.prompt.as_deref(), &tell).await.map_err(open_failure)
         })?;
         if self.json {
             return print(&as_json(&self.json_of(&preview))?);

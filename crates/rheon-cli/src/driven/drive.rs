@@ -172,7 +172,10 @@ impl Driven {
             tokio::select! {
                 biased;
                 Some(line) = self.answers.recv() => self.output.write(&(line + "\n")),
-                Some(event) = self.events.next() => self.show(&event.map_err(failure)?).await?,
+                Some(event) = self.events.next() => {
+                    let event = event.map_err(failure)?;
+                    self.show(&event).await?;
+                }
                 () = cancel.cancelled(), if !is_cancelled => {
                     is_cancelled = true;
                     is_over = true;

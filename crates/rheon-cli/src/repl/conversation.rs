@@ -42,7 +42,7 @@ pub(crate) async fn converse(
     let mut lines = lines(flags, &opened.session).await?;
     let (mut first, mut model, mut is_greeted) = (first, None, false);
     loop {
-        let Opened { session, show, events, .. } = &mut opened;
+        let Opened { session, show, events, facts } = &mut opened;
         let mut talk = Talk {
             lines: &mut lines,
             interrupts: &mut interrupts,
@@ -53,7 +53,7 @@ pub(crate) async fn converse(
             limits: &desk.limits,
         };
         if !std::mem::replace(&mut is_greeted, true) {
-            talk.greet(&opened.facts);
+            talk.greet(facts);
         }
         let stopped = talk.go_on(first.take()).await?;
         lines.rest();

@@ -11,7 +11,7 @@ use crate::command::setup::{config, surroundings};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::as_json;
-use crate::opening::failure;
+use crate::connection::open_failure;
 use crate::output::{print, remark};
 use crate::runtime::block_on;
 
@@ -45,7 +45,7 @@ impl Explain {
         }
         let tell: Tell = Arc::new(|notice| remark(&format!("note: {}", notice.message)));
         let explanation =
-            block_on(async { explain(&surroundings, &config, &call, &tell).await.map_err(failure) })?;
+            block_on(async { explain(&surroundings, &config, &call, &tell).await.map_err(open_failure) })?;
         if self.json {
             return print(&as_json(&json_of(&explanation))?);
         }
