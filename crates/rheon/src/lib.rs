@@ -79,7 +79,7 @@
 //! let last = tokio::spawn(async move {
 //!     let mut last = None;
 //!     while let Ok(e) = rx2.recv().await {
-//!         last = Some(e.kind.name());
+//!         last = Some(e.kind.name().to_owned());
 //!     }
 //!     last
 //! });
@@ -87,7 +87,7 @@
 //! agent.run("Count.").await?;
 //! drop(agent); // Ends both subscriptions.
 //! assert_eq!(text.await?, "One two three.");
-//! assert_eq!(last.await?, Some("agent.end"));
+//! assert_eq!(last.await?.as_deref(), Some("agent.end"));
 //!
 //! // With room for 4 events, one who reads nothing until the run is over has missed the rest.
 //! # let model = ScriptedProvider::new(Scenario::new().turn("One two three."));

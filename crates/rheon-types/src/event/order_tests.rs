@@ -13,11 +13,45 @@ fn tool_start(call_id: &str, name: ToolName) -> AgentEvent {
     AgentEvent::Tool(ToolEvent::Start { call_id: call_id.into(), name, args, effect })
 }
 
+/// A word about messages and tools.
+fn message_or_tool(name: &str, argument: &str) -> AgentEvent {
+    let calls: Vec<&str> = argument.split(',').filter(|id| !id.is_empty()).collect();
+    let name_of_tool = ToolName::from("t");
+    match name {
+        "user" => AgentEvent::Message(MessageEvent::Start { message: user("hi") }),
+        "/user" => AgentEvent::Message(MessageEvent::End { message: user("hi") }),
+        "answer" => AgentEvent::Message(MessageEvent::Start { message: answer(&[], StopReason::Stop) }),
+        "/answer" => AgentEvent::Message(MessageEvent::End { message: answer(&calls, StopReason::Stop) }),
+        "/failed" => AgentEvent::Message(MessageEvent::End { message: answer(&calls, StopReason::Error) }),
+        "result" => AgentEvent::Message(MessageEvent::Start { message: result(argument) }),
+        "/result" => AgentEvent::Message(MessageEvent::End { message: result(argument) }),
+        "delta" => AgentEvent::Message(MessageEvent::TextDelta { delta: "x".into() }),
+        "tool" => tool_start(argument, name_of_tool),
+        "progress" => AgentEvent::Tool(ToolEvent::Progress {
+            call_id: argument.into(),
+            name: name_of_tool,
+            text: String::new(),
+        }),
+        "/tool" => AgentEvent::Tool(ToolEvent::End {
+            call_id: argument.into(),
+            name: name_of_tool,
+            result: Arc::new(ToolResult::default()),
+            is_error: false,
+            duration_ms: 0,
+            child_run_id: None,
+        }),
+        "blocked" => AgentEvent::Tool(ToolEvent::Blocked {
+            call_id: argument.into(),
+            name: name_of_tool,
+            reason: String::new(),
+        }),
+        other => panic!("no such word: {other}"),
+    }
+}
+
 /// One word of the small language in which these tests write logs.
 fn event(word: &str) -> AgentEvent {
     let (name, argument) = word.split_once(':').unwrap_or((word, ""));
-    let calls: Vec<&str> = argument.split(',').filter(|id| !id.is_empty()).collect();
-    let name_of_tool = ToolName::from("t");
     match name {
         "run" => AgentEvent::Run(RunEvent::Start {
             agent_id: "a".into(),
@@ -50,33 +84,6 @@ fn event(word: &str) -> AgentEvent {
             first_token_ms: None,
             duration_ms: 0,
         }),
-        "user" => AgentEvent::Message(MessageEvent::Start { message: user("hi") }),
-        "/user" => AgentEvent::Message(MessageEvent::End { message: user("hi") }),
-        "answer" => AgentEvent::Message(MessageEvent::Start { message: answer(&[], StopReason::Stop) }),
-        "/answer" => AgentEvent::Message(MessageEvent::End { message: answer(&calls, StopReason::Stop) }),
-        "/failed" => AgentEvent::Message(MessageEvent::End { message: answer(&calls, StopReason::Error) }),
-        "result" => AgentEvent::Message(MessageEvent::Start { message: result(argument) }),
-        "/result" => AgentEvent::Message(MessageEvent::End { message: result(argument) }),
-        "delta" => AgentEvent::Message(MessageEvent::TextDelta { delta: "x".into() }),
-        "tool" => tool_start(argument, name_of_tool),
-        "progress" => AgentEvent::Tool(ToolEvent::Progress {
-            call_id: argument.into(),
-            name: name_of_tool,
-            text: String::new(),
-        }),
-        "/tool" => AgentEvent::Tool(ToolEvent::End {
-            call_id: argument.into(),
-            name: name_of_tool,
-            result: Arc::new(ToolResult::default()),
-            is_error: false,
-            duration_ms: 0,
-            child_run_id: None,
-        }),
-        "blocked" => AgentEvent::Tool(ToolEvent::Blocked {
-            call_id: argument.into(),
-            name: name_of_tool,
-            reason: String::new(),
-        }),
         "retry" => AgentEvent::Model(ModelEvent::Retry {
             attempt: 1,
             attempts_max: 3,
@@ -84,7 +91,7 @@ fn event(word: &str) -> AgentEvent {
             cause: String::new(),
         }),
         "rejected" => AgentEvent::Run(RunEvent::InputRejected { reason: String::new() }),
-        other => panic!("no such word: {other}"),
+        name => message_or_tool(name, argument),
     }
 }
 
