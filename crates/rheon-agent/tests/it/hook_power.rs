@@ -443,7 +443,8 @@ fn one_question() -> Scenario {
     Scenario::new().turn(Turn::new().tool_call_with_id("a", "asker", json!({}))).turn("Done.")
 }
 
-const ASKED: &[&str] = &["approval.", "tool.", "task.", "session.mode", "message.end toolResult", "agent.end"];
+const ASKED: &[&str] =
+    &["approval.", "tool.", "task.", "session.mode", "message.end toolResult", "agent.end"];
 
 #[tokio::test(start_paused = true)]
 async fn a_tool_asks_the_user_and_tells_what_it_did() {

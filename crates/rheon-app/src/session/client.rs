@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use rheon_agent::{AgentError, Prompt};
 use rheon_types::event::Scope;
-use rheon_types::protocol::{
-    Ack, Command, Query, Reply, RewindMode, RewindWhat, Subscription, Thinking,
-};
+use rheon_types::protocol::{Ack, Command, Query, Reply, RewindMode, RewindWhat, Subscription, Thinking};
 use rheon_types::{
     AgentEvent, BoxFuture, Client, ClientError, Content, EventStream, RunId, SessionEvent, ThinkingLevel,
 };

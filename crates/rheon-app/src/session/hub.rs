@@ -193,7 +193,9 @@ impl State {
                 self.draft.tools.retain(|(running, _)| running != call_id);
             }
             AgentEvent::Model(ModelEvent::End { usage, cost, .. })
-            | AgentEvent::Context(ContextEvent::CompactionEnd { usage, cost, .. }) => self.spend(usage, *cost),
+            | AgentEvent::Context(ContextEvent::CompactionEnd { usage, cost, .. }) => {
+                self.spend(usage, *cost)
+            }
             AgentEvent::Session(SessionEvent::Title { title }) => self.title = Some(title.clone()),
             _ => {}
         }

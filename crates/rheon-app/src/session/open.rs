@@ -228,7 +228,8 @@ impl OpenSession {
             && state.chosen.model.as_deref() != Some(model)
             && state.seq > 0
         {
-            self.agent.fact(SessionEvent::Model { model: model.as_str().into(), thinking: state.chosen.thinking });
+            self.agent
+                .fact(SessionEvent::Model { model: model.as_str().into(), thinking: state.chosen.thinking });
         }
     }
 
@@ -378,7 +379,9 @@ fn tell_doubts(kept: &KeptSession, tell: &Tell) {
         let name = &doubt.tool_name;
         tell(Notice::warning(
             NoticeTopic::InDoubt,
-            format!("`{name}` was running when this session ended last; it may or may not have done its work"),
+            format!(
+                "`{name}` was running when this session ended last; it may or may not have done its work"
+            ),
         ));
     }
 }

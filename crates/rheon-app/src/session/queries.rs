@@ -95,11 +95,8 @@ async fn context(session: &OpenSession) -> ContextReport {
 }
 
 fn rules(session: &OpenSession) -> Vec<RuleLine> {
-    let line = |rule: rheon_policy::ListedRule| RuleLine {
-        list: rule.list,
-        rule: rule.rule,
-        source: rule.source,
-    };
+    let line =
+        |rule: rheon_policy::ListedRule| RuleLine { list: rule.list, rule: rule.rule, source: rule.source };
     session.toolkit.gate().rules().into_iter().map(line).collect()
 }
 
@@ -113,4 +110,3 @@ async fn checkpoints(session: &OpenSession) -> Result<Vec<Checkpoint>, ClientErr
     };
     Ok(points.into_iter().map(checkpoint).collect())
 }
-

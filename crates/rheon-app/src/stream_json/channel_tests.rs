@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex};
 use expect_test::{Expect, expect};
 use rheon_providers::scripted::{Scenario, Turn};
 use rheon_testkit::{FnTool, scripted};
-use rheon_types::event::{
-    ApprovalRequest, Choice, Danger, Responder, Selection, Subject, UserQuestion,
-};
+use rheon_types::event::{ApprovalRequest, Choice, Danger, Responder, Selection, Subject, UserQuestion};
 use rheon_types::protocol::ClientCallOutcome;
 use rheon_types::{
     AgentEvent, ApprovalEvent, AskFirst, Command, Content, Effect, Event, MessageEvent, SessionEvent,
@@ -445,7 +443,8 @@ fn initialize_registers_hooks_and_refuses_those_it_cannot_keep() {
             sdk_mcp_servers: [
                 "calc",
             ],
-        }"#]].assert_eq(&format!("{initialize:#?}"));
+        }"#]]
+    .assert_eq(&format!("{initialize:#?}"));
     let mut talk = Talk::new();
     for hooks in [
         json!([]),
@@ -487,7 +486,9 @@ fn a_call_that_is_withdrawn_is_cancelled_and_after_the_end_it_fails_at_once() {
     let mut talk = Talk::new();
     let withdrawn = AgentEvent::Session(SessionEvent::ClientCallWithdrawn { call_id: "c1".into() });
     let late = called("c2", "hook_0", json!({}));
-    let [first, second, third] = &numbered([("r", called("c1", "hook_0", json!({}))), ("r", withdrawn), ("r", late)])[..] else {
+    let [first, second, third] =
+        &numbered([("r", called("c1", "hook_0", json!({}))), ("r", withdrawn), ("r", late)])[..]
+    else {
         panic!()
     };
     talk.channel.observe(first);
