@@ -8,7 +8,7 @@ use std::time::Duration;
 use rheon_types::event::{ApprovalRequest, PermissionResponse};
 use rheon_types::{
     AgentId, CacheConfig, Clock, Event, Gate, History, Hook, InputFilter, OutputSchema, Provider, Random,
-    Reminder, SessionId, Store, SystemPrompt, SystemSection, ThinkingLevel, Tool, WindowCut,
+    Reminder, SessionId, Store, SystemPrompt, SystemSection, ThinkingLevel, Tool, ToolSource, WindowCut,
 };
 
 use crate::agent::{Agent, Parts};
@@ -106,6 +106,13 @@ impl AgentBuilder {
     /// Adds several tools.
     pub fn tools(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
         self.tools.extend(tools);
+        self
+    }
+
+    /// Adds a source of tools that may change between turns. They are offered behind the agent's own tools, in the order in
+    /// which sources were added, those of one source sorted by name. A tool whose name is taken is left out.
+    pub fn tool_source(mut self, source: Arc<dyn ToolSource>) -> Self {
+        self.inputs.context.tool_sources.add(source);
         self
     }
 

@@ -16,6 +16,7 @@ use crate::context::{CheckSettings, Compaction, CompactionStrategy, Tiers, Windo
 use crate::control::Control;
 use crate::retry::RetryConfig;
 use crate::system::{SystemClock, SystemRandom};
+use crate::tool_sources::ToolSources;
 use crate::toolbox::Toolbox;
 
 /// Everything a run needs besides its conversation.
@@ -29,7 +30,7 @@ pub struct RunConfig {
     pub hooks: Vec<Arc<dyn Hook>>,
     /// Look at user messages before the model does, in this order.
     pub filters: Vec<Arc<dyn InputFilter>>,
-    /// What the model may call.
+    /// What the model may call in every turn.
     pub tools: Toolbox,
     /// The queues and questions through which others reach the run.
     pub control: Control,
@@ -54,11 +55,17 @@ pub struct ContextParts {
     pub reminders: Vec<Arc<dyn Reminder>>,
     /// Makes the window shorter when it is nearly full.
     pub strategy: Arc<dyn CompactionStrategy>,
+    /// Where tools come from that may change between turns; they are offered behind [`RunConfig::tools`].
+    pub tool_sources: ToolSources,
 }
 
 impl Default for ContextParts {
     fn default() -> Self {
-        Self { reminders: Vec::new(), strategy: Arc::new(Tiers::default()) }
+        Self {
+            reminders: Vec::new(),
+            strategy: Arc::new(Tiers::default()),
+            tool_sources: ToolSources::default(),
+        }
     }
 }
 

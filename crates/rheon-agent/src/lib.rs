@@ -32,6 +32,8 @@ mod state;
 mod step;
 mod stream;
 mod system;
+mod tool_offer;
+mod tool_sources;
 mod toolbox;
 
 pub use agent::Agent;
@@ -54,4 +56,5 @@ pub use retry::RetryConfig;
 pub use step::decide::{Next, Progress, decide};
 pub use stream::RunStream;
 pub use system::{SystemClock, SystemRandom};
+pub use tool_sources::ToolSources;
 pub use toolbox::Toolbox;

@@ -23,6 +23,7 @@ use crate::meter::PromptMeter;
 use crate::set_aside::SetAside;
 use crate::state::{OpenTurn, RunState, Shared};
 use crate::step::decide::Progress;
+use crate::tool_offer::ToolOffer;
 
 /// How long the last sync of a run may take.
 const LAST_SYNC_SECONDS_MAX: u64 = 30;
@@ -100,6 +101,8 @@ pub(crate) struct Run {
     pub(crate) meter: PromptMeter,
     /// Where calls are paid from.
     pub(crate) purse: Option<Arc<dyn Purse>>,
+    /// The tools that the model is offered in this turn.
+    pub(crate) offer: ToolOffer,
 }
 
 impl Run {
@@ -130,7 +133,8 @@ impl Run {
         let ending = Arc::default();
         let purse = config.budget.clone().map(|budget| Arc::new(budget) as Arc<dyn Purse>);
         let (mirror, syncing, set_aside, meter) = (None, None, None, PromptMeter::default());
-        Self { config, identity, log, state, stop, mirror, syncing, ending, set_aside, meter, purse }
+        let offer = ToolOffer::now(&config);
+        Self { config, identity, log, state, stop, mirror, syncing, ending, set_aside, meter, purse, offer }
     }
 
     pub(crate) fn history(&self) -> &History {

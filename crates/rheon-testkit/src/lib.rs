@@ -6,6 +6,7 @@ mod scripted;
 pub mod server;
 mod store;
 mod text;
+mod tool_source;
 mod tools;
 mod trace;
 
@@ -17,5 +18,6 @@ pub use rheon_providers::scripted::{Scenario, ScriptedProvider, Turn};
 pub use scripted::{Ran, Scripted, request_text, scripted};
 pub use store::MemoryStore;
 pub use text::{event_line, event_text};
+pub use tool_source::ChangingTools;
 pub use tools::{FnTool, echo, fails, fatal, hangs, panics};
 pub use trace::Trace;

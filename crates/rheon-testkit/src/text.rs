@@ -2,8 +2,8 @@
 
 use rheon_types::event::{PermissionDecision, Subject};
 use rheon_types::{
-    AgentEvent, AgentMessage, ApprovalEvent, Content, Event, Message, MessageEvent, ModelEvent, PlanEvent,
-    RunEnd, RunEvent, ToolEvent, ToolResult, TurnEvent,
+    AgentEvent, AgentMessage, ApprovalEvent, Content, ContextEvent, Event, Message, MessageEvent, ModelEvent,
+    PlanEvent, RunEnd, RunEvent, SessionEvent, ToolEvent, ToolResult, TurnEvent,
 };
 
 /// The lines of several events.
@@ -77,6 +77,15 @@ pub fn event_line(event: &AgentEvent) -> String {
             format!(
                 "HookRun {{ hook: {hook:?}, point: {point:?}, veto: {veto:?}, duration_ms: {duration_ms} }}"
             )
+        }
+        AgentEvent::Context(ContextEvent::Tools { set }) => {
+            let sources: Vec<String> =
+                set.sources.iter().map(|source| format!("{}@{}", source.name, source.version)).collect();
+            let tools: Vec<&str> = set.tools.iter().map(|name| name.as_str()).collect();
+            format!("[{}] {}", sources.join(" "), tools.join(" "))
+        }
+        AgentEvent::Session(SessionEvent::Notice { notice }) => {
+            format!("{:?} {}", notice.level, notice.message)
         }
         other => format!("{other:?}"),
     };

@@ -49,8 +49,8 @@ pub use request::{
 };
 pub use seam::{
     AllowAll, Amendment, AskFirst, AskedBy, ChunkStream, Client, Clock, DenyAll, EventStream, FilterVerdict,
-    Flow, Gate, GateRequest, Hook, HookNews, Host, InputFilter, Interactive, Opinion, Pauses, Permit,
-    Provider, Random, Reminder, Situation, Store, Task, Tool, Verdict, Worker,
+    FixedTools, Flow, Gate, GateRequest, Hook, HookNews, Host, InputFilter, Interactive, Opinion, Pauses,
+    Permit, Provider, Random, Reminder, Situation, Store, Task, Tool, ToolSet, ToolSource, Verdict, Worker,
 };
 pub use stop::StopReason;
 pub use system_prompt::{SystemPrompt, SystemSection};

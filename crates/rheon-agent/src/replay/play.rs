@@ -1,6 +1,6 @@
 //! One recorded run, played by the real loop.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use rheon_types::{
-    AgentEvent, AgentId, AgentMessage, Effect, Event, History, Hook, MessageEvent, ModelEvent, OutputSchema,
-    RunEnd, RunEvent, RunId, Store, Tool, ToolEvent, ToolName, TurnEvent, TurnTrigger,
+    AgentEvent, AgentId, AgentMessage, Event, History, Hook, MessageEvent, ModelEvent, OutputSchema, RunEnd,
+    RunEvent, RunId, Store, Tool, ToolEvent, ToolName, TurnEvent, TurnTrigger,
 };
 
 use super::difference::Difference;
@@ -161,6 +161,7 @@ fn config(director: &Arc<Director>, first: &Event) -> Result<RunConfig, ReplayEr
         context: ContextParts {
             reminders: vec![Arc::new(RecordedReminder(Arc::clone(director)))],
             strategy: Arc::new(RecordedStrategy(Arc::clone(director))),
+            ..ContextParts::default()
         },
         settings: settings(script),
         ..RunConfig::new(provider)
@@ -176,24 +177,21 @@ fn purse(director: &Arc<Director>, config: &RunConfig) -> Option<Arc<dyn Purse>>
 
 /// Every tool that the model called, whether there was one or not: what became of the call is in the log.
 fn tools(director: &Arc<Director>) -> Vec<Arc<dyn Tool>> {
-    let mut effects: BTreeMap<ToolName, Effect> = BTreeMap::new();
+    let mut names: BTreeSet<ToolName> = BTreeSet::new();
     for kind in director.script.kinds_from(0) {
         match kind {
-            AgentEvent::Tool(ToolEvent::Start { name, effect, .. }) => {
-                effects.insert(name.clone(), *effect);
+            AgentEvent::Tool(ToolEvent::Start { name, .. }) => {
+                names.insert(name.clone());
             }
             AgentEvent::Message(MessageEvent::End { message }) => {
-                for call in message.as_assistant().into_iter().flat_map(|answer| answer.tool_calls()) {
-                    effects.entry(call.name.clone()).or_default();
-                }
+                let calls = message.as_assistant().into_iter().flat_map(|answer| answer.tool_calls());
+                names.extend(calls.map(|call| call.name.clone()));
             }
             _ => {}
         }
     }
-    let tool = |(name, effect)| -> Arc<dyn Tool> {
-        Arc::new(RecordedTool { director: Arc::clone(director), name, effect })
-    };
-    effects.into_iter().map(tool).collect()
+    let tool = |name| -> Arc<dyn Tool> { Arc::new(RecordedTool { director: Arc::clone(director), name }) };
+    names.into_iter().map(tool).collect()
 }
 
 /// What the run obeyed. Pauses are in the log, and so is what came of the time limits of tools.

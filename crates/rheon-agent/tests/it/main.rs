@@ -32,5 +32,6 @@ mod retries;
 mod sessions;
 mod stores;
 mod token_error;
+mod tool_sources;
 mod tools;
 mod turns;

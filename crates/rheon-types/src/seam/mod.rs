@@ -9,6 +9,7 @@ mod provider;
 mod reminder;
 mod store;
 mod tool;
+mod tool_source;
 mod worker;
 
 pub use client::{Client, EventStream, Host};
@@ -22,4 +23,5 @@ pub use provider::{ChunkStream, Provider};
 pub use reminder::{Reminder, Situation};
 pub use store::Store;
 pub use tool::Tool;
+pub use tool_source::{FixedTools, ToolSet, ToolSource};
 pub use worker::{Task, Worker};
