@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use rheon_types::event::{RunSettings, RunWindow};
 use rheon_types::{
-    AskFirst, CacheConfig, Clock, Gate, Hook, InputFilter, OutputSchema, Provider, Random, Reminder,
-    SystemPrompt, ThinkingLevel, TurnTrigger,
+    AskFirst, Budget, CacheConfig, Caps, Clock, Gate, Hook, InputFilter, OutputSchema, Provider, Random,
+    Reminder, SystemPrompt, ThinkingLevel, TurnTrigger,
 };
 
-use crate::budget::{BudgetPool, Caps};
 use crate::clock::millis;
 use crate::context::{CheckSettings, Compaction, CompactionStrategy, Tiers, WindowSettings};
 use crate::control::Control;
@@ -43,7 +42,7 @@ pub struct RunConfig {
     /// What shapes what the model sees besides the conversation.
     pub context: ContextParts,
     /// What may be spent, with others that draw on it; without one only the limits count.
-    pub budget: Option<BudgetPool>,
+    pub budget: Option<Arc<dyn Budget>>,
     /// Everything that is a plain value.
     pub settings: Settings,
 }
@@ -203,7 +202,7 @@ pub struct RequestSettings {
 
 /// Hard caps on one run.
 ///
-/// They and a [`BudgetPool`] look at the same figures: tokens of prompts and answers, failed tries and summaries included, as
+/// They and a [`Budget`] look at the same figures: tokens of prompts and answers, failed tries and summaries included, as
 /// reported, or estimated where nothing is. The limits of a run are looked at between its turns, so the last turn may pass
 /// them; a budget is a wall. [`Caps::from`] makes a budget of limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -238,6 +238,20 @@ impl EventLog {
         }
     }
 
+    /// Shows an event of another session to those who watch this one. It is neither numbered nor stored, and no part of the stream
+    /// of a run, which ends with the run's own `agent.end`.
+    pub(crate) fn show_child(&self, run_id: &RunId, event: &Event) {
+        if !self.inner.observers.any() {
+            return;
+        }
+        let state = self.lock();
+        let shown = self.inner.observers.show(event.clone(), None);
+        drop(state);
+        if shown == Shown::CallbackBroke {
+            self.emit(run_id, None, AgentEvent::Run(RunEvent::Error { message: BROKEN_CALLBACK.into() }));
+        }
+    }
+
     fn number(&self, at: Timestamp, run_id: &RunId, kind: AgentEvent) -> Event {
         let step = u64::from(kind.is_durable());
         let seq = self.inner.seq.fetch_add(step, Ordering::AcqRel) + step;

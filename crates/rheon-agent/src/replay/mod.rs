@@ -13,6 +13,7 @@
 //! elsewhere, and runs of before the log said how full a window might be, if it was measured in them. Runs that were under
 //! way at the same time in one log are refused.
 
+mod budget;
 mod difference;
 mod director;
 mod error;
@@ -20,7 +21,6 @@ mod model;
 mod opinions;
 mod parts;
 mod play;
-mod purse;
 mod script;
 mod time;
 mod tools;

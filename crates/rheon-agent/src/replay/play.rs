@@ -9,22 +9,21 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use rheon_types::{
-    AgentEvent, AgentId, AgentMessage, Event, History, Hook, MessageEvent, ModelEvent, OutputSchema, RunEnd,
-    RunEvent, RunId, Store, Tool, ToolEvent, ToolName, TurnEvent, TurnTrigger,
+    AgentEvent, AgentId, AgentMessage, Budget, Event, History, Hook, MessageEvent, ModelEvent, OutputSchema,
+    RunEnd, RunEvent, RunId, Store, Tool, ToolEvent, ToolName, TurnEvent, TurnTrigger,
 };
 
+use super::budget::RecordedBudget;
 use super::difference::Difference;
 use super::director::{Director, placeholder};
 use super::error::ReplayError;
 use super::model::RecordedModel;
 use super::opinions::{RecordedFilter, RecordedGate, RecordedHook, hook_names};
 use super::parts::Recorded;
-use super::purse::RecordedPurse;
 use super::script::{Entry, Script};
 use super::time::{NoDice, RecordedClock};
 use super::tools::RecordedTool;
 use super::window::{RecordedReminder, RecordedStrategy};
-use crate::budget::Purse;
 use crate::call_ids::CallIds;
 use crate::config::{ContextParts, ExecutionLimits, RequestSettings, RunConfig, Settings, ToolExecution};
 use crate::context::{CheckSettings, Compaction, Told, WindowSettings};
@@ -77,13 +76,13 @@ pub(super) async fn play(
     let limit = director.script.duration_max();
     let stop = Stop::told(director.token.clone(), Arc::clone(&director.passed), limit);
     let call_ids = CallIds::from(conversation.history());
-    let purse = purse(&director, &config);
+    let budget = budget(&director);
     let mut run = Run::with_stop(Arc::new(config), identity, log, conversation, stop);
     run.state.call_ids = call_ids;
     let learnt = director.script.settings().and_then(|settings| settings.window?.tokens_learnt);
     let frame = run.frame();
     run.meter.replay(&frame, learnt);
-    run.purse = purse;
+    run.budget = budget;
     let broken = perform(&director, &mut run, start).await;
     director.finish();
     drop(run);
@@ -169,10 +168,9 @@ fn config(director: &Arc<Director>, first: &Event) -> Result<RunConfig, ReplayEr
 }
 
 /// What the run was paid from, if it had a budget.
-fn purse(director: &Arc<Director>, config: &RunConfig) -> Option<Arc<dyn Purse>> {
-    let (director, clock) = (Arc::clone(director), Arc::clone(&config.clock));
+fn budget(director: &Arc<Director>) -> Option<Arc<dyn Budget>> {
     let has_budget = director.script.has_budget();
-    has_budget.then(|| Arc::new(RecordedPurse { director, clock }) as Arc<dyn Purse>)
+    has_budget.then(|| Arc::new(RecordedBudget { director: Arc::clone(director) }) as Arc<dyn Budget>)
 }
 
 /// Every tool that the model called, whether there was one or not: what became of the call is in the log.

@@ -7,8 +7,8 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use rheon_types::event::{ApprovalRequest, Responder};
 use rheon_types::{
-    AgentEvent, ApprovalEvent, BoxFuture, Effect, Hold, Tool, ToolCallId, ToolContext, ToolError, ToolEvent,
-    ToolName, ToolResult, TurnEvent,
+    AgentEvent, ApprovalEvent, BoxFuture, ChildApproval, Effect, Hold, Tool, ToolCallId, ToolContext,
+    ToolError, ToolEvent, ToolName, ToolResult, TurnEvent,
 };
 use serde_json::Value;
 
@@ -153,7 +153,9 @@ impl Tool for RecordedTool {
                         return outcome;
                     }
                     Step::Ask(request) => {
-                        questions.push(context.ask(request.subject.clone(), request.reason.clone()));
+                        // The reason says already who asked.
+                        let approval = ChildApproval { agent: String::new(), request };
+                        questions.push(context.ask_for_child(approval));
                     }
                     Step::Wait => {}
                 }

@@ -35,3 +35,4 @@ mod token_error;
 mod tool_sources;
 mod tools;
 mod turns;
+mod workers;
