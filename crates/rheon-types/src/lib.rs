@@ -3,6 +3,7 @@
 //! Nothing here does anything to the outside world: no runtime, no HTTP, no file system, no clock.
 
 mod answer;
+mod child;
 mod content;
 mod draft;
 mod error;
@@ -25,9 +26,10 @@ mod usage;
 mod window;
 
 pub use answer::{Answer, BoxFuture};
+pub use child::{AgentDefinition, ChildApproval, ParentLink, WorkerError, WorkerOutput};
 pub use content::{Content, Signature, SignatureKind, ToolCall};
 pub use draft::{DRAFT_BYTES_MAX, Draft, DraftError, Finished};
-pub use error::{ClientError, ProviderError, ProviderErrorKind, StoreError, WorkerError};
+pub use error::{ClientError, ProviderError, ProviderErrorKind, StoreError};
 pub use event::{
     AgentEvent, ApprovalEvent, BudgetEvent, ChildEvent, ContextEvent, Event, MessageEvent, ModelEvent,
     PlanEvent, RunEvent, SessionEvent, ToolEvent, TurnEvent,
@@ -48,9 +50,10 @@ pub use request::{
     ToolDefinition,
 };
 pub use seam::{
-    AllowAll, Amendment, AskFirst, AskedBy, ChunkStream, Client, Clock, DenyAll, EventStream, FilterVerdict,
-    Flow, Gate, GateRequest, Hook, HookNews, Host, InputFilter, Interactive, Opinion, Pauses, Permit,
-    Provider, Random, Reminder, Situation, Store, Task, Tool, Verdict, Worker,
+    AllowAll, Amendment, AskFirst, AskedBy, Budget, Caps, ChunkStream, Client, Clock, DenyAll, EventStream,
+    FilterVerdict, FixedTools, Flow, Gate, GateRequest, Grant, Hook, HookNews, Host, InputFilter,
+    Interactive, Opinion, Parent, Pauses, Permit, PlannedCall, Provider, Random, Reminder, Reservation,
+    Situation, Store, Task, Tool, ToolSet, ToolSource, Verdict, Worker, run_child,
 };
 pub use stop::StopReason;
 pub use system_prompt::{SystemPrompt, SystemSection};

@@ -8,9 +8,13 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::Answer;
+use crate::child::ChildApproval;
 use crate::content::{Content, text_of};
-use crate::event::{PermissionDecision, PermissionMode, PermissionResponse, Subject, TaskItem};
+use crate::event::{
+    ChildRef, Event, PermissionDecision, PermissionMode, PermissionResponse, Subject, TaskItem,
+};
 use crate::id::{RunId, SessionId, ToolCallId, ToolName};
+use crate::usage::Usage;
 
 /// What a tool's run does to the world; decides what may be repeated after a crash.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -158,6 +162,24 @@ pub enum ToolNews {
         /// Which of both.
         decision: PermissionDecision,
     },
+    /// A child of the tool began. Becomes `subagent.start`.
+    ChildStarted {
+        /// Its ids.
+        child: Arc<ChildRef>,
+        /// What it is to do, in short.
+        task: String,
+    },
+    /// A child of the tool ended. Becomes `subagent.end`.
+    ChildEnded {
+        /// Its ids.
+        child: Arc<ChildRef>,
+        /// What came of it, in short.
+        summary: String,
+        /// What it used.
+        usage: Usage,
+        /// Whether it failed.
+        is_error: bool,
+    },
 }
 
 /// Where a running tool reports to.
@@ -170,6 +192,13 @@ pub trait ToolReporter: Send + Sync {
     fn news(&self, _news: ToolNews) {}
     /// Asks the user; nothing if nobody is there to answer.
     fn ask<'a>(&'a self, _subject: Subject, _reason: String) -> Answer<'a, Option<PermissionResponse>> {
+        Answer::Now(None)
+    }
+    /// Shows an event of a child of the tool to whoever observes the parent. It bears the child's own ids, and is not part of the
+    /// parent's log.
+    fn child_event(&self, _event: &Event) {}
+    /// Asks the user on behalf of a child of the tool; nothing if nobody is there to answer.
+    fn ask_for_child<'a>(&'a self, _approval: ChildApproval) -> Answer<'a, Option<PermissionResponse>> {
         Answer::Now(None)
     }
 }
@@ -224,6 +253,18 @@ impl ToolContext {
     /// Asks the user, and waits; nothing if nobody is there to answer.
     pub async fn ask(&self, subject: Subject, reason: impl Into<String>) -> Option<PermissionResponse> {
         self.reporter.as_ref()?.ask(subject, reason.into()).get().await
+    }
+
+    /// Shows an event of a child to whoever observes the parent.
+    pub fn child_event(&self, event: &Event) {
+        if let Some(reporter) = &self.reporter {
+            reporter.child_event(event);
+        }
+    }
+
+    /// Asks the user on behalf of a child, and waits; nothing if nobody is there to answer.
+    pub async fn ask_for_child(&self, approval: ChildApproval) -> Option<PermissionResponse> {
+        self.reporter.as_ref()?.ask_for_child(approval).get().await
     }
 
     /// Shows a line of status.

@@ -114,7 +114,7 @@ async fn announce(run: &mut Run, slot: usize) -> Result<Result<(Announced, Effec
     let Some((call, approved)) = open else {
         return Ok(Err(ToolError::NotFound("there is no such call in this turn".into())));
     };
-    let Some(found) = run.config.tools.get(&call.name) else {
+    let Some(found) = run.offer.tools.get(&call.name) else {
         return Ok(Err(ToolError::NotFound(format!("there is no tool named {:?}", call.name))));
     };
     let asked = Hooks(&run.config.hooks).before_tool(&call, &run.log);

@@ -130,7 +130,7 @@ async fn check(run: &mut Run, slot: usize, call: &ToolCall) -> Result<Judged, Ha
     if let Some(problem) = &call.malformed {
         return Ok(Err(ToolError::InvalidArgs(problem.clone())));
     }
-    let found = match run.config.tools.find(&call.name, &call.arguments) {
+    let found = match run.offer.tools.find(&call.name, &call.arguments) {
         Ok(found) => found,
         Err(error) => return Ok(Err(error)),
     };

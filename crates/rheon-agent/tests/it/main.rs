@@ -32,5 +32,7 @@ mod retries;
 mod sessions;
 mod stores;
 mod token_error;
+mod tool_sources;
 mod tools;
 mod turns;
+mod workers;

@@ -25,6 +25,7 @@ fn message_or_tool(name: &str, argument: &str) -> AgentEvent {
         "/failed" => AgentEvent::Message(MessageEvent::End { message: answer(&calls, StopReason::Error) }),
         "result" => AgentEvent::Message(MessageEvent::Start { message: result(argument) }),
         "/result" => AgentEvent::Message(MessageEvent::End { message: result(argument) }),
+        "tools" => AgentEvent::Context(ContextEvent::Tools { set: Arc::default() }),
         "delta" => AgentEvent::Message(MessageEvent::TextDelta { delta: "x".into() }),
         "tool" => tool_start(argument, name_of_tool),
         "progress" => AgentEvent::Tool(ToolEvent::Progress {
@@ -122,6 +123,7 @@ fn good_runs_pass() {
         "run user /user end",
         "run turn:0 /turn end",
         "run turn:0 user /user llm answer delta delta /answer /llm /turn end",
+        "run turn:0 user /user tools llm answer /answer /llm /turn turn:1 tools llm answer /answer /llm /turn end",
         "run turn:0 llm retry answer delta /failed:x retry answer /answer /llm /turn end",
         "run turn:0 llm answer /answer:a,b /llm tool:a tool:b progress:a /tool:b /tool:a \
          result:a /result:a result:b /result:b /turn turn:1 llm answer /answer /llm /turn user /user end",
@@ -148,6 +150,7 @@ fn each_way_out_of_order_is_seen() {
         check("run turn:0 delta"),
         check("run turn:0 answer"),
         check("run retry"),
+        check("run tools"),
         open("/turn"),
         open("/user"),
         open("user"),
@@ -155,6 +158,7 @@ fn each_way_out_of_order_is_seen() {
         tools("tool:c"),
         tools("tool:a tool:a"),
         tools("/tool:a"),
+        tools("tools"),
         tools("progress:a"),
         tools("tool:a result:a"),
         tools("tool:a /tool:a result:a /result:a /turn"),
@@ -175,6 +179,7 @@ fn each_way_out_of_order_is_seen() {
         delta: no answer is being written
         answer: it came before the model call
         retry: it came between turns
+        tools: it came between turns
         /turn: a message (Assistant) is still open
         /user: no such message is open
         user: a message (Assistant) is still open
@@ -182,6 +187,7 @@ fn each_way_out_of_order_is_seen() {
         tool:c: the answer has no tool call c
         tool:a: tool call a was taken already
         /tool:a: tool call a is not running
+        tools: it came after the model call
         progress:a: tool call a is not running
         result:a: tools still run: {"a"}
         /turn: calls ["a", "b"] were answered by results ["a"]
