@@ -15,8 +15,8 @@ mod workspace;
 pub use policy::{
     Because, Condition, Decision, Document, DocumentError, Explanation, HeldCommands, Kind, KnownTool, List,
     Part, Places, Policy, PolicyError, PolicyGate, PolicySource, ReadOnly, Rule, RuleChange, RuleEntry,
-    RuleError, RuleSink, Rules, Shell, Source, Trust, UserRules, advice, brief, known, mode_name, nearest,
-    tool_name, visible,
+    RuleError, RuleSink, Rules, Shell, ShellFacts, ShellFolder, Source, Trust, UserRules, advice, brief,
+    known, mode_name, nearest, tool_name, visible,
 };
 pub use workspace::{Access, PathError, ResolvedPath, Shown, Workspace, names_folder};
 

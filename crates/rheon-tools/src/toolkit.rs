@@ -115,25 +115,20 @@ impl Toolkit {
                 HeldCommands::Ask
             }
         };
-        let shell = Arc::new(BashSession::new(BashSettings {
+        let shell = BashSession::new(BashSettings {
             workspace: workspace.clone(),
             sandbox,
             environment: Environment::rebuilt(settings.variables, &STANDARD_VARIABLES),
             output: BashSettings::output_in(&output_folder),
-        }));
-        let folders = Arc::clone(&shell);
-        // A temporary folder goes with the gate, which lives as long as any agent with these tools.
-        let kept = kept.map(Arc::new);
+        });
+        let shell = Arc::new(match kept {
+            Some(kept) => shell.keeping(kept),
+            None => shell,
+        });
         let gate = PolicyGate::new(settings.policy, Arc::new(workspace.clone()))
             .with_held_commands(held_commands)
             .with_readable(output_folder)
-            .with_shell_folder(move |call_id| {
-                let _kept = &kept;
-                match call_id {
-                    Some(call_id) => folders.judged_folder(call_id),
-                    None => folders.folder(),
-                }
-            });
+            .with_shell_folder(shell.shell_folder());
         // What a skill brings along is read when the skill says so.
         let folders_of_skills = settings.skills.for_model().map(|skill| skill.folder.clone());
         let gate = folders_of_skills.fold(gate, PolicyGate::with_readable);

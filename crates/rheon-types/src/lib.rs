@@ -3,6 +3,7 @@
 //! Nothing here does anything to the outside world: no runtime, no HTTP, no file system, no clock.
 
 mod answer;
+mod call_facts;
 pub mod command;
 mod content;
 mod draft;
@@ -25,6 +26,7 @@ mod usage;
 mod window;
 
 pub use answer::{Answer, BoxFuture};
+pub use call_facts::CallFacts;
 pub use command::Command;
 pub use content::{Content, Signature, SignatureKind, ToolCall};
 pub use draft::{DRAFT_BYTES_MAX, Draft, DraftError, Finished};
@@ -46,8 +48,8 @@ pub use request::{
 };
 pub use seam::{
     AllowAll, Amendment, AskFirst, AskedBy, ChunkStream, Client, Clock, DenyAll, EventStream, FilterVerdict,
-    Flow, Gate, GateRequest, Hook, HookNews, InputFilter, Interactive, Opinion, Pauses, Permit, Provider,
-    Random, Reminder, Situation, Store, Task, Tool, Verdict, Worker,
+    Flow, Gate, GateRequest, Hook, HookNews, InputFilter, Interactive, Judgement, Opinion, Pauses, Permit,
+    Provider, Random, Reminder, Situation, Store, Task, Tool, Verdict, Worker,
 };
 pub use stop::StopReason;
 pub use system_prompt::{SystemPrompt, SystemSection};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rheon_types::event::{ApprovalRequest, PermissionResponse, Responder};
 use rheon_types::{
     AgentEvent, AgentOutput, Amendment, Answer, AskedBy, FilterVerdict, Flow, Gate, GateRequest, History,
-    Hook, HookPoint, InputFilter, Message, Opinion, Permit, RunEnd, ToolCall, ToolCallId, ToolError,
-    ToolResult, Usage, Verdict,
+    Hook, HookPoint, InputFilter, Judgement, Message, Opinion, Permit, RunEnd, ToolCall, ToolCallId,
+    ToolError, ToolResult, Usage, Verdict,
 };
 
 use super::director::{Director, Reached};
@@ -131,12 +131,12 @@ impl Director {
 }
 
 impl Gate for RecordedGate {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Verdict> {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
         let Reached::Place(place) = self.0.reached() else { return Answer::later(pending()) };
         let verdict = self.0.verdict(place, &request.call.id);
         // The loop measures how long hooks take only where they are asked.
         self.0.state().is_start_due = matches!(verdict, Verdict::Allow | Verdict::Ask { .. });
-        Answer::Now(verdict)
+        Answer::Now(verdict.into())
     }
 
     fn resolved(&self, _request: &ApprovalRequest, _response: &PermissionResponse) {

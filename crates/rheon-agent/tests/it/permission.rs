@@ -8,7 +8,9 @@ use rheon_testkit::{FnTool, Scenario, Trace, Turn, echo, scripted};
 use rheon_types::event::{
     ApprovalRequest, Danger, PermissionDecision, PermissionResponse, QueuedChange, Scope, Subject,
 };
-use rheon_types::{AgentEvent, Answer, AskFirst, DenyAll, Effect, Gate, GateRequest, ToolResult, Verdict};
+use rheon_types::{
+    AgentEvent, Answer, AskFirst, DenyAll, Effect, Gate, GateRequest, Judgement, ToolResult, Verdict,
+};
 use serde_json::json;
 
 fn deploy() -> FnTool {
@@ -192,7 +194,7 @@ async fn a_closure_is_a_gate_and_may_queue_changes() {
 struct Memory(Mutex<Vec<String>>);
 
 impl Gate for Memory {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Verdict> {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
         Answer::later(async move {
             tokio::task::yield_now().await;
             Verdict::Ask {
@@ -205,6 +207,7 @@ impl Gate for Memory {
                 suggested_rule: Some("deploy(*)".into()),
                 by: rheon_types::AskedBy::Default,
             }
+            .into()
         })
     }
 
@@ -219,7 +222,7 @@ impl Gate for Memory {
 struct Shared(Arc<Memory>);
 
 impl Gate for Shared {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Verdict> {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
         self.0.check(request)
     }
 

@@ -19,6 +19,7 @@ mod plan;
 mod policy_set;
 mod read_only;
 mod rule;
+mod shell_folder;
 mod shell_seam;
 mod subject;
 mod suggestion;
@@ -37,7 +38,8 @@ pub use places::Places;
 pub use policy_set::{Policy, PolicyError, PolicySource, Source, Trust};
 pub use read_only::ReadOnly;
 pub use rule::{List, Rule, RuleError};
-pub use shell_seam::Shell;
+pub use shell_folder::ShellFolder;
+pub use shell_seam::{Shell, ShellFacts};
 pub use user_rules::UserRules;
 pub use visible::{brief, visible};
 

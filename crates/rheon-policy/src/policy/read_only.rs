@@ -1,14 +1,14 @@
 //! `ReadOnly`: a gate that lets tools look and nothing else.
 
-use rheon_types::{Answer, Effect, Gate, GateRequest, Verdict};
+use rheon_types::{Answer, Effect, Gate, GateRequest, Judgement, Verdict};
 
 /// Tools that only look may run; all others may not, and nobody is asked.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ReadOnly;
 
 impl Gate for ReadOnly {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Verdict> {
-        Answer::Now(match request.effect {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
+        let verdict = match request.effect {
             Effect::Pure => Verdict::Allow,
             Effect::Idempotent | Effect::Unsafe => Verdict::Deny {
                 reason: format!(
@@ -16,6 +16,7 @@ impl Gate for ReadOnly {
                     request.call.name
                 ),
             },
-        })
+        };
+        Answer::Now(verdict.into())
     }
 }

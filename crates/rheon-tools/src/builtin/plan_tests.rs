@@ -34,12 +34,15 @@ fn write(id: &str, path: &str) -> ToolCall {
 }
 
 fn check(gate: &PolicyGate, call: &ToolCall) -> &'static str {
-    match gate.check(GateRequest { call, tool: &AskUser, effect: Effect::Idempotent }) {
-        Answer::Now(Verdict::Allow) => "allow",
-        Answer::Now(Verdict::Ask { .. }) => "ask",
-        Answer::Now(Verdict::Deny { .. }) => "deny",
-        Answer::Now(Verdict::Queue { .. }) => "queue",
-        Answer::Later(_) => panic!("the gate has to wait"),
+    let Answer::Now(judgement) = gate.check(GateRequest { call, tool: &AskUser, effect: Effect::Idempotent })
+    else {
+        panic!("the gate has to wait")
+    };
+    match judgement.verdict {
+        Verdict::Allow => "allow",
+        Verdict::Ask { .. } => "ask",
+        Verdict::Deny { .. } => "deny",
+        Verdict::Queue { .. } => "queue",
     }
 }
 
