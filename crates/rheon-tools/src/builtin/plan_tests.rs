@@ -162,8 +162,8 @@ async fn what_cannot_be_done_says_why() {
         invalidArgs: `plan` is missing: to leave plan mode, say what you want to do
         invalidArgs: `plan` is missing: to leave plan mode, say what you want to do
         invalidArgs: `plan` has 50001 characters, more than 50000; say it shorter
-        invalidArgs: the arguments do not fit: unknown variant `leave`, expected `enter` or `exit`
-        invalidArgs: the arguments do not fit: missing field `action`
+        invalidArgs: invalid arguments for plan: action: unknown variant `leave`, expected `enter` or `exit`
+        invalidArgs: invalid arguments for plan: missing field `action`
         Plan mode is on. Read and search as you like; calls that would change something are queued and not run. When the plan is complete, call `plan` with `"action": "exit"` and the plan.
         Plan mode is on. Read and search as you like; calls that would change something are queued and not run. When the plan is complete, call `plan` with `"action": "exit"` and the plan."#]].assert_eq(&all.join("\n"));
     assert_eq!((person.asked(), person.news().len()), (vec![], 1));

@@ -6,16 +6,16 @@ mod page;
 
 use std::fs::{File, Metadata};
 use std::io::{BufReader, Read as _, Seek};
-use std::sync::Arc;
 
 use base64::Engine;
+use rheon_macros::Tool;
 use rheon_policy::Access;
-use rheon_types::{BoxFuture, Content, Effect, Tool, ToolContext, ToolError, ToolResult};
+use rheon_types::{Content, ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::builtin::call::{arguments, blocking, schema};
+use crate::builtin::call::blocking;
 use crate::files::{Fingerprint, Loaded, Spot, Stamp, Workshop, foreign};
 use image::ImageKind;
 use page::{Page, Range, Stop};
@@ -33,6 +33,8 @@ const IMAGE_BYTES_MAX: u64 = 20 * 1024 * 1024;
 const HEAD_BYTES: usize = 8_192;
 
 /// Reads files.
+#[derive(Tool)]
+#[tool(label = "Read", description = include_str!("read.md"), effect = "pure", arguments = Arguments)]
 pub struct Read {
     workshop: Workshop,
 }
@@ -53,36 +55,10 @@ impl Read {
     pub fn new(workshop: Workshop) -> Self {
         Self { workshop }
     }
-}
 
-impl Tool for Read {
-    fn name(&self) -> &str {
-        "read"
-    }
-
-    fn label(&self) -> &str {
-        "Read"
-    }
-
-    fn description(&self) -> &str {
-        include_str!("read.md")
-    }
-
-    fn parameters_schema(&self) -> Value {
-        schema::<Arguments>()
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::Pure
-    }
-
-    fn execute<'a>(
-        &'a self,
-        given: Arc<Value>,
-        context: ToolContext,
-    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+    async fn run(&self, given: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
         let workshop = self.workshop.clone();
-        blocking(move || read(&workshop, &arguments(&given)?, &context))
+        blocking(move || read(&workshop, &given, &context)).await
     }
 }
 

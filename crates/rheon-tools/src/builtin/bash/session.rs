@@ -12,10 +12,11 @@ use rheon_sandbox::process::{
 };
 use rheon_sandbox::{Level, Sandbox, TemporaryFolder};
 use rheon_types::{ToolContext, ToolError, ToolResult};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::arguments::Run;
 use super::folders::Folders;
 use super::jobs::{Job, Jobs};
 use super::render;
@@ -54,6 +55,30 @@ pub struct BashSession {
     saved: Mutex<VecDeque<Spilled>>,
     /// Where long output goes, unless that belongs to somebody else.
     _kept: Option<TemporaryFolder>,
+}
+
+/// What the model says: a command line.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Run {
+    pub(super) command: String,
+    /// 120000 unless given.
+    #[schemars(range(min = 1, max = 600_000))]
+    pub(super) timeout_ms: Option<u64>,
+    /// Return an id at once.
+    pub(super) background: Option<bool>,
+    /// What it does, for the user.
+    #[expect(dead_code, reason = "it is shown by user interfaces, which read it in the call")]
+    pub(super) description: Option<String>,
+}
+
+const TIMEOUT_MS: u64 = 120_000;
+const TIMEOUT_MS_MAX: u64 = 600_000;
+
+impl Run {
+    pub(super) fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms.unwrap_or(TIMEOUT_MS).clamp(1, TIMEOUT_MS_MAX))
+    }
 }
 
 /// Files with long output that are kept; the oldest goes first.
