@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rheon_policy::known;
-use rheon_policy::{Access, Workspace};
-use rheon_policy::{HeldCommands, Policy, PolicyError, PolicyGate, RuleSink};
-use rheon_sandbox::TemporaryFolder;
+use rheon_policy::{Access, HeldCommands, Policy, PolicyError, PolicyGate, RuleSink, Workspace, known};
 use rheon_sandbox::process::{Environment, STANDARD_VARIABLES};
-use rheon_sandbox::{Boundary, Level, Network, Programs, Requirement, Sandbox, SandboxError, Sight};
+use rheon_sandbox::{
+    Boundary, Level, Network, Programs, Requirement, Sandbox, SandboxError, Sight, TemporaryFolder,
+};
 use rheon_types::{Clock, Hook, Tool};
 
 use crate::builtin::bash::{BashSession, BashSettings, bash_tools};

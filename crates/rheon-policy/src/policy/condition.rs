@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::policy::call::{Action, Item, Surroundings, line_of};
 use crate::policy::names::{Kind, kind_of};
-use crate::policy::places::Places;
+use crate::policy::paths::Places;
 use crate::policy::policy_set::{BoundRule, PolicyError, Source};
 use crate::policy::rule::{Pattern, Rule};
 use crate::policy::shell_seam::Shell;

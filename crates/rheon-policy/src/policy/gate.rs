@@ -1,4 +1,4 @@
-//! `PolicyGate`: the gate that follows a policy.
+//! `PolicyGate`: the gate that follows a policy; `ReadOnly`: one that needs none.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,12 @@ use rheon_types::{Answer, AskedBy, CallFacts, Effect, Gate, GateRequest, Judgeme
 
 use crate::policy::call::{Surroundings, line_of};
 use crate::policy::explanation::{Because, Decision, Explanation};
-use crate::policy::held::HeldCommands;
-use crate::policy::judge::{Judge, Judged};
+use crate::policy::judge::{HeldCommands, Judge, Judged};
 use crate::policy::names::{Kind, effect_of, kind_of};
 use crate::policy::plan::Plan;
 use crate::policy::policy_set::{BoundRule, Policy, PolicyError, Source};
 use crate::policy::rule::{List, Rule};
-use crate::policy::shell_folder::ShellFolder;
-use crate::policy::shell_seam::{Shell, ShellFacts};
+use crate::policy::shell_seam::{Shell, ShellFacts, ShellFolder};
 use crate::policy::{subject, suggestion};
 use crate::shell::Analysis;
 use crate::workspace::Workspace;
@@ -388,5 +386,24 @@ fn place_of<'a>(call: &ToolCall, shell_folder: &'a Path) -> &'a Path {
         Kind::Read | Kind::Edit | Kind::Fetch | Kind::Named | Kind::Internal | Kind::Mcp | Kind::Other => {
             Path::new("")
         }
+    }
+}
+
+/// Tools that only look may run; all others may not, and nobody is asked.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReadOnly;
+
+impl Gate for ReadOnly {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
+        let verdict = match request.effect {
+            Effect::Pure => Verdict::Allow,
+            Effect::Idempotent | Effect::Unsafe => Verdict::Deny {
+                reason: format!(
+                    "{} changes something, and this session may only look; use tools that read",
+                    request.call.name
+                ),
+            },
+        };
+        Answer::Now(verdict.into())
     }
 }

@@ -14,12 +14,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::beginning::Beginning;
 use super::environment::Environment;
-use super::execution::Execution;
+use super::execution::{Beginning, Execution, View};
 use super::spawn::{Supervision, spawn};
 use super::tree::{KillOnDrop, Killer, Tree};
-use super::view::View;
 
 /// A line of bash, and where it runs.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! `Workshop`: what file tools are built from.
 
 use std::ffi::OsString;
-use std::fs::{File, Metadata};
+use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,8 +17,23 @@ use crate::files::diff::Change;
 use crate::files::error::FileError;
 use crate::files::fingerprint::{Fingerprint, Stamp};
 use crate::files::hidden::Hidden;
-use crate::files::loaded::{FILE_BYTES_MAX, Loaded};
 use crate::files::read_files::{ReadFiles, Staleness};
+
+/// The largest file that is held in memory as a whole.
+pub const FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
+
+/// A file whose whole content is known.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// What it holds.
+    pub content: Arc<[u8]>,
+    /// Which state of it this is.
+    pub fingerprint: Fingerprint,
+    /// Who may do what with it.
+    pub permissions: Permissions,
+    /// How many names it has; more than one means hard links.
+    pub names: u64,
+}
 
 /// How long a claim holds at most if the tool that made it never ends.
 const CLAIM_TTL: Duration = Duration::from_secs(60);
