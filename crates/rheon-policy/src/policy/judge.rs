@@ -183,7 +183,7 @@ impl Judge<'_> {
     /// A command, and the paths among its words as far as they matter.
     fn command(&self, item: &CommandItem, tool: Action<'_>) -> Vec<Part> {
         let (danger, why) = (self.surroundings.shell.danger)(&item.command);
-        let (judged, seen) = self.command_alone(item, &[tool, Action::Command(&item.words)], (danger, why));
+        let (judged, seen) = self.command_alone(item, &[tool, Action::Command(&item.words)], danger, why);
         let access = if danger == Danger::Safe { Access::Read } else { Access::Write };
         let mut parts = vec![judged];
         for word in &item.paths {
@@ -198,7 +198,8 @@ impl Judge<'_> {
         &self,
         item: &CommandItem,
         actions: &[Action<'_>],
-        (danger, why): (Danger, &'static str),
+        danger: Danger,
+        why: &str,
     ) -> (Part, Seen) {
         let what = format!("run `{}`", brief(&item.command.text));
         for list in [List::Deny, List::Ask] {

@@ -4,7 +4,7 @@ mod image;
 mod notebook;
 mod page;
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{BufReader, Read as _, Seek};
 
 use base64::Engine;
@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::builtin::call::blocking;
-use crate::files::{Fingerprint, Loaded, Spot, Stamp, Workshop, foreign};
+use crate::files::{Fingerprint, Loaded, Opened, Spot, Stamp, Workshop, foreign};
 use image::ImageKind;
 use page::{Page, Range, Stop};
 
@@ -66,17 +66,17 @@ fn read(workshop: &Workshop, given: &Arguments, context: &ToolContext) -> Result
     let range = Range::new(given.offset, given.limit, LINES_DEFAULT)?;
     let spot = workshop.locate(&given.path, Access::Read)?;
     let opened = workshop.open(&spot)?;
-    if opened.1.len() <= WHOLE_BYTES_MAX {
+    if opened.metadata.len() <= WHOLE_BYTES_MAX {
         return whole(workshop, &spot, opened, range, context);
     }
-    let (mut file, metadata) = opened;
+    let Opened { mut file, metadata } = opened;
     let head = head_of(&mut file).map_err(|source| spot.failed("read", source))?;
     if let Some(kind) = ImageKind::of(&head) {
-        return picture(workshop, &spot, (file, metadata), kind);
+        return picture(workshop, &spot, Opened { file, metadata }, kind);
     }
     refuse_foreign(&spot, &head)?;
     if is_notebook(&spot) && metadata.len() <= IMAGE_BYTES_MAX {
-        return whole(workshop, &spot, (file, metadata), range, context);
+        return whole(workshop, &spot, Opened { file, metadata }, range, context);
     }
     workshop.remember(&spot, Fingerprint::of_stamp(Stamp::of(&metadata)));
     let page = Page::collect(BufReader::with_capacity(64 * 1024, file), range, &context.cancel);
@@ -87,11 +87,11 @@ fn read(workshop: &Workshop, given: &Arguments, context: &ToolContext) -> Result
 fn whole(
     workshop: &Workshop,
     spot: &Spot,
-    opened: (File, Metadata),
+    opened: Opened,
     range: Range,
     context: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
-    let size = opened.1.len();
+    let size = opened.metadata.len();
     let loaded = workshop.load(spot, opened)?;
     let content = &*loaded.content;
     let head = content.get(..HEAD_BYTES).unwrap_or(content);
@@ -129,10 +129,10 @@ fn head_of(file: &mut File) -> std::io::Result<Vec<u8>> {
 fn picture(
     workshop: &Workshop,
     spot: &Spot,
-    opened: (File, Metadata),
+    opened: Opened,
     kind: ImageKind,
 ) -> Result<ToolResult, ToolError> {
-    let (path, size) = (&spot.shown, opened.1.len());
+    let (path, size) = (&spot.shown, opened.metadata.len());
     if size > IMAGE_BYTES_MAX {
         let problem = format!("{path} is a picture of {size} bytes, more than the {IMAGE_BYTES_MAX} allowed");
         return Err(ToolError::Failed(format!("{problem}; make it smaller first")));

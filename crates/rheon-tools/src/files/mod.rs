@@ -20,8 +20,8 @@ pub use read_files::{ReadFiles, Staleness};
 pub(crate) use rheon_policy::folder::{Entry, Folder, Missing, Over};
 pub use text::{Encoding, LineEnding};
 pub(crate) use text::{TextFile, foreign};
-pub(crate) use workshop::Spot;
 pub use workshop::{FILE_BYTES_MAX, Loaded, Reach, Workshop};
+pub(crate) use workshop::{Opened, Spot};
 
 #[cfg(test)]
 mod cache_tests;
