@@ -3,6 +3,7 @@
 //! Nothing here does anything to the outside world: no runtime, no HTTP, no file system, no clock.
 
 mod answer;
+mod call_facts;
 mod child;
 mod content;
 mod draft;
@@ -26,6 +27,7 @@ mod usage;
 mod window;
 
 pub use answer::{Answer, BoxFuture};
+pub use call_facts::CallFacts;
 pub use child::{AgentDefinition, ChildApproval, ParentLink, WorkerError, WorkerOutput};
 pub use content::{Content, Signature, SignatureKind, ToolCall};
 pub use draft::{DRAFT_BYTES_MAX, Draft, DraftError, Finished};
@@ -52,8 +54,8 @@ pub use request::{
 pub use seam::{
     AllowAll, Amendment, AskFirst, AskedBy, Budget, Caps, ChunkStream, Client, Clock, DenyAll, EventStream,
     FilterVerdict, FixedTools, Flow, Gate, GateRequest, Grant, Hook, HookNews, Host, InputFilter,
-    Interactive, Opinion, Parent, Pauses, Permit, PlannedCall, Provider, Random, Reminder, Reservation,
-    Situation, Store, Task, Tool, ToolSet, ToolSource, Verdict, Worker, run_child,
+    Interactive, Judgement, Opinion, Parent, Pauses, Permit, PlannedCall, Provider, Random, Reminder,
+    Reservation, Situation, Store, Task, Tool, ToolSet, ToolSource, Verdict, Worker, run_child,
 };
 pub use stop::StopReason;
 pub use system_prompt::{SystemPrompt, SystemSection};

@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::Answer;
+use crate::call_facts::CallFacts;
 use crate::child::ChildApproval;
 use crate::content::{Content, text_of};
 use crate::event::{
@@ -216,6 +217,8 @@ pub struct ToolContext {
     pub run_id: RunId,
     /// Fires when the call should stop.
     pub cancel: CancellationToken,
+    /// What the gate found out about the call; nothing where none was asked.
+    pub facts: CallFacts,
     reporter: Option<Arc<dyn ToolReporter>>,
 }
 
@@ -228,7 +231,13 @@ impl ToolContext {
         reporter: Option<Arc<dyn ToolReporter>>,
     ) -> Self {
         let ((call_id, tool_name), (session_id, run_id)) = (call, run);
-        Self { call_id, tool_name, session_id, run_id, cancel, reporter }
+        Self { call_id, tool_name, session_id, run_id, cancel, facts: CallFacts::default(), reporter }
+    }
+
+    /// The same with what the gate found out about the call.
+    pub fn with_facts(mut self, facts: CallFacts) -> Self {
+        self.facts = facts;
+        self
     }
 
     /// Whether the call should stop.

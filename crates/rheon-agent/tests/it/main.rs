@@ -10,6 +10,7 @@ mod adversarial_seams;
 mod adversarial_tools;
 mod bad_input;
 mod budget;
+mod call_facts;
 mod cancel;
 mod changed_arguments;
 mod compaction;

@@ -20,7 +20,7 @@ pub use clock::{Clock, Pauses, Random};
 pub use filter::{FilterVerdict, InputFilter};
 /// Asks about everything that is more than a look; the answers come from the stream of the run or from hooks.
 pub use gate::AskFirst as Interactive;
-pub use gate::{AllowAll, AskFirst, AskedBy, DenyAll, Gate, GateRequest, Verdict};
+pub use gate::{AllowAll, AskFirst, AskedBy, DenyAll, Gate, GateRequest, Judgement, Verdict};
 pub use hook::{Amendment, Flow, Hook, HookNews, Opinion, Permit};
 pub use provider::{ChunkStream, Provider};
 pub use reminder::{Reminder, Situation};
