@@ -89,6 +89,19 @@ impl BudgetPool {
         accounts.open.get(&self.seat.place).map_or_else(Ledger::default, |account| account.ledger_at(gone_ms))
     }
 
+    /// Raises the caps that there are by this much. What has no cap stays without one.
+    pub fn extend(&self, more: Caps) {
+        let mut accounts = self.seat.tree.accounts();
+        let Some(account) = accounts.open.get_mut(&self.seat.place) else { return };
+        let raise = |meter: &mut Meter, more: Option<u64>| {
+            meter.cap = meter.cap.map(|cap| cap.saturating_add(more.unwrap_or_default()));
+        };
+        raise(&mut account.ledger.tokens, more.tokens);
+        raise(&mut account.ledger.micro_usd, more.cost.map(|cost| cost.0));
+        raise(&mut account.ledger.wall_ms, more.wall.map(crate::clock::millis));
+        account.is_warned = false;
+    }
+
     /// How much time is left; absent if there is no cap.
     pub fn time_left(&self) -> Option<Duration> {
         self.room().wall_ms.map(Duration::from_millis)
