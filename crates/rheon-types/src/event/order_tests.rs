@@ -15,10 +15,10 @@ fn tool_start(call_id: &str, name: ToolName) -> AgentEvent {
 
 /// One word of the small language in which these tests write logs.
 fn event(word: &str) -> AgentEvent {
-    let (name, argument) = word.split_once(':').unwrap_or((word, ""));
+    let (kind, argument) = word.split_once(':').unwrap_or((word, ""));
     let calls: Vec<&str> = argument.split(',').filter(|id| !id.is_empty()).collect();
-    let name_of_tool = ToolName::from("t");
-    match name {
+    let name = ToolName::from("t");
+    match kind {
         "run" => AgentEvent::Run(RunEvent::Start {
             agent_id: "a".into(),
             parent_run_id: None,
@@ -59,31 +59,25 @@ fn event(word: &str) -> AgentEvent {
         "/result" => AgentEvent::Message(MessageEvent::End { message: result(argument) }),
         "tools" => AgentEvent::Context(ContextEvent::Tools { set: Arc::default() }),
         "delta" => AgentEvent::Message(MessageEvent::TextDelta { delta: "x".into() }),
-        "tool" => tool_start(argument, name_of_tool),
-        "progress" => AgentEvent::Tool(ToolEvent::Progress {
-            call_id: argument.into(),
-            name: name_of_tool,
-            text: String::new(),
-        }),
+        "tool" => tool_start(argument, name),
+        "progress" => {
+            AgentEvent::Tool(ToolEvent::Progress { call_id: argument.into(), name, text: String::new() })
+        }
         "/tool" => AgentEvent::Tool(ToolEvent::End {
             call_id: argument.into(),
-            name: name_of_tool,
+            name,
             result: Arc::new(ToolResult::default()),
             is_error: false,
             duration_ms: 0,
             child_run_id: None,
         }),
-        "blocked" => AgentEvent::Tool(ToolEvent::Blocked {
-            call_id: argument.into(),
-            name: name_of_tool,
-            reason: String::new(),
-        }),
-        "retry" => AgentEvent::Model(ModelEvent::Retry {
-            attempt: 1,
-            attempts_max: 3,
-            delay_ms: 0,
-            cause: String::new(),
-        }),
+        "blocked" => {
+            AgentEvent::Tool(ToolEvent::Blocked { call_id: argument.into(), name, reason: String::new() })
+        }
+        "retry" => {
+            let cause = String::new();
+            AgentEvent::Model(ModelEvent::Retry { attempt: 1, attempts_max: 3, delay_ms: 0, cause })
+        }
         "rejected" => AgentEvent::Run(RunEvent::InputRejected { reason: String::new() }),
         other => panic!("no such word: {other}"),
     }
