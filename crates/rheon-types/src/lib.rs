@@ -23,6 +23,7 @@ mod stop;
 mod system_prompt;
 mod time;
 mod tool;
+mod tool_context;
 mod usage;
 mod window;
 
@@ -60,7 +61,8 @@ pub use seam::{
 pub use stop::StopReason;
 pub use system_prompt::{SystemPrompt, SystemSection};
 pub use time::Timestamp;
-pub use tool::{Effect, Hold, ToolContext, ToolError, ToolNews, ToolReporter, ToolResult};
+pub use tool::{Effect, ToolError, ToolResult};
+pub use tool_context::{Hold, ToolContext, ToolNews, ToolReporter};
 pub use usage::{MicroUsd, Usage};
 pub use window::{CutKind, WindowCut, window};
 

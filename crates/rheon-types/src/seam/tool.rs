@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::answer::BoxFuture;
-use crate::tool::{Effect, Hold, ToolContext, ToolError, ToolResult};
+use crate::tool::{Effect, ToolError, ToolResult};
+use crate::tool_context::{Hold, ToolContext};
 
 /// Something the model can do.
 pub trait Tool: Send + Sync {

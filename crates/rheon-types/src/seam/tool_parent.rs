@@ -9,7 +9,7 @@ use crate::answer::Answer;
 use crate::child::{ChildApproval, ParentLink, WorkerError, WorkerOutput};
 use crate::content::text_of;
 use crate::event::{AgentEvent, ChildRef, Event, PermissionResponse, RunEvent};
-use crate::tool::{ToolContext, ToolNews};
+use crate::tool_context::{ToolContext, ToolNews};
 use crate::usage::Usage;
 
 /// How much of a task or a result the parent's log keeps.
