@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rheon_types::event::RunSettings;
+use rheon_types::event::{Reserved, RunSettings};
 use rheon_types::{
     AgentEvent, AgentId, AgentMessage, Budget, ContinuationKind, Event, History, LlmMessage, Message,
     MessageEvent, RunEvent, RunFailure, RunId, StoreError, Timestamp, TurnId,
@@ -110,6 +110,18 @@ pub(crate) struct Run {
 }
 
 impl Run {
+    /// What is reserved of the budget for the call in progress.
+    pub(crate) fn reserved(&self) -> Option<Reserved> {
+        self.set_aside.as_ref().map(|aside| aside.reservation.reserved())
+    }
+
+    /// Turns what was reserved into what was spent.
+    pub(crate) fn settle_reservation(&mut self) {
+        let Some(SetAside { reservation, tokens_before, bill_before }) = self.set_aside.take() else { return };
+        let tokens = self.state.tokens_spent.saturating_sub(tokens_before);
+        reservation.settle(tokens, self.state.bill.since(bill_before));
+    }
+
     pub(crate) fn new(
         config: Arc<RunConfig>,
         identity: Identity,

@@ -127,13 +127,35 @@ async fn turn(run: &mut Run) -> Result<(), Halt> {
     if run.state.expects_answer {
         offer::offer(run);
         remind::remind(run);
-        fit::fit(run).await?;
-        let request = reserve::reserve(run, assemble::assemble(run))?;
-        call::call(run, request).await?;
+        answer(run).await?;
         gate::gate(run).await?;
         execute::execute(run).await?;
     }
     settle::settle(run).await
+}
+
+/// Asks the model until it has answered. What another try needs (a shorter conversation, a pause, money) is done here, so that no
+/// step calls an earlier one.
+async fn answer(run: &mut Run) -> Result<(), Halt> {
+    fit::fit(run).await?;
+    let mut request = reserve::reserve(run, assemble::assemble(run))?;
+    call::begin(run, &request);
+    let mut attempt = 1;
+    while let Err(error) = call::attempt(run, request.clone()).await? {
+        match fit::remedy(run, &error) {
+            fit::Remedy::Shorten => {
+                call::give_up_try(run, &error);
+                fit::compact(run, CompactionTrigger::Overflow, None).await?;
+                request.messages = run.state.conversation.window().clone();
+            }
+            fit::Remedy::Wait => call::pause(run, error, attempt).await?,
+            fit::Remedy::Nothing(failure) => return Err(call::fail(run, &error, failure)),
+        }
+        request = reserve::reserve(run, request)?;
+        attempt += 1;
+    }
+    call::end(run, attempt);
+    Ok(())
 }
 
 async fn open_turn(run: &mut Run) -> Result<(), Halt> {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon_types::protocol::ConfigFacts;
 use rheon_types::event::{Ledger, Meter};
+use rheon_types::protocol::ConfigFacts;
 use rheon_types::{
     AgentEvent, AgentOutput, BudgetEvent, Event, LimitKind, ProviderError, ProviderErrorKind, RunEnd,
     RunEvent, RunFailure, RunId, SessionId, Timestamp, Usage,

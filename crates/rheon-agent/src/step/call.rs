@@ -4,7 +4,6 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 
-use rheon_types::event::CompactionTrigger;
 use rheon_types::{
     AgentEvent, AssistantMessage, Chunk, ChunkStream, Content, DraftError, Finished, Message, MessageEvent,
     ModelEvent, ProviderError, ProviderErrorKind, Request, RunFailure, StopReason, Timestamp, ToolCall,
@@ -16,41 +15,28 @@ use crate::clock::{self, millis};
 use crate::halt::Halt;
 use crate::live::Run;
 use crate::state::{OpenCall, OpenModelCall};
-use crate::step::fit::{self, Remedy};
-use crate::step::reserve;
 
-/// Asks the model until it has answered. Its answer is then part of the conversation.
-pub(crate) async fn call(run: &mut Run, mut request: Request) -> Result<(), Halt> {
+/// The model is about to be asked.
+pub(crate) fn begin(run: &mut Run, request: &Request) {
     run.emit(AgentEvent::Model(ModelEvent::Start {
         model: Arc::clone(&request.model),
         tokens_estimate: run.meter.tokens(),
-        reserved: reserve::reserved(run),
+        reserved: run.reserved(),
     }));
     run.turn().model_call = Some(OpenModelCall { started_ms: run.clock_ms(), ..OpenModelCall::default() });
-    let mut attempt = 1;
-    while let Err(error) = attempt_once(run, request.clone()).await? {
-        match fit::remedy(run, &error) {
-            Remedy::Shorten => {
-                give_up_try(run, &error);
-                fit::compact(run, CompactionTrigger::Overflow, None).await?;
-                request.messages = run.state.conversation.window().clone();
-            }
-            Remedy::Wait => pause(run, error, attempt).await?,
-            Remedy::Nothing(failure) => return Err(fail(run, &error, failure)),
-        }
-        request = reserve::reserve(run, request)?;
-        attempt += 1;
-    }
+}
+
+/// The model has answered, at the try with this number. Its answer is now part of the conversation.
+pub(crate) fn end(run: &mut Run, attempt: u32) {
     end_message(run, StopReason::Error, None);
     if attempt > 1 {
         run.emit(AgentEvent::Model(ModelEvent::Recovered { attempts: attempt }));
     }
     end_call(run);
-    Ok(())
 }
 
 /// One try. The inner error is the provider's and may be worth another try.
-async fn attempt_once(run: &mut Run, request: Request) -> Result<Result<(), ProviderError>, Halt> {
+pub(crate) async fn attempt(run: &mut Run, request: Request) -> Result<Result<(), ProviderError>, Halt> {
     let token = run.stop.token().clone();
     // The provider may cancel its own token, for instance to end what works for a stream that is dropped.
     let mut stream = run.config.provider.stream(request, token.child_token());
@@ -217,7 +203,7 @@ fn empty_answer(run: &Run, timestamp: Timestamp) -> AssistantMessage {
 }
 
 /// Waits before the next try, if there is to be one.
-async fn pause(run: &mut Run, error: ProviderError, attempt: u32) -> Result<(), Halt> {
+pub(crate) async fn pause(run: &mut Run, error: ProviderError, attempt: u32) -> Result<(), Halt> {
     let retry = run.config.settings.retry;
     let Some(delay) = retry.pause_after(&error, attempt, run.config.random.next_u64()) else {
         let failure = RunFailure::Provider { error: error.clone() };
@@ -234,14 +220,14 @@ async fn pause(run: &mut Run, error: ProviderError, attempt: u32) -> Result<(), 
 }
 
 /// Ends a call of which nothing comes.
-fn fail(run: &mut Run, error: &ProviderError, failure: RunFailure) -> Halt {
+pub(crate) fn fail(run: &mut Run, error: &ProviderError, failure: RunFailure) -> Halt {
     end_message(run, StopReason::Error, Some(error.to_string()));
     end_call(run);
     Halt::Failed(failure)
 }
 
 /// Ends a try that failed: what was shown of it is kept, marked as failed, and what it took is spent.
-fn give_up_try(run: &mut Run, error: &ProviderError) {
+pub(crate) fn give_up_try(run: &mut Run, error: &ProviderError) {
     match &mut run.turn().model_call {
         Some(OpenModelCall { announced: Some(_), .. }) => {
             end_message(run, StopReason::Error, Some(error.to_string()));
@@ -257,7 +243,7 @@ fn give_up_try(run: &mut Run, error: &ProviderError) {
     }
     release_ids(run);
     // The next one, and what may come in between, has to be paid for anew.
-    reserve::settle(run);
+    run.settle_reservation();
 }
 
 /// The calls of a failed answer are never made; its next try may use their ids again.
@@ -328,7 +314,7 @@ fn learn(run: &mut Run, answer: &AssistantMessage, is_own: bool) {
 /// Emits `llm.end`.
 pub(crate) fn end_call(run: &mut Run) {
     let now_ms = run.clock_ms();
-    reserve::settle(run);
+    run.settle_reservation();
     let (usage, cost) = (run.turn().usage, run.turn().bill.total());
     let Some(call) = run.turn().model_call.take() else { return };
     run.emit(AgentEvent::Model(ModelEvent::End {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use rheon_types::event::Reserved;
 use rheon_types::{AgentEvent, BudgetEvent, Content, Grant, ModelInfo, PlannedCall, Request, ToolChoice};
 
 use crate::halt::Halt;
@@ -51,18 +50,6 @@ pub(crate) const SPENT: &str = "the budget is spent";
 
 /// What the model is told of calls in the last answer that the budget pays for.
 pub(crate) const NOT_RUN: &str = "not run: the budget is spent";
-
-/// What is set aside for the call under way.
-pub(crate) fn reserved(run: &Run) -> Option<Reserved> {
-    run.set_aside.as_ref().map(|aside| aside.reservation.reserved())
-}
-
-/// Turns what was set aside into what was spent.
-pub(crate) fn settle(run: &mut Run) {
-    let Some(SetAside { reservation, tokens_before, bill_before }) = run.set_aside.take() else { return };
-    let tokens = run.state.tokens_spent.saturating_sub(tokens_before);
-    reservation.settle(tokens, run.state.bill.since(bill_before));
-}
 
 /// How many tokens the prompt may have at most: as many as were measured, and a quarter more, because what is estimated may be
 /// too little. What the last call is told besides is part of it.

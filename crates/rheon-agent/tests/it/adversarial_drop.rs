@@ -17,7 +17,7 @@ use rheon_types::event::PermissionDecision;
 use rheon_types::{
     AgentEvent, AgentMessage, AgentOutput, AllowAll, Amendment, Answer, ApprovalEvent, AskFirst, Clock,
     Effect, Event, Flow, Gate, GateRequest, History, Hook, Judgement, ProviderError, ProviderErrorKind,
-    RunEvent, Store, StoreError, Timestamp, Tool, ToolCall, ToolResult, Usage, Verdict, unanswered_calls,
+    RunEvent, Store, StoreError, Timestamp, Tool, ToolCall, ToolResult, Usage, unanswered_calls,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;

@@ -10,7 +10,7 @@ use rheon_types::event::{ApprovalRequest, PermissionResponse};
 use rheon_types::{
     AgentEvent, AgentMessage, AgentOutput, Amendment, Answer, AskFirst, Effect, Event, FilterVerdict, Flow,
     Gate, GateRequest, History, Hook, HookPoint, Judgement, Message, MessageEvent, ProviderError,
-    ProviderErrorKind, RunEnd, Store, StoreError, ToolCall, ToolResult, Usage, Verdict,
+    ProviderErrorKind, RunEnd, Store, StoreError, ToolCall, ToolResult, Usage,
 };
 use serde_json::json;
 

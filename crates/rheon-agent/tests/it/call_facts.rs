@@ -6,8 +6,8 @@ use expect_test::expect;
 use rheon_testkit::{FnTool, Scenario, Turn, scripted};
 use rheon_types::event::{Danger, PermissionResponse, Subject};
 use rheon_types::{
-    AgentEvent, AllowAll, Answer, AskedBy, CallFacts, Gate, GateRequest, Hook, Judgement, Permit, ToolCall,
-    ToolResult, Verdict,
+    AgentEvent, AllowAll, Answer, ApprovalEvent, AskedBy, CallFacts, Gate, GateRequest, Hook, Judgement,
+    Permit, ToolCall, ToolResult, Verdict,
 };
 use serde_json::json;
 
@@ -68,7 +68,7 @@ async fn facts_are_about_the_arguments_that_the_tool_runs_with() {
         .build();
     let mut stream = agent.run_stream("go").unwrap();
     while let Some(event) = stream.next().await {
-        if let AgentEvent::ApprovalRequired { request } = &event.kind {
+        if let AgentEvent::Approval(ApprovalEvent::Required { request }) = &event.kind {
             let response = match request.call_id.as_str() {
                 "2" => PermissionResponse::allowed_with(json!({ "text": "by the user" })),
                 _ => rheon_types::event::PermissionDecision::Allow.into(),

@@ -6,7 +6,8 @@ use rheon_agent::{AgentError, Prompt};
 use rheon_types::event::Scope;
 use rheon_types::protocol::{Ack, Command, Query, Reply, RewindMode, RewindWhat, Subscription, Thinking};
 use rheon_types::{
-    AgentEvent, BoxFuture, BudgetEvent, Caps, Client, ClientError, Content, EventStream, RunId, SessionEvent, ThinkingLevel,
+    AgentEvent, BoxFuture, BudgetEvent, Caps, Client, ClientError, Content, EventStream, RunId, SessionEvent,
+    ThinkingLevel,
 };
 
 use super::changes::{apply_rules, thinking_level};

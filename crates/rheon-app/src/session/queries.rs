@@ -3,7 +3,8 @@
 use rheon_agent::{BudgetPool, TokenCounter};
 use rheon_types::ClientError;
 use rheon_types::protocol::{
-    Checkpoint, ContextReport, ContextSection, CostReport, ModelFacts, Query, Reply, RuleLine, SessionFacts, Snapshot,
+    Checkpoint, ContextReport, ContextSection, CostReport, ModelFacts, Query, Reply, RuleLine, SessionFacts,
+    Snapshot,
 };
 
 use super::hub::View;

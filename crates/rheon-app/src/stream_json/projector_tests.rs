@@ -328,10 +328,14 @@ fn compacted() -> AgentEvent {
     })
 }
 
-#[test]
-fn sub_agents_shorter_windows_modes_and_hooks_have_lines_of_their_own() {
-    let child = ChildRef { agent_id: "child".into(), session_id: "s".into(), run_id: "c".into() };
-    let begins = AgentEvent::Run(RunEvent::Start {
+fn compacting() -> AgentEvent {
+    let trigger = CompactionTrigger::Manual;
+    AgentEvent::Context(ContextEvent::CompactionStart { trigger, tokens_before: 900 })
+}
+
+/// The run of a child of the run `r` begins.
+fn child_begins() -> AgentEvent {
+    AgentEvent::Run(RunEvent::Start {
         agent_id: "child".into(),
         parent_run_id: Some("r".into()),
         continuation: None,
@@ -340,7 +344,12 @@ fn sub_agents_shorter_windows_modes_and_hooks_have_lines_of_their_own() {
         settings: None,
         history: None,
         cuts: Vec::new(),
-    });
+    })
+}
+
+#[test]
+fn sub_agents_shorter_windows_modes_and_hooks_have_lines_of_their_own() {
+    let child = ChildRef { agent_id: "child".into(), session_id: "s".into(), run_id: "c".into() };
     let agent_call = Content::ToolCall(call("call_9", "agent", json!({ "prompt": "look" })));
     let started = AgentEvent::Tool(ToolEvent::Start {
         call_id: "call_9".into(),
@@ -363,7 +372,7 @@ fn sub_agents_shorter_windows_modes_and_hooks_have_lines_of_their_own() {
             "r",
             AgentEvent::Child(ChildEvent::Start { child: child.clone().into(), task: "look around".into() }),
         ),
-        ("c", begins),
+        ("c", child_begins()),
         (
             "c",
             AgentEvent::Message(MessageEvent::End {
@@ -383,13 +392,7 @@ fn sub_agents_shorter_windows_modes_and_hooks_have_lines_of_their_own() {
         ("r", AgentEvent::Child(ChildEvent::Start { child: lost.into(), task: "get lost".into() })),
         ("r", hook),
         ("r", AgentEvent::Session(SessionEvent::Mode { mode: PermissionMode::Plan })),
-        (
-            "r",
-            AgentEvent::Context(ContextEvent::CompactionStart {
-                trigger: CompactionTrigger::Manual,
-                tokens_before: 900,
-            }),
-        ),
+        ("r", compacting()),
         ("r", compacted),
         ("r", output()),
     ]);
