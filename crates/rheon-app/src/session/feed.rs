@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use futures::StreamExt as _;
 use futures::stream::unfold;
 use rheon_agent::Answerer;
 use rheon_types::protocol::{After, Cursor, Delivery, Subscription};
@@ -42,7 +43,7 @@ struct Behind {
 pub(super) fn feed(hub: &Hub, subscription: Subscription, answerer: Option<Answerer>) -> EventStream {
     let feed = Feed::join(hub.clone(), subscription, answerer);
     let first = Ok::<_, ClientError>(()).and(feed);
-    Box::pin(unfold(Some(first), |feed| async move {
+    let events = unfold(Some(first), |feed| async move {
         match feed? {
             Err(error) => Some((Err(error), None)),
             Ok(mut feed) => match feed.next().await? {
@@ -50,7 +51,8 @@ pub(super) fn feed(hub: &Hub, subscription: Subscription, answerer: Option<Answe
                 Err(error) => Some((Err(error), None)),
             },
         }
-    }))
+    });
+    Box::pin(events.fuse())
 }
 
 impl Feed {

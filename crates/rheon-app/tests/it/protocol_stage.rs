@@ -137,7 +137,7 @@ impl Stage {
         };
         let inputs = inputs
             .with_flag("test", "sandbox.require", "none")
-            .with_flag("test", "model.name", "anthropic/claude-sonnet-4-5");
+            .with_flag("test", "model", "anthropic/claude-sonnet-4-5");
         let parts = HostParts {
             surroundings: Surroundings::of_process(environment, &project),
             config: Config::load(inputs).unwrap(),
