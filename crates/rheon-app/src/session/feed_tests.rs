@@ -141,7 +141,7 @@ impl Seen {
             assert_eq!(event.seq, self.seq + 1, "a gap or a duplicate");
             self.seq = event.seq;
         }
-        assert_eq!((event.seq, event.run_id.as_deref()), (self.seq, Some("r")));
+        assert_eq!((event.seq, event.run_id.clone()), (self.seq, Some("r".into())));
         assert!(event.at > Timestamp::default());
         let AgentEvent::Message(kind) = &event.kind else { return };
         match kind {
