@@ -40,8 +40,7 @@ fn steps(deny: CargoDeny) -> Vec<Step> {
     let run = |name, arguments| Step::Run { name, call: Invocation::new(arguments) };
     let documentation =
         Invocation::new("doc --workspace --no-deps --locked").with("RUSTDOCFLAGS", "-D warnings");
-    let over_pipe =
-        Invocation::new("test -p rheon-cli --test it --locked").with("RHEON_OVER_PIPE", "1");
+    let over_pipe = Invocation::new("test -p rheon-cli --test it --locked").with("RHEON_OVER_PIPE", "1");
     vec![
         run("format", "fmt --all --check"),
         run("lints", "clippy --workspace --all-targets --locked -- -D warnings"),

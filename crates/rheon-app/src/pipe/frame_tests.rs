@@ -46,7 +46,9 @@ fn what_is_too_large_is_refused_before_it_is_written_as_a_whole() {
 fn a_frame_of_another_version_is_told_from_garbage() {
     let strange = |line: &str| decode::<ToHost>(line.as_bytes()).unwrap_err();
     let unknown = |kind: &str, id, line| match strange(line) {
-        Strange::Unknown { kind: found, id: found_id, .. } => assert_eq!((found.as_str(), found_id), (kind, id)),
+        Strange::Unknown { kind: found, id: found_id, .. } => {
+            assert_eq!((found.as_str(), found_id), (kind, id))
+        }
         Strange::Garbage(problem) => panic!("{line}: {problem}"),
     };
     unknown("dance", Some(7), r#"{"dance":{"id":7}}"#);

@@ -21,13 +21,10 @@ async fn all(text: &[u8], bytes_max: usize) -> Vec<Result<String, String>> {
 #[tokio::test]
 async fn a_line_may_be_as_long_as_the_limit_and_no_longer() {
     let ok = |text: &str| Ok(text.to_owned());
-    assert_eq!(all(b"abc\n\nabcd\nabcde\nx\nno end", 4).await, [
-        ok("abc"),
-        ok(""),
-        ok("abcd"),
-        Err("abcde".to_owned()),
-        ok("x")
-    ]);
+    assert_eq!(
+        all(b"abc\n\nabcd\nabcde\nx\nno end", 4).await,
+        [ok("abc"), ok(""), ok("abcd"), Err("abcde".to_owned()), ok("x")]
+    );
 }
 
 #[tokio::test]

@@ -38,7 +38,8 @@ impl PipeHost {
                 lock(&unwritten).close(&gone(&error.to_string()));
             }
         }));
-        let reading = tokio::spawn(read(Lines::new(reader, FRAME_BYTES_MAX), Arc::clone(&table), outgoing.downgrade()));
+        let reading =
+            tokio::spawn(read(Lines::new(reader, FRAME_BYTES_MAX), Arc::clone(&table), outgoing.downgrade()));
         Self { connection: Arc::new(Connection { outgoing, table, _reading: Ends(reading) }) }
     }
 }

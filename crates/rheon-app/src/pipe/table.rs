@@ -38,7 +38,9 @@ struct Stream {
 pub(super) enum Do {
     Nothing,
     /// Nobody waits for this session any more.
-    Release { session: u64 },
+    Release {
+        session: u64,
+    },
     /// The other side does not speak this protocol.
     Close,
 }

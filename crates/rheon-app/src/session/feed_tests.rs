@@ -55,7 +55,8 @@ impl Speaker {
     fn new() -> Self {
         let log: Arc<Mutex<Vec<Arc<Event>>>> = Arc::default();
         let read = Arc::clone(&log);
-        let past = move |seq| Ok(read.lock().unwrap().iter().filter(|event| event.seq > seq).cloned().collect());
+        let past =
+            move |seq| Ok(read.lock().unwrap().iter().filter(|event| event.seq > seq).cloned().collect());
         let hub = Hub::keeping(RING, SessionId::from("s"), SessionState::new(), Arc::new(past)).remembering();
         Self { hub, log, seq: 0, beat: 0, thinking: String::new(), text: String::new() }
     }
@@ -95,7 +96,8 @@ impl Speaker {
         self.beat += 1;
         self.seq += u64::from(kind.is_durable());
         let at = Timestamp::from_millis(self.beat);
-        let event = Arc::new(Event { seq: self.seq, at, session_id: "s".into(), run_id: Some("r".into()), kind });
+        let event =
+            Arc::new(Event { seq: self.seq, at, session_id: "s".into(), run_id: Some("r".into()), kind });
         if event.kind.is_durable() {
             self.log.lock().unwrap().push(Arc::clone(&event));
         }
@@ -185,7 +187,11 @@ fn play(steps: &[Step], delivery: Delivery, reads_before_the_end: bool) {
             Step::Join => {
                 let view = speaker.hub.view();
                 let is_open = view.cursor.text_bytes + view.cursor.thinking_bytes > 0;
-                let text = if is_open { (speaker.text.clone(), speaker.thinking.clone()) } else { Default::default() };
+                let text = if is_open {
+                    (speaker.text.clone(), speaker.thinking.clone())
+                } else {
+                    Default::default()
+                };
                 seen = Seen { seq: view.cursor.seq, text: text.0, thinking: text.1 };
                 assert_eq!(seen.cursor(), view.cursor);
                 events = speaker.subscribe(view.cursor, delivery);
@@ -230,7 +236,8 @@ fn whoever_falls_behind_a_session_that_is_closed_sees_no_delta_twice() {
 #[test]
 fn an_event_that_is_still_to_come_cannot_be_resumed_after() {
     let speaker = Speaker::new();
-    let first = speaker.subscribe(Cursor { seq: 7, ..Cursor::default() }, Delivery::Block).next().now_or_never();
+    let first =
+        speaker.subscribe(Cursor { seq: 7, ..Cursor::default() }, Delivery::Block).next().now_or_never();
     let expected = ClientError::invalid("there is no event 7: the session has 0");
     assert_eq!(first, Some(Some(Err(expected))));
 }

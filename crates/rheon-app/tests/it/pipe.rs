@@ -49,7 +49,9 @@ async fn what_a_newer_peer_says_is_answered_and_breaks_nothing() {
     let stage = Stage::new(Over::Nothing, Scenario::new().turn("Hello."));
     let mut raw = Raw::to(&stage);
     let unknown = json!({ "type": "invalid", "message": "this version does not know the command" });
-    let opened = raw.ask(&json!({ "open": { "id": 1, "request": { "session": { "type": "new" }, "later": 1 } } })).await;
+    let opened = raw
+        .ask(&json!({ "open": { "id": 1, "request": { "session": { "type": "new" }, "later": 1 } } }))
+        .await;
     assert_eq!(opened, json!({ "opened": { "id": 1, "session": 1 } }));
     let command = json!({ "type": "dance", "steps": [1, 2] });
     let answer = raw.ask(&json!({ "send": { "id": 2, "session": 1, "command": command } })).await;
@@ -102,7 +104,10 @@ async fn garbage_is_answered_and_then_it_is_enough() {
 async fn a_frame_of_a_hundred_megabytes_is_refused_and_the_next_is_taken() {
     let stage = Stage::new(Over::Nothing, Scenario::new());
     let mut raw = Raw::to(&stage);
-    raw.writer.write_all(br#"{"send":{"id":42,"session":1,"command":{"type":"prompt","text":""#).await.unwrap();
+    raw.writer
+        .write_all(br#"{"send":{"id":42,"session":1,"command":{"type":"prompt","text":""#)
+        .await
+        .unwrap();
     let piece = vec![b'x'; 1_000_000];
     for _ in 0..100 {
         raw.writer.write_all(&piece).await.unwrap();
@@ -110,10 +115,7 @@ async fn a_frame_of_a_hundred_megabytes_is_refused_and_the_next_is_taken() {
     raw.say("").await;
     let answer = raw.hear().await.unwrap();
     let message = "this is larger than a pipe carries in one piece (64 MiB); send or ask for less at once";
-    assert_eq!(
-        answer,
-        json!({ "failed": { "id": 42, "error": { "type": "invalid", "message": message } } })
-    );
+    assert_eq!(answer, json!({ "failed": { "id": 42, "error": { "type": "invalid", "message": message } } }));
     let answer = raw.ask(&json!({ "askHost": { "id": 43, "query": { "type": "config" } } })).await;
     assert_eq!(answer["hostReply"]["id"], 43);
 }
@@ -205,10 +207,18 @@ async fn what_a_newer_host_says_is_kept_or_passed_over() {
 #[tokio::test]
 async fn an_answer_that_is_too_large_is_an_error() {
     let line = format!("{{\"hostReply\":{{\"id\":1,\"reply\":\"{}", "x".repeat(FRAME_BYTES_MAX + 1));
-    let host = speaks(line + "\n" + &json!({
-        "hostReply": { "id": 2, "reply": { "type": "sessions", "sessions": [] } },
-    }).to_string() + "\n");
+    let host = speaks(
+        line + "\n"
+            + &json!({
+                "hostReply": { "id": 2, "reply": { "type": "sessions", "sessions": [] } },
+            })
+            .to_string()
+            + "\n",
+    );
     let (first, second) = tokio::join!(host.query(HostQuery::Config), host.query(HostQuery::Config));
-    assert!(matches!(&first, Err(ClientError::Invalid { message }) if message.contains("64 MiB")), "{first:?}");
+    assert!(
+        matches!(&first, Err(ClientError::Invalid { message }) if message.contains("64 MiB")),
+        "{first:?}"
+    );
     assert_eq!(second, Ok(HostReply::Sessions { sessions: Vec::new() }));
 }

@@ -31,7 +31,8 @@ async fn a_client_that_joins_in_the_middle_of_an_answer_sees_no_gap_and_no_dupli
     let mut events = everything(&*client);
     client.send(prompt("Count.")).await.unwrap();
     stage.model.allow(6);
-    let is_delta = |kind: &AgentEvent| matches!(kind, AgentEvent::Message(MessageEvent::TextDelta { .. })).then_some(());
+    let is_delta =
+        |kind: &AgentEvent| matches!(kind, AgentEvent::Message(MessageEvent::TextDelta { .. })).then_some(());
     let (mut seen, ()) = until(&mut events, is_delta).await;
 
     let second = open_named(&*stage.peer(), id.as_str()).await;
@@ -83,22 +84,23 @@ async fn during_a_run_queries_are_answered_and_prompts_are_not_taken(over: Over)
     let none = client.query(Query::Checkpoints).await;
     assert_eq!(none, Ok(Reply::Checkpoints { checkpoints: Vec::new() }));
     client.send(prompt("Hi.")).await.unwrap();
-    let said = |kind: &AgentEvent| matches!(kind, AgentEvent::Message(MessageEvent::End { .. })).then_some(());
+    let said =
+        |kind: &AgentEvent| matches!(kind, AgentEvent::Message(MessageEvent::End { .. })).then_some(());
     until(&mut events, said).await;
     let busy = client.send(prompt("And?")).await;
     assert!(matches!(busy, Err(ClientError::Busy { .. })), "{busy:?}");
     let rules = client.query(Query::Rules).await.unwrap();
     assert!(matches!(rules, Reply::Rules { .. }), "{rules:?}");
-    let (context, cost, commands) = tokio::join!(
-        client.query(Query::Context),
-        client.query(Query::Cost),
-        client.query(Query::Commands)
-    );
+    let (context, cost, commands) =
+        tokio::join!(client.query(Query::Context), client.query(Query::Cost), client.query(Query::Commands));
     assert!(matches!(context, Ok(Reply::Context { report }) if !report.sections.is_empty()));
     assert!(matches!(cost, Ok(Reply::Cost { report }) if report.tokens == 0));
     assert!(matches!(commands, Ok(Reply::Commands { commands }) if commands[0].name == "compact"));
     let checkpoints = client.query(Query::Checkpoints).await.unwrap();
-    assert!(matches!(&checkpoints, Reply::Checkpoints { checkpoints } if checkpoints.len() == 1), "{checkpoints:?}");
+    assert!(
+        matches!(&checkpoints, Reply::Checkpoints { checkpoints } if checkpoints.len() == 1),
+        "{checkpoints:?}"
+    );
     stage.model.allow_all();
     assert_eq!(run_end(&mut events).await.1, "Hello.");
 }
@@ -125,7 +127,8 @@ async fn what_is_chosen_is_seen_by_others_and_restored(over: Over) {
     client.send(Command::Cancel).await.unwrap();
     run_end(&mut own).await;
     let (seen, _) = run_end(&mut events).await;
-    let facts_seen: Vec<&str> = names(&seen).into_iter().filter(|name| name.starts_with("session.")).collect();
+    let facts_seen: Vec<&str> =
+        names(&seen).into_iter().filter(|name| name.starts_with("session.")).collect();
     assert_eq!(
         facts_seen,
         ["session.notice", "session.model", "session.mode", "session.rules", "session.title"]
@@ -140,7 +143,10 @@ async fn what_is_chosen_is_seen_by_others_and_restored(over: Over) {
     let resumed = open_named(&*stage.peer(), id.as_str()).await;
     check(facts(&*resumed).await);
     let Reply::Rules { rules } = resumed.query(Query::Rules).await.unwrap() else { panic!("rules") };
-    assert!(rules.iter().any(|rule| rule.list == RuleList::Deny && rule.rule == change.rules[0]), "{rules:?}");
+    assert!(
+        rules.iter().any(|rule| rule.list == RuleList::Deny && rule.rule == change.rules[0]),
+        "{rules:?}"
+    );
 }
 
 async fn the_mode_that_asks_nothing_is_not_restored(over: Over) {

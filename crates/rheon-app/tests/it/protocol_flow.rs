@@ -4,7 +4,9 @@ use futures::{FutureExt as _, StreamExt as _};
 use rheon_testkit::{Scenario, Turn};
 use rheon_types::event::PermissionDecision;
 use rheon_types::protocol::{Cursor, Subscription};
-use rheon_types::{AgentEvent, ApprovalEvent, ApprovalId, Client, ClientError, Command, EventStream, ToolEvent};
+use rheon_types::{
+    AgentEvent, ApprovalEvent, ApprovalId, Client, ClientError, Command, EventStream, ToolEvent,
+};
 
 use super::protocol_stage::{
     Over, Stage, both_ways, everything, facts, next, numbers, open_named, prompt, run_end, snapshot, until,
@@ -137,7 +139,8 @@ async fn of_two_answers_the_first_counts(over: Over) {
     let request_id = question(&mut first_events).await;
     assert_eq!(question(&mut second_events).await, request_id);
     assert_eq!(snapshot(&*client).await.approvals.len(), 1);
-    let (first, then) = (answer(&*second, request_id.clone()).await, answer(&*client, request_id.clone()).await);
+    let (first, then) =
+        (answer(&*second, request_id.clone()).await, answer(&*client, request_id.clone()).await);
     assert_eq!((first, then), (Ok(()), Err(ClientError::UnknownApproval { request_id })));
     assert_eq!(run_end(&mut first_events).await.1, "It is done.");
     assert_eq!(run_end(&mut second_events).await.1, "It is done.");
@@ -150,7 +153,8 @@ async fn where_nobody_answers_what_would_ask_is_denied_until_somebody_joins(over
     let client = stage.open().await;
     let mut watching = client.events(Subscription::after(0));
     client.send(prompt("Write.")).await.unwrap();
-    let blocked = |kind: &AgentEvent| matches!(kind, AgentEvent::Tool(ToolEvent::Blocked { .. })).then_some(());
+    let blocked =
+        |kind: &AgentEvent| matches!(kind, AgentEvent::Tool(ToolEvent::Blocked { .. })).then_some(());
     until(&mut watching, blocked).await;
     assert_eq!(run_end(&mut watching).await.1, "I may not.");
     assert!(!stage.has("made.txt"));

@@ -131,13 +131,13 @@ impl Stage {
             ("ANTHROPIC_API_KEY", "key".into()),
         ];
         let environment: Environment = variables.into_iter().collect();
-        let inputs = ConfigInputs {
-            trust: TrustChoice::Nothing,
-            ..ConfigInputs::new(environment.clone(), &project)
-        };
-        let inputs = inputs
-            .with_flag("test", "sandbox.require", "none")
-            .with_flag("test", "model", "anthropic/claude-sonnet-4-5");
+        let inputs =
+            ConfigInputs { trust: TrustChoice::Nothing, ..ConfigInputs::new(environment.clone(), &project) };
+        let inputs = inputs.with_flag("test", "sandbox.require", "none").with_flag(
+            "test",
+            "model",
+            "anthropic/claude-sonnet-4-5",
+        );
         let parts = HostParts {
             surroundings: Surroundings::of_process(environment, &project),
             config: Config::load(inputs).unwrap(),
