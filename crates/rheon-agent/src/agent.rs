@@ -9,6 +9,7 @@ use rheon_types::{
     AgentEvent, AgentId, AgentMessage, AgentOutput, ContinuationKind, History, Message, Provider, RunId,
     SessionId, Store, ThinkingLevel, WindowCut,
 };
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::RunConfig;
@@ -40,6 +41,7 @@ struct Inner {
     store: Option<Arc<dyn Store>>,
     shared: Arc<Mutex<Shared>>,
     session: Mutex<Session>,
+    origin: Origin,
 }
 
 struct Session {
@@ -68,6 +70,15 @@ pub(crate) struct Parts {
     pub(crate) history: History,
     pub(crate) cuts: Vec<WindowCut>,
     pub(crate) position: LogPosition,
+    pub(crate) origin: Origin,
+}
+
+/// Where the runs of an agent come from.
+#[derive(Default)]
+pub(crate) struct Origin {
+    /// The run that it works for.
+    pub(crate) parent_run_id: Option<RunId>,
+    pub(crate) metadata: Option<Arc<Value>>,
 }
 
 impl Agent {
@@ -93,6 +104,7 @@ impl Agent {
             store: parts.store,
             shared: Arc::new(Mutex::new(conversation.into())),
             session: Mutex::new(Session { runs, ..Session::new(log) }),
+            origin: parts.origin,
         };
         Self { inner: Arc::new(inner) }
     }
@@ -402,7 +414,8 @@ impl Session {
         continuation: Option<ContinuationKind>,
     ) -> Identity {
         let run_id = self.log.next_run_id(&config.segment());
-        let parent_run_id = continuation.as_ref().and_then(|_| self.last_run_id.clone());
+        let continued = continuation.as_ref().and_then(|_| self.last_run_id.clone());
+        let parent_run_id = continued.or_else(|| inner.origin.parent_run_id.clone());
         let run_index = self.runs;
         self.runs += 1;
         self.last_run_id = Some(run_id.clone());
@@ -413,7 +426,7 @@ impl Session {
             parent_run_id,
             continuation,
             run_index,
-            metadata: None,
+            metadata: inner.origin.metadata.clone(),
             settings: Some(Arc::new(config.obeyed())),
         }
     }

@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use rheon_types::event::{ApprovalRequest, PermissionResponse};
 use rheon_types::{
-    AgentId, CacheConfig, Clock, Event, Gate, History, Hook, InputFilter, OutputSchema, Provider, Random,
-    Reminder, SessionId, Store, SystemPrompt, SystemSection, ThinkingLevel, Tool, WindowCut,
+    AgentId, Budget, CacheConfig, Clock, Event, Gate, History, Hook, InputFilter, OutputSchema, Provider,
+    Random, Reminder, RunId, SessionId, Store, SystemPrompt, SystemSection, ThinkingLevel, Tool, ToolSource,
+    TurnTrigger, WindowCut,
 };
+use serde_json::Value;
 
-use crate::agent::{Agent, Parts};
-use crate::budget::BudgetPool;
+use crate::agent::{Agent, Origin, Parts};
 use crate::config::{ContextParts, ExecutionLimits, RunConfig, Settings, ToolExecution};
 use crate::context::{CheckSettings, CompactionStrategy, WindowSettings};
 use crate::control::{Control, QueueMode};
@@ -48,6 +49,8 @@ struct SessionParts {
     history: History,
     cuts: Vec<WindowCut>,
     position: LogPosition,
+    parent_run_id: Option<RunId>,
+    metadata: Option<Arc<Value>>,
 }
 
 #[derive(Default)]
@@ -55,7 +58,7 @@ struct Inputs {
     clock: Option<Arc<dyn Clock>>,
     random: Option<Arc<dyn Random>>,
     context: ContextParts,
-    budget: Option<BudgetPool>,
+    budget: Option<Arc<dyn Budget>>,
     sections: Vec<SystemSection>,
 }
 
@@ -106,6 +109,13 @@ impl AgentBuilder {
     /// Adds several tools.
     pub fn tools(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
         self.tools.extend(tools);
+        self
+    }
+
+    /// Adds a source of tools that may change between turns. They are offered behind the agent's own tools, in the order in
+    /// which sources were added, those of one source sorted by name. A tool whose name is taken is left out.
+    pub fn tool_source(mut self, source: Arc<dyn ToolSource>) -> Self {
+        self.inputs.context.tool_sources.add(source);
         self
     }
 
@@ -276,6 +286,19 @@ impl AgentBuilder {
         self
     }
 
+    /// The run that the agent works for: its runs name it as their parent, and their first turn is caused by a sub-agent.
+    pub fn parent_run(mut self, run_id: impl Into<RunId>) -> Self {
+        self.session.parent_run_id = Some(run_id.into());
+        self.settings.first_turn_trigger = TurnTrigger::SubAgent;
+        self
+    }
+
+    /// Kept in the `agent.start` of every run, for the app's own use.
+    pub fn metadata(mut self, metadata: impl Into<Arc<Value>>) -> Self {
+        self.session.metadata = Some(metadata.into());
+        self
+    }
+
     /// The conversation to go on with.
     pub fn history(mut self, history: History) -> Self {
         self.session.history = history;
@@ -331,7 +354,12 @@ impl AgentBuilder {
     }
 
     /// What may be spent, with others that draw on it.
-    pub fn budget(mut self, budget: BudgetPool) -> Self {
+    pub fn budget(self, budget: impl Budget + 'static) -> Self {
+        self.shared_budget(Arc::new(budget))
+    }
+
+    /// The same, for instance the share of a child.
+    pub fn shared_budget(mut self, budget: Arc<dyn Budget>) -> Self {
         self.inputs.budget = Some(budget);
         self
     }
@@ -366,7 +394,28 @@ impl AgentBuilder {
             settings,
             ..defaults
         };
-        let SessionParts { store, agent_id, session_id, history, cuts, position, .. } = self.session;
-        Ok(Agent::new(Parts { config, observers, store, agent_id, session_id, history, cuts, position }))
+        let SessionParts {
+            store,
+            agent_id,
+            session_id,
+            history,
+            cuts,
+            position,
+            parent_run_id,
+            metadata,
+            ..
+        } = self.session;
+        let origin = Origin { parent_run_id, metadata };
+        Ok(Agent::new(Parts {
+            config,
+            observers,
+            store,
+            agent_id,
+            session_id,
+            history,
+            cuts,
+            position,
+            origin,
+        }))
     }
 }

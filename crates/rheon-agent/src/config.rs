@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use rheon_types::event::{RunSettings, RunWindow};
 use rheon_types::{
-    AskFirst, CacheConfig, Clock, Gate, Hook, InputFilter, OutputSchema, Provider, Random, Reminder,
-    SystemPrompt, ThinkingLevel, TurnTrigger,
+    AskFirst, Budget, CacheConfig, Caps, Clock, Gate, Hook, InputFilter, OutputSchema, Provider, Random,
+    Reminder, SystemPrompt, ThinkingLevel, TurnTrigger,
 };
 
-use crate::budget::{BudgetPool, Caps};
 use crate::clock::millis;
 use crate::context::{CheckSettings, Compaction, CompactionStrategy, Tiers, WindowSettings};
 use crate::control::Control;
 use crate::retry::RetryConfig;
 use crate::system::{SystemClock, SystemRandom};
+use crate::tool_sources::ToolSources;
 use crate::toolbox::Toolbox;
 
 /// Everything a run needs besides its conversation.
@@ -29,7 +29,7 @@ pub struct RunConfig {
     pub hooks: Vec<Arc<dyn Hook>>,
     /// Look at user messages before the model does, in this order.
     pub filters: Vec<Arc<dyn InputFilter>>,
-    /// What the model may call.
+    /// What the model may call in every turn.
     pub tools: Toolbox,
     /// The queues and questions through which others reach the run.
     pub control: Control,
@@ -42,7 +42,7 @@ pub struct RunConfig {
     /// What shapes what the model sees besides the conversation.
     pub context: ContextParts,
     /// What may be spent, with others that draw on it; without one only the limits count.
-    pub budget: Option<BudgetPool>,
+    pub budget: Option<Arc<dyn Budget>>,
     /// Everything that is a plain value.
     pub settings: Settings,
 }
@@ -54,11 +54,17 @@ pub struct ContextParts {
     pub reminders: Vec<Arc<dyn Reminder>>,
     /// Makes the window shorter when it is nearly full.
     pub strategy: Arc<dyn CompactionStrategy>,
+    /// Where tools come from that may change between turns; they are offered behind [`RunConfig::tools`].
+    pub tool_sources: ToolSources,
 }
 
 impl Default for ContextParts {
     fn default() -> Self {
-        Self { reminders: Vec::new(), strategy: Arc::new(Tiers::default()) }
+        Self {
+            reminders: Vec::new(),
+            strategy: Arc::new(Tiers::default()),
+            tool_sources: ToolSources::default(),
+        }
     }
 }
 
@@ -196,7 +202,7 @@ pub struct RequestSettings {
 
 /// Hard caps on one run.
 ///
-/// They and a [`BudgetPool`] look at the same figures: tokens of prompts and answers, failed tries and summaries included, as
+/// They and a [`Budget`] look at the same figures: tokens of prompts and answers, failed tries and summaries included, as
 /// reported, or estimated where nothing is. The limits of a run are looked at between its turns, so the last turn may pass
 /// them; a budget is a wall. [`Caps::from`] makes a budget of limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

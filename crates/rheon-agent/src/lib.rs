@@ -32,11 +32,14 @@ mod state;
 mod step;
 mod stream;
 mod system;
+mod tool_offer;
+mod tool_sources;
 mod toolbox;
+mod worker;
 
 pub use agent::Agent;
 pub use agent_loop::{AgentContext, agent_loop, agent_loop_continue};
-pub use budget::{BudgetPool, Caps};
+pub use budget::BudgetPool;
 pub use builder::AgentBuilder;
 pub use closure_hook::ClosureHook;
 pub use config::{ContextParts, ExecutionLimits, RunConfig, Settings, ToolExecution};
@@ -51,7 +54,11 @@ pub use error::{AgentError, BuildError, PermissionError, ToolboxError};
 pub use log::{EventLog, EventSubscription, LogPosition, Observers, RecvError};
 pub use prompt::Prompt;
 pub use retry::RetryConfig;
+/// The caps of a [`BudgetPool`].
+pub use rheon_types::Caps;
 pub use step::decide::{Next, Progress, decide};
 pub use stream::RunStream;
 pub use system::{SystemClock, SystemRandom};
+pub use tool_sources::ToolSources;
 pub use toolbox::Toolbox;
+pub use worker::AgentWorker;

@@ -6,14 +6,13 @@ use std::time::Duration;
 
 use rheon_types::event::RunSettings;
 use rheon_types::{
-    AgentEvent, AgentId, AgentMessage, ContinuationKind, History, LlmMessage, Message, MessageEvent,
-    RunEvent, RunFailure, RunId, StoreError, Timestamp, TurnId,
+    AgentEvent, AgentId, AgentMessage, Budget, ContinuationKind, Event, History, LlmMessage, Message,
+    MessageEvent, RunEvent, RunFailure, RunId, StoreError, Timestamp, TurnId,
 };
 use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::budget::Purse;
 use crate::clock::millis;
 use crate::config::RunConfig;
 use crate::conversation::Conversation;
@@ -23,6 +22,7 @@ use crate::meter::PromptMeter;
 use crate::set_aside::SetAside;
 use crate::state::{OpenTurn, RunState, Shared};
 use crate::step::decide::Progress;
+use crate::tool_offer::ToolOffer;
 
 /// How long the last sync of a run may take.
 const LAST_SYNC_SECONDS_MAX: u64 = 30;
@@ -52,6 +52,11 @@ pub(crate) struct RunLog {
 impl RunLog {
     pub(crate) fn emit(&self, kind: AgentEvent) {
         self.log.emit(&self.run_id, self.queue.as_deref(), kind);
+    }
+
+    /// Shows an event of a child, which is not part of this log.
+    pub(crate) fn show_child(&self, event: &Event) {
+        self.log.show_child(&self.run_id, event);
     }
 
     /// Emits an event that happened at this time.
@@ -99,7 +104,9 @@ pub(crate) struct Run {
     /// How long the prompt is.
     pub(crate) meter: PromptMeter,
     /// Where calls are paid from.
-    pub(crate) purse: Option<Arc<dyn Purse>>,
+    pub(crate) budget: Option<Arc<dyn Budget>>,
+    /// The tools that the model is offered in this turn.
+    pub(crate) offer: ToolOffer,
 }
 
 impl Run {
@@ -128,9 +135,10 @@ impl Run {
         let started_ms = millis(config.clock.elapsed());
         let state = RunState::new(conversation, started_ms);
         let ending = Arc::default();
-        let purse = config.budget.clone().map(|budget| Arc::new(budget) as Arc<dyn Purse>);
+        let budget = config.budget.clone();
         let (mirror, syncing, set_aside, meter) = (None, None, None, PromptMeter::default());
-        Self { config, identity, log, state, stop, mirror, syncing, ending, set_aside, meter, purse }
+        let offer = ToolOffer::now(&config);
+        Self { config, identity, log, state, stop, mirror, syncing, ending, set_aside, meter, budget, offer }
     }
 
     pub(crate) fn history(&self) -> &History {

@@ -61,6 +61,12 @@ impl PromptMeter {
         self.recut(conversation);
     }
 
+    /// The requests of the run say another `frame` from here on.
+    pub(crate) fn reframe(&mut self, frame: &Request) {
+        self.frame = self.counter.frame(frame);
+        self.tracker.rewritten();
+    }
+
     /// Goes on as in a log: the provider has all the figures, and earlier runs have learnt this of the window.
     pub(crate) fn replay(&mut self, frame: &Request, window_learnt: Option<u64>) {
         // What was learnt holds for the model that the run is about to begin with.

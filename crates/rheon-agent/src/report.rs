@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rheon_types::event::{ApprovalRequest, Danger, PermissionResponse, Responder, Subject};
 use rheon_types::{
-    AgentEvent, Answer, ApprovalEvent, ApprovalId, Flow, PlanEvent, SessionEvent, ToolCall, ToolEvent,
-    ToolNews, ToolReporter, ToolResult,
+    AgentEvent, Answer, ApprovalEvent, ApprovalId, ChildApproval, ChildEvent, Event, Flow, PlanEvent,
+    SessionEvent, ToolCall, ToolEvent, ToolNews, ToolReporter, ToolResult,
 };
 
 use crate::approval::{digest, fitting, nobody_there, resolved, withdrawn};
@@ -50,20 +50,13 @@ impl CallReporter {
         if state.is_closed { None } else { Some(emit(&mut state)) }
     }
 
-    async fn question(&self, subject: Subject, reason: String) -> Option<PermissionResponse> {
+    /// Asks what `wanted` says, in the name of this call.
+    async fn question(&self, wanted: ApprovalRequest) -> Option<PermissionResponse> {
         let (request, question) = self.while_open(|state| {
             state.asked += 1;
             let id = format!("{}/{}/{}", self.log.run_id, self.call.id, state.asked);
-            let request = ApprovalRequest {
-                id: id.into(),
-                call_id: self.call.id.clone(),
-                tool_name: self.call.name.clone(),
-                digest: digest(&self.call, &subject),
-                subject,
-                reason,
-                danger: Danger::Safe,
-                suggested_rule: None,
-            };
+            let digest = digest(&self.call, &wanted.subject);
+            let request = ApprovalRequest { id: id.into(), call_id: self.call.id.clone(), digest, ..wanted };
             let question = self.config.control.ask(request.id.clone());
             let request = Arc::new(request);
             state.questions.push(request.id.clone());
@@ -117,11 +110,42 @@ impl ToolReporter for CallReporter {
                 ToolNews::PlanResolved { call_id, decision } => {
                     AgentEvent::Plan(PlanEvent::Resolved { call_id, decision })
                 }
+                ToolNews::ChildStarted { child, task } => {
+                    AgentEvent::Child(ChildEvent::Start { child, task })
+                }
+                ToolNews::ChildEnded { child, summary, usage, is_error } => {
+                    AgentEvent::Child(ChildEvent::End { child, summary, usage, is_error })
+                }
             });
         });
     }
 
     fn ask<'a>(&'a self, subject: Subject, reason: String) -> Answer<'a, Option<PermissionResponse>> {
-        Answer::later(self.question(subject, reason))
+        Answer::later(self.question(ApprovalRequest {
+            id: ApprovalId::from(""),
+            call_id: self.call.id.clone(),
+            tool_name: self.call.name.clone(),
+            subject,
+            reason,
+            danger: Danger::Safe,
+            suggested_rule: None,
+            digest: String::new(),
+        }))
+    }
+
+    fn child_event(&self, event: &Event) {
+        self.while_open(|_| self.log.show_child(event));
+    }
+
+    fn ask_for_child<'a>(&'a self, approval: ChildApproval) -> Answer<'a, Option<PermissionResponse>> {
+        let mut request = ApprovalRequest::clone(&approval.request);
+        if !approval.agent.is_empty() {
+            request.reason = format!("{}: {}", approval.agent, request.reason);
+        }
+        Answer::later(async move {
+            let answer = self.question(request).await?;
+            // It names what was asked here, which is not what the child's own session asked.
+            Some(PermissionResponse { digest: None, ..answer })
+        })
     }
 }

@@ -13,7 +13,9 @@ use crate::halt::Halt;
 use crate::hooks::Hooks;
 use crate::live::Run;
 use crate::state::{OpenTurn, first_trigger};
-use crate::step::{assemble, call, decide, execute, finish, fit, gate, intake, remind, reserve, settle};
+use crate::step::{
+    assemble, call, decide, execute, finish, fit, gate, intake, offer, remind, reserve, settle,
+};
 
 /// How a run begins.
 pub(crate) enum Start {
@@ -123,6 +125,7 @@ async fn turn(run: &mut Run) -> Result<(), Halt> {
         intake::Entered::Nothing => run.commit_meanwhile(),
     }
     if run.state.expects_answer {
+        offer::offer(run);
         remind::remind(run);
         fit::fit(run).await?;
         let request = reserve::reserve(run, assemble::assemble(run))?;

@@ -1,6 +1,7 @@
 //! `SetAside`: what is set aside of the budget for the call under way, and what the run had spent before it.
 
-use crate::budget::Reservation;
+use rheon_types::Reservation;
+
 use crate::state::Bill;
 
 /// What is set aside for the call under way, and what the run had spent before it.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rheon_types::event::ApprovalRequest;
 use rheon_types::{
-    AgentMessage, ApprovalId, AssistantMessage, ContinuationKind, Draft, History, MicroUsd, StopReason,
-    ToolCall, ToolCallId, ToolResult, TurnTrigger, Usage,
+    AgentMessage, ApprovalId, AssistantMessage, CallFacts, ContinuationKind, Draft, History, MicroUsd,
+    StopReason, ToolCall, ToolCallId, ToolResult, TurnTrigger, Usage,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -181,11 +181,20 @@ pub(crate) struct OpenCall {
     pub(crate) approved: Option<Arc<ApprovalRequest>>,
     /// What hooks tell the model with the result.
     pub(crate) context: Vec<String>,
+    /// What the gate found out about it, as long as this process lives.
+    #[serde(skip)]
+    pub(crate) facts: CallFacts,
 }
 
 impl From<ToolCall> for OpenCall {
     fn from(call: ToolCall) -> Self {
-        Self { call, stage: CallStage::Waiting, approved: None, context: Vec::new() }
+        Self {
+            call,
+            stage: CallStage::Waiting,
+            approved: None,
+            context: Vec::new(),
+            facts: CallFacts::default(),
+        }
     }
 }
 

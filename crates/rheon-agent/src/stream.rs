@@ -103,6 +103,11 @@ impl RunStream {
         self.answerer.as_ref().ok_or_else(unknown)?.respond(request_id, response)
     }
 
+    /// Lets the run know that nobody answers this request.
+    pub(crate) fn withdraw(&self, request_id: &ApprovalId) {
+        self.control.withdraw(request_id);
+    }
+
     /// Says something to the run, between its tool executions. What comes too late waits for the agent's next run.
     pub fn inject_message(&self, message: impl Into<Prompt>) {
         for message in message.into().into_messages(self.clock.now()) {

@@ -1,4 +1,4 @@
-//! `Toolbox`: the tools of an agent by name, with their schemas ready to check arguments.
+//! `Toolbox`: a set of tools by name, with their schemas ready to check arguments.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,17 +18,43 @@ const QUOTE_CHARS_MAX: usize = 300;
 /// How many tool names are listed to a model that called an unknown one.
 const NAMES_MAX: usize = 40;
 
-/// The tools of an agent. Cheap to clone.
+/// A set of tools, ready for use. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Toolbox {
-    entries: Arc<HashMap<ToolName, Entry>>,
+    entries: Arc<HashMap<ToolName, Arc<Entry>>>,
     definitions: Arc<[ToolDefinition]>,
 }
 
 struct Entry {
     tool: Arc<dyn Tool>,
-    effect: Effect,
+    /// Absent where the tool is asked for it at every call.
+    effect: Option<Effect>,
     schema: Validator,
+}
+
+/// A tool whose schema is ready to check arguments, with what the model is told of it.
+#[derive(Clone)]
+pub(crate) struct PreparedTool {
+    pub(crate) definition: ToolDefinition,
+    entry: Arc<Entry>,
+}
+
+impl PreparedTool {
+    pub(crate) fn new(tool: Arc<dyn Tool>) -> Result<Self, ToolboxError> {
+        let name = ToolName::from(tool.name());
+        if name.as_str().is_empty() {
+            return Err(ToolboxError::Unnamed);
+        }
+        let parameters = tool.parameters_schema();
+        let schema = jsonschema::validator_for(&parameters).map_err(|error| ToolboxError::InvalidSchema {
+            name: name.to_string(),
+            problem: error.to_string(),
+        })?;
+        let description = tool.description().trim_end().to_owned();
+        let definition = ToolDefinition { name, description, parameters: told(parameters) };
+        let effect = Some(tool.effect());
+        Ok(Self { definition, entry: Arc::new(Entry { tool, effect, schema }) })
+    }
 }
 
 /// A tool that a call may use, with what it does to the world.
@@ -40,7 +66,8 @@ pub(crate) struct Found {
 
 impl Entry {
     fn found(&self) -> Found {
-        Found { tool: Arc::clone(&self.tool), effect: self.effect }
+        let effect = self.effect.unwrap_or_else(|| self.tool.effect());
+        Found { tool: Arc::clone(&self.tool), effect }
     }
 }
 
@@ -50,26 +77,36 @@ impl Toolbox {
         let mut entries = HashMap::with_capacity(tools.len());
         let mut definitions = Vec::with_capacity(tools.len());
         for tool in tools {
-            let name = ToolName::from(tool.name());
-            if name.as_str().is_empty() {
-                return Err(ToolboxError::Unnamed);
+            let PreparedTool { definition, entry } = PreparedTool::new(tool)?;
+            if entries.insert(definition.name.clone(), entry).is_some() {
+                return Err(ToolboxError::Duplicate(definition.name.to_string()));
             }
-            let parameters = tool.parameters_schema();
-            let schema = jsonschema::validator_for(&parameters).map_err(|error| {
-                ToolboxError::InvalidSchema { name: name.to_string(), problem: error.to_string() }
-            })?;
-            let description = tool.description().trim_end().to_owned();
-            definitions.push(ToolDefinition {
-                name: name.clone(),
-                description,
-                parameters: told(parameters),
-            });
-            let effect = tool.effect();
-            if entries.insert(name.clone(), Entry { tool, effect, schema }).is_some() {
-                return Err(ToolboxError::Duplicate(name.to_string()));
-            }
+            definitions.push(definition);
         }
         Ok(Self { entries: Arc::new(entries), definitions: definitions.into() })
+    }
+
+    /// This set with more tools behind its own. Of two tools with one name the first counts.
+    pub(crate) fn with(&self, more: &[PreparedTool]) -> Self {
+        let mut entries = HashMap::clone(&self.entries);
+        let mut definitions = self.definitions.to_vec();
+        for PreparedTool { definition, entry } in more {
+            if !entries.contains_key(&definition.name) {
+                entries.insert(definition.name.clone(), Arc::clone(entry));
+                definitions.push(definition.clone());
+            }
+        }
+        Self { entries: Arc::new(entries), definitions: definitions.into() }
+    }
+
+    /// Whether there is a tool of this name.
+    pub(crate) fn has(&self, name: &ToolName) -> bool {
+        self.entries.contains_key(name)
+    }
+
+    /// Whether both are the same set.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.entries, &other.entries)
     }
 
     /// Does beforehand what the first toolbox of a process waits for: the schema that schemas are held to is made ready, which takes
@@ -83,8 +120,8 @@ impl Toolbox {
         let anything = serde_json::Value::Bool(true);
         let entries = tools.into_iter().filter_map(|tool| {
             let schema = jsonschema::validator_for(&anything).ok()?;
-            let effect = tool.effect();
-            Some((ToolName::from(tool.name()), Entry { tool, effect, schema }))
+            // In a log, a tool that changed between turns has another effect from there on.
+            Some((ToolName::from(tool.name()), Arc::new(Entry { tool, effect: None, schema })))
         });
         Self { entries: Arc::new(entries.collect()), definitions: Arc::from([]) }
     }
@@ -96,7 +133,7 @@ impl Toolbox {
 
     /// The tool of this name.
     pub(crate) fn get(&self, name: &ToolName) -> Option<Found> {
-        self.entries.get(name).map(Entry::found)
+        self.entries.get(name).map(|entry| entry.found())
     }
 
     /// The tool of this name, if `arguments` fit it.

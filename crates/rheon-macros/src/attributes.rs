@@ -9,7 +9,7 @@ use syn::{Attribute, Error, Expr, ExprLit, Lit, LitStr, Meta, Path, Result, Type
 use crate::name;
 
 /// The keys that `#[tool(...)]` takes.
-const KEYS: &str = "`name`, `description`, `effect`, `state` and `crate`";
+const KEYS: &str = "`name`, `label`, `description`, `effect`, `claim`, `arguments`, `state` and `crate`";
 
 /// The words that `effect` takes, and the variants they stand for.
 const EFFECTS: [(&str, &str); 3] = [("pure", "Pure"), ("idempotent", "Idempotent"), ("unsafe", "Unsafe")];
@@ -17,20 +17,37 @@ const EFFECTS: [(&str, &str); 3] = [("pure", "Pure"), ("idempotent", "Idempotent
 /// What the attributes of a struct say.
 pub(crate) struct Attributes {
     pub(crate) name: Option<String>,
+    /// An expression for the name that people read.
+    pub(crate) label: Option<Expr>,
     /// An expression for the text.
     pub(crate) description: TokenStream,
     /// The variant of `Effect`.
     pub(crate) effect: syn::Ident,
-    pub(crate) state: Option<Type>,
+    /// The function that takes what a call must have to itself.
+    pub(crate) claim: Option<Expr>,
+    pub(crate) holder: Holder,
     /// Where `rheon` is found.
     pub(crate) home: Path,
+}
+
+/// Who holds what all calls share.
+pub(crate) enum Holder {
+    /// Nobody: the struct is the arguments, and there is nothing to share.
+    Nobody,
+    /// A value of this type; the struct is the arguments.
+    State(Type),
+    /// The struct, which is the tool itself and takes arguments of this type.
+    Tool(Type),
 }
 
 #[derive(Default)]
 struct Given {
     name: Option<LitStr>,
+    label: Option<Expr>,
     description: Option<Expr>,
     effect: Option<LitStr>,
+    claim: Option<Expr>,
+    arguments: Option<Type>,
     state: Option<Type>,
     home: Option<LitStr>,
 }
@@ -54,11 +71,22 @@ impl Attributes {
             Some(literal) => literal.parse_with(Path::parse_mod_style)?,
             None => parse_quote!(::rheon),
         };
+        let holder = match (given.arguments, given.state) {
+            (None, None) => Holder::Nobody,
+            (None, Some(state)) => Holder::State(state),
+            (Some(arguments), None) => Holder::Tool(arguments),
+            (Some(_), Some(state)) => {
+                let problem = "a struct that names its `arguments` is the tool: give it the state as a field, and leave `state` out";
+                return Err(Error::new(state.span(), problem));
+            }
+        };
         Ok(Self {
             name: name.transpose()?,
+            label: given.label,
             description,
             effect: effect(given.effect)?,
-            state: given.state,
+            claim: given.claim,
+            holder,
             home,
         })
     }
@@ -69,8 +97,11 @@ impl Given {
         let key = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
         match key.as_str() {
             "name" => once(&mut self.name, meta.value()?.parse()?, meta),
+            "label" => once(&mut self.label, meta.value()?.parse()?, meta),
             "description" => once(&mut self.description, meta.value()?.parse()?, meta),
             "effect" => once(&mut self.effect, meta.value()?.parse()?, meta),
+            "claim" => once(&mut self.claim, meta.value()?.parse()?, meta),
+            "arguments" => once(&mut self.arguments, meta.value()?.parse()?, meta),
             "state" => once(&mut self.state, meta.value()?.parse()?, meta),
             "crate" => once(&mut self.home, meta.value()?.parse()?, meta),
             _ => Err(meta.error(format!("this is no key of `tool`; it takes {KEYS}"))),

@@ -42,6 +42,28 @@ fn a_struct_says_what_the_tool_is() {
 }
 
 #[test]
+fn a_struct_that_names_its_arguments_is_the_tool() {
+    let source = "#[tool(label = self.label, description = self.text(), claim = Self::hold, arguments = Given)] \
+                  pub struct Keep<T: Send>(T);";
+    let tokens = expand(source.parse().unwrap()).unwrap().to_string();
+    // What the attributes say, and none of the rest.
+    let parts = ["impl", "fn label", "fn description", "read_arguments", "(Self :: hold)", "const NAME"].map(
+        |part| {
+            let rest = tokens.split_once(part).unwrap().1;
+            format!("{part}{}\n", rest.split([';', '}']).next().unwrap().trim_end())
+        },
+    );
+    expect![[r#"
+        impl < T : Send > :: rheon :: __private :: Tool for Keep < T > { fn name (& self) -> & str { Self :: NAME
+        fn label (& self) -> & str { self . label
+        fn description (& self) -> & str { self . text ()
+        read_arguments :: < Given > (Self :: NAME , & arguments) ?
+        (Self :: hold) (self , arguments , context)
+        const NAME : & 'static str = "keep"
+    "#]].assert_eq(&parts.concat());
+}
+
+#[test]
 fn what_cannot_be_a_tool_says_why() {
     let mut all = String::new();
     for source in [
@@ -62,6 +84,8 @@ fn what_cannot_be_a_tool_says_why() {
         "/// x\n#[tool(name = \"a\", name = \"b\")] struct A {}",
         "/// x\n#[tool(crate = \"1\")] struct A {}",
         "/// x\n#[tool] struct A {}",
+        "/// x\n#[tool(arguments = Given, state = u8)] struct A {}",
+        "/// x\n#[tool(arguments = Given)] enum A { B }",
         "/// x\nstruct Caf\u{e9} {}",
         "fn a() {}",
     ] {
@@ -80,12 +104,14 @@ fn what_cannot_be_a_tool_says_why() {
         error: a tool has no generic parameters: the model can only call one that is fixed
         error: "pur" is no effect; it is "pure", "idempotent" or "unsafe"
         error: expected string literal
-        error: this is no key of `tool`; it takes `name`, `description`, `effect`, `state` and `crate`
+        error: this is no key of `tool`; it takes `name`, `label`, `description`, `effect`, `claim`, `arguments`, `state` and `crate`
         error: "a b" is no name for a tool: use 1 to 64 letters, digits, `_` and `-`
         error: "" is no name for a tool: use 1 to 64 letters, digits, `_` and `-`
         error: this is given twice; leave one out
         error: expected identifier
         error: expected attribute arguments in parentheses: #[tool(...)]
+        error: a struct that names its `arguments` is the tool: give it the state as a field, and leave `state` out
+        error: only a struct can be a tool
         error: "café" is no name for a tool: use 1 to 64 letters, digits, `_` and `-`; give one with `#[tool(name = "...")]`
         error: expected one of: `struct`, `enum`, `union`
     "#]].assert_eq(&all);

@@ -15,8 +15,8 @@ mod workspace;
 pub use policy::{
     Because, Condition, Decision, Document, DocumentError, Explanation, HeldCommands, Kind, KnownTool, List,
     ListedRule, Part, Places, Policy, PolicyError, PolicyGate, PolicySource, ReadOnly, Rule, RuleChange,
-    RuleEntry, RuleError, RuleSink, Rules, Shell, Source, Trust, UserRules, brief, known, mode_name,
-    tool_name,
+    RuleEntry, RuleError, RuleSink, Rules, Shell, ShellFacts, ShellFolder, Source, Trust, UserRules, brief,
+    known, mode_name, tool_name,
 };
 pub use workspace::{Access, PathError, ResolvedPath, Shown, Workspace, names_folder};
 

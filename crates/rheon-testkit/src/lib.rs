@@ -6,8 +6,10 @@ mod scripted;
 pub mod server;
 mod store;
 mod text;
+mod tool_source;
 mod tools;
 mod trace;
+mod worker;
 
 pub use clock::{Dice, TestClock};
 pub use live::live;
@@ -17,5 +19,9 @@ pub use rheon_providers::scripted::{Scenario, ScriptedProvider, Turn};
 pub use scripted::{Ran, Scripted, request_text, scripted};
 pub use store::MemoryStore;
 pub use text::{event_line, event_text};
-pub use tools::{FnTool, echo, fails, fatal, hangs, panics};
+pub use tool_source::ChangingTools;
+pub use tools::{FnTool, delegate, echo, fails, fatal, hangs, panics};
 pub use trace::Trace;
+pub use worker::{
+    ScriptedWorker, TestParent, WorkerScript, WorkerStep, scripted_agent_worker, worker_conformance,
+};

@@ -2,8 +2,8 @@
 
 use rheon_types::event::{PermissionDecision, Subject};
 use rheon_types::{
-    AgentEvent, AgentMessage, ApprovalEvent, Content, Event, Message, MessageEvent, ModelEvent, PlanEvent,
-    RunEnd, RunEvent, ToolEvent, ToolResult, TurnEvent,
+    AgentEvent, AgentMessage, ApprovalEvent, ChildEvent, Content, ContextEvent, Event, Message, MessageEvent,
+    ModelEvent, PlanEvent, RunEnd, RunEvent, SessionEvent, ToolEvent, ToolResult, TurnEvent,
 };
 
 /// The lines of several events.
@@ -47,26 +47,7 @@ pub fn event_line(event: &AgentEvent) -> String {
         AgentEvent::Tool(ToolEvent::Blocked { call_id, name, reason }) => {
             format!("{name} {call_id} {reason:?}")
         }
-        AgentEvent::Approval(ApprovalEvent::Required { request }) => {
-            let subject = match &request.subject {
-                Subject::Command { command, .. } => command.clone(),
-                Subject::Diff { path, .. } => path.clone(),
-                Subject::Arguments { arguments } => arguments.to_string(),
-                Subject::Questions { questions } => {
-                    questions.iter().map(|question| question.text.as_str()).collect::<Vec<_>>().join(" / ")
-                }
-                Subject::Plan { plan, changes } => format!("{plan:?} with {} changes", changes.len()),
-            };
-            format!("{} {subject}", request.tool_name)
-        }
-        AgentEvent::Approval(ApprovalEvent::Resolved { decision, scope, by, arguments, .. }) => {
-            let decision = match decision {
-                PermissionDecision::Allow => "allow",
-                PermissionDecision::Deny => "deny",
-            };
-            let with = arguments.as_ref().map_or_else(String::new, |arguments| format!(" with {arguments}"));
-            format!("{decision} {scope:?} by {by:?}{with}")
-        }
+        AgentEvent::Approval(event) => approval_text(event),
         AgentEvent::Run(RunEvent::InputRejected { reason }) => format!("{reason:?}"),
         AgentEvent::Model(ModelEvent::Retry { attempt, attempts_max, delay_ms, cause }) => {
             format!("{attempt}/{attempts_max} in {delay_ms} ms: {cause}")
@@ -78,9 +59,48 @@ pub fn event_line(event: &AgentEvent) -> String {
                 "HookRun {{ hook: {hook:?}, point: {point:?}, veto: {veto:?}, duration_ms: {duration_ms} }}"
             )
         }
+        AgentEvent::Context(ContextEvent::Tools { set }) => {
+            let sources: Vec<String> =
+                set.sources.iter().map(|source| format!("{}@{}", source.name, source.version)).collect();
+            let tools: Vec<&str> = set.tools.iter().map(|name| name.as_str()).collect();
+            format!("[{}] {}", sources.join(" "), tools.join(" "))
+        }
+        AgentEvent::Child(ChildEvent::Start { child, task }) => format!("{} {task:?}", child.run_id),
+        AgentEvent::Child(ChildEvent::End { child, summary, is_error, .. }) => {
+            format!("{} {} {summary:?}", child.run_id, if *is_error { "error" } else { "ok" })
+        }
+        AgentEvent::Session(SessionEvent::Notice { notice }) => {
+            format!("{:?} {}", notice.level, notice.message)
+        }
         other => format!("{other:?}"),
     };
     format!("{} {carried}", event.name()).trim_end().to_owned()
+}
+
+fn approval_text(event: &ApprovalEvent) -> String {
+    match event {
+        ApprovalEvent::Required { request } => {
+            let subject = match &request.subject {
+                Subject::Command { command, .. } => command.clone(),
+                Subject::Diff { path, .. } => path.clone(),
+                Subject::Arguments { arguments } => arguments.to_string(),
+                Subject::Questions { questions } => {
+                    questions.iter().map(|question| question.text.as_str()).collect::<Vec<_>>().join(" / ")
+                }
+                Subject::Plan { plan, changes } => format!("{plan:?} with {} changes", changes.len()),
+            };
+            format!("{} {subject}", request.tool_name)
+        }
+        ApprovalEvent::Resolved { decision, scope, by, arguments, .. } => {
+            let decision = match decision {
+                PermissionDecision::Allow => "allow",
+                PermissionDecision::Deny => "deny",
+            };
+            let with = arguments.as_ref().map_or_else(String::new, |arguments| format!(" with {arguments}"));
+            format!("{decision} {scope:?} by {by:?}{with}")
+        }
+        other => format!("{other:?}"),
+    }
 }
 
 fn end_text(end: &RunEnd) -> String {

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use rheon_types::{BoxFuture, Effect, Tool, ToolContext, ToolError, ToolResult};
+use rheon_types::{BoxFuture, Effect, Task, Tool, ToolContext, ToolError, ToolResult, Worker, run_child};
 use serde_json::{Value, json};
 
 type Outcome = Result<ToolResult, ToolError>;
@@ -98,4 +98,18 @@ pub fn panics() -> FnTool {
 /// `hangs`: never returns and ignores being cancelled.
 pub fn hangs() -> FnTool {
     FnTool::new("hangs", |_, _| std::future::pending())
+}
+
+/// `delegate`: lets `worker` do the task in its `task`, as the agent `helper`.
+pub fn delegate(worker: Arc<dyn Worker>) -> FnTool {
+    FnTool::new("delegate", move |arguments, context| {
+        let worker = Arc::clone(&worker);
+        async move {
+            let text = arguments.get("task").and_then(Value::as_str).unwrap_or_default();
+            let done = run_child(&*worker, Task::new("helper", text), &context).await;
+            let done = done.map_err(|error| ToolError::Failed(error.to_string()))?;
+            let child_run_id = Some(done.child.run_id.clone());
+            Ok(ToolResult { child_run_id, ..ToolResult::text(done.output.text.clone()) })
+        }
+    })
 }

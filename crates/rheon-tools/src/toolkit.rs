@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rheon_policy::known;
-use rheon_policy::{Access, Workspace};
-use rheon_policy::{HeldCommands, Policy, PolicyError, PolicyGate, RuleSink};
-use rheon_sandbox::TemporaryFolder;
+use rheon_policy::{Access, HeldCommands, Policy, PolicyError, PolicyGate, RuleSink, Workspace, known};
 use rheon_sandbox::process::{Environment, STANDARD_VARIABLES};
-use rheon_sandbox::{Boundary, Level, Network, Programs, Requirement, Sandbox, SandboxError, Sight};
+use rheon_sandbox::{
+    Boundary, Level, Network, Programs, Requirement, Sandbox, SandboxError, Sight, TemporaryFolder,
+};
 use rheon_types::{Clock, Hook, Tool};
 
 use crate::builtin::bash::{BashSession, BashSettings, bash_tools};
@@ -115,25 +114,20 @@ impl Toolkit {
                 HeldCommands::Ask
             }
         };
-        let shell = Arc::new(BashSession::new(BashSettings {
+        let shell = BashSession::new(BashSettings {
             workspace: workspace.clone(),
             sandbox,
             environment: Environment::rebuilt(settings.variables, &STANDARD_VARIABLES),
             output: BashSettings::output_in(&output_folder),
-        }));
-        let folders = Arc::clone(&shell);
-        // A temporary folder goes with the gate, which lives as long as any agent with these tools.
-        let kept = kept.map(Arc::new);
+        });
+        let shell = Arc::new(match kept {
+            Some(kept) => shell.keeping(kept),
+            None => shell,
+        });
         let gate = PolicyGate::new(settings.policy, Arc::new(workspace.clone()))
             .with_held_commands(held_commands)
             .with_readable(output_folder)
-            .with_shell_folder(move |call_id| {
-                let _kept = &kept;
-                match call_id {
-                    Some(call_id) => folders.judged_folder(call_id),
-                    None => folders.folder(),
-                }
-            });
+            .with_shell_folder(shell.shell_folder());
         // What a skill brings along is read when the skill says so.
         let folders_of_skills = settings.skills.for_model().map(|skill| skill.folder.clone());
         let gate = folders_of_skills.fold(gate, PolicyGate::with_readable);

@@ -1,17 +1,19 @@
 //! What the standard tools cost: their words go with every request.
 
+use expect_test::expect_file;
 use rheon_policy::Places;
 use rheon_testkit::TestClock;
 use serde_json::json;
 
 use super::*;
+use crate::builtin::Remember;
 use crate::skills::{Origin, SkillFolder};
 
 /// What the names, descriptions and schemas may have together, as JSON.
 const BYTES_MAX: usize = 9_000;
 
-#[tokio::test]
-async fn the_words_of_all_standard_tools_are_few() {
+/// Every standard tool.
+async fn all_tools() -> Vec<Arc<dyn Tool>> {
     let folder = tempfile::tempdir().unwrap();
     let skill = folder.path().join("skills/x/SKILL.md");
     std::fs::create_dir_all(skill.parent().unwrap()).unwrap();
@@ -24,10 +26,15 @@ async fn the_words_of_all_standard_tools_are_few() {
         skills: Arc::new(SkillSet::load(&skills)),
         ..ToolkitSettings::new(Policy::empty(places), Arc::new(TestClock::default()))
     };
-    let toolkit = Toolkit::new(settings).await.unwrap();
+    Toolkit::new(settings).await.unwrap().tools()
+}
+
+#[tokio::test]
+async fn the_words_of_all_standard_tools_are_few() {
+    let tools = all_tools().await;
     let mut table = String::new();
     let mut total = 0;
-    for tool in toolkit.tools() {
+    for tool in &tools {
         let schema = tool.parameters_schema();
         let words = json!({ "name": tool.name(), "description": tool.description(), "parameters": schema });
         let bytes = words.to_string().len();
@@ -36,7 +43,24 @@ async fn the_words_of_all_standard_tools_are_few() {
         total += bytes;
     }
     assert!(total <= BYTES_MAX, "{total} bytes\n{table}");
-    assert_eq!(toolkit.tools().len(), 14);
+    assert_eq!(tools.len(), 14);
+}
+
+/// A byte that changes here makes every cache of every service miss once.
+#[tokio::test]
+async fn what_models_read_of_the_tools_is_known_to_the_byte() {
+    let mut tools = all_tools().await;
+    tools.push(Arc::new(Remember::new(Vec::new(), Arc::new(TestClock::default()))));
+    let mut all = String::new();
+    for tool in tools {
+        let (name, label, effect) = (tool.name(), tool.label(), tool.effect());
+        all += &format!(
+            "{name} ({label}, {effect:?})\n{:?}\n{}\n\n",
+            tool.description(),
+            tool.parameters_schema()
+        );
+    }
+    expect_file!["builtin/words.txt"].assert_eq(&all);
 }
 
 #[tokio::test]

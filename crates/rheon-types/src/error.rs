@@ -1,4 +1,4 @@
-//! The errors that cross a seam: a provider's, a store's, a worker's, a client's.
+//! The errors that cross a seam: a provider's, a store's, a client's.
 
 use std::time::Duration;
 
@@ -98,16 +98,6 @@ impl StoreError {
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into() }
     }
-}
-
-/// A worker that could not do its task.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("worker {worker} failed: {message}")]
-pub struct WorkerError {
-    /// Which worker.
-    pub worker: String,
-    /// What happened.
-    pub message: String,
 }
 
 /// Why a host or a session did not do what a client asked. JSON: tagged by `type`, so that a remote client can decide by it.

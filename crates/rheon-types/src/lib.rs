@@ -3,6 +3,8 @@
 //! Nothing here does anything to the outside world: no runtime, no HTTP, no file system, no clock.
 
 mod answer;
+mod call_facts;
+mod child;
 mod content;
 mod draft;
 mod error;
@@ -21,13 +23,16 @@ mod stop;
 mod system_prompt;
 mod time;
 mod tool;
+mod tool_context;
 mod usage;
 mod window;
 
 pub use answer::{Answer, BoxFuture};
+pub use call_facts::CallFacts;
+pub use child::{AgentDefinition, ChildApproval, ParentLink, WorkerError, WorkerOutput};
 pub use content::{Content, Signature, SignatureKind, ToolCall};
 pub use draft::{DRAFT_BYTES_MAX, Draft, DraftError, Finished};
-pub use error::{ClientError, ProviderError, ProviderErrorKind, StoreError, WorkerError};
+pub use error::{ClientError, ProviderError, ProviderErrorKind, StoreError};
 pub use event::{
     AgentEvent, ApprovalEvent, BudgetEvent, ChildEvent, ContextEvent, Event, MessageEvent, ModelEvent,
     PlanEvent, RunEvent, SessionEvent, ToolEvent, TurnEvent,
@@ -48,14 +53,16 @@ pub use request::{
     ToolDefinition,
 };
 pub use seam::{
-    AllowAll, Amendment, AskFirst, AskedBy, ChunkStream, Client, Clock, DenyAll, EventStream, FilterVerdict,
-    Flow, Gate, GateRequest, Hook, HookNews, Host, InputFilter, Interactive, Opinion, Pauses, Permit,
-    Provider, Random, Reminder, Situation, Store, Task, Tool, Verdict, Worker,
+    AllowAll, Amendment, AskFirst, AskedBy, Budget, Caps, ChunkStream, Client, Clock, DenyAll, EventStream,
+    FilterVerdict, FixedTools, Flow, Gate, GateRequest, Grant, Hook, HookNews, Host, InputFilter,
+    Interactive, Judgement, Opinion, Parent, Pauses, Permit, PlannedCall, Provider, Random, Reminder,
+    Reservation, Situation, Store, Task, Tool, ToolSet, ToolSource, Verdict, Worker, run_child,
 };
 pub use stop::StopReason;
 pub use system_prompt::{SystemPrompt, SystemSection};
 pub use time::Timestamp;
-pub use tool::{Effect, Hold, ToolContext, ToolError, ToolNews, ToolReporter, ToolResult};
+pub use tool::{Effect, ToolError, ToolResult};
+pub use tool_context::{Hold, ToolContext, ToolNews, ToolReporter};
 pub use usage::{MicroUsd, Usage};
 pub use window::{CutKind, WindowCut, window};
 

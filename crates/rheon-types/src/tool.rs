@@ -1,16 +1,10 @@
-//! What a tool is given and what it gives back.
-
-use std::fmt;
-use std::sync::Arc;
+//! What a tool gives back, and what a run of it does to the world.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
-use crate::answer::Answer;
 use crate::content::{Content, text_of};
-use crate::event::{PermissionDecision, PermissionMode, PermissionResponse, Subject, TaskItem};
-use crate::id::{RunId, SessionId, ToolCallId, ToolName};
+use crate::id::RunId;
 
 /// What a tool's run does to the world; decides what may be repeated after a crash.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,123 +117,5 @@ impl ToolError {
 impl From<&ToolError> for ToolResult {
     fn from(error: &ToolError) -> Self {
         ToolResult::text(error.to_string()).with_details(serde_json::json!({ "error": error.kind() }))
-    }
-}
-
-/// What a call has to itself; given back when it is dropped, on whatever path that happens.
-#[derive(Default)]
-#[must_use = "what is held is given back when this is dropped"]
-pub struct Hold(Option<Box<dyn Send + Sync>>);
-
-impl Hold {
-    /// Holds `guard` until it is dropped.
-    pub fn new(guard: impl Send + Sync + 'static) -> Self {
-        Self(Some(Box::new(guard)))
-    }
-}
-
-impl fmt::Debug for Hold {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Hold").field(&self.0.is_some()).finish()
-    }
-}
-
-/// A fact about the session that a tool brings about; each becomes an event.
-#[derive(Debug, Clone, PartialEq)]
-pub enum ToolNews {
-    /// The task list is another one now.
-    Tasks(Vec<TaskItem>),
-    /// The permission mode is another one now.
-    Mode(PermissionMode),
-    /// A change that waited in the plan was approved or dropped.
-    PlanResolved {
-        /// The call that wanted it.
-        call_id: ToolCallId,
-        /// Which of both.
-        decision: PermissionDecision,
-    },
-}
-
-/// Where a running tool reports to.
-pub trait ToolReporter: Send + Sync {
-    /// A partial result, replacing the one before.
-    fn update(&self, partial: ToolResult);
-    /// A line of status for the user.
-    fn progress(&self, text: &str);
-    /// A fact about the session.
-    fn news(&self, _news: ToolNews) {}
-    /// Asks the user; nothing if nobody is there to answer.
-    fn ask<'a>(&'a self, _subject: Subject, _reason: String) -> Answer<'a, Option<PermissionResponse>> {
-        Answer::Now(None)
-    }
-}
-
-/// What a tool knows of the call it serves.
-#[derive(Clone)]
-pub struct ToolContext {
-    /// The call.
-    pub call_id: ToolCallId,
-    /// The name it was called by.
-    pub tool_name: ToolName,
-    /// The session it belongs to.
-    pub session_id: SessionId,
-    /// The run it belongs to; the parent of any run the tool starts.
-    pub run_id: RunId,
-    /// Fires when the call should stop.
-    pub cancel: CancellationToken,
-    reporter: Option<Arc<dyn ToolReporter>>,
-}
-
-impl ToolContext {
-    /// A context whose reports go to `reporter`, or nowhere.
-    pub fn new(
-        call: (ToolCallId, ToolName),
-        run: (SessionId, RunId),
-        cancel: CancellationToken,
-        reporter: Option<Arc<dyn ToolReporter>>,
-    ) -> Self {
-        let ((call_id, tool_name), (session_id, run_id)) = (call, run);
-        Self { call_id, tool_name, session_id, run_id, cancel, reporter }
-    }
-
-    /// Whether the call should stop.
-    pub fn is_cancelled(&self) -> bool {
-        self.cancel.is_cancelled()
-    }
-
-    /// Shows a partial result.
-    pub fn update(&self, partial: ToolResult) {
-        if let Some(reporter) = &self.reporter {
-            reporter.update(partial);
-        }
-    }
-
-    /// Tells of something the tool brought about.
-    pub fn news(&self, news: ToolNews) {
-        if let Some(reporter) = &self.reporter {
-            reporter.news(news);
-        }
-    }
-
-    /// Asks the user, and waits; nothing if nobody is there to answer.
-    pub async fn ask(&self, subject: Subject, reason: impl Into<String>) -> Option<PermissionResponse> {
-        self.reporter.as_ref()?.ask(subject, reason.into()).get().await
-    }
-
-    /// Shows a line of status.
-    pub fn progress(&self, text: &str) {
-        if let Some(reporter) = &self.reporter {
-            reporter.progress(text);
-        }
-    }
-}
-
-impl fmt::Debug for ToolContext {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ToolContext")
-            .field("call_id", &self.call_id)
-            .field("tool_name", &self.tool_name)
-            .field("run_id", &self.run_id)
-            .finish_non_exhaustive()
     }
 }

@@ -79,7 +79,7 @@
 //! let last = tokio::spawn(async move {
 //!     let mut last = None;
 //!     while let Ok(e) = rx2.recv().await {
-//!         last = Some(e.kind.name());
+//!         last = Some(e.kind.name().to_owned());
 //!     }
 //!     last
 //! });
@@ -87,7 +87,7 @@
 //! agent.run("Count.").await?;
 //! drop(agent); // Ends both subscriptions.
 //! assert_eq!(text.await?, "One two three.");
-//! assert_eq!(last.await?, Some("agent.end"));
+//! assert_eq!(last.await?.as_deref(), Some("agent.end"));
 //!
 //! // With room for 4 events, one who reads nothing until the run is over has missed the rest.
 //! # let model = ScriptedProvider::new(Scenario::new().turn("One two three."));
@@ -154,7 +154,6 @@
 //! | hold the conversation yourself and call the loop as a function | [`guide::own_state`] |
 //! | see all of it at work, offline | `cargo run -p rheon --example observe` (also `tool`, `derive_tool`, `steer`, `recorder`; `ask` needs a key) |
 
-mod derived;
 pub mod guide;
 mod output;
 pub mod prelude;
@@ -163,7 +162,6 @@ mod session;
 mod skills;
 mod toolkit;
 
-pub use derived::{DerivedTool, IntoToolOutput, ToolArguments};
 pub use output::{OutputError, ParseOutput, WithOutput};
 pub use resolved::WithModel;
 #[doc(inline)]
@@ -175,6 +173,9 @@ pub use rheon_providers as providers;
 pub use rheon_sandbox as sandbox;
 pub use rheon_store as store;
 pub use rheon_tools as tools;
+#[doc(hidden)]
+pub use rheon_tools::__private;
+pub use rheon_tools::{DerivedTool, IntoToolOutput, ToolArguments};
 pub use rheon_types as types;
 #[doc(inline)]
 pub use rheon_types::event::*;
@@ -192,11 +193,3 @@ pub use serde;
 pub use serde_json::{Value, json};
 /// Stops what it was handed to.
 pub use tokio_util::sync::CancellationToken;
-
-/// What the code of `#[derive(Tool)]` refers to. Not for use by hand.
-#[doc(hidden)]
-pub mod __private {
-    pub use crate::derived::{DerivedTool, IntoToolOutput, ToolArguments};
-    pub use rheon_types::{BoxFuture, Effect, ToolContext, ToolError, ToolResult};
-    pub use std::boxed::Box;
-}

@@ -1,7 +1,7 @@
 //! `WithOutput`: answers have the form of a type. `ParseOutput`: and are read as one.
 
 use rheon_agent::AgentBuilder;
-use rheon_tools::builtin::arguments_schema;
+use rheon_tools::arguments_schema;
 use rheon_types::{AgentOutput, OutputSchema, RunEnd, RunFailure};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;

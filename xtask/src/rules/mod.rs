@@ -7,6 +7,7 @@ pub mod header;
 pub mod it_files;
 pub mod named_tests;
 pub mod sizes;
+pub mod small_files;
 pub mod syntax;
 pub mod system_access;
 
@@ -29,6 +30,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: "system access", check: system_access::check },
     Rule { name: "header", check: header::check },
     Rule { name: "sizes", check: sizes::check },
+    Rule { name: "small files", check: small_files::check },
     Rule { name: "it files", check: it_files::check },
     Rule { name: "docs", check: docs::check },
     Rule { name: "named tests", check: named_tests::check },

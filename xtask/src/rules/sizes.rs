@@ -46,7 +46,7 @@ impl Limit {
 }
 
 /// The number of lines that hold more than blanks and comments.
-fn code_lines(text: &str) -> usize {
+pub(super) fn code_lines(text: &str) -> usize {
     let mut lines = BTreeSet::new();
     if let Ok(tokens) = text.parse::<TokenStream>() {
         mark_lines(tokens, &mut lines);

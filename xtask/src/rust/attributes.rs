@@ -14,6 +14,11 @@ pub(crate) fn is_test_only(attributes: &[Attribute]) -> bool {
     })
 }
 
+/// Whether an item with these attributes is compiled for some machines or features only.
+pub(crate) fn is_conditional(attributes: &[Attribute]) -> bool {
+    (has(attributes, "cfg") || has(attributes, "cfg_attr")) && !is_test_only(attributes)
+}
+
 /// Whether a `cfg` can only hold in a test build. `any(test, ..)` can hold elsewhere, so it does not count.
 fn needs_test(cfg: &Meta) -> bool {
     match cfg {

@@ -15,6 +15,8 @@ pub(crate) struct ModLine {
     pub(crate) candidates: Vec<String>,
     /// Whether the module exists in test builds only.
     pub(crate) is_test_only: bool,
+    /// Whether the module exists on some machines or with some features only.
+    pub(crate) is_conditional: bool,
 }
 
 /// Every `mod name;` line of the file, also those in inline modules.
@@ -69,6 +71,7 @@ impl Place {
             Some(path) => vec![format!("{}/{path}", self.folder)],
             None => vec![format!("{}.rs", self.home), format!("{}/mod.rs", self.home)],
         };
-        ModLine { inside: self.inside, candidates, is_test_only: self.is_test_only }
+        let is_conditional = attributes::is_conditional(&module.attrs);
+        ModLine { inside: self.inside, candidates, is_test_only: self.is_test_only, is_conditional }
     }
 }

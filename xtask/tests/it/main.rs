@@ -10,6 +10,7 @@ mod header;
 mod it_files;
 mod named_tests;
 mod sizes;
+mod small_files;
 mod syntax;
 mod system_access;
 

@@ -7,8 +7,8 @@ use super::*;
 const RATES: Rates =
     Rates { input: 3_000_000, output: 15_000_000, cache_read: 300_000, cache_write: 3_750_000 };
 
-fn planned(prompt_tokens: u64, answer_tokens_max: u32) -> Planned {
-    Planned { prompt_tokens, answer_tokens_max, prices: Some(Prices { base: RATES, long: None }) }
+fn planned(prompt_tokens: u64, answer_tokens_max: u32) -> PlannedCall {
+    PlannedCall { prompt_tokens, answer_tokens_max, prices: Some(Prices { base: RATES, long: None }) }
 }
 
 fn room(tokens: Option<u64>, micro_usd: Option<u64>) -> Room {

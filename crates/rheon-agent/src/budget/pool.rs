@@ -5,10 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rheon_types::event::{Ledger, Meter, Reserved};
-use rheon_types::{Clock, MicroUsd};
+use rheon_types::{Budget, Caps, Clock, Grant, PlannedCall, Reservation};
 
-use super::caps::Caps;
-use super::plan::{Plan, Planned};
+use super::plan::{Affordable, Plan};
 use super::room::{Room, left};
 
 /// What may be spent. Clones are the same budget. What a child spends, its parent has spent too, so a whole tree of agents
@@ -90,36 +89,50 @@ impl BudgetPool {
         accounts.open.get(&self.seat.place).map_or_else(Ledger::default, |account| account.ledger_at(gone_ms))
     }
 
+    /// Raises the caps that there are by this much. What has no cap stays without one.
+    pub fn extend(&self, more: Caps) {
+        let mut accounts = self.seat.tree.accounts();
+        let Some(account) = accounts.open.get_mut(&self.seat.place) else { return };
+        let raise = |meter: &mut Meter, more: Option<u64>| {
+            meter.cap = meter.cap.map(|cap| cap.saturating_add(more.unwrap_or_default()));
+        };
+        raise(&mut account.ledger.tokens, more.tokens);
+        raise(&mut account.ledger.micro_usd, more.cost.map(|cost| cost.0));
+        raise(&mut account.ledger.wall_ms, more.wall.map(crate::clock::millis));
+        account.is_warned = false;
+    }
+
     /// How much time is left; absent if there is no cap.
     pub fn time_left(&self) -> Option<Duration> {
         self.room().wall_ms.map(Duration::from_millis)
     }
 
-    /// Sets aside what `planned` can take at most, or what of it can be paid for.
-    pub(crate) fn reserve(&self, planned: &Planned) -> Granted {
+    /// Reserves what `planned` can take at most, or what of it can be paid for.
+    pub fn reserve(&self, planned: &PlannedCall) -> Grant {
         let gone_ms = self.seat.tree.gone_ms();
         let mut accounts = self.seat.tree.accounts();
         let line = accounts.line(self.seat.place);
         let room = accounts.room(&line, gone_ms);
         if planned.prices.is_none() && room.micro_usd.is_some() && room.tokens.is_none() {
-            return Granted::NoPrice;
+            return Grant::NoPrice;
         }
         if room.wall_ms == Some(0) {
-            return Granted::Nothing;
+            return Grant::Nothing;
         }
         let plan = planned.within(room);
         let (answer_tokens_max, reserved, is_last) = match plan {
             Plan::Call { answer_tokens_max, reserved } => (answer_tokens_max, reserved, false),
             Plan::WrapUp { answer_tokens_max, reserved } => (answer_tokens_max, reserved, true),
-            Plan::Nothing => return Granted::Nothing,
+            Plan::Nothing => return Grant::Nothing,
         };
         for place in line {
             if let Some(account) = accounts.open.get_mut(&place) {
                 account.set_aside(reserved);
             }
         }
-        let reservation = Reservation { pool: self.clone(), reserved, is_open: true };
-        Granted::Call { answer_tokens_max, reservation, is_last }
+        let pool = self.clone();
+        let reservation = Reservation::new(reserved, move |spent| pool.settle(reserved, spent));
+        Grant::Call { answer_tokens_max, reservation, is_last }
     }
 
     /// Whether it is time to say that the budget is nearly spent; true once.
@@ -148,61 +161,29 @@ impl BudgetPool {
     }
 }
 
-/// What a budget grants.
-#[derive(Debug)]
-pub(crate) enum Granted {
-    /// A call.
-    Call {
-        /// The most tokens of its answer.
-        answer_tokens_max: u32,
-        /// What is set aside for it.
-        reservation: Reservation,
-        /// Whether no other can be paid for.
-        is_last: bool,
-    },
-    /// Nothing is left.
-    Nothing,
-    /// There is a cap on money only, and the price is not known.
-    NoPrice,
-}
-
-/// What is set aside for a call. Where nobody says what the call took, it took all of it.
-pub(crate) struct Reservation {
-    pool: BudgetPool,
-    reserved: Reserved,
-    is_open: bool,
-}
-
-impl Reservation {
-    /// What was set aside in a budget that nobody else sees.
-    pub(crate) fn told(reserved: Reserved, clock: Arc<dyn Clock>) -> Self {
-        let pool = BudgetPool::new(Caps::default(), clock);
-        Self { pool, reserved, is_open: false }
+impl Budget for BudgetPool {
+    fn reserve(&self, call: &PlannedCall) -> Grant {
+        Self::reserve(self, call)
     }
 
-    /// What is set aside.
-    pub(crate) fn reserved(&self) -> Reserved {
-        self.reserved
+    fn spend(&self, spent: Reserved) {
+        self.settle(Reserved::default(), spent);
     }
 
-    /// The call took `spent`; where no price is known, what was set aside for it counts.
-    pub(crate) fn settle(mut self, tokens: u64, cost: Option<MicroUsd>) {
-        self.is_open = false;
-        self.pool.settle(self.reserved, Reserved { tokens, cost: cost.or(self.reserved.cost) });
+    fn ledger(&self) -> Ledger {
+        Self::ledger(self)
     }
-}
 
-impl Drop for Reservation {
-    fn drop(&mut self) {
-        if self.is_open {
-            self.pool.settle(self.reserved, self.reserved);
-        }
+    fn time_left(&self) -> Option<Duration> {
+        Self::time_left(self)
     }
-}
 
-impl std::fmt::Debug for Reservation {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Reservation").field(&self.reserved).finish()
+    fn warns(&self) -> bool {
+        Self::warns(self)
+    }
+
+    fn share(&self, caps: Caps) -> Arc<dyn Budget> {
+        Arc::new(self.child(caps))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use proptest::prelude::*;
-use rheon_types::{Prices, Rates, Timestamp};
+use rheon_types::{MicroUsd, Prices, Rates, Timestamp};
 
 use super::*;
 
@@ -25,16 +25,16 @@ fn tokens(cap: u64) -> Caps {
     Caps { tokens: Some(cap), ..Caps::default() }
 }
 
-fn planned(prompt_tokens: u64, answer_tokens_max: u32) -> Planned {
-    Planned { prompt_tokens, answer_tokens_max, prices: None }
+fn planned(prompt_tokens: u64, answer_tokens_max: u32) -> PlannedCall {
+    PlannedCall { prompt_tokens, answer_tokens_max, prices: None }
 }
 
-fn granted(pool: &BudgetPool, planned: Planned) -> Option<(u32, Reservation, bool)> {
+fn granted(pool: &BudgetPool, planned: PlannedCall) -> Option<(u32, Reservation, bool)> {
     match pool.reserve(&planned) {
-        Granted::Call { answer_tokens_max, reservation, is_last } => {
+        Grant::Call { answer_tokens_max, reservation, is_last } => {
             Some((answer_tokens_max, reservation, is_last))
         }
-        Granted::Nothing | Granted::NoPrice => None,
+        Grant::Nothing | Grant::NoPrice => None,
     }
 }
 
@@ -72,9 +72,9 @@ fn money_without_a_price_needs_a_cap_on_tokens() {
     let clock: Arc<dyn Clock> = Arc::new(Hand::default());
     let money = Caps { cost: Some(MicroUsd(1_000_000)), ..Caps::default() };
     let pool = BudgetPool::new(money, Arc::clone(&clock));
-    assert!(matches!(pool.reserve(&planned(1, 1_000)), Granted::NoPrice));
+    assert!(matches!(pool.reserve(&planned(1, 1_000)), Grant::NoPrice));
     let both = BudgetPool::new(Caps { tokens: Some(50_000), ..money }, clock);
-    assert!(matches!(both.reserve(&planned(1, 1_000)), Granted::Call { .. }));
+    assert!(matches!(both.reserve(&planned(1, 1_000)), Grant::Call { .. }));
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn time_is_counted_too_and_a_child_has_its_own() {
     assert_eq!(child.time_left(), Some(Duration::from_secs(60)));
     hand.0.store(3_600_000, Ordering::Relaxed);
     assert_eq!((pool.time_left(), child.time_left()), (Some(Duration::ZERO), Some(Duration::ZERO)));
-    assert!(matches!(pool.reserve(&planned(1, 1_000)), Granted::Nothing));
+    assert!(matches!(pool.reserve(&planned(1, 1_000)), Grant::Nothing));
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn the_account_of_a_child_goes_with_its_last_handle_and_what_it_spent_stays_coun
 fn a_parent_that_is_gone_still_bounds_its_children() {
     let root = BudgetPool::new(Caps::default(), Arc::new(Hand::default()));
     let grandchild = root.child(tokens(3_000)).child(tokens(100_000));
-    assert!(matches!(grandchild.reserve(&planned(4_000, 1_000)), Granted::Nothing));
+    assert!(matches!(grandchild.reserve(&planned(4_000, 1_000)), Grant::Nothing));
 }
 
 #[test]
@@ -217,7 +217,7 @@ proptest! {
                     pools.push(child);
                 }
                 Step::Reserve { of, prompt, answer } => {
-                    let planned = Planned { prompt_tokens: prompt, answer_tokens_max: answer, prices };
+                    let planned = PlannedCall { prompt_tokens: prompt, answer_tokens_max: answer, prices };
                     flying.extend(granted(&pools[of % pools.len()], planned));
                 }
                 Step::Settle { which, percent } if !flying.is_empty() => {

@@ -19,6 +19,7 @@ pub(crate) use complete::{Shortfall, shortfall};
 pub use complexity::{Complexity, ComplexityScore, Reason, score_complexity};
 pub use effort::{Effort, EffortPlan, plan_effort};
 pub(crate) use pairing::mend_calls;
+pub(crate) use prompt::cut;
 pub use prompt::{Band, ContextReport, PromptBuilder, Section, SectionUse, base_prompt};
 pub use recite::Recitation;
 pub use settings::{CheckSettings, Compaction, WindowSettings};

@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt;
 use observers::Shown;
-use rheon_types::event::TaskItem;
+use rheon_types::event::{TaskItem, ToolSetInUse};
 use rheon_types::{
-    AgentEvent, Clock, ContinuationKind, Event, History, PlanEvent, RunEvent, RunId, SessionId, Store,
-    StoreError, Timestamp, WindowCut,
+    AgentEvent, Clock, ContextEvent, ContinuationKind, Event, History, PlanEvent, RunEvent, RunId, SessionId,
+    Store, StoreError, Timestamp, WindowCut,
 };
 
 pub use observers::{EventSubscription, Observers, RecvError};
@@ -66,6 +66,8 @@ struct State {
     failure: Option<StoreError>,
     /// The conversation as the log tells it.
     conversation: Told,
+    /// The tools that the model was last offered, where they can change.
+    tools: Option<Arc<ToolSetInUse>>,
     /// Durable events that could not be stored. A run stops at its next effect, so they are those of one turn.
     unstored: Vec<Event>,
     #[cfg(debug_assertions)]
@@ -160,6 +162,11 @@ impl EventLog {
         Arc::clone(&self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// The tools that the model was last offered, where they can change and this log has said so.
+    pub(crate) fn tools(&self) -> Option<Arc<ToolSetInUse>> {
+        self.lock().tools.clone()
+    }
+
     fn take_tasks(&self, kind: &AgentEvent) {
         if let AgentEvent::Plan(PlanEvent::Tasks { items }) = kind {
             *self.inner.tasks.lock().unwrap_or_else(PoisonError::into_inner) = items.clone().into();
@@ -218,6 +225,9 @@ impl EventLog {
         self.take_tasks(&kind);
         let mut state = self.lock();
         state.conversation.apply(&kind);
+        if let AgentEvent::Context(ContextEvent::Tools { set }) = &kind {
+            state.tools = Some(Arc::clone(set));
+        }
         let mut next = Some(kind);
         while let Some(kind) = next.take() {
             let event = self.number(at, run_id, kind);
@@ -234,6 +244,20 @@ impl EventLog {
             if self.inner.observers.show(event, queue) == Shown::CallbackBroke {
                 next = Some(AgentEvent::Run(RunEvent::Error { message: BROKEN_CALLBACK.into() }));
             }
+        }
+    }
+
+    /// Shows an event of another session to those who watch this one. It is neither numbered nor stored, and no part of the stream
+    /// of a run, which ends with the run's own `agent.end`.
+    pub(crate) fn show_child(&self, run_id: &RunId, event: &Event) {
+        if !self.inner.observers.any() {
+            return;
+        }
+        let state = self.lock();
+        let shown = self.inner.observers.show(event.clone(), None);
+        drop(state);
+        if shown == Shown::CallbackBroke {
+            self.emit(run_id, None, AgentEvent::Run(RunEvent::Error { message: BROKEN_CALLBACK.into() }));
         }
     }
 

@@ -7,11 +7,13 @@
 //! differs ends the replay.
 //!
 //! Taken as they were recorded, because no loop made them: what tools and programs report about the session (tasks, modes,
-//! checkpoints, errors, sub-agents), and the events by which a store closed a run that a crash had cut off; such a run is
+//! checkpoints, errors, sub-agents), which tools the sources of an agent offered (the log has their names and not their
+//! schemas), and the events by which a store closed a run that a crash had cut off; such a run is
 //! replayed up to the cut. Taken as they were, from beginning to end: runs without settings, which were brought from
 //! elsewhere, and runs of before the log said how full a window might be, if it was measured in them. Runs that were under
 //! way at the same time in one log are refused.
 
+mod budget;
 mod difference;
 mod director;
 mod error;
@@ -19,7 +21,6 @@ mod model;
 mod opinions;
 mod parts;
 mod play;
-mod purse;
 mod script;
 mod time;
 mod tools;

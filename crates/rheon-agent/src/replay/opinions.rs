@@ -6,8 +6,9 @@ use std::sync::Arc;
 use rheon_types::event::{ApprovalRequest, PermissionResponse, Responder};
 use rheon_types::{
     AgentEvent, AgentOutput, Amendment, Answer, ApprovalEvent, AskedBy, FilterVerdict, Flow, Gate,
-    GateRequest, History, Hook, HookPoint, InputFilter, Message, MessageEvent, Opinion, Permit, PlanEvent,
-    RunEnd, RunEvent, ToolCall, ToolCallId, ToolError, ToolEvent, ToolResult, TurnEvent, Usage, Verdict,
+    GateRequest, History, Hook, HookPoint, InputFilter, Judgement, Message, MessageEvent, Opinion, Permit,
+    PlanEvent, RunEnd, RunEvent, ToolCall, ToolCallId, ToolError, ToolEvent, ToolResult, TurnEvent, Usage,
+    Verdict,
 };
 
 use super::director::{Director, Reached};
@@ -136,12 +137,12 @@ impl Director {
 }
 
 impl Gate for RecordedGate {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Verdict> {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
         let Reached::Place(place) = self.0.reached() else { return Answer::later(pending()) };
         let verdict = self.0.verdict(place, &request.call.id);
         // The loop measures how long hooks take only where they are asked.
         self.0.state().is_start_due = matches!(verdict, Verdict::Allow | Verdict::Ask { .. });
-        Answer::Now(verdict)
+        Answer::Now(verdict.into())
     }
 
     fn resolved(&self, _request: &ApprovalRequest, _response: &PermissionResponse) {

@@ -146,6 +146,7 @@ pub(super) fn is_from_outside(kind: &AgentEvent) -> bool {
         | AgentEvent::Plan(PlanEvent::Tasks { .. } | PlanEvent::Resolved { .. })
         | AgentEvent::Run(RunEvent::Error { .. })
         | AgentEvent::Child(_)
+        | AgentEvent::Context(ContextEvent::Tools { .. })
         | AgentEvent::Budget(BudgetEvent::Changed { .. })
         | AgentEvent::Unknown(_) => true,
         AgentEvent::Run(RunEvent::Hook { point, .. }) => *point != HookPoint::PermitTool,

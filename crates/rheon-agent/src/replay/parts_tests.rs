@@ -116,7 +116,7 @@ fn two_runs_at_once_and_a_run_without_a_beginning_are_refused_with_their_place()
     both[1].run_id = Some("other".into());
     assert_eq!(
         shown(both),
-        "event 2 (agent.start) cannot be replayed: it is of run other, while run r is under way"
+        "event 2 (agent.start) cannot be replayed: it is of run other, while run r is in progress"
     );
     let turn =
         AgentEvent::Turn(TurnEvent::Start { turn_index: 0, triggered_by: rheon_types::TurnTrigger::User });

@@ -1,6 +1,6 @@
 //! One recorded run, played by the real loop.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -9,22 +9,21 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use rheon_types::{
-    AgentEvent, AgentId, AgentMessage, Effect, Event, History, Hook, MessageEvent, ModelEvent, OutputSchema,
+    AgentEvent, AgentId, AgentMessage, Budget, Event, History, Hook, MessageEvent, ModelEvent, OutputSchema,
     RunEnd, RunEvent, RunId, Store, Tool, ToolEvent, ToolName, TurnEvent, TurnTrigger,
 };
 
+use super::budget::RecordedBudget;
 use super::difference::Difference;
 use super::director::{Director, placeholder};
 use super::error::ReplayError;
 use super::model::RecordedModel;
 use super::opinions::{RecordedFilter, RecordedGate, RecordedHook, hook_names};
 use super::parts::Recorded;
-use super::purse::RecordedPurse;
 use super::script::{Entry, Script};
 use super::time::{NoDice, RecordedClock};
 use super::tools::RecordedTool;
 use super::window::{RecordedReminder, RecordedStrategy};
-use crate::budget::Purse;
 use crate::call_ids::CallIds;
 use crate::config::{ContextParts, ExecutionLimits, RequestSettings, RunConfig, Settings, ToolExecution};
 use crate::context::{CheckSettings, Compaction, Told, WindowSettings};
@@ -77,13 +76,13 @@ pub(super) async fn play(
     let limit = director.script.duration_max();
     let stop = Stop::told(director.token.clone(), Arc::clone(&director.passed), limit);
     let call_ids = CallIds::from(conversation.history());
-    let purse = purse(&director, &config);
+    let budget = budget(&director);
     let mut run = Run::with_stop(Arc::new(config), identity, log, conversation, stop);
     run.state.call_ids = call_ids;
     let learnt = director.script.settings().and_then(|settings| settings.window?.tokens_learnt);
     let frame = run.frame();
     run.meter.replay(&frame, learnt);
-    run.purse = purse;
+    run.budget = budget;
     let broken = perform(&director, &mut run, start).await;
     director.finish();
     drop(run);
@@ -161,6 +160,7 @@ fn config(director: &Arc<Director>, first: &Event) -> Result<RunConfig, ReplayEr
         context: ContextParts {
             reminders: vec![Arc::new(RecordedReminder(Arc::clone(director)))],
             strategy: Arc::new(RecordedStrategy(Arc::clone(director))),
+            ..ContextParts::default()
         },
         settings: settings(script),
         ..RunConfig::new(provider)
@@ -168,32 +168,28 @@ fn config(director: &Arc<Director>, first: &Event) -> Result<RunConfig, ReplayEr
 }
 
 /// What the run was paid from, if it had a budget.
-fn purse(director: &Arc<Director>, config: &RunConfig) -> Option<Arc<dyn Purse>> {
-    let (director, clock) = (Arc::clone(director), Arc::clone(&config.clock));
+fn budget(director: &Arc<Director>) -> Option<Arc<dyn Budget>> {
     let has_budget = director.script.has_budget();
-    has_budget.then(|| Arc::new(RecordedPurse { director, clock }) as Arc<dyn Purse>)
+    has_budget.then(|| Arc::new(RecordedBudget { director: Arc::clone(director) }) as Arc<dyn Budget>)
 }
 
 /// Every tool that the model called, whether there was one or not: what became of the call is in the log.
 fn tools(director: &Arc<Director>) -> Vec<Arc<dyn Tool>> {
-    let mut effects: BTreeMap<ToolName, Effect> = BTreeMap::new();
+    let mut names: BTreeSet<ToolName> = BTreeSet::new();
     for kind in director.script.kinds_from(0) {
         match kind {
-            AgentEvent::Tool(ToolEvent::Start { name, effect, .. }) => {
-                effects.insert(name.clone(), *effect);
+            AgentEvent::Tool(ToolEvent::Start { name, .. }) => {
+                names.insert(name.clone());
             }
             AgentEvent::Message(MessageEvent::End { message }) => {
-                for call in message.as_assistant().into_iter().flat_map(|answer| answer.tool_calls()) {
-                    effects.entry(call.name.clone()).or_default();
-                }
+                let calls = message.as_assistant().into_iter().flat_map(|answer| answer.tool_calls());
+                names.extend(calls.map(|call| call.name.clone()));
             }
             _ => {}
         }
     }
-    let tool = |(name, effect)| -> Arc<dyn Tool> {
-        Arc::new(RecordedTool { director: Arc::clone(director), name, effect })
-    };
-    effects.into_iter().map(tool).collect()
+    let tool = |name| -> Arc<dyn Tool> { Arc::new(RecordedTool { director: Arc::clone(director), name }) };
+    names.into_iter().map(tool).collect()
 }
 
 /// What the run obeyed. Pauses are in the log, and so is what came of the time limits of tools.

@@ -7,8 +7,8 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use rheon_types::event::{ApprovalRequest, Responder};
 use rheon_types::{
-    AgentEvent, ApprovalEvent, BoxFuture, Effect, Hold, Tool, ToolCallId, ToolContext, ToolError, ToolEvent,
-    ToolName, ToolResult, TurnEvent,
+    AgentEvent, ApprovalEvent, BoxFuture, ChildApproval, Effect, Hold, Tool, ToolCallId, ToolContext,
+    ToolError, ToolEvent, ToolName, ToolResult, TurnEvent,
 };
 use serde_json::Value;
 
@@ -19,7 +19,6 @@ use super::script::{error_kind, outcome};
 pub(super) struct RecordedTool {
     pub(super) director: Arc<Director>,
     pub(super) name: ToolName,
-    pub(super) effect: Effect,
 }
 
 /// What a running tool does next.
@@ -115,7 +114,13 @@ impl Tool for RecordedTool {
     }
 
     fn effect(&self) -> Effect {
-        self.effect
+        let script = &self.director.script;
+        let mut coming = script.turn_from(self.director.next());
+        let effect = coming.find_map(|kind| match kind {
+            AgentEvent::Tool(ToolEvent::Start { name, effect, .. }) if *name == self.name => Some(*effect),
+            _ => None,
+        });
+        effect.unwrap_or_default()
     }
 
     fn claim(&self, _arguments: &Value, context: &ToolContext) -> Result<Hold, ToolError> {
@@ -148,7 +153,9 @@ impl Tool for RecordedTool {
                         return outcome;
                     }
                     Step::Ask(request) => {
-                        questions.push(context.ask(request.subject.clone(), request.reason.clone()));
+                        // The reason says already who asked.
+                        let approval = ChildApproval { agent: String::new(), request };
+                        questions.push(context.ask_for_child(approval));
                     }
                     Step::Wait => {}
                 }

@@ -11,10 +11,10 @@ pub(crate) fn assemble(run: &Run) -> Request {
     let settings = &run.config.settings.request;
     Request {
         model: Arc::clone(&run.config.settings.model),
-        system: settings.system_prompt.clone(),
+        system: run.offer.system.clone(),
         messages: run.state.conversation.window().clone(),
         reminder: run.state.turn.as_ref().and_then(|turn| turn.reminder.clone()),
-        tools: run.config.tools.definitions(),
+        tools: run.offer.tools.definitions(),
         tool_choice: ToolChoice::Auto,
         thinking: settings.thinking,
         tokens_max: settings.tokens_max,

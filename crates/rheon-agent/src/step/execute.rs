@@ -110,11 +110,12 @@ async fn start(run: &mut Run, batch: &[usize]) -> Result<Started, Halt> {
 
 /// The last looks at a call, and `tool.start`: hooks, whether it is what was approved, what it must have to itself.
 async fn announce(run: &mut Run, slot: usize) -> Result<Result<(Announced, Effect), ToolError>, Halt> {
-    let open = run.turn().calls.get(slot).map(|open| (open.call.clone(), open.approved.clone()));
-    let Some((call, approved)) = open else {
+    let open = run.turn().calls.get(slot);
+    let open = open.map(|open| (open.call.clone(), open.approved.clone(), open.facts.clone()));
+    let Some((call, approved, facts)) = open else {
         return Ok(Err(ToolError::NotFound("there is no such call in this turn".into())));
     };
-    let Some(found) = run.config.tools.get(&call.name) else {
+    let Some(found) = run.offer.tools.get(&call.name) else {
         return Ok(Err(ToolError::NotFound(format!("there is no tool named {:?}", call.name))));
     };
     let asked = Hooks(&run.config.hooks).before_tool(&call, &run.log);
@@ -132,7 +133,8 @@ async fn announce(run: &mut Run, slot: usize) -> Result<Result<(Announced, Effec
         (run.log.log.session_id().clone(), run.identity.run_id.clone()),
         cancel.clone(),
         Some(Arc::clone(&reporter) as Arc<dyn ToolReporter>),
-    );
+    )
+    .with_facts(facts);
     let hold = match found.tool.claim(&call.arguments, &context) {
         Ok(hold) => hold,
         Err(error) => return Ok(Err(error)),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rheon_types::event::{ApprovalRequest, Danger, PermissionDecision, QueuedChange, Subject};
 use rheon_types::{
-    AgentEvent, ApprovalId, AskedBy, GateRequest, HookPoint, Opinion, Permit, PlanEvent, RunEvent, ToolCall,
-    ToolError, Verdict,
+    AgentEvent, ApprovalId, AskedBy, GateRequest, HookPoint, Judgement, Opinion, Permit, PlanEvent, RunEvent,
+    ToolCall, ToolError, Verdict,
 };
 use serde_json::Value;
 
@@ -130,12 +130,17 @@ async fn check(run: &mut Run, slot: usize, call: &ToolCall) -> Result<Judged, Ha
     if let Some(problem) = &call.malformed {
         return Ok(Err(ToolError::InvalidArgs(problem.clone())));
     }
-    let found = match run.config.tools.find(&call.name, &call.arguments) {
+    let found = match run.offer.tools.find(&call.name, &call.arguments) {
         Ok(found) => found,
         Err(error) => return Ok(Err(error)),
     };
     let asked = run.config.gate.check(GateRequest { call, tool: &*found.tool, effect: found.effect });
-    Ok(Ok(run.stop.or(asked.get()).await?))
+    let Judgement { verdict, facts } = run.stop.or(asked.get()).await?;
+    // They are about these arguments; others come here again.
+    if let Some(open) = run.turn().calls.get_mut(slot) {
+        open.facts = facts;
+    }
+    Ok(Ok(verdict))
 }
 
 /// What the hooks say, told by an event where they say anything.

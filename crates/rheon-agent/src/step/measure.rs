@@ -115,8 +115,8 @@ impl Run {
     pub(crate) fn frame(&self) -> Request {
         let settings = &self.config.settings;
         Request {
-            system: settings.request.system_prompt.clone(),
-            tools: self.config.tools.definitions(),
+            system: self.offer.system.clone(),
+            tools: self.offer.tools.definitions(),
             output_schema: settings.request.output_schema.clone(),
             ..Request::new(std::sync::Arc::clone(&settings.model))
         }

@@ -2,6 +2,8 @@
 
 pub(crate) mod intake;
 
+pub(crate) mod offer;
+
 pub(crate) mod remind;
 
 pub(crate) mod assemble;

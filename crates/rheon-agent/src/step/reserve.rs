@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use rheon_types::event::Reserved;
-use rheon_types::{AgentEvent, BudgetEvent, Content, ModelInfo, Request, ToolChoice};
+use rheon_types::{AgentEvent, BudgetEvent, Content, Grant, ModelInfo, PlannedCall, Request, ToolChoice};
 
-use crate::budget::{Granted, Planned};
 use crate::halt::Halt;
 use crate::live::Run;
 use crate::set_aside::SetAside;
@@ -15,13 +14,13 @@ const WRAP_UP: &str = include_str!("wrap_up.md");
 
 /// The request as the budget allows it: its answer may be shorter, and it may be the last. Halts where nothing is left.
 pub(crate) fn reserve(run: &mut Run, mut request: Request) -> Result<Request, Halt> {
-    let Some(pool) = run.purse.clone() else { return Ok(request) };
+    let Some(budget) = run.budget.clone() else { return Ok(request) };
     let planned = planned(run, &request);
-    if pool.warns() {
-        run.emit(AgentEvent::Budget(BudgetEvent::Warning { ledger: Arc::new(pool.ledger()) }));
+    if budget.warns() {
+        run.emit(AgentEvent::Budget(BudgetEvent::Warning { ledger: Arc::new(budget.ledger()) }));
     }
-    match pool.reserve(&planned) {
-        Granted::Call { answer_tokens_max, reservation, is_last } => {
+    match budget.reserve(&planned) {
+        Grant::Call { answer_tokens_max, reservation, is_last } => {
             request.tokens_max = Some(answer_tokens_max);
             if is_last && !run.state.stops.is_wrapping_up {
                 request.tool_choice = ToolChoice::None;
@@ -35,12 +34,12 @@ pub(crate) fn reserve(run: &mut Run, mut request: Request) -> Result<Request, Ha
             run.set_aside = Some(SetAside { reservation, tokens_before, bill_before });
             Ok(request)
         }
-        Granted::Nothing => {
-            let ledger = Arc::new(pool.ledger());
+        Grant::Nothing => {
+            let ledger = Arc::new(budget.ledger());
             run.emit(AgentEvent::Budget(BudgetEvent::Exceeded { ledger }));
             Err(Halt::OutOfBudget(SPENT.into()))
         }
-        Granted::NoPrice => Err(Halt::OutOfBudget(format!(
+        Grant::NoPrice => Err(Halt::OutOfBudget(format!(
             "the price of {} is not known, so a budget in money cannot hold it; give a budget in tokens too",
             run.config.settings.model
         ))),
@@ -73,11 +72,11 @@ fn prompt_tokens_max(run: &Run) -> u64 {
     tokens.saturating_add(tokens / 4)
 }
 
-fn planned(run: &Run, request: &Request) -> Planned {
+fn planned(run: &Run, request: &Request) -> PlannedCall {
     let model = &run.config.settings.model;
     let info = run.config.provider.describe(model);
     let answer = info.as_ref().map_or(ModelInfo::OUTPUT_TOKENS_UNKNOWN, |info| info.output_tokens_max);
-    Planned {
+    PlannedCall {
         prompt_tokens: prompt_tokens_max(run),
         answer_tokens_max: request.tokens_max.map_or(answer, |asked| asked.min(answer)),
         prices: info.and_then(|info| info.prices),

@@ -4,12 +4,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::StreamExt;
 use rheon_types::{
-    AgentMessage, BoxFuture, Chunk, Content, Draft, History, Message, MicroUsd, ModelInfo, Provider,
-    ProviderError, ProviderErrorKind, Request, StopReason, ThinkingLevel, Usage,
+    AgentMessage, BoxFuture, Budget, Chunk, Content, Draft, Grant, History, Message, MicroUsd, ModelInfo,
+    PlannedCall, Provider, ProviderError, ProviderErrorKind, Request, StopReason, ThinkingLevel, Usage,
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::budget::{BudgetPool, Granted, Planned};
 use crate::context::{ContextTracker, Summariser, TokenCounter, summary_prompt, transcript};
 use crate::live::Run;
 use crate::step::assemble::assemble;
@@ -26,7 +25,7 @@ pub(crate) struct RunSummariser {
     provider: Arc<dyn Provider>,
     model: Arc<str>,
     info: Option<Arc<ModelInfo>>,
-    budget: Option<BudgetPool>,
+    budget: Option<Arc<dyn Budget>>,
     window_tokens: u64,
     /// What the run would ask now. A summary of its beginning is asked for behind the same words: services have them in their
     /// cache, so that they need not read, and nobody pay for, most of a full window once more.
@@ -72,7 +71,7 @@ impl RunSummariser {
         let reminder = request.reminder.as_ref().map_or(0, |text| self.counter.text(text));
         let size = self.counter.request(&request).saturating_add(reminder);
         let prompt_tokens = self.tracker.tokens_beside(size);
-        let planned = Planned {
+        let planned = PlannedCall {
             // What is estimated may be too little.
             prompt_tokens: prompt_tokens.saturating_add(prompt_tokens / 4),
             answer_tokens_max: request.tokens_max.unwrap_or(SUMMARY_TOKENS_MAX),
@@ -80,8 +79,8 @@ impl RunSummariser {
         };
         let held = match self.budget.as_ref().map(|budget| budget.reserve(&planned)) {
             None => None,
-            Some(Granted::Call { reservation, is_last: false, .. }) => Some(reservation),
-            Some(Granted::Call { is_last: true, .. } | Granted::Nothing | Granted::NoPrice) => {
+            Some(Grant::Call { reservation, is_last: false, .. }) => Some(reservation),
+            Some(Grant::Call { is_last: true, .. } | Grant::Nothing | Grant::NoPrice) => {
                 return Err(ProviderError::new(
                     ProviderErrorKind::Cancelled,
                     "the budget cannot pay for a summary",

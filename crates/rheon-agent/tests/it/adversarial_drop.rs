@@ -16,8 +16,8 @@ use rheon_testkit::{
 use rheon_types::event::PermissionDecision;
 use rheon_types::{
     AgentEvent, AgentMessage, AgentOutput, AllowAll, Amendment, Answer, ApprovalEvent, AskFirst, Clock,
-    Effect, Event, Flow, Gate, GateRequest, History, Hook, ProviderError, ProviderErrorKind, RunEvent, Store,
-    StoreError, Timestamp, Tool, ToolCall, ToolResult, Usage, Verdict, unanswered_calls,
+    Effect, Event, Flow, Gate, GateRequest, History, Hook, Judgement, ProviderError, ProviderErrorKind,
+    RunEvent, Store, StoreError, Timestamp, Tool, ToolCall, ToolResult, Usage, Verdict, unanswered_calls,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -105,7 +105,7 @@ fn go_on_later<'a>() -> Answer<'a, Flow> {
 struct SlowGate;
 
 impl Gate for SlowGate {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Verdict> {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
         Answer::later(async move {
             twice().await;
             AskFirst.check(request).get().await

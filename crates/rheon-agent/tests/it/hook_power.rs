@@ -443,7 +443,8 @@ fn one_question() -> Scenario {
     Scenario::new().turn(Turn::new().tool_call_with_id("a", "asker", json!({}))).turn("Done.")
 }
 
-const ASKED: &[&str] = &["approval.", "tool.", "task.", "mode.", "message.end toolResult", "agent.end"];
+const ASKED: &[&str] =
+    &["approval.", "tool.", "task.", "session.mode", "message.end toolResult", "agent.end"];
 
 #[tokio::test(start_paused = true)]
 async fn a_tool_asks_the_user_and_tells_what_it_did() {
@@ -462,8 +463,8 @@ async fn a_tool_asks_the_user_and_tells_what_it_did() {
         tool.start asker a {}
         approval.required asker Which way?
         approval.resolved allow Once by User
-        task.update TaskUpdate { items: [TaskItem { text: "walk", status: InProgress }] }
-        mode.changed ModeChanged { mode: Plan }
+        task.update Plan(Tasks { items: [TaskItem { text: "walk", status: InProgress }] })
+        session.mode Session(Mode { mode: Plan })
         tool.end asker a ok "Allow [[\"left\"]]"
         message.end toolResult a "Allow [[\"left\"]]"
         agent.end completed "Done.""#]]
@@ -474,8 +475,8 @@ async fn a_tool_asks_the_user_and_tells_what_it_did() {
         tool.start asker a {}
         approval.required asker Which way?
         approval.resolved deny Once by Nobody
-        task.update TaskUpdate { items: [TaskItem { text: "walk", status: InProgress }] }
-        mode.changed ModeChanged { mode: Plan }
+        task.update Plan(Tasks { items: [TaskItem { text: "walk", status: InProgress }] })
+        session.mode Session(Mode { mode: Plan })
         tool.end asker a ok "nobody is there"
         message.end toolResult a "nobody is there"
         agent.end completed "Done.""#]]

@@ -340,18 +340,18 @@ async fn what_a_hook_has_to_say_stands_in_the_log_where_it_was_said() {
     let told = ["tool.start", "tool.end", "tool.blocked", "checkpoint", "error"];
     let ran = Diary::default().run(one_tool("speaks"), Talkative::default()).await;
     expect![[r#"
-        error Error { message: "permit" }
-        checkpoint Checkpoint { id: "1", label: "before speaks" }
+        error Run(Error { message: "permit" })
+        checkpoint Session(Checkpoint { id: "1", label: "before speaks" })
         tool.start speaks call_1_0 {}
         tool.end speaks call_1_0 ok "whole"
-        error Error { message: "after" }"#]]
+        error Run(Error { message: "after" })"#]]
     .assert_eq(&ran.trace.only(&told));
     // Also if it says no.
     let echo = Scenario::new().turn(Turn::call("echo", json!({ "text": "hi" }))).turn("Done.");
     let ran = Diary::default().run(echo, Talkative::default()).await;
     expect![[r#"
-        error Error { message: "permit" }
-        checkpoint Checkpoint { id: "1", label: "before echo" }
+        error Run(Error { message: "permit" })
+        checkpoint Session(Checkpoint { id: "1", label: "before echo" })
         tool.blocked echo call_1_0 "Skipped: a hook said no""#]]
     .assert_eq(&ran.trace.only(&told));
 }

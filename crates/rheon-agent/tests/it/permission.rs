@@ -9,8 +9,8 @@ use rheon_types::event::{
     ApprovalRequest, Danger, PermissionDecision, PermissionResponse, QueuedChange, Scope, Subject,
 };
 use rheon_types::{
-    AgentEvent, Answer, ApprovalEvent, AskFirst, DenyAll, Effect, Gate, GateRequest, ToolEvent, ToolResult,
-    Verdict,
+    AgentEvent, Answer, ApprovalEvent, AskFirst, DenyAll, Effect, Gate, GateRequest, Judgement, ToolEvent,
+    ToolResult, Verdict,
 };
 use serde_json::json;
 
@@ -195,7 +195,7 @@ async fn a_closure_is_a_gate_and_may_queue_changes() {
 struct Memory(Mutex<Vec<String>>);
 
 impl Gate for Memory {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Verdict> {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
         Answer::later(async move {
             tokio::task::yield_now().await;
             Verdict::Ask {
@@ -208,6 +208,7 @@ impl Gate for Memory {
                 suggested_rule: Some("deploy(*)".into()),
                 by: rheon_types::AskedBy::Default,
             }
+            .into()
         })
     }
 
@@ -222,7 +223,7 @@ impl Gate for Memory {
 struct Shared(Arc<Memory>);
 
 impl Gate for Shared {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Verdict> {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
         self.0.check(request)
     }
 

@@ -128,9 +128,9 @@ async fn a_difference_says_what_was_there_and_what_came() {
     }
     let error = replay(events, Until::End).unwrap_err();
     expect![[r#"
-        the replay leaves the log: event 2 (turn.start) differs from byte 104 on:
-          recorded ...000,"session_id":"s","run_id":"s.c.1","kind":{"type":"turn.start","turn_index":3,"triggered_by":"user"}}
-          replayed ...000,"session_id":"s","run_id":"s.c.1","kind":{"type":"turn.start","turn_index":0,"triggered_by":"user"}}"#]]
+        the replay leaves the log: event 2 (turn.start) differs from byte 103 on:
+          recorded ...0000,"session_id":"s","run_id":"s.c.1","kind":{"type":"turn.start","turn_index":3,"triggered_by":"user"}}
+          replayed ...0000,"session_id":"s","run_id":"s.c.1","kind":{"type":"turn.start","turn_index":0,"triggered_by":"user"}}"#]]
     .assert_eq(&error.to_string());
 }
 

@@ -8,16 +8,15 @@ mod project;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use futures::StreamExt as _;
 use rheon_providers::ResolvedModel;
 use rheon_providers::scripted::{Scenario, ScriptedProvider};
 use rheon_sandbox::SandboxError;
 use rheon_tools::ToolkitError;
-use futures::StreamExt as _;
 use rheon_types::event::{Notice, NoticeTopic};
 use rheon_types::protocol::{CloseReason, Command, OpenRequest, Query, Reply, Subscription};
 use rheon_types::{
-    AgentEvent, AgentOutput, Client, Content, Event, MessageEvent, ModelInfo, Provider, RunEvent,
-    SessionId,
+    AgentEvent, AgentOutput, Client, Content, Event, MessageEvent, ModelInfo, Provider, RunEvent, SessionId,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -93,11 +92,7 @@ pub async fn demo(
     Ok(DemoReport { output, session_id, prompt_seq, folder, is_kept })
 }
 
-async fn open(
-    options: &DemoOptions,
-    project: &Project,
-    tell: &Tell,
-) -> Result<Arc<dyn Client>, DemoError> {
+async fn open(options: &DemoOptions, project: &Project, tell: &Tell) -> Result<Arc<dyn Client>, DemoError> {
     let request = OpenRequest { task: Some(PROMPT.trim().to_owned()), ..OpenRequest::default() };
     let parts = parts(options, project, Held::Yes)?;
     let sandbox = sandbox_problem(&parts).await;

@@ -43,7 +43,8 @@ impl Observing {
 
     /// Those who see every event.
     pub(crate) fn observers(&self) -> Vec<Observer> {
-        let trace = self.trace.clone().map(|trace| -> Observer { Arc::new(move |event| trace.observe(event)) });
+        let trace =
+            self.trace.clone().map(|trace| -> Observer { Arc::new(move |event| trace.observe(event)) });
         let log = self.log.clone().map(|log| -> Observer { Arc::new(move |event| log.observe(event)) });
         let exporter = self.exporter.as_ref().map(|exporter| -> Observer { Arc::new(exporter.observer()) });
         trace.into_iter().chain(log).chain(exporter).collect()

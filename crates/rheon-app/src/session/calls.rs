@@ -38,13 +38,21 @@ impl ClientCalls {
     }
 
     /// Takes the answer of a client. The first one counts.
-    pub(super) fn answer(&self, call_id: &ClientCallId, outcome: ClientCallOutcome) -> Result<(), ClientError> {
+    pub(super) fn answer(
+        &self,
+        call_id: &ClientCallId,
+        outcome: ClientCallOutcome,
+    ) -> Result<(), ClientError> {
         let waiting = self.lock().open.remove(call_id);
         let unknown = || ClientError::NotFound { message: format!("call {call_id} is not open") };
         waiting.ok_or_else(unknown)?.send(outcome).map_err(|_| unknown())
     }
 
-    fn ask(&self, callback: &str, input: Value) -> Option<(ClientCallId, oneshot::Receiver<ClientCallOutcome>)> {
+    fn ask(
+        &self,
+        callback: &str,
+        input: Value,
+    ) -> Option<(ClientCallId, oneshot::Receiver<ClientCallOutcome>)> {
         let (sender, receiver) = oneshot::channel();
         let (agent, call_id) = {
             let mut state = self.lock();

@@ -4,11 +4,9 @@ use std::sync::Arc;
 
 use rheon_agent::{AgentError, Prompt};
 use rheon_types::event::Scope;
-use rheon_types::protocol::{
-    Ack, Command, Query, Reply, RewindMode, RewindWhat, Subscription, Thinking,
-};
+use rheon_types::protocol::{Ack, Command, Query, Reply, RewindMode, RewindWhat, Subscription, Thinking};
 use rheon_types::{
-    AgentEvent, BoxFuture, Client, ClientError, Content, EventStream, RunId, SessionEvent, ThinkingLevel,
+    AgentEvent, BoxFuture, BudgetEvent, Caps, Client, ClientError, Content, EventStream, RunId, SessionEvent, ThinkingLevel,
 };
 
 use super::changes::{apply_rules, thinking_level};
@@ -99,9 +97,14 @@ impl LocalClient {
                 session.agent.fact(SessionEvent::Title { title: title.trim().to_owned() });
                 done(seq)
             }
-            Command::ExtendBudget { .. } => Err(ClientError::NotAllowed {
-                message: "this session has no budget; start it with --max-budget-usd or --max-tokens".into(),
-            }),
+            Command::ExtendBudget { tokens, cost } => {
+                let budget = session.budget.as_ref().ok_or_else(|| {
+                    ClientError::invalid("this session has no budget, so there is nothing to extend")
+                })?;
+                budget.extend(Caps { tokens, cost, wall: None });
+                session.agent.fact(BudgetEvent::Changed { ledger: Arc::new(budget.ledger()) });
+                done(seq)
+            }
             _ => Err(ClientError::invalid("this version does not know the command")),
         }
     }

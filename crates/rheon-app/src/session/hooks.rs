@@ -19,7 +19,8 @@ pub(crate) fn registered(registrations: &[HookRegistration]) -> Result<HookSetti
     for registration in registrations {
         let Some(event) = HookEvent::named(&registration.event) else {
             let name = &registration.event;
-            let known = if UNFIRED.contains(&name.as_str()) { "is known but never happens" } else { "is not known" };
+            let known =
+                if UNFIRED.contains(&name.as_str()) { "is known but never happens" } else { "is not known" };
             settings.warnings.push(format!("hooks for {name:?} never run: the event {known}"));
             continue;
         };

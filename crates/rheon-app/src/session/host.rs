@@ -204,7 +204,9 @@ fn failure(error: &OpenError, notices: &Notices) -> ClientError {
         message.push_str(&format!("\nnote: {}", notice.message));
     }
     match error {
-        OpenError::Model(_) | OpenError::Registry(_) | OpenError::Policy(_) => ClientError::Invalid { message },
+        OpenError::Model(_) | OpenError::Registry(_) | OpenError::Policy(_) => {
+            ClientError::Invalid { message }
+        }
         OpenError::Services(_) | OpenError::Keeping(_) | OpenError::Toolkit(_) | OpenError::Build(_) => {
             ClientError::Failed { message }
         }

@@ -203,8 +203,12 @@ impl State {
                 self.draft.tools.retain(|(running, _)| running != call_id);
             }
             AgentEvent::Model(ModelEvent::End { usage, cost, .. })
-            | AgentEvent::Context(ContextEvent::CompactionEnd { usage, cost, .. }) => self.spend(usage, *cost),
-            AgentEvent::Session(SessionEvent::Title { .. }) => self.title.clone_from(&self.folded.chosen.title),
+            | AgentEvent::Context(ContextEvent::CompactionEnd { usage, cost, .. }) => {
+                self.spend(usage, *cost)
+            }
+            AgentEvent::Session(SessionEvent::Title { .. }) => {
+                self.title.clone_from(&self.folded.chosen.title);
+            }
             _ => {}
         }
     }

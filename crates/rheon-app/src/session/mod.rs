@@ -21,8 +21,8 @@ mod tool_tokens;
 mod wiring;
 
 pub use changes::thinking_level;
-pub(crate) use hooks::registered;
 pub use error::OpenError;
+pub(crate) use hooks::registered;
 pub use host::{HostParts, LocalHost};
 pub use machine::Surroundings;
 pub use notices::Tell;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use rheon_agent::{Agent, TokenCounter, Toolbox};
+use rheon_agent::{Agent, BudgetPool, TokenCounter, Toolbox};
 use rheon_providers::ResolvedModel;
 use rheon_tools::Toolkit;
 use rheon_tools::hooks::{CommandHooks, HookSettings, SessionSource};
@@ -92,6 +92,8 @@ pub(crate) struct OpenSession {
     pub(super) loaded: Loaded,
     pub(super) answering: tokio::sync::Mutex<Answering>,
     pub(super) calls: ClientCalls,
+    /// What the session may spend, where that is limited.
+    pub(super) budget: Option<BudgetPool>,
     pub(super) extensions: LazyExtensions,
     pub(super) working_folder: PathBuf,
     /// The last event before this opening.
@@ -149,7 +151,7 @@ impl OpenSession {
         let calls = ClientCalls::default();
         let hooks = wiring::hooks(&config, &context, (calls.clone(), client_hooks), &tell);
         let wired = Wired { config: &config, model: &model, loaded: &loaded, toolkit: &toolkit, kept: &kept };
-        let mut builder = wired.builder(&surroundings);
+        let (mut builder, budget) = wired.builder(&surroundings);
         for hooks in &hooks {
             builder = builder
                 .shared_hook(Arc::new(hooks.clone()) as Arc<dyn Hook>)
@@ -185,6 +187,7 @@ impl OpenSession {
             loaded,
             answering: tokio::sync::Mutex::new(answering),
             calls,
+            budget,
             extensions,
             working_folder: surroundings.working_folder,
             opened_at,
@@ -228,7 +231,8 @@ impl OpenSession {
             && state.chosen.model.as_deref() != Some(model)
             && state.seq > 0
         {
-            self.agent.fact(SessionEvent::Model { model: model.as_str().into(), thinking: state.chosen.thinking });
+            self.agent
+                .fact(SessionEvent::Model { model: model.as_str().into(), thinking: state.chosen.thinking });
         }
     }
 
@@ -378,7 +382,9 @@ fn tell_doubts(kept: &KeptSession, tell: &Tell) {
         let name = &doubt.tool_name;
         tell(Notice::warning(
             NoticeTopic::InDoubt,
-            format!("`{name}` was running when this session ended last; it may or may not have done its work"),
+            format!(
+                "`{name}` was running when this session ended last; it may or may not have done its work"
+            ),
         ));
     }
 }

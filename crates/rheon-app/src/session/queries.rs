@@ -1,9 +1,9 @@
 //! Queries: what a session answers about itself. They read, and never wait for a run.
 
-use rheon_agent::TokenCounter;
+use rheon_agent::{BudgetPool, TokenCounter};
 use rheon_types::ClientError;
 use rheon_types::protocol::{
-    Checkpoint, ContextReport, ContextSection, ModelFacts, Query, Reply, RuleLine, SessionFacts, Snapshot,
+    Checkpoint, ContextReport, ContextSection, CostReport, ModelFacts, Query, Reply, RuleLine, SessionFacts, Snapshot,
 };
 
 use super::hub::View;
@@ -20,7 +20,7 @@ pub(super) async fn answer(session: &OpenSession, query: Query) -> Result<Reply,
         }
         Query::Facts => Ok(Reply::Facts { facts: Box::new(facts(session).await) }),
         Query::Context => Ok(Reply::Context { report: context(session).await }),
-        Query::Cost => Ok(Reply::Cost { report: session.hub.spent() }),
+        Query::Cost => Ok(Reply::Cost { report: cost(session) }),
         Query::Commands => Ok(Reply::Commands { commands: slash::commands(session) }),
         Query::Rules => Ok(Reply::Rules { rules: rules(session) }),
         Query::Checkpoints => Ok(Reply::Checkpoints { checkpoints: checkpoints(session).await? }),
@@ -45,8 +45,12 @@ async fn snapshot(session: &OpenSession, messages_max: Option<u32>) -> Snapshot 
         approvals: folded.questions(),
         tasks: folded.tasks.clone(),
         plan: folded.plan.clone(),
-        cost: spent,
+        cost: CostReport { ledger: session.budget.as_ref().map(BudgetPool::ledger), ..spent },
     }
+}
+
+fn cost(session: &OpenSession) -> CostReport {
+    CostReport { ledger: session.budget.as_ref().map(BudgetPool::ledger), ..session.hub.spent() }
 }
 
 /// What the session is.
@@ -95,11 +99,8 @@ async fn context(session: &OpenSession) -> ContextReport {
 }
 
 fn rules(session: &OpenSession) -> Vec<RuleLine> {
-    let line = |rule: rheon_policy::ListedRule| RuleLine {
-        list: rule.list,
-        rule: rule.rule,
-        source: rule.source,
-    };
+    let line =
+        |rule: rheon_policy::ListedRule| RuleLine { list: rule.list, rule: rule.rule, source: rule.source };
     session.toolkit.gate().rules().into_iter().map(line).collect()
 }
 
@@ -117,4 +118,3 @@ async fn checkpoints(session: &OpenSession) -> Result<Vec<Checkpoint>, ClientErr
     };
     Ok(points.into_iter().map(checkpoint).collect())
 }
-

@@ -32,9 +32,10 @@ pub(super) async fn rewind(
     };
     let done = session.keeper.rewind(plan, others).await.map_err(ClientError::failed)?;
     rewound.session_id = done.session.map(|name| name.session_id());
-    rewound.problem = done.files.and_then(|files| files.errors.into_iter().next()).map(|(path, problem)| {
-        format!("cannot restore {}: {problem}", path.display())
-    });
+    rewound.problem = done
+        .files
+        .and_then(|files| files.errors.into_iter().next())
+        .map(|(path, problem)| format!("cannot restore {}: {problem}", path.display()));
     Ok(rewound)
 }
 

@@ -196,8 +196,8 @@ pub(super) struct Wired<'a> {
 }
 
 impl Wired<'_> {
-    /// The agent, as far as the configuration has a say.
-    pub(super) fn builder(&self, surroundings: &Surroundings) -> AgentBuilder {
+    /// The agent, as far as the configuration has a say, and what it may spend.
+    pub(super) fn builder(&self, surroundings: &Surroundings) -> (AgentBuilder, Option<BudgetPool>) {
         let settings = &self.config.settings;
         let tools = self.toolkit.tools();
         let builder = Agent::builder()
@@ -212,8 +212,8 @@ impl Wired<'_> {
             None => builder,
         };
         match self.budget(surroundings) {
-            Some(budget) => builder.budget(budget),
-            None => builder,
+            Some(budget) => (builder.budget(budget.clone()), Some(budget)),
+            None => (builder, None),
         }
     }
 

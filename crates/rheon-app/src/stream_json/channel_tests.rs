@@ -4,20 +4,18 @@ use std::sync::{Arc, Mutex};
 
 use expect_test::{Expect, expect};
 use rheon_providers::scripted::{Scenario, Turn};
-use rheon_testkit::{FnTool, TestClock, scripted};
-use rheon_tools::hooks::{HookContext, HookEnvironment, HookSettings, SessionSource};
-use rheon_types::event::{
-    ApprovalRequest, Choice, Danger, PermissionMode, Responder, Selection, Subject, UserQuestion,
-};
+use rheon_testkit::{FnTool, scripted};
+use rheon_types::event::{ApprovalRequest, Choice, Danger, Responder, Selection, Subject, UserQuestion};
+use rheon_types::protocol::ClientCallOutcome;
 use rheon_types::{
-    AgentEvent, ApprovalEvent, AskFirst, Command, Content, Effect, Event, Hook as _, MessageEvent,
+    AgentEvent, ApprovalEvent, AskFirst, Command, Content, Effect, Event, MessageEvent, SessionEvent,
     StopReason, ToolResult,
 };
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::fixtures::{answer, call, numbered};
-use super::{Channel, ClientRequest, Heard, Initialize, InputLine};
+use super::{Channel, ClientRequest, Heard, InputLine};
 
 struct Talk {
     channel: Channel,
@@ -388,21 +386,65 @@ fn initialize_registers_hooks_and_refuses_those_it_cannot_keep() {
     let [Heard::Request { request: ClientRequest::Initialize(initialize), .. }] = heard.as_slice() else {
         panic!("{heard:?}")
     };
-    let rows: String = initialize
-        .hooks
-        .groups
-        .iter()
-        .map(|group| format!("{:?} {:?}\n", group.event, group.hooks))
-        .collect();
     expect![[r#"
-        PreToolUse [CommandHook { command: "hook_0", args: None, timeout: Some(1.5s), condition: None, waiting: Foreground, status_message: None, on_failure: Block, source: "callback", seal: None }, CommandHook { command: "hook_1", args: None, timeout: Some(1.5s), condition: None, waiting: Foreground, status_message: None, on_failure: Block, source: "callback", seal: None }]
-        Stop [CommandHook { command: "hook_2", args: None, timeout: None, condition: None, waiting: Foreground, status_message: None, on_failure: Allow, source: "callback", seal: None }]
-    "#]].assert_eq(&rows);
-    let rest = Initialize {
-        hooks: HookSettings { groups: Vec::new(), ..initialize.hooks.clone() },
-        ..(**initialize).clone()
-    };
-    expect![[r#"Initialize { hooks: HookSettings { groups: [], warnings: ["hooks for \"Party\" never run: the event is not known", "hooks for \"Setup\" never run: the event is known but never happens"] }, agents: {"helper": Object {"prompt": String("p")}}, system_prompt: None, append_system_prompt: Some("be kind"), skills: Some(["a"]), json_schema: None, sdk_mcp_servers: ["calc"] }"#]].assert_eq(&format!("{rest:?}"));
+        Initialize {
+            hooks: [
+                HookRegistration {
+                    event: "Party",
+                    matcher: "",
+                    callbacks: [],
+                    timeout_ms: None,
+                    blocks_on_failure: false,
+                },
+                HookRegistration {
+                    event: "PreToolUse",
+                    matcher: "Bash|Edit",
+                    callbacks: [
+                        "hook_0",
+                        "hook_1",
+                    ],
+                    timeout_ms: Some(
+                        1500,
+                    ),
+                    blocks_on_failure: true,
+                },
+                HookRegistration {
+                    event: "Setup",
+                    matcher: "",
+                    callbacks: [],
+                    timeout_ms: None,
+                    blocks_on_failure: false,
+                },
+                HookRegistration {
+                    event: "Stop",
+                    matcher: "",
+                    callbacks: [
+                        "hook_2",
+                    ],
+                    timeout_ms: None,
+                    blocks_on_failure: false,
+                },
+            ],
+            agents: {
+                "helper": Object {
+                    "prompt": String("p"),
+                },
+            },
+            system_prompt: None,
+            append_system_prompt: Some(
+                "be kind",
+            ),
+            skills: Some(
+                [
+                    "a",
+                ],
+            ),
+            json_schema: None,
+            sdk_mcp_servers: [
+                "calc",
+            ],
+        }"#]]
+    .assert_eq(&format!("{initialize:#?}"));
     let mut talk = Talk::new();
     for hooks in [
         json!([]),
@@ -415,89 +457,48 @@ fn initialize_registers_hooks_and_refuses_those_it_cannot_keep() {
     expect![[r#"
         {"response":{"error":"\"hooks\" is not an object","request_id":"theirs","subtype":"error"},"type":"control_response"}
         {"response":{"error":"the hooks of Stop are not a list","request_id":"theirs","subtype":"error"},"type":"control_response"}
-        {"response":{"error":"the matcher \"(\" cannot be used: regex parse error: ( ^ error: unclosed group","request_id":"theirs","subtype":"error"},"type":"control_response"}
+        {"response":{"error":"a hook of Stop: the matcher \"(\" cannot be used: regex parse error: ( ^ error: unclosed group","request_id":"theirs","subtype":"error"},"type":"control_response"}
         {"response":{"error":"a hook of Stop may take -1 seconds","request_id":"theirs","subtype":"error"},"type":"control_response"}
     "#]].assert_eq(&talk.written());
 }
 
-fn hook_context() -> HookContext {
-    HookContext {
-        session_id: "s".into(),
-        transcript_path: None,
-        cwd: "/project".into(),
-        project: "/project".into(),
-        home: None,
-        source: SessionSource::Startup,
-        permission_mode: Arc::new(|| PermissionMode::Default),
-        environment: HookEnvironment::default(),
-        clock: Arc::new(TestClock::default()),
-    }
+fn called(call_id: &str, callback: &str, input: Value) -> AgentEvent {
+    let (call_id, input) = (call_id.into(), Arc::new(input));
+    AgentEvent::Session(SessionEvent::ClientCall { call_id, callback: callback.to_owned(), input })
 }
 
-fn hooks_of(talk: &Talk, hooks: Value) -> rheon_tools::hooks::CommandHooks {
-    let heard = talk.request(json!({ "subtype": "initialize", "hooks": hooks }));
-    let [Heard::Request { request: ClientRequest::Initialize(initialize), .. }] = heard.as_slice() else {
-        panic!("{heard:?}")
+#[test]
+fn a_function_of_the_program_is_called_and_its_answer_goes_back() {
+    let mut talk = Talk::new();
+    let input = json!({ "hook_event_name": "PreToolUse", "tool_use_id": "call_1" });
+    let [event] = &numbered([("r", called("c1", "hook_0", input))])[..] else { panic!() };
+    assert_eq!(talk.channel.observe(event), Vec::new());
+    expect![[r#"
+        {"request":{"callback_id":"hook_0","input":{"hook_event_name":"PreToolUse","tool_use_id":"call_1"},"subtype":"hook_callback","tool_use_id":"call_1"},"request_id":"rheon_1","type":"control_request"}
+    "#]].assert_eq(&talk.written());
+    let outcome = ClientCallOutcome::Output(Arc::new(json!({ "continue": true })));
+    let command = Command::AnswerCall { call_id: "c1".into(), outcome };
+    assert_eq!(talk.answer("rheon_1", json!({ "continue": true })), vec![Heard::Command(command)]);
+}
+
+#[test]
+fn a_call_that_is_withdrawn_is_cancelled_and_after_the_end_it_fails_at_once() {
+    let mut talk = Talk::new();
+    let withdrawn = AgentEvent::Session(SessionEvent::ClientCallWithdrawn { call_id: "c1".into() });
+    let late = called("c2", "hook_0", json!({}));
+    let [first, second, third] =
+        &numbered([("r", called("c1", "hook_0", json!({}))), ("r", withdrawn), ("r", late)])[..]
+    else {
+        panic!()
     };
-    talk.channel.hooks(initialize.hooks.clone(), hook_context(), |_| {})
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_hook_is_called_back_and_its_word_counts() {
-    let mut talk = Talk::new();
-    let hooks =
-        hooks_of(&talk, json!({ "PreToolUse": [{ "matcher": "Bash", "hookCallbackIds": ["hook_0"] }] }));
-    let bash = call("call_1", "bash", json!({ "command": "rm x" }));
-    let asked = tokio::spawn({
-        let (hooks, bash) = (hooks.clone(), bash.clone());
-        async move { hooks.permit_tool(&bash).get().await }
-    });
-    let line = talk.written.recv().await.unwrap();
-    expect![[r#"{"request":{"callback_id":"hook_0","input":{"cwd":"/project","hook_event_name":"PreToolUse","permission_mode":"default","session_id":"s","tool_input":{"command":"rm x"},"tool_name":"Bash","tool_use_id":"call_1","transcript_path":null},"subtype":"hook_callback","tool_use_id":"call_1"},"request_id":"rheon_1","type":"control_request"}"#]].assert_eq(&line);
-    let output = json!({ "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "never" });
-    assert_eq!(talk.answer("rheon_1", json!({ "hookSpecificOutput": output })), Vec::new());
-    expect![[r#"
-        Permit {
-            opinion: Some(
-                Deny(
-                    "never",
-                ),
-            ),
-            arguments: None,
-            context: [],
-        }
-    "#]]
-    .assert_debug_eq(&asked.await.unwrap());
-    let read = call("call_2", "read", json!({ "path": "x" }));
-    assert_eq!(hooks.permit_tool(&read).get().await, Default::default());
-    assert_eq!(talk.written(), "");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_hook_that_takes_too_long_is_taken_back_and_one_that_must_agree_blocks() {
-    let mut talk = Talk::new();
-    let group = json!({ "hookCallbackIds": ["hook_0"], "timeout": 2, "onFailure": "block" });
-    let hooks = hooks_of(&talk, json!({ "PreToolUse": [group] }));
-    let bash = call("call_1", "bash", json!({ "command": "rm x" }));
-    let permit = hooks.permit_tool(&bash).get().await;
-    expect![[r#"
-        Some(
-            Deny(
-                "a hook that must agree took longer than 2 s and was stopped",
-            ),
-        )
-    "#]]
-    .assert_debug_eq(&permit.opinion);
+    talk.channel.observe(first);
+    talk.channel.observe(second);
     assert!(talk.written().ends_with("{\"request_id\":\"rheon_1\",\"type\":\"control_cancel_request\"}\n"));
-    talk.channel.close();
-    expect![[r#"
-        Some(
-            Deny(
-                "a hook that must agree failed: the program that could be asked has closed its side",
-            ),
-        )
-    "#]]
-    .assert_debug_eq(&hooks.permit_tool(&bash).get().await.opinion);
+    assert_eq!(talk.channel.close(), Vec::new());
+    let problem = "the program that could be asked has closed its side".to_owned();
+    let command = Command::AnswerCall { call_id: "c2".into(), outcome: ClientCallOutcome::Error(problem) };
+    assert_eq!(talk.channel.observe(third), vec![Heard::Command(command)]);
+    assert_eq!(talk.written(), "");
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rheon_store::claude::call_id_on_the_wire;
 use rheon_tools::hooks::{from_hooks, suggestions};
 use rheon_types::event::{
-    ApprovalRequest, PermissionDecision, PermissionMode, PermissionResponse, RuleAction, RuleList, RulesChange, Scope,
-    Subject, UserQuestion,
+    ApprovalRequest, PermissionDecision, PermissionMode, PermissionResponse, RuleAction, RuleList,
+    RulesChange, Scope, Subject, UserQuestion,
 };
 use rheon_types::{Command, ToolCall};
 use serde::Deserialize as _;
@@ -93,7 +93,8 @@ impl PermissionUpdate {
     pub fn command(&self, folder: &Path) -> (Command, Option<&'static str>) {
         match self {
             Self::SetMode { mode, scope } => {
-                let note = (*scope == Scope::Always).then_some("the permission mode holds for this session only");
+                let note =
+                    (*scope == Scope::Always).then_some("the permission mode holds for this session only");
                 (Command::SetMode { mode: *mode }, note)
             }
             Self::Rules { change, list, rules, scope } => {
@@ -236,9 +237,12 @@ impl Answered {
         for update in updates.and_then(Result::ok).into_iter().flatten() {
             match PermissionUpdate::read(update) {
                 // The rule that was offered with the question is the question's own.
-                Ok(PermissionUpdate::Rules { change: RuleAction::Add, list: RuleList::Allow, rules, scope })
-                    if matches!(rules.as_slice(), [only] if Some(only) == request.suggested_rule.as_ref()) =>
-                {
+                Ok(PermissionUpdate::Rules {
+                    change: RuleAction::Add,
+                    list: RuleList::Allow,
+                    rules,
+                    scope,
+                }) if matches!(rules.as_slice(), [only] if Some(only) == request.suggested_rule.as_ref()) => {
                     answered.response.scope = scope;
                 }
                 Ok(update) => answered.updates.push(update),

@@ -1,18 +1,17 @@
 //! A real session that is observed in all ways at once: what is left in files, and what of it is told.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use futures::StreamExt as _;
 use rheon_app::config::{Config, ConfigInputs};
 use rheon_app::keeping::Environment;
-use rheon_app::observe::Observing;
-use rheon_app::session::{
-    Asking, Extras, GivenModel, OpenSession, Opening, SessionEndReason, Surroundings, Tell, Which,
-};
+use rheon_app::session::{Extras, GivenModel, HostParts, LocalHost, Surroundings};
 use rheon_providers::ResolvedModel;
 use rheon_providers::scripted::{Scenario, ScriptedProvider, Turn};
+use rheon_types::protocol::{CloseReason, OpenRequest, Subscription};
 use rheon_types::{
-    AgentEvent, Client as _, Command, Content, Event, ModelInfo, ProviderError, ProviderErrorKind, RunEvent,
+    AgentEvent, Command, Content, Event, ModelInfo, ProviderError, ProviderErrorKind, RunEvent, SessionEvent,
     ToolEvent,
 };
 use serde_json::json;
@@ -52,19 +51,18 @@ impl Machine {
         self.folder.path().join(name)
     }
 
-    fn opening(&self) -> Opening {
+    fn parts(&self, trace: Option<&Path>) -> HostParts {
         let environment: Environment = self.variables.iter().cloned().collect();
         let folder = self.path("project").canonicalize().unwrap();
         let inputs = ConfigInputs::new(environment.clone(), &folder)
             .with_flag("test", "sandbox.require", "none")
             .with_flag("test", "permissions.allow", vec!["Bash(env)".to_owned()]);
-        Opening {
+        HostParts {
             surroundings: Surroundings::of_process(environment, folder),
             config: Config::load(inputs).unwrap(),
-            task: None,
-            which: Which::New(None),
-            asking: Asking::Nobody,
             extras: Extras { model: Some(model()), ..Extras::default() },
+            trace: trace.map(Path::to_owned),
+            version: "0".to_owned(),
         }
     }
 }
@@ -79,29 +77,22 @@ fn model() -> GivenModel {
     GivenModel { name: "acme/scripted".into(), model }
 }
 
-/// Opens, asks, closes; gives back the events that a client saw, and what was told.
-async fn run(machine: &Machine, trace: Option<&Path>) -> (Vec<Event>, Vec<String>) {
-    let told = Arc::<Mutex<Vec<String>>>::default();
-    let heard = Arc::clone(&told);
-    let tell: Tell = Arc::new(move |notice| heard.lock().unwrap().push(notice.to_string()));
-    let mut opening = machine.opening();
-    let mut observing = Observing::begin(&mut opening, trace, &tell).unwrap();
-    let session = OpenSession::open(opening, observing.tell(&tell)).await.unwrap();
-    observing.opened(&session);
-    let client = session.client();
-    let mut watch = client.watch();
+/// Opens, asks, closes; gives back the events that a client saw.
+async fn run(machine: &Machine, trace: Option<&Path>) -> Vec<Event> {
+    let host = LocalHost::shared(machine.parts(trace));
+    let client = host.open(OpenRequest::default()).await.unwrap();
+    let mut stream = client.events(Subscription::after(0));
     client.send(Command::Prompt { content: vec![Content::text("What do commands see?")] }).await.unwrap();
     let mut events = Vec::new();
-    while let Some(event) = watch.next().await {
+    while let Some(event) = stream.next().await {
+        let event = event.unwrap();
         events.push(Event::clone(&event));
         if let AgentEvent::Run(RunEvent::End { .. }) = &event.kind {
             break;
         }
     }
-    session.close(SessionEndReason::Other).await;
-    observing.end().await;
-    let told = told.lock().unwrap().clone();
-    (events, told)
+    client.send(Command::Close { reason: CloseReason::Other }).await.unwrap();
+    events
 }
 
 /// All files beneath a folder, with their bytes as text.
@@ -123,7 +114,7 @@ fn files(folder: &Path) -> Vec<(PathBuf, String)> {
 async fn the_trace_is_what_happened_and_no_log_has_a_key() {
     let machine = Machine::new();
     let trace = machine.path("trace.jsonl");
-    let (events, _) = run(&machine, Some(&trace)).await;
+    let events = run(&machine, Some(&trace)).await;
     let text = std::fs::read_to_string(&trace).unwrap();
     let written: Vec<Event> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(written, events);
@@ -147,7 +138,7 @@ async fn variables_of_the_exporter_do_not_reach_commands() {
     let mut machine = Machine::new();
     machine.variables.push(("OTEL_EXPORTER_OTLP_PROTOCOL".into(), "http/json".into()));
     machine.variables.push(("OTEL_SERVICE_NAME".into(), "mine".into()));
-    let (events, _) = run(&machine, None).await;
+    let events = run(&machine, None).await;
     let found = events.iter().find_map(|event| match &event.kind {
         AgentEvent::Tool(ToolEvent::End { result, .. }) => Some(format!("{result:?}")),
         _ => None,
@@ -157,15 +148,16 @@ async fn variables_of_the_exporter_do_not_reach_commands() {
 }
 
 #[tokio::test]
-async fn without_a_home_there_is_no_log_and_no_complaint() {
+async fn without_a_home_there_is_no_log_and_no_complaint_about_it() {
     let mut machine = Machine::new();
     machine.variables.retain(|(name, _)| name != "HOME");
-    let mut opening = machine.opening();
-    let told = Arc::<Mutex<Vec<String>>>::default();
-    let heard = Arc::clone(&told);
-    let tell: Tell = Arc::new(move |notice| heard.lock().unwrap().push(notice.to_string()));
-    let observing = Observing::begin(&mut opening, None, &tell).unwrap();
-    assert!(opening.extras.observers.is_empty());
-    observing.end().await;
-    assert_eq!(*told.lock().unwrap(), Vec::<String>::new());
+    let mut parts = machine.parts(None);
+    parts.config.settings.sessions.persistence = rheon_app::keeping::Persistence::Off;
+    let client = LocalHost::shared(parts).open(OpenRequest::default()).await.unwrap();
+    let mut stream = client.events(Subscription::after(0));
+    client.send(Command::Close { reason: CloseReason::Other }).await.unwrap();
+    while let Some(event) = stream.next().await {
+        let AgentEvent::Session(SessionEvent::Notice { notice }) = &event.unwrap().kind else { continue };
+        assert!(!notice.message.contains("log"), "{notice:?}");
+    }
 }

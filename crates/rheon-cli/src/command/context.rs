@@ -7,10 +7,10 @@ use rheon_text::inert;
 use serde_json::{Value, json};
 
 use super::setup::{config, surroundings};
+use crate::connection::open_failure;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::as_json;
-use crate::connection::open_failure;
 use crate::output::{print, remark};
 use crate::runtime::block_on;
 

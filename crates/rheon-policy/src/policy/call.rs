@@ -8,7 +8,7 @@ use url::Url;
 use crate::policy::names::{HARMLESS_VARIABLES, Kind, NAME_KEYS, PATH_KEYS, TRANSPARENT, kind_of};
 use crate::policy::paths::NamedPath;
 use crate::policy::shell_seam::Shell;
-use crate::shell::{Redirection, SimpleCommand};
+use crate::shell::{Analysis, Redirection, SimpleCommand};
 use crate::workspace::{Access, PathError, Workspace};
 
 /// The most words of a line that are looked at as paths; a line with more is asked about.
@@ -134,17 +134,29 @@ fn is_harmless((name, value): &(String, Option<String>)) -> bool {
 pub(crate) struct Surroundings<'a> {
     pub(crate) workspace: &'a Workspace,
     pub(crate) shell: Shell,
+    /// What the line of the call would run, as [`line_of`] finds it.
+    pub(crate) analysis: Option<&'a Analysis>,
     /// Where a line of bash would begin.
     pub(crate) shell_folder: &'a Path,
     pub(crate) home: Option<&'a Path>,
+}
+
+/// The line of bash that a call would run, if it would run one.
+pub(crate) fn line_of<'a>(tool_name: &str, arguments: &'a Value) -> Option<&'a str> {
+    match kind_of(tool_name) {
+        Kind::Shell => arguments.get("command").and_then(Value::as_str),
+        Kind::Read | Kind::Edit | Kind::Fetch | Kind::Named | Kind::Internal | Kind::Mcp | Kind::Other => {
+            None
+        }
+    }
 }
 
 impl Surroundings<'_> {
     /// What a call would do. Never empty.
     pub(crate) fn take_apart(&self, tool_name: &str, arguments: &Value) -> Vec<Item> {
         match kind_of(tool_name) {
-            Kind::Shell => match arguments.get("command").and_then(Value::as_str) {
-                Some(line) => self.line(line),
+            Kind::Shell => match self.analysis {
+                Some(analysis) => self.line(analysis),
                 None => vec![Item::Impossible("the call names no command".into())],
             },
             Kind::Read => self.files(arguments, Access::Read, tool_name),
@@ -185,8 +197,7 @@ impl Surroundings<'_> {
         written.into_iter().map(item).collect()
     }
 
-    fn line(&self, line: &str) -> Vec<Item> {
-        let analysis = (self.shell.analyse)(line);
+    fn line(&self, analysis: &Analysis) -> Vec<Item> {
         let mut items: Vec<Item> = Vec::new();
         let mut paths_left = PATHS_MAX;
         for (index, command) in analysis.commands.iter().enumerate() {
@@ -209,7 +220,7 @@ impl Surroundings<'_> {
             }));
         }
         items.extend(analysis.redirections.iter().map(|redirection| self.redirection(redirection)));
-        items.extend(analysis.unknown.into_iter().map(Item::Unknown));
+        items.extend(analysis.unknown.iter().cloned().map(Item::Unknown));
         if items.is_empty() {
             items.push(Item::Unknown("the line holds no command".into()));
         }

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::policy::call::{Action, Item, Surroundings};
+use crate::policy::call::{Action, Item, Surroundings, line_of};
 use crate::policy::names::{Kind, kind_of};
-use crate::policy::places::Places;
+use crate::policy::paths::Places;
 use crate::policy::policy_set::{BoundRule, PolicyError, Source};
 use crate::policy::rule::{Pattern, Rule};
 use crate::policy::shell_seam::Shell;
@@ -28,9 +28,12 @@ impl Condition {
 
     /// Whether the rule names any part of the call. What cannot be known or done counts as named.
     pub fn holds(&self, tool_name: &str, arguments: &Value, workspace: &Workspace) -> bool {
+        let shell = Shell::default();
+        let analysis = line_of(tool_name, arguments).map(shell.analyse);
         let surroundings = Surroundings {
             workspace,
-            shell: Shell::default(),
+            shell,
+            analysis: analysis.as_ref(),
             shell_folder: Path::new(""),
             home: self.places.home.as_deref(),
         };

@@ -1,4 +1,4 @@
-//! `PolicyGate`: the gate that follows a policy.
+//! `PolicyGate`: the gate that follows a policy; `ReadOnly`: one that needs none.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,18 +8,18 @@ use rheon_types::event::{
     ApprovalRequest, Danger, PermissionDecision, PermissionMode, PermissionResponse, QueuedChange, RuleList,
     Scope,
 };
-use rheon_types::{Answer, AskedBy, Effect, Gate, GateRequest, ToolCall, ToolCallId, Verdict};
+use rheon_types::{Answer, AskedBy, CallFacts, Effect, Gate, GateRequest, Judgement, ToolCall, Verdict};
 
-use crate::policy::call::Surroundings;
+use crate::policy::call::{Surroundings, line_of};
 use crate::policy::explanation::{Because, Decision, Explanation};
-use crate::policy::held::HeldCommands;
-use crate::policy::judge::{Judge, Judged};
+use crate::policy::judge::{HeldCommands, Judge, Judged};
 use crate::policy::names::{Kind, effect_of, kind_of};
 use crate::policy::plan::Plan;
 use crate::policy::policy_set::{BoundRule, Policy, PolicyError, Source};
 use crate::policy::rule::{List, Rule};
-use crate::policy::shell_seam::Shell;
+use crate::policy::shell_seam::{Shell, ShellFacts, ShellFolder};
 use crate::policy::{subject, suggestion};
+use crate::shell::Analysis;
 use crate::workspace::Workspace;
 
 /// Where rules go that hold for all sessions of the user. Never into the repository.
@@ -53,14 +53,12 @@ pub enum RuleChange {
     Remove,
 }
 
-type ShellFolder = dyn Fn(Option<&ToolCallId>) -> PathBuf + Send + Sync;
-
 /// The gate that follows a policy.
 pub struct PolicyGate {
     policy: Policy,
     workspace: Arc<Workspace>,
     shell: Shell,
-    shell_folder: Option<Box<ShellFolder>>,
+    shell_folder: Option<ShellFolder>,
     sink: Option<Arc<dyn RuleSink>>,
     held: HeldCommands,
     readable: Vec<PathBuf>,
@@ -97,13 +95,10 @@ impl PolicyGate {
         self
     }
 
-    /// The same, for a shell that remembers its folder: `folder` says where the next line would begin. It is told which
-    /// call is judged, so that the shell can refuse to run it anywhere else; none where somebody only wants to know.
-    pub fn with_shell_folder(
-        mut self,
-        folder: impl Fn(Option<&ToolCallId>) -> PathBuf + Send + Sync + 'static,
-    ) -> Self {
-        self.shell_folder = Some(Box::new(folder));
+    /// The same, for a shell that remembers its folder. What is judged for one folder comes with it in [`ShellFacts`], so that
+    /// the shell can refuse to run it anywhere else.
+    pub fn with_shell_folder(mut self, folder: ShellFolder) -> Self {
+        self.shell_folder = Some(folder);
         self
     }
 
@@ -248,10 +243,16 @@ impl PolicyGate {
 
     /// What is decided about a call, and why. The gate answers with nothing else.
     pub fn explain(&self, call: &ToolCall, effect: Effect) -> Explanation {
-        self.explain_in(&self.begin_folder(None), call, effect)
+        self.explain_as(&self.look(), self.analyse(call).as_ref(), call, effect)
     }
 
-    fn explain_in(&self, shell_folder: &Path, call: &ToolCall, effect: Effect) -> Explanation {
+    fn explain_as(
+        &self,
+        shell_folder: &Path,
+        analysis: Option<&Analysis>,
+        call: &ToolCall,
+        effect: Effect,
+    ) -> Explanation {
         let state = self.state();
         let judge = Judge {
             policy: &self.policy,
@@ -262,6 +263,7 @@ impl PolicyGate {
             surroundings: Surroundings {
                 workspace: &self.workspace,
                 shell: self.shell,
+                analysis,
                 shell_folder,
                 home: self.policy.places().home.as_deref(),
             },
@@ -271,31 +273,46 @@ impl PolicyGate {
     }
 
     /// Where the next line of bash would begin. Asked once a call, so that what is shown is what was judged.
-    fn begin_folder(&self, judged: Option<&ToolCallId>) -> PathBuf {
-        self.shell_folder.as_ref().map_or_else(|| self.workspace.root().to_owned(), |folder| folder(judged))
+    fn look(&self) -> PathBuf {
+        self.shell_folder.as_ref().map_or_else(|| self.workspace.root().to_owned(), ShellFolder::current)
     }
 
-    fn verdict(&self, call: &ToolCall, effect: Effect) -> Verdict {
-        let shell_folder = self.begin_folder(Some(&call.id));
-        let explanation = self.explain_in(&shell_folder, call, effect);
+    /// What the line of a call would run, if it has one.
+    fn analyse(&self, call: &ToolCall) -> Option<Analysis> {
+        line_of(call.name.as_str(), &call.arguments).map(self.shell.analyse)
+    }
+
+    fn judgement(&self, call: &ToolCall, effect: Effect) -> Judgement {
+        let (shell_folder, analysis) = (self.look(), self.analyse(call));
+        let explanation = self.explain_as(&shell_folder, analysis.as_ref(), call, effect);
+        let verdict = self.verdict(call, &explanation, &shell_folder);
+        let line = line_of(call.name.as_str(), &call.arguments);
+        let facts = line.zip(analysis).map(|(line, analysis)| {
+            let folder = self.shell_folder.is_some().then_some(shell_folder);
+            CallFacts::new(ShellFacts { line: line.to_owned(), folder, analysis })
+        });
+        Judgement { verdict, facts: facts.unwrap_or_default() }
+    }
+
+    fn verdict(&self, call: &ToolCall, explanation: &Explanation, shell_folder: &Path) -> Verdict {
         match explanation.decision {
             Decision::Allow => Verdict::Allow,
             // The user has seen exactly this call in the plan, so it needs no question.
             Decision::Ask | Decision::Deny
                 if explanation.by_rules == Decision::Ask
-                    && self.state().plan.take_grant(call, place_of(call, &shell_folder)) =>
+                    && self.state().plan.take_grant(call, place_of(call, shell_folder)) =>
             {
                 Verdict::Allow
             }
-            Decision::Deny => Verdict::Deny { reason: denial(&explanation) },
+            Decision::Deny => Verdict::Deny { reason: denial(explanation) },
             Decision::Ask => Verdict::Ask {
-                subject: subject::of(call, &self.workspace, &shell_folder),
+                subject: subject::of(call, &self.workspace, shell_folder),
                 reason: explanation.reason(),
                 danger: explanation.danger(),
-                suggested_rule: suggestion::of(&explanation),
-                by: asked_by(&explanation),
+                suggested_rule: suggestion::of(explanation),
+                by: asked_by(explanation),
             },
-            Decision::Queue => self.queue(call, &explanation, place_of(call, &shell_folder)),
+            Decision::Queue => self.queue(call, explanation, place_of(call, shell_folder)),
         }
     }
 
@@ -329,8 +346,8 @@ impl PolicyGate {
 }
 
 impl Gate for PolicyGate {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Verdict> {
-        Answer::Now(self.verdict(request.call, request.effect))
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
+        Answer::Now(self.judgement(request.call, request.effect))
     }
 
     fn resolved(&self, request: &ApprovalRequest, response: &PermissionResponse) {
@@ -396,5 +413,24 @@ fn place_of<'a>(call: &ToolCall, shell_folder: &'a Path) -> &'a Path {
         Kind::Read | Kind::Edit | Kind::Fetch | Kind::Named | Kind::Internal | Kind::Mcp | Kind::Other => {
             Path::new("")
         }
+    }
+}
+
+/// Tools that only look may run; all others may not, and nobody is asked.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReadOnly;
+
+impl Gate for ReadOnly {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
+        let verdict = match request.effect {
+            Effect::Pure => Verdict::Allow,
+            Effect::Idempotent | Effect::Unsafe => Verdict::Deny {
+                reason: format!(
+                    "{} changes something, and this session may only look; use tools that read",
+                    request.call.name
+                ),
+            },
+        };
+        Answer::Now(verdict.into())
     }
 }

@@ -12,7 +12,10 @@ use serde_json::{Value, json};
 
 use crate::policy::fixtures::{World, answer, bash, call, effect, read, request, write};
 use crate::policy::gate::SESSION_RULES_MAX;
-use crate::policy::{Decision, HeldCommands, List, PolicyGate, ReadOnly, Rule, RuleChange, RuleSink};
+use crate::policy::{
+    Decision, HeldCommands, List, PolicyGate, ReadOnly, Rule, RuleChange, RuleSink, Shell, ShellFacts,
+    ShellFolder,
+};
 
 /// A tool that is never run.
 struct Unused;
@@ -34,7 +37,7 @@ impl Tool for Unused {
 
 fn check_as(gate: &dyn Gate, call: &ToolCall, effect: Effect) -> Verdict {
     match gate.check(GateRequest { call, tool: &Unused, effect }) {
-        Answer::Now(verdict) => verdict,
+        Answer::Now(judgement) => judgement.verdict,
         Answer::Later(_) => panic!("the gate has to wait"),
     }
 }
@@ -51,10 +54,9 @@ fn suggested(gate: &PolicyGate, call: &ToolCall) -> Option<String> {
 fn a_question_carries_the_exact_command_and_where_it_runs() {
     let world = World::new();
     let src = world.path().join("work/src");
-    let gate = world.gate("{}").with_shell_folder({
-        let src = src.clone();
-        move |_| src.clone()
-    });
+    let folder = ShellFolder::new(world.path().join("work"));
+    folder.enter(src.clone());
+    let gate = world.gate("{}").with_shell_folder(folder);
     let command = format!("npm test {}\u{1b}[2K\u{202e}; npm run lint", " ".repeat(10_000));
     let Verdict::Ask { subject, .. } = check(&gate, &bash(&command)) else { panic!("it is not asked about") };
     assert_eq!(subject, Subject::Command { command, cwd: src.display().to_string() });
@@ -373,9 +375,10 @@ fn a_plan_holds_so_many_changes_and_no_more() {
 #[test]
 fn what_was_agreed_to_in_one_folder_does_not_hold_in_another() {
     let world = World::new();
-    let folder = Arc::new(Mutex::new(world.path().join("work/src")));
-    let told = Arc::clone(&folder);
-    let gate = world.gate("{}").with_shell_folder(move |_| told.lock().unwrap().clone());
+    let (work, src) = (world.path().join("work"), world.path().join("work/src"));
+    let folder = ShellFolder::new(&work);
+    folder.enter(src.clone());
+    let gate = world.gate("{}").with_shell_folder(folder.clone());
     gate.set_mode(PermissionMode::Plan).unwrap();
     check(&gate, &bash("rm x"));
     let queued = gate.queued_changes();
@@ -384,9 +387,9 @@ fn what_was_agreed_to_in_one_folder_does_not_hold_in_another() {
         ["run `rm x` in src"]
     );
     gate.approve_shown_plan(&queued).unwrap();
-    *folder.lock().unwrap() = world.path().join("work");
+    folder.enter(work);
     assert!(matches!(check(&gate, &bash("rm x")), Verdict::Ask { .. }));
-    *folder.lock().unwrap() = world.path().join("work/src");
+    folder.enter(src);
     assert_eq!(check(&gate, &bash("rm x")), Verdict::Allow);
     assert!(matches!(check(&gate, &bash("rm x")), Verdict::Ask { .. }));
 }
@@ -474,4 +477,28 @@ fn a_session_takes_no_more_rules_at_once_than_it_keeps() {
     assert!(matches!(check(&gate, &bash("mkdir d1")), Verdict::Ask { .. }));
     assert_eq!(add(SESSION_RULES_MAX), Ok(Vec::new()));
     assert_eq!(check(&gate, &bash("mkdir d999")), Verdict::Allow);
+}
+
+fn facts(gate: &PolicyGate, call: &ToolCall) -> Option<ShellFacts> {
+    match gate.check(GateRequest { call, tool: &Unused, effect: effect(call) }) {
+        Answer::Now(judgement) => judgement.facts.get::<ShellFacts>().cloned(),
+        Answer::Later(_) => panic!("the gate has to wait"),
+    }
+}
+
+#[test]
+fn what_was_found_out_about_a_line_comes_with_the_verdict() {
+    let world = World::new();
+    let (work, src) = (world.path().join("work"), world.path().join("work/src"));
+    let line = "cd src && git commit -m x";
+    let known =
+        |folder| Some(ShellFacts { line: line.to_owned(), folder, analysis: crate::shell::analyse(line) });
+    let gate = world.gate("{}").with_shell(Shell::default());
+    assert_eq!(facts(&gate, &bash(line)), known(None), "it follows no shell");
+    let folder = ShellFolder::new(&work);
+    let gate = gate.with_shell_folder(folder.clone());
+    assert_eq!(facts(&gate, &bash(line)), known(Some(work)));
+    folder.enter(src.clone());
+    assert_eq!(facts(&gate, &bash(line)), known(Some(src)));
+    assert_eq!(facts(&gate, &write("src/a.rs")), None);
 }

@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use crate::policy::call::{Action, CommandItem, Item, Origin, Surroundings, WordPath};
 use crate::policy::explanation::{Because, Decision, Explanation, Part};
-use crate::policy::held::HeldCommands;
 use crate::policy::names::{Kind, kind_of};
 use crate::policy::paths::NamedPath;
 use crate::policy::policy_set::{BoundRule, Policy};
@@ -18,6 +17,16 @@ use crate::policy::visible::brief;
 use crate::policy::wildcard::CommandPattern;
 use crate::shell::{SimpleCommand, changes_repository};
 use crate::workspace::Access;
+
+/// What becomes of commands that no rule mentions, that change the workspace and nothing worse, and that a sandbox holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HeldCommands {
+    /// They are asked about, like edits.
+    #[default]
+    Ask,
+    /// They run: no network, no keys, no writing outside the workspace. For a sandbox that keeps all three.
+    Run,
+}
 
 /// Files that keep nothing of what is written to them.
 const SINKS: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"];
@@ -174,7 +183,7 @@ impl Judge<'_> {
     /// A command, and the paths among its words as far as they matter.
     fn command(&self, item: &CommandItem, tool: Action<'_>) -> Vec<Part> {
         let (danger, why) = (self.surroundings.shell.danger)(&item.command);
-        let (judged, seen) = self.command_alone(item, &[tool, Action::Command(&item.words)], (danger, why));
+        let (judged, seen) = self.command_alone(item, &[tool, Action::Command(&item.words)], danger, why);
         let access = if danger == Danger::Safe { Access::Read } else { Access::Write };
         let mut parts = vec![judged];
         for word in &item.paths {
@@ -189,7 +198,8 @@ impl Judge<'_> {
         &self,
         item: &CommandItem,
         actions: &[Action<'_>],
-        (danger, why): (Danger, &'static str),
+        danger: Danger,
+        why: &str,
     ) -> (Part, Seen) {
         let what = format!("run `{}`", brief(&item.command.text));
         for list in [List::Deny, List::Ask] {

@@ -5,8 +5,16 @@ use std::sync::{Arc, OnceLock};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::policy::places::Places;
 use crate::workspace::{Access, PathError, Workspace};
+
+/// The folders from which patterns of paths count. Libraries do not look them up; they are told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    /// Where the session works.
+    pub working_folder: PathBuf,
+    /// The user's home, for `~/`.
+    pub home: Option<PathBuf>,
+}
 
 /// A pattern of `Read(...)` or `Edit(...)`, not yet bound to folders.
 #[derive(Debug, Clone, PartialEq, Eq)]

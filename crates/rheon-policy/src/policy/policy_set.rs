@@ -9,8 +9,7 @@ use url::Url;
 
 use crate::policy::call::{Action, Words, host_of};
 use crate::policy::document::{Document, RuleEntry};
-use crate::policy::paths::{BoundPath, Extent, NamedPath, fits};
-use crate::policy::places::Places;
+use crate::policy::paths::{BoundPath, Extent, NamedPath, Places, fits};
 use crate::policy::rule::{List, Pattern, Rule, RuleError};
 use crate::policy::shell_seam::Shell;
 use crate::workspace::{Access, Workspace};

@@ -203,8 +203,8 @@ fn specific(name: &str, spec: &str, list: List) -> Result<(Pattern, Option<Strin
         Kind::Shell => Ok((Pattern::Command(CommandPattern::parse(spec)), None)),
         Kind::Read if tool.name == "read" => Ok((path(Access::Read)?, None)),
         Kind::Edit if tool.name == "edit" => Ok((path(Access::Write)?, None)),
-        Kind::Read => misplaced(name, ("Read", spec), list, path(Access::Read)?),
-        Kind::Edit => misplaced(name, ("Edit", spec), list, path(Access::Write)?),
+        Kind::Read => misplaced(name, "Read", spec, list, path(Access::Read)?),
+        Kind::Edit => misplaced(name, "Edit", spec, list, path(Access::Write)?),
         Kind::Fetch => Ok((domain(name, spec)?, None)),
         Kind::Named => Ok((Pattern::Named { tool: tool.name, name: Wildcard::new(spec) }, None)),
         Kind::Internal if tool.name == "skill" => {
@@ -217,7 +217,8 @@ fn specific(name: &str, spec: &str, list: List) -> Result<(Pattern, Option<Strin
 /// Rules of paths for tools that have none of their own: they allow nothing, and forbid what they seem to.
 fn misplaced(
     name: &str,
-    (better, spec): (&str, &str),
+    better: &str,
+    spec: &str,
     list: List,
     pattern: Pattern,
 ) -> Result<(Pattern, Option<String>), String> {

@@ -4,8 +4,7 @@ use rheon_types::event::Danger;
 
 use crate::policy::explanation::{Decision, Explanation};
 use crate::policy::names::SUBCOMMANDS;
-use crate::policy::paths::NamedPath;
-use crate::policy::places::Places;
+use crate::policy::paths::{NamedPath, Places};
 use crate::policy::policy_set::{BoundRule, Source};
 use crate::policy::rule::{List, RULE_BYTES_MAX, Rule};
 use crate::shell::SimpleCommand;

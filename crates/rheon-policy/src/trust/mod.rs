@@ -9,7 +9,6 @@
 mod content;
 mod error;
 mod gather;
-mod load;
 mod named;
 mod seal;
 mod store;
@@ -17,9 +16,8 @@ mod verdict;
 
 pub use content::{ProjectContent, ReadFile, TrustItem};
 pub use error::TrustError;
-pub use load::{ProjectHooks, load_project_hooks, load_project_hooks_with, sealed_hooks};
 pub use seal::Seal;
-pub use store::TrustStore;
+pub use store::{ProjectHooks, TrustStore, load_project_hooks, load_project_hooks_with, sealed_hooks};
 pub use verdict::Trust;
 
 #[cfg(test)]

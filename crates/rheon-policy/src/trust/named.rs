@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-use crate::hooks::CommandHook;
-use crate::hooks::with_project;
+use crate::hooks::{CommandHook, with_project};
 use crate::shell::{self, Analysis};
 
 /// The most paths of one command; no sensible command has more.

@@ -14,12 +14,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::beginning::Beginning;
 use super::environment::Environment;
-use super::execution::Execution;
+use super::execution::{Beginning, Execution, View};
 use super::spawn::{Supervision, spawn};
 use super::tree::{KillOnDrop, Killer, Tree};
-use super::view::View;
 
 /// A line of bash, and where it runs.
 #[derive(Debug, Clone)]
@@ -146,7 +144,7 @@ pub fn start(line: &ShellLine, launcher: Launcher) -> Result<Process, ProcessErr
         Containment::Namespace => None,
         Containment::Supervisor => Some(next_marker()),
     };
-    let execution = execution(line, &launcher, marker.as_deref(), (output_end, folder_end));
+    let execution = execution(line, &launcher, marker.as_deref(), output_end, folder_end);
     let (supervision, lifeline) = match launcher.containment {
         Containment::Namespace => (Supervision::Absent, None),
         Containment::Supervisor => Supervision::present().map_err(failed)?,
@@ -182,7 +180,8 @@ fn execution(
     line: &ShellLine,
     launcher: &Launcher,
     marker: Option<&str>,
-    (output, told): (PipeWriter, PipeWriter),
+    output: PipeWriter,
+    told: PipeWriter,
 ) -> Execution {
     let mut words = launcher.prefix.iter().cloned().chain([launcher.bash.clone().into()]);
     let program = words.next().unwrap_or_default().into();

@@ -1,6 +1,5 @@
 //! Running a line of bash: a fixed environment, bounded output, and an end that leaves no process behind.
 
-mod beginning;
 mod capture;
 mod environment;
 mod execution;
@@ -16,17 +15,15 @@ mod spawn;
 #[cfg_attr(not(target_os = "linux"), path = "supervisor_none.rs")]
 mod supervisor;
 mod tree;
-mod view;
 
-pub use beginning::{Beginning, Capabilities, Namespaces};
 pub use capture::{Capture, Output, OutputLimits, Spill, Spilled};
 pub use environment::{Environment, STANDARD_VARIABLES};
+pub use execution::{Beginning, Capabilities, Namespaces, Shown, View};
 pub use launch::{
     Containment, Guard, Launcher, MARKER, Process, ProcessError, ShellLine, next_marker, start,
 };
 pub use run::{End, Ended, Stop, finish, run};
 pub use tree::Killer;
-pub use view::{Shown, View};
 
 #[cfg(test)]
 pub(crate) mod stubborn;

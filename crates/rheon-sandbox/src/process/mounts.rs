@@ -18,7 +18,7 @@ use rustix::mount::{
     UnmountFlags,
 };
 
-use super::view::{Shown, View};
+use super::execution::{Shown, View};
 
 /// A view that can be arranged without memory that grows.
 pub(super) struct Mounts {

@@ -21,8 +21,7 @@ use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::process::{Pid, PidfdFlags, Signal};
 use rustix::thread::CapabilitySet;
 
-use super::beginning::{Beginning, Capabilities, Namespaces};
-use super::execution::Execution;
+use super::execution::{Beginning, Capabilities, Execution, Namespaces};
 use super::mounts::{Mounts, begin_loopback};
 
 /// All that a process needs to begin.

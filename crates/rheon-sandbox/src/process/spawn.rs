@@ -7,8 +7,7 @@ use std::process::ExitStatus;
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitOptions, waitid, waitpid};
 
-use super::beginning::Beginning;
-use super::execution::Execution;
+use super::execution::{Beginning, Execution};
 use super::plan::Plan;
 use super::supervisor::{Lifeline, SupervisorsEnd, lifeline, supervise};
 

@@ -3,8 +3,7 @@
 use std::io;
 use std::process::{Child, Command, ExitStatus};
 
-use super::beginning::{Beginning, Capabilities, Namespaces};
-use super::execution::Execution;
+use super::execution::{Beginning, Capabilities, Execution, Namespaces};
 use super::supervisor::Lifeline;
 
 /// There is no supervisor on this system.

@@ -1,14 +1,21 @@
 //! `Boundary`: what a process may reach.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rheon_types::PROTECTED_NAMES;
 
-use super::keys::KEYS;
-use super::look::{Look, Sight};
+/// What a look finds.
+#[derive(Debug, Default)]
+pub struct Sight {
+    /// What cannot be read.
+    pub hidden: Vec<PathBuf>,
+    /// What cannot be changed.
+    pub read_only: Vec<PathBuf>,
+}
 
 /// Whether a process may talk to others over a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -210,6 +217,70 @@ fn nested(root: &Path) -> BTreeSet<PathBuf> {
         }
     }
     found
+}
+
+/// Where people keep keys: files and folders of a home that no command needs to read. Relative to the home folder.
+const KEYS: [&str; 36] = [
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".docker/config.json",
+    ".docker/run",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/glab-cli",
+    ".config/hub",
+    ".config/op",
+    ".config/sops",
+    ".config/rclone",
+    ".config/doctl",
+    ".config/heroku",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/BraveSoftware",
+    ".config/rheon",
+    ".mozilla",
+    ".thunderbird",
+    ".password-store",
+    ".local/share/keyrings",
+    ".local/share/kwalletd",
+    ".netrc",
+    ".git-credentials",
+    ".npmrc",
+    ".yarnrc.yml",
+    ".pypirc",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".gem/credentials",
+    ".pgpass",
+    ".my.cnf",
+    ".terraform.d/credentials.tfrc.json",
+];
+
+/// A walk through folders for what is to be out of reach. It takes a while in large ones, so it is taken once, when the first
+/// process needs what it finds, or before that by somebody who has the time.
+struct Look {
+    sight: OnceLock<Sight>,
+    walk: Box<dyn Fn() -> Sight + Send + Sync>,
+}
+
+impl Look {
+    fn new(walk: impl Fn() -> Sight + Send + Sync + 'static) -> Self {
+        Self { sight: OnceLock::new(), walk: Box::new(walk) }
+    }
+
+    /// What is found. Whoever asks while another walks waits for it.
+    fn sight(&self) -> &Sight {
+        self.sight.get_or_init(&self.walk)
+    }
+}
+
+impl fmt::Debug for Look {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Look").field(&self.sight.get()).finish()
+    }
 }
 
 #[cfg(test)]

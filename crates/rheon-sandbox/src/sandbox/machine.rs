@@ -6,8 +6,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::boundary::Boundary;
+use super::level::Requirement;
 use super::programs::Programs;
-use super::requirement::Requirement;
 
 /// Facts by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,18 +1,20 @@
 //! `Wrap`: how a process is started at each level.
 
+use std::any::Any;
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::boundary::{Boundary, Network};
 use super::bubblewrap;
 use super::keeper::{Keeper, User};
-use super::kept::Kept;
 use super::level::Level;
+use super::placeholder::Placeholder;
 use super::programs::Programs;
 use super::repository::{OpenRepository, open_all};
 use super::restrict::{Files, Restrictions, Sockets, restrict};
 use super::view::view;
-use crate::process::{Beginning, Capabilities, Containment, Launcher, Namespaces};
+use crate::process::{Beginning, Capabilities, Containment, Guard, Launcher, Namespaces};
 
 /// How a process is started.
 #[derive(Debug, Clone)]
@@ -152,5 +154,23 @@ impl Wrap {
             Keeper::Supervisor | Keeper::AllNamespaces | Keeper::Bubblewrap => Namespaces::Inherited,
         };
         Beginning { namespaces, capabilities }
+    }
+}
+
+/// What must live as long as a process that has a view of its own.
+#[derive(Debug)]
+struct Kept {
+    opened: Vec<OpenRepository>,
+    placeholders: Vec<Placeholder>,
+}
+
+impl Guard for Kept {
+    /// Puts repositories right and removes what stood in for others. To close a folder that was removed takes the file system
+    /// longer than to remove it.
+    fn release(self: Box<Self>) -> Box<dyn Any + Send> {
+        let settled = self.opened.into_iter().flat_map(OpenRepository::settle);
+        let placeholders: Vec<Placeholder> = settled.chain(self.placeholders).collect();
+        let removed: Vec<File> = placeholders.into_iter().filter_map(|mut it| it.leave()).collect();
+        Box::new(removed)
     }
 }

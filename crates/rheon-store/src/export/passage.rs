@@ -1,6 +1,6 @@
 //! `Passage`: what a reader is told of an event. Pure.
 
-use rheon_types::event::{PermissionDecision, TaskStatus};
+use rheon_types::event::{PermissionDecision, TaskItem, TaskStatus};
 use rheon_types::{
     AgentEvent, AgentMessage, AgentOutput, ApprovalEvent, BudgetEvent, ChildEvent, ContextEvent, Event,
     MessageEvent, ModelEvent, PlanEvent, RunEnd, RunEvent, SessionEvent, ToolEvent,
@@ -79,23 +79,25 @@ pub(super) fn passage(event: &Event) -> Option<Passage<'_>> {
             note(format!("Attempt {attempt} of {attempts_max} failed: {cause}"))
         }
         AgentEvent::Plan(PlanEvent::Tasks { items }) => {
-            let line = |item: &rheon_types::event::TaskItem| {
-                let mark = match item.status {
-                    TaskStatus::Pending => "[ ]",
-                    TaskStatus::InProgress => "[~]",
-                    TaskStatus::Completed => "[x]",
-                };
-                format!("\n{mark} {}", item.text)
-            };
-            note(format!("Tasks:{}", items.iter().map(line).collect::<String>()))
+            note(format!("Tasks:{}", items.iter().map(task_line).collect::<String>()))
         }
         AgentEvent::Session(SessionEvent::Checkpoint { label, .. }) => note(format!("Checkpoint: {label}")),
         AgentEvent::Run(RunEvent::Error { message }) => note(format!("Error: {message}")),
         AgentEvent::Run(RunEvent::Hook { hook, veto: Some(veto), .. }) => {
             note(format!("Hook {hook} refused: {veto}"))
         }
-        AgentEvent::Run(RunEvent::Hook { veto: None, .. }) | _ => None,
+        _ => None,
     }
+}
+
+/// A task, on a line of its own.
+fn task_line(item: &TaskItem) -> String {
+    let mark = match item.status {
+        TaskStatus::Pending => "[ ]",
+        TaskStatus::InProgress => "[~]",
+        TaskStatus::Completed => "[x]",
+    };
+    format!("\n{mark} {}", item.text)
 }
 
 /// How the question whether a call may run was answered.

@@ -45,7 +45,7 @@ fn files_are_private_and_settings_are_as_promised() {
             .map(|name| pragma(database, name))
             .join(" ")
     };
-    assert_eq!(settings(index.database()), r#"Text("wal") Integer(1) Integer(1) Integer(2) Integer(0)"#);
+    assert_eq!(settings(index.database()), r#"Text("wal") Integer(1) Integer(1) Integer(3) Integer(0)"#);
     assert_eq!(settings(remembered.database()), r#"Text("wal") Integer(2) Integer(1) Integer(3) Integer(0)"#);
 }
 
@@ -64,8 +64,10 @@ fn an_index_of_every_older_version_is_brought_up_to_date() {
     let rows = include_str!("index/001_rows.sql");
     let fixture = "PRAGMA application_id = 0x52484958; PRAGMA user_version = 1; \
         INSERT INTO sessions (id, project, path, title, seq) VALUES ('s1', 'p', x'70', 'Fix the parser', 1); \
-        INSERT INTO entries (session, seq, run_id, role, at_ms, text) VALUES (1, 1, 's1.m.0', 'user', 5, 'Fix the parser');";
-    for (version, sql) in [(0, String::new()), (1, format!("{rows}{fixture}"))] {
+        INSERT INTO entries (session, seq, loop_id, role, at_ms, text) VALUES (1, 1, 's1.m.0', 'user', 5, 'Fix the parser');";
+    let search = include_str!("index/002_search.sql");
+    let second = format!("{rows}{search}{fixture}PRAGMA user_version = 2;");
+    for (version, sql) in [(0, String::new()), (1, format!("{rows}{fixture}")), (2, second)] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("index.db");
         Connection::open(&path).unwrap().execute_batch(&sql).unwrap();
@@ -78,7 +80,7 @@ fn an_index_of_every_older_version_is_brought_up_to_date() {
             (&["Fix the «parser»"], IndexState::Whole)
         };
         assert_eq!((snippets.iter().map(String::as_str).collect::<Vec<_>>().as_slice(), state), expected);
-        assert_eq!(pragma(index.database(), "user_version"), "Integer(2)");
+        assert_eq!(pragma(index.database(), "user_version"), "Integer(3)");
         index.remove_session(&"s1".into()).unwrap();
         assert!(index.search(&query).unwrap().is_empty());
         index.database().check().unwrap();

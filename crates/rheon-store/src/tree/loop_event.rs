@@ -73,8 +73,8 @@ impl<'de> Deserialize<'de> for LoopEvent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
         match deep::from_str(raw.get()) {
+            Ok(LoopFact { kind: AgentEvent::Unknown(_), .. }) | Err(_) => Ok(Self::Unknown(raw)),
             Ok(fact) => Ok(Self::Known(fact)),
-            Err(_) => Ok(Self::Unknown(raw)),
         }
     }
 }

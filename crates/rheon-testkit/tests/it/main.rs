@@ -11,3 +11,4 @@ mod rules_bedrock;
 mod rules_gemini;
 mod rules_openai;
 mod support;
+mod workers;

@@ -5,15 +5,15 @@
 
 use std::collections::HashSet;
 use std::fmt::Write;
-use std::sync::Arc;
 
+use rheon_macros::Tool;
 use rheon_types::event::{Choice, PermissionDecision, PermissionResponse, Selection, Subject, UserQuestion};
-use rheon_types::{BoxFuture, Effect, Tool, ToolContext, ToolError, ToolResult};
+use rheon_types::{ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::builtin::call::{arguments, ask, clipped, schema};
+use crate::builtin::call::{ask, clipped};
 
 /// How many questions one call may ask.
 const QUESTIONS_MAX: usize = 4;
@@ -31,7 +31,14 @@ const ANSWERS_MAX: usize = 20;
 const ANSWER_CHARACTERS_MAX: usize = 10_000;
 
 /// Asks the user.
-#[derive(Default)]
+#[derive(Default, Tool)]
+// Asking changes nothing, but nobody wants to be asked twice.
+#[tool(
+    label = "Question",
+    description = include_str!("ask_user.md"),
+    effect = "idempotent",
+    arguments = Arguments
+)]
 pub struct AskUser;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -72,44 +79,17 @@ enum Many {
     Many,
 }
 
-impl Tool for AskUser {
-    fn name(&self) -> &str {
-        "ask_user"
-    }
-
-    fn label(&self) -> &str {
-        "Question"
-    }
-
-    fn description(&self) -> &str {
-        include_str!("ask_user.md")
-    }
-
-    fn parameters_schema(&self) -> Value {
-        schema::<Arguments>()
-    }
-
-    /// Nothing changes, but nobody wants to be asked twice.
-    fn effect(&self) -> Effect {
-        Effect::Idempotent
-    }
-
-    fn execute<'a>(
-        &'a self,
-        given: Arc<Value>,
-        context: ToolContext,
-    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        Box::pin(async move {
-            let questions = questions(arguments(&given)?)?;
-            let subject = Subject::Questions { questions: questions.clone() };
-            let answer = ask(&context, subject, "the model wants to know something").await?;
-            Ok(match answer {
-                None => outcome("nobody", include_str!("ask_user/nobody.md")),
-                Some(answer) => match answer.decision {
-                    PermissionDecision::Allow => answered(&questions, answer),
-                    PermissionDecision::Deny => declined(answer),
-                },
-            })
+impl AskUser {
+    async fn run(&self, given: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
+        let questions = questions(given)?;
+        let subject = Subject::Questions { questions: questions.clone() };
+        let answer = ask(&context, subject, "the model wants to know something").await?;
+        Ok(match answer {
+            None => outcome("nobody", include_str!("ask_user/nobody.md")),
+            Some(answer) => match answer.decision {
+                PermissionDecision::Allow => answered(&questions, answer),
+                PermissionDecision::Deny => declined(answer),
+            },
         })
     }
 }

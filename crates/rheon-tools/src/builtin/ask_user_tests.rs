@@ -124,7 +124,7 @@ async fn what_cannot_be_asked_says_why_and_nobody_is_bothered() {
         invalidArgs: questions[0].choices[0].label is empty
         invalidArgs: questions[0].choices[0].label has 201 characters, more than 200; say it shorter
         invalidArgs: questions[0].choices[0].description has 1001 characters, more than 1000; say it shorter
-        invalidArgs: the arguments do not fit: unknown variant `some`, expected `one` or `many`
+        invalidArgs: invalid arguments for ask_user: questions[0].selection: unknown variant `some`, expected `one` or `many`
     "#]]
     .assert_eq(&all);
     assert_eq!(person.asked(), []);

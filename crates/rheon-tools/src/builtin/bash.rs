@@ -1,6 +1,5 @@
 //! `bash`, `bash_output` and `bash_kill`: command lines, in the foreground and in the background.
 
-mod arguments;
 mod folders;
 mod jobs;
 mod render;
@@ -9,10 +8,12 @@ mod session;
 
 use std::sync::Arc;
 
-use rheon_types::{BoxFuture, Effect, Tool, ToolContext, ToolError, ToolResult};
-use serde_json::Value;
+use rheon_macros::Tool;
+use rheon_types::{Tool, ToolContext, ToolError, ToolResult};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-use crate::builtin::call;
+use session::Run;
 
 pub use session::{BashSession, BashSettings};
 
@@ -27,93 +28,47 @@ pub fn bash_tools(session: &Arc<BashSession>) -> Vec<Arc<dyn Tool>> {
 
 /// Runs a command line. Those of one session run one after the other, in the order in which they were called; background
 /// commands begin in that order too.
+#[derive(Tool)]
+#[tool(description = self.0.description(), arguments = Run)]
 pub struct Bash(pub Arc<BashSession>);
 
 /// Reads what a background command has printed.
+#[derive(Tool)]
+// What was read is not given again, so it is more than a look; but it changes nothing in the world.
+#[tool(description = include_str!("bash/output.md"), effect = "idempotent", arguments = Background)]
 pub struct BashOutput(pub Arc<BashSession>);
 
 /// Ends a background command.
+#[derive(Tool)]
+#[tool(description = include_str!("bash/kill.md"), effect = "idempotent", arguments = Background)]
 pub struct BashKill(pub Arc<BashSession>);
 
-impl Tool for Bash {
-    fn name(&self) -> &str {
-        "bash"
-    }
+/// Which background command.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Background {
+    id: String,
+}
 
-    fn description(&self) -> &str {
-        self.0.description()
-    }
-
-    fn parameters_schema(&self) -> Value {
-        call::schema::<arguments::Run>()
-    }
-
-    fn execute<'a>(
-        &'a self,
-        arguments: Arc<Value>,
-        context: ToolContext,
-    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        Box::pin(async move {
-            let arguments: arguments::Run = call::arguments(&arguments)?;
-            if arguments.background.unwrap_or_default() {
-                self.0.start(arguments, &context).await
-            } else {
-                self.0.run(arguments, &context).await
-            }
-        })
+impl Bash {
+    async fn run(&self, given: Run, context: ToolContext) -> Result<ToolResult, ToolError> {
+        if given.background.unwrap_or_default() {
+            self.0.start(given, &context).await
+        } else {
+            self.0.run(given, &context).await
+        }
     }
 }
 
-impl Tool for BashOutput {
-    fn name(&self) -> &str {
-        "bash_output"
-    }
-
-    fn description(&self) -> &str {
-        include_str!("bash/output.md")
-    }
-
-    fn parameters_schema(&self) -> Value {
-        call::schema::<arguments::Job>()
-    }
-
-    /// What was read is not given again, so it is more than a look; but it changes nothing in the world.
-    fn effect(&self) -> Effect {
-        Effect::Idempotent
-    }
-
-    fn execute<'a>(
-        &'a self,
-        arguments: Arc<Value>,
-        _context: ToolContext,
-    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        Box::pin(async move { self.0.output(&call::arguments::<arguments::Job>(&arguments)?.id) })
+impl BashOutput {
+    async fn run(&self, given: Background, _context: ToolContext) -> Result<ToolResult, ToolError> {
+        self.0.output(&given.id)
     }
 }
 
-impl Tool for BashKill {
-    fn name(&self) -> &str {
-        "bash_kill"
-    }
-
-    fn description(&self) -> &str {
-        include_str!("bash/kill.md")
-    }
-
-    fn parameters_schema(&self) -> Value {
-        call::schema::<arguments::Job>()
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::Idempotent
-    }
-
-    fn execute<'a>(
-        &'a self,
-        arguments: Arc<Value>,
-        _context: ToolContext,
-    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        Box::pin(async move { self.0.kill(&call::arguments::<arguments::Job>(&arguments)?.id).await })
+impl BashKill {
+    async fn run(&self, given: Background, _context: ToolContext) -> Result<ToolResult, ToolError> {
+        self.0.kill(&given.id).await
     }
 }
 

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
-use rheon_policy::Workspace;
+use rheon_policy::shell::analyse;
+use rheon_policy::{ShellFacts, Workspace};
 use rheon_sandbox::process::{Environment, OutputLimits, Spill};
 use rheon_sandbox::{Boundary, Level, OwnNamespaces, Programs, Remembered, Requirement, Sandbox};
 use rheon_types::{
-    RunId, SessionId, Tool, ToolCallId, ToolContext, ToolError, ToolName, ToolReporter, ToolResult,
+    CallFacts, RunId, SessionId, Tool, ToolCallId, ToolContext, ToolError, ToolName, ToolReporter, ToolResult,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -304,10 +305,14 @@ async fn the_schema_is_closed_and_says_what_each_field_is() {
     assert_eq!(fields, ["background", "command", "description", "timeout_ms"]);
 }
 
-async fn call_as(id: &str, tool: &dyn Tool, command: &str) -> Result<ToolResult, ToolError> {
-    let call = (ToolCallId::from(id), ToolName::from("bash"));
+fn facts(line: &str, folder: PathBuf) -> CallFacts {
+    CallFacts::new(ShellFacts { line: line.to_owned(), folder: Some(folder), analysis: analyse(line) })
+}
+
+async fn call_with(facts: CallFacts, tool: &dyn Tool, command: &str) -> Result<ToolResult, ToolError> {
+    let call = (ToolCallId::from("1"), ToolName::from("bash"));
     let run = (SessionId::from("session-1"), RunId::from("loop-1"));
-    let context = ToolContext::new(call, run, CancellationToken::new(), None);
+    let context = ToolContext::new(call, run, CancellationToken::new(), None).with_facts(facts);
     tool.execute(Arc::new(json!({ "command": command })), context).await
 }
 
@@ -315,20 +320,27 @@ async fn call_as(id: &str, tool: &dyn Tool, command: &str) -> Result<ToolResult,
 async fn a_command_that_was_judged_for_another_folder_is_not_run() {
     let place = place().await;
     let bash = Bash(Arc::clone(&place.session));
-    for name in ["1", "2"] {
-        assert_eq!(place.session.judged_folder(&ToolCallId::from(name)), place.root);
-    }
-    let (first, second) =
-        tokio::join!(call_as("1", &bash, "echo a > sub/file; cd sub"), call_as("2", &bash, "rm -rf *"));
+    let begin = place.session.folder();
+    assert_eq!(begin, place.root);
+    let [enter, remove] = ["echo a > sub/file; cd sub", "rm -rf *"];
+    let (first, second) = tokio::join!(
+        call_with(facts(enter, begin.clone()), &bash, enter),
+        call_with(facts(remove, begin), &bash, remove)
+    );
     assert_eq!(place.text(first), "exit code 0");
     assert_eq!(
         place.text(second),
         "denied: not run: the folder changed from <root> to <root>/sub since this command was checked; call it again"
     );
     assert_eq!(fs::read_to_string(place.root.join("sub/file")).unwrap(), "a\n");
-    assert_eq!(place.session.judged_folder(&ToolCallId::from("3")), place.root.join("sub"));
-    assert_eq!(place.text(call_as("3", &bash, "rm -rf *").await), "exit code 0");
+    assert_eq!(place.session.shell_folder().current(), place.root.join("sub"));
+    let judged = facts(remove, place.session.folder());
+    assert_eq!(place.text(call_with(judged.clone(), &bash, remove).await), "exit code 0");
     assert!(!place.root.join("sub/file").exists());
+    assert_eq!(
+        place.text(call_with(judged, &bash, "rm -rf ..").await),
+        "denied: not run: another line was checked than this one; call it again"
+    );
 }
 
 #[tokio::test]

@@ -3,14 +3,14 @@
 mod apply;
 mod hint;
 
-use std::sync::Arc;
-
-use rheon_types::{BoxFuture, Hold, Tool, ToolContext, ToolError, ToolResult};
+use rheon_macros::Tool;
+use rheon_types::{Hold, ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::builtin::call::{arguments, blocking, path_of, schema};
+use crate::arguments::read_arguments;
+use crate::builtin::call::{blocking, path_of};
 use crate::files::{Change, FileError, LineEnding, Loaded, Spot, TextFile, Workshop};
 use apply::{Replacement, Which, apply};
 
@@ -18,6 +18,8 @@ use apply::{Replacement, Which, apply};
 const EDITS_MAX: usize = 1_000;
 
 /// Changes files.
+#[derive(Tool)]
+#[tool(label = "Edit", description = include_str!("edit.md"), claim = Self::hold, arguments = Arguments)]
 pub struct Edit {
     workshop: Workshop,
 }
@@ -54,39 +56,17 @@ impl Edit {
 
     /// What a call with these arguments would change. Nothing is changed.
     pub fn preview(&self, given: &Value) -> Result<Change, ToolError> {
-        let given: Arguments = arguments(given)?;
+        let given: Arguments = read_arguments(Self::NAME, given)?;
         self.workshop.preview(&given.path, |spot, loaded| plan(&given, spot, loaded))
     }
-}
 
-impl Tool for Edit {
-    fn name(&self) -> &str {
-        "edit"
+    fn hold(&self, given: &Value, context: &ToolContext) -> Result<Hold, ToolError> {
+        self.workshop.claim(path_of(Self::NAME, given)?, context)
     }
 
-    fn label(&self) -> &str {
-        "Edit"
-    }
-
-    fn description(&self) -> &str {
-        include_str!("edit.md")
-    }
-
-    fn parameters_schema(&self) -> Value {
-        schema::<Arguments>()
-    }
-
-    fn claim(&self, given: &Value, context: &ToolContext) -> Result<Hold, ToolError> {
-        self.workshop.claim(path_of(given)?, context)
-    }
-
-    fn execute<'a>(
-        &'a self,
-        given: Arc<Value>,
-        context: ToolContext,
-    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+    async fn run(&self, given: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
         let workshop = self.workshop.clone();
-        blocking(move || edit(&workshop, &arguments(&given)?, &context))
+        blocking(move || edit(&workshop, &given, &context)).await
     }
 }
 

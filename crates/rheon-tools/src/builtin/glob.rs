@@ -1,17 +1,17 @@
 //! `glob`: files by the pattern of their names.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use globset::{GlobBuilder, GlobSet};
 use ignore::{DirEntry, WalkState};
-use rheon_types::{BoxFuture, Effect, Tool, ToolContext, ToolError, ToolResult};
+use rheon_macros::Tool;
+use rheon_types::{ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::call::{self, schema};
 use super::walk::{Ground, StopFlag, ground, is_file, on_thread, walk};
 use crate::files::Workshop;
 
@@ -22,7 +22,8 @@ const LIMIT_MAX: usize = 5_000;
 const FOUND_MAX: usize = 1_000_000;
 
 /// Finds files by the pattern of their names.
-#[derive(Clone)]
+#[derive(Clone, Tool)]
+#[tool(label = "Find files", description = include_str!("glob.md"), effect = "pure", arguments = Arguments)]
 pub struct Glob {
     workshop: Workshop,
 }
@@ -51,51 +52,20 @@ impl Glob {
     pub fn new(workshop: Workshop) -> Self {
         Self { workshop }
     }
-}
 
-impl Tool for Glob {
-    fn name(&self) -> &str {
-        "glob"
+    async fn run(&self, wanted: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
+        let ground = ground(&self.workshop, wanted.path.as_deref())?;
+        let fitting = Wanted::new(&wanted.pattern)?;
+        let folder = ground.folder.clone();
+        let (sort, limit) = (wanted.sort, wanted.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX));
+        let found = on_thread(&context, move |stop| {
+            let mut found = find(&ground, &fitting, &stop)?;
+            found.keep_first(sort, limit);
+            Ok(found)
+        });
+        Ok(self.show(&folder, &found.await?))
     }
 
-    fn label(&self) -> &str {
-        "Find files"
-    }
-
-    fn description(&self) -> &str {
-        include_str!("glob.md")
-    }
-
-    fn parameters_schema(&self) -> Value {
-        schema::<Arguments>()
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::Pure
-    }
-
-    fn execute<'a>(
-        &'a self,
-        arguments: Arc<Value>,
-        context: ToolContext,
-    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        Box::pin(async move {
-            let wanted: Arguments = call::arguments(&arguments)?;
-            let ground = ground(&self.workshop, wanted.path.as_deref())?;
-            let fitting = Wanted::new(&wanted.pattern)?;
-            let folder = ground.folder.clone();
-            let (sort, limit) = (wanted.sort, wanted.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX));
-            let found = on_thread(&context, move |stop| {
-                let mut found = find(&ground, &fitting, &stop)?;
-                found.keep_first(sort, limit);
-                Ok(found)
-            });
-            Ok(self.show(&folder, &found.await?))
-        })
-    }
-}
-
-impl Glob {
     fn show(&self, folder: &Path, found: &Found) -> ToolResult {
         let total = found.total;
         let mut lines: Vec<String> =

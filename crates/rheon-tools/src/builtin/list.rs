@@ -2,16 +2,16 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use ignore::{DirEntry, WalkBuilder};
+use rheon_macros::Tool;
 use rheon_policy::{Access, Shown};
-use rheon_types::{BoxFuture, Effect, Tool, ToolContext, ToolError, ToolResult};
+use rheon_types::{ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::builtin::call::{arguments, blocking, schema};
+use crate::builtin::call::blocking;
 use crate::files::{FileError, Hidden, Workshop};
 
 /// How many entries are given.
@@ -24,6 +24,8 @@ const LOOKED_AT_MAX: usize = 50_000;
 const DEPTH_MAX: usize = 20;
 
 /// Lists folders.
+#[derive(Tool)]
+#[tool(label = "List", description = include_str!("list.md"), effect = "pure", arguments = Arguments)]
 pub struct List {
     workshop: Workshop,
 }
@@ -54,36 +56,10 @@ impl List {
     pub fn new(workshop: Workshop) -> Self {
         Self { workshop }
     }
-}
 
-impl Tool for List {
-    fn name(&self) -> &str {
-        "list"
-    }
-
-    fn label(&self) -> &str {
-        "List"
-    }
-
-    fn description(&self) -> &str {
-        include_str!("list.md")
-    }
-
-    fn parameters_schema(&self) -> Value {
-        schema::<Arguments>()
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::Pure
-    }
-
-    fn execute<'a>(
-        &'a self,
-        given: Arc<Value>,
-        context: ToolContext,
-    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+    async fn run(&self, given: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
         let workshop = self.workshop.clone();
-        blocking(move || list(&workshop, &arguments(&given)?, &context))
+        blocking(move || list(&workshop, &given, &context)).await
     }
 }
 

@@ -3,12 +3,13 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use rheon_types::{BoxFuture, Clock, Effect, Tool, ToolContext, ToolError, ToolResult};
+use rheon_macros::Tool;
+use rheon_types::{Clock, ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::builtin::call::{arguments, blocking, clipped, schema};
+use crate::builtin::call::{blocking, clipped};
 use crate::markdown::Origin;
 use crate::notes::{Note, NoteError, NoteFolder, NoteKind, NoteSet, whose};
 
@@ -37,6 +38,15 @@ pub enum Recollection {
 }
 
 /// Keeps notes. Names are never paths: nothing outside the folders is read or written.
+#[derive(Tool)]
+// Writing the same note again, or removing one that is gone, leaves things as they are.
+#[tool(
+    name = "memory",
+    label = "Memory",
+    description = include_str!("memory.md"),
+    effect = "idempotent",
+    arguments = Arguments
+)]
 pub struct Remember {
     shared: Arc<Shared>,
 }
@@ -113,9 +123,6 @@ impl From<Scope> for Origin {
 }
 
 impl Remember {
-    /// What the tool is called.
-    pub const NAME: &str = "memory";
-
     /// The tool for the notes in `folders`: that of the user, that of the project, or both.
     pub fn new(folders: Vec<NoteFolder>, clock: Arc<dyn Clock>) -> Self {
         Self { shared: Arc::new(Shared { folders, clock, recall: None }) }
@@ -127,37 +134,10 @@ impl Remember {
         let shared = Shared { folders: folders.clone(), clock: Arc::clone(clock), recall: Some(recall) };
         Self { shared: Arc::new(shared) }
     }
-}
 
-impl Tool for Remember {
-    fn name(&self) -> &str {
-        Self::NAME
-    }
-
-    fn label(&self) -> &str {
-        "Memory"
-    }
-
-    fn description(&self) -> &str {
-        include_str!("memory.md")
-    }
-
-    fn parameters_schema(&self) -> Value {
-        schema::<Arguments>()
-    }
-
-    /// Writing the same note again, or removing one that is gone, leaves things as they are.
-    fn effect(&self) -> Effect {
-        Effect::Idempotent
-    }
-
-    fn execute<'a>(
-        &'a self,
-        given: Arc<Value>,
-        _context: ToolContext,
-    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+    async fn run(&self, given: Arguments, _context: ToolContext) -> Result<ToolResult, ToolError> {
         let shared = Arc::clone(&self.shared);
-        blocking(move || shared.act(arguments(&given)?))
+        blocking(move || shared.act(given)).await
     }
 }
 

@@ -20,7 +20,6 @@ mod write;
 
 pub use address::AddressRule;
 pub use ask_user::AskUser;
-pub use call::schema as arguments_schema;
 pub use edit::Edit;
 pub use glob::Glob;
 pub use list::List;

@@ -3,14 +3,15 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use rheon_macros::Tool;
 use rheon_policy::PolicyGate;
 use rheon_types::event::{PermissionDecision, PermissionMode, PermissionResponse, QueuedChange, Subject};
-use rheon_types::{BoxFuture, Effect, Tool, ToolContext, ToolError, ToolNews, ToolResult};
+use rheon_types::{ToolContext, ToolError, ToolNews, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::builtin::call::{arguments, ask, clipped, schema};
+use crate::builtin::call::{ask, clipped};
 
 /// How many characters a plan may have.
 const PLAN_CHARACTERS_MAX: usize = 50_000;
@@ -23,6 +24,8 @@ const SUMMARY_CHARACTERS_MAX: usize = 300;
 const MESSAGE_CHARACTERS_MAX: usize = 10_000;
 
 /// Enters and leaves plan mode.
+#[derive(Tool)]
+#[tool(label = "Plan", description = include_str!("plan.md"), effect = "idempotent", arguments = Arguments)]
 pub struct Plan {
     gate: Arc<PolicyGate>,
 }
@@ -114,41 +117,12 @@ impl Plan {
         let text = format!("{}{}", include_str!("plan/rejected.md").trim_end(), said(answer));
         outcome("exit", "rejected", &text, &changes)
     }
-}
 
-impl Tool for Plan {
-    fn name(&self) -> &str {
-        "plan"
-    }
-
-    fn label(&self) -> &str {
-        "Plan"
-    }
-
-    fn description(&self) -> &str {
-        include_str!("plan.md")
-    }
-
-    fn parameters_schema(&self) -> Value {
-        schema::<Arguments>()
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::Idempotent
-    }
-
-    fn execute<'a>(
-        &'a self,
-        given: Arc<Value>,
-        context: ToolContext,
-    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        Box::pin(async move {
-            let given: Arguments = arguments(&given)?;
-            match given.action {
-                Action::Enter => self.enter(&context),
-                Action::Exit => self.exit(checked(given.plan)?, &context).await,
-            }
-        })
+    async fn run(&self, given: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
+        match given.action {
+            Action::Enter => self.enter(&context),
+            Action::Exit => self.exit(checked(given.plan)?, &context).await,
+        }
     }
 }
 

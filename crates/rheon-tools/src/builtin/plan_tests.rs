@@ -34,12 +34,15 @@ fn write(id: &str, path: &str) -> ToolCall {
 }
 
 fn check(gate: &PolicyGate, call: &ToolCall) -> &'static str {
-    match gate.check(GateRequest { call, tool: &AskUser, effect: Effect::Idempotent }) {
-        Answer::Now(Verdict::Allow) => "allow",
-        Answer::Now(Verdict::Ask { .. }) => "ask",
-        Answer::Now(Verdict::Deny { .. }) => "deny",
-        Answer::Now(Verdict::Queue { .. }) => "queue",
-        Answer::Later(_) => panic!("the gate has to wait"),
+    let Answer::Now(judgement) = gate.check(GateRequest { call, tool: &AskUser, effect: Effect::Idempotent })
+    else {
+        panic!("the gate has to wait")
+    };
+    match judgement.verdict {
+        Verdict::Allow => "allow",
+        Verdict::Ask { .. } => "ask",
+        Verdict::Deny { .. } => "deny",
+        Verdict::Queue { .. } => "queue",
     }
 }
 
@@ -159,8 +162,8 @@ async fn what_cannot_be_done_says_why() {
         invalidArgs: `plan` is missing: to leave plan mode, say what you want to do
         invalidArgs: `plan` is missing: to leave plan mode, say what you want to do
         invalidArgs: `plan` has 50001 characters, more than 50000; say it shorter
-        invalidArgs: the arguments do not fit: unknown variant `leave`, expected `enter` or `exit`
-        invalidArgs: the arguments do not fit: missing field `action`
+        invalidArgs: invalid arguments for plan: action: unknown variant `leave`, expected `enter` or `exit`
+        invalidArgs: invalid arguments for plan: missing field `action`
         Plan mode is on. Read and search as you like; calls that would change something are queued and not run. When the plan is complete, call `plan` with `"action": "exit"` and the plan.
         Plan mode is on. Read and search as you like; calls that would change something are queued and not run. When the plan is complete, call `plan` with `"action": "exit"` and the plan."#]].assert_eq(&all.join("\n"));
     assert_eq!((person.asked(), person.news().len()), (vec![], 1));

@@ -4,19 +4,19 @@ mod image;
 mod notebook;
 mod page;
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{BufReader, Read as _, Seek};
-use std::sync::Arc;
 
 use base64::Engine;
+use rheon_macros::Tool;
 use rheon_policy::Access;
-use rheon_types::{BoxFuture, Content, Effect, Tool, ToolContext, ToolError, ToolResult};
+use rheon_types::{Content, ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::builtin::call::{arguments, blocking, schema};
-use crate::files::{Fingerprint, Loaded, Spot, Stamp, Workshop, foreign};
+use crate::builtin::call::blocking;
+use crate::files::{Fingerprint, Loaded, Opened, Spot, Stamp, Workshop, foreign};
 use image::ImageKind;
 use page::{Page, Range, Stop};
 
@@ -33,6 +33,8 @@ const IMAGE_BYTES_MAX: u64 = 20 * 1024 * 1024;
 const HEAD_BYTES: usize = 8_192;
 
 /// Reads files.
+#[derive(Tool)]
+#[tool(label = "Read", description = include_str!("read.md"), effect = "pure", arguments = Arguments)]
 pub struct Read {
     workshop: Workshop,
 }
@@ -53,36 +55,10 @@ impl Read {
     pub fn new(workshop: Workshop) -> Self {
         Self { workshop }
     }
-}
 
-impl Tool for Read {
-    fn name(&self) -> &str {
-        "read"
-    }
-
-    fn label(&self) -> &str {
-        "Read"
-    }
-
-    fn description(&self) -> &str {
-        include_str!("read.md")
-    }
-
-    fn parameters_schema(&self) -> Value {
-        schema::<Arguments>()
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::Pure
-    }
-
-    fn execute<'a>(
-        &'a self,
-        given: Arc<Value>,
-        context: ToolContext,
-    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+    async fn run(&self, given: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
         let workshop = self.workshop.clone();
-        blocking(move || read(&workshop, &arguments(&given)?, &context))
+        blocking(move || read(&workshop, &given, &context)).await
     }
 }
 
@@ -90,17 +66,17 @@ fn read(workshop: &Workshop, given: &Arguments, context: &ToolContext) -> Result
     let range = Range::new(given.offset, given.limit, LINES_DEFAULT)?;
     let spot = workshop.locate(&given.path, Access::Read)?;
     let opened = workshop.open(&spot)?;
-    if opened.1.len() <= WHOLE_BYTES_MAX {
+    if opened.metadata.len() <= WHOLE_BYTES_MAX {
         return whole(workshop, &spot, opened, range, context);
     }
-    let (mut file, metadata) = opened;
+    let Opened { mut file, metadata } = opened;
     let head = head_of(&mut file).map_err(|source| spot.failed("read", source))?;
     if let Some(kind) = ImageKind::of(&head) {
-        return picture(workshop, &spot, (file, metadata), kind);
+        return picture(workshop, &spot, Opened { file, metadata }, kind);
     }
     refuse_foreign(&spot, &head)?;
     if is_notebook(&spot) && metadata.len() <= IMAGE_BYTES_MAX {
-        return whole(workshop, &spot, (file, metadata), range, context);
+        return whole(workshop, &spot, Opened { file, metadata }, range, context);
     }
     workshop.remember(&spot, Fingerprint::of_stamp(Stamp::of(&metadata)));
     let page = Page::collect(BufReader::with_capacity(64 * 1024, file), range, &context.cancel);
@@ -111,11 +87,11 @@ fn read(workshop: &Workshop, given: &Arguments, context: &ToolContext) -> Result
 fn whole(
     workshop: &Workshop,
     spot: &Spot,
-    opened: (File, Metadata),
+    opened: Opened,
     range: Range,
     context: &ToolContext,
 ) -> Result<ToolResult, ToolError> {
-    let size = opened.1.len();
+    let size = opened.metadata.len();
     let loaded = workshop.load(spot, opened)?;
     let content = &*loaded.content;
     let head = content.get(..HEAD_BYTES).unwrap_or(content);
@@ -153,10 +129,10 @@ fn head_of(file: &mut File) -> std::io::Result<Vec<u8>> {
 fn picture(
     workshop: &Workshop,
     spot: &Spot,
-    opened: (File, Metadata),
+    opened: Opened,
     kind: ImageKind,
 ) -> Result<ToolResult, ToolError> {
-    let (path, size) = (&spot.shown, opened.1.len());
+    let (path, size) = (&spot.shown, opened.metadata.len());
     if size > IMAGE_BYTES_MAX {
         let problem = format!("{path} is a picture of {size} bytes, more than the {IMAGE_BYTES_MAX} allowed");
         return Err(ToolError::Failed(format!("{problem}; make it smaller first")));

@@ -81,7 +81,7 @@ async fn what_cannot_be_read_says_why() {
         failed: a.txt has 1 lines, there is no line 5
         invalidArgs: `offset` and `limit` begin at 1
         failed: "" is not a path: it is empty
-        invalidArgs: the arguments do not fit: unknown field `extra`, expected one of `path`, `offset`, `limit`
+        invalidArgs: invalid arguments for read: extra: unknown field `extra`, expected one of `path`, `offset`, `limit`
     "#]]
     .assert_eq(&all);
 }

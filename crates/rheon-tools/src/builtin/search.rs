@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use ignore::WalkState;
-use rheon_types::{BoxFuture, Effect, Tool, ToolContext, ToolError, ToolResult};
+use rheon_macros::Tool;
+use rheon_types::{ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::call::{self, schema};
 use super::matches::{Collect, FileMatches};
 use super::walk::{Ground, StopFlag, ground, is_file, on_thread, walk};
 use crate::files::Workshop;
@@ -31,7 +31,8 @@ const REGEX_BYTES_MAX: usize = 16 * 1024 * 1024;
 const HELD_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Searches the contents of files.
-#[derive(Clone)]
+#[derive(Clone, Tool)]
+#[tool(label = "Search", description = include_str!("search.md"), effect = "pure", arguments = Arguments)]
 pub struct Search {
     workshop: Workshop,
 }
@@ -76,43 +77,14 @@ impl Search {
     pub fn new(workshop: Workshop) -> Self {
         Self { workshop }
     }
-}
 
-impl Tool for Search {
-    fn name(&self) -> &str {
-        "search"
-    }
-
-    fn label(&self) -> &str {
-        "Search"
-    }
-
-    fn description(&self) -> &str {
-        include_str!("search.md")
-    }
-
-    fn parameters_schema(&self) -> Value {
-        schema::<Arguments>()
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::Pure
-    }
-
-    fn execute<'a>(
-        &'a self,
-        arguments: Arc<Value>,
-        context: ToolContext,
-    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        Box::pin(async move {
-            let wanted: Arguments = call::arguments(&arguments)?;
-            let ground = ground(&self.workshop, wanted.path.as_deref())?;
-            let limit = wanted.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX);
-            let output = wanted.output;
-            let plan = Plan::new(&wanted, limit)?;
-            let found = on_thread(&context, move |stop| plan.run(&ground, &stop)).await?;
-            Ok(self.show(found, output, limit))
-        })
+    async fn run(&self, wanted: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
+        let ground = ground(&self.workshop, wanted.path.as_deref())?;
+        let limit = wanted.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX);
+        let output = wanted.output;
+        let plan = Plan::new(&wanted, limit)?;
+        let found = on_thread(&context, move |stop| plan.run(&ground, &stop)).await?;
+        Ok(self.show(found, output, limit))
     }
 }
 

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ignore::WalkBuilder;
+use rheon_macros::Tool;
 use rheon_policy::Shown;
-use rheon_types::{BoxFuture, Effect, Tool, ToolContext, ToolError, ToolResult};
+use rheon_types::{ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::builtin::call::{arguments, blocking, clipped, schema};
+use crate::builtin::call::{blocking, clipped};
 use crate::skills::{Invocation, Skill, SkillSet};
 
 /// What stands in a skill's text for the arguments of the call.
@@ -32,6 +33,17 @@ const DEPTH_MAX: usize = 5;
 const NAMES_SHOWN_MAX: usize = 50;
 
 /// Loads skills. Which there are is decided by who found them: those of a project only once the user trusts it.
+///
+/// Results that are no errors hold the text of a skill, which is to stay in the window: each begins with
+/// `<skill_content name="...">`.
+#[derive(Tool)]
+#[tool(
+    name = "skill",
+    label = "Skill",
+    description = include_str!("skill.md"),
+    effect = "pure",
+    arguments = Arguments
+)]
 pub struct UseSkill {
     skills: Arc<SkillSet>,
 }
@@ -46,10 +58,6 @@ struct Arguments {
 }
 
 impl UseSkill {
-    /// What the tool is called. Its results that are no errors hold the text of a skill, which is to stay in the window:
-    /// each begins with `<skill_content name="...">`.
-    pub const NAME: &str = "skill";
-
     /// The tool for these skills.
     pub fn new(skills: Arc<SkillSet>) -> Self {
         Self { skills }
@@ -81,40 +89,11 @@ impl UseSkill {
         }
         text
     }
-}
 
-impl Tool for UseSkill {
-    fn name(&self) -> &str {
-        Self::NAME
-    }
-
-    fn label(&self) -> &str {
-        "Skill"
-    }
-
-    fn description(&self) -> &str {
-        include_str!("skill.md")
-    }
-
-    fn parameters_schema(&self) -> Value {
-        schema::<Arguments>()
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::Pure
-    }
-
-    fn execute<'a>(
-        &'a self,
-        given: Arc<Value>,
-        context: ToolContext,
-    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        Box::pin(async move {
-            let given: Arguments = arguments(&given)?;
-            let skill = self.find(&given.name)?.clone();
-            let passed = checked(given.arguments)?;
-            blocking(move || load(&skill, passed.as_deref(), &context)).await
-        })
+    async fn run(&self, given: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
+        let skill = self.find(&given.name)?.clone();
+        let passed = checked(given.arguments)?;
+        blocking(move || load(&skill, passed.as_deref(), &context)).await
     }
 }
 

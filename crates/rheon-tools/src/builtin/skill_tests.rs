@@ -138,7 +138,7 @@ async fn what_cannot_be_loaded_says_why() {
         failed: the skill "gone" cannot be used: it cannot be read: it is gone
         failed: the skill "new" cannot be used: it changed since the session began; ask the user to look at it and to begin a new session
         failed: the skill "a" cannot be used: it cannot be read: Not a directory (os error 20)
-        invalidArgs: the arguments do not fit: missing field `name`"#]].assert_eq(&all.join("\n"));
+        invalidArgs: invalid arguments for skill: missing field `name`"#]].assert_eq(&all.join("\n"));
     let nothing = UseSkill::new(Arc::default());
     assert_eq!(
         told(nothing, json!({ "name": "a" })).await,

@@ -3,13 +3,14 @@
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rheon_macros::Tool;
 use rheon_types::event::{TaskItem, TaskStatus};
-use rheon_types::{BoxFuture, Effect, Tool, ToolContext, ToolError, ToolNews, ToolResult};
+use rheon_types::{ToolContext, ToolError, ToolNews, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::builtin::call::{arguments, clipped, schema};
+use crate::builtin::call::clipped;
 
 /// How many tasks a list may have.
 const TASKS_MAX: usize = 200;
@@ -59,6 +60,8 @@ impl TodoList {
 }
 
 /// Writes the task list.
+#[derive(Tool)]
+#[tool(label = "Tasks", description = include_str!("todo.md"), effect = "idempotent", arguments = Arguments)]
 pub struct Todo {
     list: TodoList,
 }
@@ -93,40 +96,12 @@ impl Todo {
     pub fn new(list: TodoList) -> Self {
         Self { list }
     }
-}
 
-impl Tool for Todo {
-    fn name(&self) -> &str {
-        "todo"
-    }
-
-    fn label(&self) -> &str {
-        "Tasks"
-    }
-
-    fn description(&self) -> &str {
-        include_str!("todo.md")
-    }
-
-    fn parameters_schema(&self) -> Value {
-        schema::<Arguments>()
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::Idempotent
-    }
-
-    fn execute<'a>(
-        &'a self,
-        given: Arc<Value>,
-        context: ToolContext,
-    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        Box::pin(async move {
-            let items = items(arguments(&given)?)?;
-            let result = result(&items);
-            self.list.write(items, |items| context.news(ToolNews::Tasks(items)));
-            Ok(result)
-        })
+    async fn run(&self, given: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
+        let items = items(given)?;
+        let result = result(&items);
+        self.list.write(items, |items| context.news(ToolNews::Tasks(items)));
+        Ok(result)
     }
 }
 

@@ -82,11 +82,11 @@ async fn what_is_refused_leaves_the_list_as_it_was() {
         invalidArgs: tasks[1].text is empty; say what is to be done
         invalidArgs: tasks[0].text has 2001 characters, more than 2000; say it shorter
         invalidArgs: 201 tasks are more than the 200 a list may have; join some of them
-        invalidArgs: the arguments do not fit: unknown variant `done`, expected one of `pending`, `inProgress`, `completed`
-        invalidArgs: the arguments do not fit: unknown field `priority`, expected `text` or `status`
-        invalidArgs: the arguments do not fit: missing field `tasks`
-        invalidArgs: the arguments do not fit: invalid length 0, expected struct Arguments with 1 element
-        invalidArgs: the arguments do not fit: invalid type: null, expected struct Arguments
+        invalidArgs: invalid arguments for todo: tasks[0].status: unknown variant `done`, expected one of `pending`, `inProgress`, `completed`
+        invalidArgs: invalid arguments for todo: tasks[0].priority: unknown field `priority`, expected `text` or `status`
+        invalidArgs: invalid arguments for todo: missing field `tasks`
+        invalidArgs: invalid arguments for todo: invalid length 0, expected struct Arguments with 1 element
+        invalidArgs: invalid arguments for todo: invalid type: null, expected struct Arguments
     "#]]
     .assert_eq(&all);
     assert_eq!((list.items().len(), person.news()), (1, Vec::new()));

@@ -18,8 +18,9 @@ use crate::files::{Entry, Folder, Hidden, Missing, Workshop};
 pub(super) struct Ground {
     /// Where it begins.
     pub(super) folder: PathBuf,
-    /// The root that it may not leave, and its path.
-    root: (Folder, PathBuf),
+    /// The root that it may not leave.
+    root: Folder,
+    root_path: PathBuf,
     /// What it leaves out.
     hidden: Hidden,
 }
@@ -31,16 +32,16 @@ pub(super) fn ground(workshop: &Workshop, path: Option<&str>) -> Result<Ground, 
         let shown = workshop.workspace().shown(&resolved.path);
         return Err(ToolError::Failed(format!("there is no {shown}; list the folder above it")));
     }
-    let root = workshop.root_of(&resolved.path).to_owned();
-    let opened = Folder::open(&root, Path::new(""), Missing::Refuse)
+    let root_path = workshop.root_of(&resolved.path).to_owned();
+    let root = Folder::open(&root_path, Path::new(""), Missing::Refuse)
         .map_err(|problem| ToolError::Failed(format!("cannot look into the workspace: {problem}")))?;
-    Ok(Ground { folder: resolved.path, root: (opened, root), hidden: workshop.hidden().clone() })
+    Ok(Ground { folder: resolved.path, root, root_path, hidden: workshop.hidden().clone() })
 }
 
 impl Ground {
     /// Opens a file that the walk found. What has become a link meanwhile is not followed.
     pub(super) fn open(&self, path: &Path) -> std::io::Result<File> {
-        let (root, root_path) = &self.root;
+        let Self { root, root_path, .. } = self;
         let relative = path.strip_prefix(root_path).unwrap_or(path);
         if root_path.parent().is_some() {
             return root.file(relative);

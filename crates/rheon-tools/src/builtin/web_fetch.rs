@@ -10,14 +10,14 @@ use std::time::Duration;
 use reqwest::header::{CONTENT_TYPE, LOCATION};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Response};
-use rheon_types::{BoxFuture, Tool, ToolContext, ToolError, ToolResult};
+use rheon_macros::Tool;
+use rheon_types::{ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use url::{Host, Url};
 
 use super::address::{AddressRule, CheckedNames};
-use super::call::{self, schema};
 
 /// How much of a page is read, and how much of its text is shown at once.
 const BODY_BYTES_MAX: usize = 5 * 1024 * 1024;
@@ -28,7 +28,8 @@ const REDIRECTS_MAX: usize = 5;
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// Fetches pages from the web.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Tool)]
+#[tool(label = "Fetch page", description = include_str!("web_fetch.md"), arguments = Arguments)]
 pub struct WebFetch {
     /// Made for the first page: most sessions fetch none, and it takes a while.
     client: OnceLock<Client>,
@@ -161,40 +162,15 @@ impl WebFetch {
             json!({ "url": last.as_str(), "status": status.as_u16(), "type": kind, "characters": total });
         Ok(ToolResult::text(said).with_details(details))
     }
-}
 
-impl Tool for WebFetch {
-    fn name(&self) -> &str {
-        "web_fetch"
-    }
-
-    fn label(&self) -> &str {
-        "Fetch page"
-    }
-
-    fn description(&self) -> &str {
-        include_str!("web_fetch.md")
-    }
-
-    fn parameters_schema(&self) -> Value {
-        schema::<Arguments>()
-    }
-
-    fn execute<'a>(
-        &'a self,
-        arguments: Arc<Value>,
-        context: ToolContext,
-    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        Box::pin(async move {
-            let wanted: Arguments = call::arguments(&arguments)?;
-            tokio::select! {
-                result = self.fetch(wanted) => result,
-                () = context.cancel.cancelled() => Err(ToolError::Cancelled("the page was not fetched".into())),
-                () = tokio::time::sleep(TIME_LIMIT) => {
-                    Err(ToolError::TimedOut(format!("the page did not come within {} s", TIME_LIMIT.as_secs())))
-                }
+    async fn run(&self, wanted: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
+        tokio::select! {
+            result = self.fetch(wanted) => result,
+            () = context.cancel.cancelled() => Err(ToolError::Cancelled("the page was not fetched".into())),
+            () = tokio::time::sleep(TIME_LIMIT) => {
+                Err(ToolError::TimedOut(format!("the page did not come within {} s", TIME_LIMIT.as_secs())))
             }
-        })
+        }
     }
 }
 

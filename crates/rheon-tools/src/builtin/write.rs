@@ -1,16 +1,24 @@
 //! `write`: a new file, or new content for an old one.
 
-use std::sync::Arc;
-
-use rheon_types::{BoxFuture, Effect, Hold, Tool, ToolContext, ToolError, ToolResult};
+use rheon_macros::Tool;
+use rheon_types::{Hold, ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::builtin::call::{arguments, blocking, path_of, schema};
+use crate::arguments::read_arguments;
+use crate::builtin::call::{blocking, path_of};
 use crate::files::{Change, FILE_BYTES_MAX, Loaded, Spot, Workshop};
 
 /// Writes files.
+#[derive(Tool)]
+#[tool(
+    label = "Write",
+    description = include_str!("write.md"),
+    effect = "idempotent",
+    claim = Self::hold,
+    arguments = Arguments
+)]
 pub struct Write {
     workshop: Workshop,
 }
@@ -30,43 +38,17 @@ impl Write {
 
     /// What a call with these arguments would change. Nothing is changed.
     pub fn preview(&self, given: &Value) -> Result<Change, ToolError> {
-        let given: Arguments = arguments(given)?;
+        let given: Arguments = read_arguments(Self::NAME, given)?;
         self.workshop.preview(&given.path, |spot, loaded| plan(&given, spot, loaded))
     }
-}
 
-impl Tool for Write {
-    fn name(&self) -> &str {
-        "write"
+    fn hold(&self, given: &Value, context: &ToolContext) -> Result<Hold, ToolError> {
+        self.workshop.claim(path_of(Self::NAME, given)?, context)
     }
 
-    fn label(&self) -> &str {
-        "Write"
-    }
-
-    fn description(&self) -> &str {
-        include_str!("write.md")
-    }
-
-    fn parameters_schema(&self) -> Value {
-        schema::<Arguments>()
-    }
-
-    fn effect(&self) -> Effect {
-        Effect::Idempotent
-    }
-
-    fn claim(&self, given: &Value, context: &ToolContext) -> Result<Hold, ToolError> {
-        self.workshop.claim(path_of(given)?, context)
-    }
-
-    fn execute<'a>(
-        &'a self,
-        given: Arc<Value>,
-        context: ToolContext,
-    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+    async fn run(&self, given: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
         let workshop = self.workshop.clone();
-        blocking(move || write(&workshop, &arguments(&given)?, &context))
+        blocking(move || write(&workshop, &given, &context)).await
     }
 }
 

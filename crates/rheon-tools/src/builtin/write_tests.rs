@@ -222,8 +222,8 @@ fn what_may_not_be_changed_cannot_be_claimed() {
     expect![[r#"
         denied: BASE/outside/secret is outside the workspace; only files in the workspace can be used
         denied: .git/config is protected (git, hooks or settings of agents): tools must not change it; ask the user to do it
-        invalidArgs: the arguments do not fit: missing field `path`
-        invalidArgs: the arguments do not fit: missing field `path`
+        invalidArgs: invalid arguments for write: missing field `path`
+        invalidArgs: invalid arguments for write: missing field `path`
     "#]].assert_eq(&all.replace(&stage.base.display().to_string(), "BASE"));
 }
 

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::commands::command::{CommandFolder, SlashCommand};
+use crate::commands::command::{COMMAND_BYTES_MAX, COMMANDS_MAX, CommandFolder, DEPTH_MAX, SlashCommand};
 use crate::commands::frontmatter;
-use crate::commands::limits::{COMMAND_BYTES_MAX, COMMANDS_MAX, DEPTH_MAX};
 use crate::commands::template::Template;
 use crate::commands::warning::{CommandError, CommandProblem, CommandWarning};
 use crate::markdown::{FileProblem, Origin, entries, is_usable, read};

@@ -18,15 +18,12 @@ mod command;
 mod command_set;
 mod fill;
 mod frontmatter;
-mod limits;
 mod template;
 mod warning;
-mod words;
 
-pub use command::{About, CommandFolder, Numbering, SlashCommand};
+pub use command::{About, COMMAND_BYTES_MAX, COMMANDS_MAX, CommandFolder, Numbering, SlashCommand};
 pub use command_set::CommandSet;
 pub use fill::FillError;
-pub use limits::{COMMAND_BYTES_MAX, COMMANDS_MAX};
 pub use template::{Part, Template};
 pub use warning::{CommandError, CommandProblem, CommandWarning};
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use rheon_policy::Shown;
 
-use crate::commands::limits::{COMMANDS_MAX, DEPTH_MAX};
+use crate::commands::command::{COMMANDS_MAX, DEPTH_MAX};
 use crate::markdown::{FileProblem, NAME_CHARACTERS_MAX};
 
 /// Something odd about one command, or about a folder of them.

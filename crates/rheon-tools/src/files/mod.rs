@@ -6,7 +6,6 @@ mod diff;
 mod error;
 mod fingerprint;
 mod hidden;
-mod loaded;
 mod read_files;
 mod text;
 mod workshop;
@@ -17,13 +16,12 @@ pub use diff::{Change, DIFF_BYTES_MAX};
 pub use error::FileError;
 pub use fingerprint::{Fingerprint, Stamp};
 pub(crate) use hidden::Hidden;
-pub use loaded::{FILE_BYTES_MAX, Loaded};
 pub use read_files::{ReadFiles, Staleness};
 pub(crate) use rheon_policy::folder::{Entry, Folder, Missing, Over};
 pub use text::{Encoding, LineEnding};
 pub(crate) use text::{TextFile, foreign};
-pub(crate) use workshop::Spot;
-pub use workshop::{Reach, Workshop};
+pub use workshop::{FILE_BYTES_MAX, Loaded, Reach, Workshop};
+pub(crate) use workshop::{Opened, Spot};
 
 #[cfg(test)]
 mod cache_tests;

@@ -1,7 +1,7 @@
 //! `Workshop`: what file tools are built from.
 
 use std::ffi::OsString;
-use std::fs::{File, Metadata};
+use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,8 +17,29 @@ use crate::files::diff::Change;
 use crate::files::error::FileError;
 use crate::files::fingerprint::{Fingerprint, Stamp};
 use crate::files::hidden::Hidden;
-use crate::files::loaded::{FILE_BYTES_MAX, Loaded};
 use crate::files::read_files::{ReadFiles, Staleness};
+
+/// The largest file that is held in memory as a whole.
+pub const FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
+
+/// A file that is open, and what it was when it was opened.
+pub(crate) struct Opened {
+    pub(crate) file: File,
+    pub(crate) metadata: Metadata,
+}
+
+/// A file whose whole content is known.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// What it holds.
+    pub content: Arc<[u8]>,
+    /// Which state of it this is.
+    pub fingerprint: Fingerprint,
+    /// Who may do what with it.
+    pub permissions: Permissions,
+    /// How many names it has; more than one means hard links.
+    pub names: u64,
+}
 
 /// How long a claim holds at most if the tool that made it never ends.
 const CLAIM_TTL: Duration = Duration::from_secs(60);
@@ -160,7 +181,7 @@ impl Workshop {
     }
 
     /// Opens the file at `spot` for reading.
-    pub(crate) fn open(&self, spot: &Spot) -> Result<(File, Metadata), FileError> {
+    pub(crate) fn open(&self, spot: &Spot) -> Result<Opened, FileError> {
         let folder = Folder::open(&spot.root, &spot.parent, Missing::Refuse);
         let folder = folder.map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => FileError::Missing { path: spot.shown.clone() },
@@ -170,8 +191,8 @@ impl Workshop {
     }
 
     /// The whole content of an open file, from the cache if that is still true.
-    pub(crate) fn load(&self, spot: &Spot, opened: (File, Metadata)) -> Result<Loaded, FileError> {
-        let (mut file, metadata) = opened;
+    pub(crate) fn load(&self, spot: &Spot, opened: Opened) -> Result<Loaded, FileError> {
+        let Opened { mut file, metadata } = opened;
         let stamp = Stamp::of(&metadata);
         let (permissions, names) = (metadata.permissions(), names_of(&metadata));
         if let Some((content, fingerprint)) = self.shared.cache.get(&spot.path, &stamp) {
@@ -271,9 +292,9 @@ impl Workshop {
         let folder = Folder::open(&spot.root, &spot.parent, Missing::Create).map_err(failed)?;
         // What the draft takes over is the file's that was read, or the look below finds that it is another.
         let old = spot.open_in(&folder)?;
-        let draft = folder.draft(&change.after, old.as_ref().map(|(file, _)| file)).map_err(failed)?;
+        let draft = folder.draft(&change.after, old.as_ref().map(|old| &old.file)).map_err(failed)?;
         // The last look before the step: what came in between is not overwritten.
-        let now = spot.open_in(&folder)?.map(|(_, metadata)| Stamp::of(&metadata));
+        let now = spot.open_in(&folder)?.map(|found| Stamp::of(&found.metadata));
         if now != loaded.map(|loaded| *loaded.fingerprint.stamp()) {
             return Err(FileError::Changed { path: spot.shown.clone() });
         }
@@ -283,7 +304,7 @@ impl Workshop {
         draft
             .publish(&spot.name, if loaded.is_some() { Over::Existing } else { Over::Nothing })
             .map_err(failed)?;
-        if let Some((_, metadata)) = spot.open_in(&folder)? {
+        if let Some(Opened { metadata, .. }) = spot.open_in(&folder)? {
             self.remember(spot, Fingerprint::of(Stamp::of(&metadata), &change.after));
         }
         Ok(())
@@ -299,14 +320,14 @@ impl Spot {
         FileError::Io { action, path: self.shown.clone(), source }
     }
 
-    fn open_in(&self, folder: &Folder) -> Result<Option<(File, Metadata)>, FileError> {
+    fn open_in(&self, folder: &Folder) -> Result<Option<Opened>, FileError> {
         match folder.entry(&self.name).map_err(|source| self.failed("open", source))? {
             Entry::Nothing => Ok(None),
             Entry::Folder => Err(FileError::IsFolder { path: self.shown.clone() }),
             Entry::Other(kind) => Err(FileError::NotRegular { path: self.shown.clone(), kind }),
             Entry::File(file) => {
                 let metadata = file.metadata().map_err(|source| self.failed("open", source))?;
-                Ok(Some((file, metadata)))
+                Ok(Some(Opened { file, metadata }))
             }
         }
     }

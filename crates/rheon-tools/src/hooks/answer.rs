@@ -1,7 +1,6 @@
 //! What a finished process says: its exit code, and the JSON on its stdout.
 
-use rheon_policy::hooks::OnFailure;
-use rheon_policy::hooks::{ExitTwo, HookEvent};
+use rheon_policy::hooks::{ExitTwo, HookEvent, OnFailure};
 use serde_json::{Map, Value};
 
 use crate::hooks::message::{MessageKind, first_words};

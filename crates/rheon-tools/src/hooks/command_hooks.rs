@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rheon_policy::hooks::HookEvent;
-use rheon_policy::hooks::HookSettings;
+use rheon_policy::hooks::{HookEvent, HookSettings};
 use rheon_types::ToolCallId;
 use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;

@@ -4,11 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::join_all;
-use rheon_policy::Workspace;
-use rheon_policy::hooks::HookEvent;
-use rheon_policy::hooks::{CommandHook, HookSettings, OnFailure, Waiting, with_project};
-use rheon_policy::mode_name;
-use rheon_policy::{Condition, Places};
+use rheon_policy::hooks::{CommandHook, HookEvent, HookSettings, OnFailure, Waiting, with_project};
+use rheon_policy::{Condition, Places, Workspace, mode_name};
 use rheon_types::ToolCall;
 use serde_json::{Map, Value, json};
 use tokio::runtime::Handle;

@@ -292,7 +292,7 @@ fn the_kernel_sees_no_program_no_connection_and_no_file_outside() {
         .args(["-f", "-qq", "-e", "trace=execve,execveat,connect,open,openat,openat2", "-o"])
         .arg(&log)
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "--ignored", "trust::repositories_tests::look_at_all_repositories"])
+        .args(["--exact", "--ignored", "hooks::hostile_repositories_tests::look_at_all_repositories"])
         .current_dir(base.path())
         .output();
     match traced {

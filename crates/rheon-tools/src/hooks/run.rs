@@ -75,7 +75,7 @@ pub(crate) async fn run(job: &Job, input: &[u8]) -> Ended {
     };
     let mut group = Group::of(&child, &marker);
     let (mut stdout, mut stderr) = (Kept::default(), Kept::default());
-    let finished = finish((&mut child, &mut group), input, (&mut stdout, &mut stderr));
+    let finished = finish(&mut child, &mut group, input, &mut stdout, &mut stderr);
     match tokio::time::timeout(job.timeout, finished).await {
         Ok(Ok(code)) => Ended::Exited { code, stdout, stderr },
         Ok(Err(error)) => Ended::NotRun(format!("cannot be awaited: {error}")),
@@ -123,9 +123,11 @@ fn shell(line: &str) -> Command {
 
 /// Feeds and reads the process until it ends; its exit code.
 async fn finish(
-    (child, group): (&mut Child, &mut Group),
+    child: &mut Child,
+    group: &mut Group,
     input: &[u8],
-    (stdout, stderr): (&mut Kept, &mut Kept),
+    stdout: &mut Kept,
+    stderr: &mut Kept,
 ) -> io::Result<Option<i32>> {
     let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let exchange = async { tokio::join!(feed(stdin, input), keep(out, stdout), keep(err, stderr)) };

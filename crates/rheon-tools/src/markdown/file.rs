@@ -6,6 +6,15 @@ use std::path::{Path, PathBuf};
 
 use crate::files::{Entry, Folder, Missing};
 
+/// Whose files a folder holds. Those of a project override those of the user that have the same name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Origin {
+    /// The user's own.
+    User,
+    /// They came with the project, so somebody else may have written them.
+    Project,
+}
+
 /// How many entries of one folder are looked at.
 const ENTRIES_MAX: usize = 10_000;
 

@@ -4,13 +4,12 @@
 
 mod file;
 mod frontmatter;
-mod origin;
 
-pub use file::{Beginning, FileProblem, read_beginning};
+pub use file::{Beginning, FileProblem, Origin, read_beginning};
 pub(crate) use file::{TextOf, entries, read};
-pub(crate) use frontmatter::NAME_CHARACTERS_MAX;
-pub(crate) use frontmatter::{Fields, Readable, is_usable, is_words_with_hyphens, parse, split, text_of};
-pub use origin::Origin;
+pub(crate) use frontmatter::{
+    Fields, NAME_CHARACTERS_MAX, Readable, is_usable, is_words_with_hyphens, parse, split, text_of,
+};
 
 #[cfg(test)]
 mod frontmatter_tests;

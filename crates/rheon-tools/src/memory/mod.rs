@@ -2,7 +2,6 @@
 //! user's corrections. Pure: facts in, advice out; [`Watch`] brings it into a run.
 
 mod circles;
-mod contradiction;
 mod corrections;
 mod failures;
 mod lesson;

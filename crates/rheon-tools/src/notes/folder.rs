@@ -8,8 +8,7 @@ use crate::files::{Folder, Missing, Over};
 use crate::markdown::{
     FileProblem, NAME_CHARACTERS_MAX, Origin, entries, is_usable, is_words_with_hyphens, read,
 };
-use crate::notes::limits::{NOTE_BYTES_MAX, NOTES_MAX};
-use crate::notes::note::Note;
+use crate::notes::note::{NOTE_BYTES_MAX, NOTES_MAX, Note};
 use crate::notes::text;
 use crate::notes::warning::{NoteProblem, NoteWarning};
 

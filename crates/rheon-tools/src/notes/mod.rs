@@ -4,7 +4,6 @@
 //! with every change. Reading is lenient: one bad file never stops the others.
 
 mod folder;
-mod limits;
 mod note;
 mod note_set;
 mod rank;
@@ -12,8 +11,7 @@ mod text;
 mod warning;
 
 pub use folder::{NoteError, NoteFolder};
-pub use limits::{NOTE_BYTES_MAX, NOTES_MAX};
-pub use note::{Note, NoteKind};
+pub use note::{NOTE_BYTES_MAX, NOTES_MAX, Note, NoteKind};
 pub use note_set::NoteSet;
 pub(crate) use note_set::whose;
 pub use warning::{NoteProblem, NoteWarning};

@@ -5,6 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::markdown::Origin;
 
+/// How many notes a folder may hold.
+pub const NOTES_MAX: usize = 1_000;
+
+/// How large the file of a note may be.
+pub const NOTE_BYTES_MAX: u64 = 16 * 1024;
+
 /// What a note tells of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rheon_policy::Shown;
 
 use crate::markdown::FileProblem;
-use crate::notes::limits::NOTES_MAX;
+use crate::notes::note::NOTES_MAX;
 
 /// Something odd about one note, or about a folder of them.
 #[derive(Debug, Clone, PartialEq, Eq)]

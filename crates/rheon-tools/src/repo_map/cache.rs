@@ -77,11 +77,11 @@ impl Draft {
     /// it lasted is looked at again. Before and after there is a whole file; nobody waits for the disk.
     pub(super) fn save(
         mut self,
-        place: (&Path, &Path),
+        file: &Path,
+        root: &Path,
         survey: &Survey,
         seen_at: SystemTime,
     ) -> io::Result<()> {
-        let (file, root) = place;
         let mut body = Vec::new();
         for (path, entry) in survey {
             serde_json::to_writer(&mut body, &Line { path, entry })?;

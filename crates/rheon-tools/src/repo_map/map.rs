@@ -124,7 +124,7 @@ fn keep(
         UpdateEnd::Complete | UpdateEnd::Full => draft.begun_at,
         UpdateEnd::Cancelled => seen_before.unwrap_or(draft.begun_at),
     };
-    draft.save((&place.cache_file, &place.root), survey, seen_at)?;
+    draft.save(&place.cache_file, &place.root, survey, seen_at)?;
     Ok(seen_at)
 }
 

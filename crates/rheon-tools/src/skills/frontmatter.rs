@@ -1,8 +1,7 @@
 //! The frontmatter of a `SKILL.md`, read leniently.
 
 use crate::markdown::{Fields, Readable, is_usable, is_words_with_hyphens, parse, text_of};
-use crate::skills::limits::DESCRIPTION_CHARACTERS_MAX;
-use crate::skills::skill::Invocation;
+use crate::skills::skill::{DESCRIPTION_CHARACTERS_MAX, Invocation};
 use crate::skills::warning::SkillProblem;
 
 /// What a file says about itself.

@@ -3,15 +3,12 @@
 //! Reading is lenient: one bad skill never stops the others, and whatever was odd is a [`SkillWarning`].
 
 mod frontmatter;
-mod limits;
-mod read;
 mod skill;
 mod skill_set;
 mod warning;
 
 pub use crate::markdown::{FileProblem, Origin};
-pub use limits::{SKILL_BYTES_MAX, SKILLS_MAX};
-pub use skill::{Invocation, Skill, SkillFolder};
+pub use skill::{Invocation, SKILL_BYTES_MAX, SKILLS_MAX, Skill, SkillFolder};
 pub use skill_set::SkillSet;
 pub use warning::{Outcome, SkillError, SkillProblem, SkillWarning};
 

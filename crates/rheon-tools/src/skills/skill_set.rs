@@ -1,19 +1,22 @@
-//! `SkillSet`: all skills of a session.
+//! `SkillSet`: all skills of a session, found and read without being led out of the folders of skills.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rheon_policy::Shown;
 use rheon_text::visible;
 
-use crate::markdown::{FileProblem, Origin, entries, split};
+use crate::markdown::{FileProblem, Origin, TextOf, entries, read, split};
 use crate::skills::frontmatter;
-use crate::skills::limits::{CATALOGUE_BYTES_MAX, SKILLS_MAX};
-use crate::skills::read;
-use crate::skills::skill::{Invocation, Skill, SkillFolder};
-use crate::skills::warning::{SkillProblem, SkillWarning};
+use crate::skills::skill::{
+    CATALOGUE_BYTES_MAX, Invocation, SKILL_BYTES_MAX, SKILLS_MAX, Skill, SkillFolder,
+};
+use crate::skills::warning::{SkillError, SkillProblem, SkillWarning};
+
+/// What the file of a skill is called.
+const FILE_NAME: &str = "SKILL.md";
 
 /// All skills of a session, by name, and what was odd about them.
 #[derive(Debug, Clone, Default)]
@@ -161,7 +164,7 @@ fn load(
     if !folder.starts_with(root) {
         return Err(FileProblem::LeadsOut.into());
     }
-    let Some((path, file)) = read::find(root, &folder)? else { return Ok(None) };
+    let Some((path, file)) = find(root, &folder)? else { return Ok(None) };
     let (yaml, _) = split(&file.text).ok_or(SkillProblem::NoFrontmatter)?;
     let (said, problems) = frontmatter::read(yaml, &name_of(entry))?;
     let skill = Skill {
@@ -206,4 +209,34 @@ fn escaped(text: &str) -> String {
         }
     }
     shown
+}
+
+/// The path of the `SKILL.md` in `folder`, canonical, if there is one. Both folders are canonical; links may lead anywhere in
+/// `root`.
+fn find(root: &Path, folder: &Path) -> Result<Option<(PathBuf, TextOf)>, FileProblem> {
+    match folder.join(FILE_NAME).canonicalize() {
+        Ok(path) => {
+            let file = read(root, &path, SKILL_BYTES_MAX)?;
+            Ok(Some((path, file)))
+        }
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            let is_link = folder.join(FILE_NAME).symlink_metadata().is_ok();
+            if is_link { Err(FileProblem::Io("a link that leads nowhere".into())) } else { Ok(None) }
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl Skill {
+    /// Its text, without the frontmatter, read anew. What changed since the skill was found is not what was trusted then,
+    /// and is refused.
+    pub fn body(&self) -> Result<String, SkillError> {
+        let failed = |problem| SkillError { name: self.name.clone(), problem };
+        let file = read(&self.root, &self.file, SKILL_BYTES_MAX).map_err(|problem| failed(problem.into()))?;
+        if file.digest != self.digest {
+            return Err(failed(SkillProblem::Changed));
+        }
+        let (_, body) = split(&file.text).ok_or_else(|| failed(SkillProblem::NoFrontmatter))?;
+        Ok(body.to_owned())
+    }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rheon_policy::Shown;
 
 use crate::markdown::{FileProblem, NAME_CHARACTERS_MAX};
-use crate::skills::limits::{DESCRIPTION_CHARACTERS_MAX, SKILLS_MAX};
+use crate::skills::skill::{DESCRIPTION_CHARACTERS_MAX, SKILLS_MAX};
 
 /// Something odd about one skill, or about a folder of them.
 #[derive(Debug, Clone, PartialEq, Eq)]

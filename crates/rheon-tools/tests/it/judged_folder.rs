@@ -8,7 +8,9 @@ use rheon_policy::{Places, Policy, PolicyGate};
 use rheon_sandbox::process::Environment;
 use rheon_sandbox::{Boundary, Requirement, Sandbox};
 use rheon_tools::builtin::bash::{Bash, BashSession, BashSettings};
-use rheon_types::{Answer, Effect, Gate, GateRequest, Tool, ToolCall, ToolContext, Verdict};
+use rheon_types::{
+    Answer, CallFacts, Effect, Gate, GateRequest, Judgement, Tool, ToolCall, ToolContext, Verdict,
+};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -21,9 +23,10 @@ fn call(id: &str, command: &str) -> ToolCall {
     }
 }
 
-async fn run(bash: &Bash, call: &ToolCall) -> String {
+async fn run(bash: &Bash, call: &ToolCall, facts: CallFacts) -> String {
     let of_call = (call.id.clone(), call.name.clone());
     let context = ToolContext::new(of_call, ("session".into(), "run".into()), CancellationToken::new(), None);
+    let context = context.with_facts(facts);
     match bash.execute(Arc::clone(&call.arguments), context).await {
         Ok(result) => result.as_text(),
         Err(error) => format!("{}: {error}", error.kind()),
@@ -46,20 +49,22 @@ async fn a_turn_cannot_move_its_own_commands_to_a_folder_that_nobody_judged() {
         output: BashSettings::output_in(&root),
     };
     let session = Arc::new(BashSession::new(settings));
-    let asked = Arc::clone(&session);
-    let gate = PolicyGate::new(policy, Arc::new(workspace))
-        .with_shell_folder(move |call| call.map_or_else(|| asked.folder(), |id| asked.judged_folder(id)));
+    let gate = PolicyGate::new(policy, Arc::new(workspace)).with_shell_folder(session.shell_folder());
     let bash = Bash(session);
     // The user is shown that this is about the root, and agrees.
     let turn = [call("1", "cd precious"), call("2", "rm -rf ./*")];
+    let mut known = Vec::new();
     for call in &turn {
-        let Answer::Now(verdict) = gate.check(GateRequest { call, tool: &bash, effect: Effect::Unsafe })
+        let Answer::Now(Judgement { verdict, facts }) =
+            gate.check(GateRequest { call, tool: &bash, effect: Effect::Unsafe })
         else {
             panic!("the gate answers at once");
         };
         assert!(matches!(verdict, Verdict::Allow | Verdict::Ask { .. }), "{verdict:?}");
+        known.push(facts);
     }
-    let (first, second) = tokio::join!(run(&bash, &turn[0]), run(&bash, &turn[1]));
+    let [first, second] = known.try_into().unwrap();
+    let (first, second) = tokio::join!(run(&bash, &turn[0], first), run(&bash, &turn[1], second));
     assert_eq!(first, "exit code 0");
     assert_eq!(
         second,

@@ -4,47 +4,15 @@ use std::fmt;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IntoDeserializer as _, MapAccess, Visitor};
-use serde::ser::{SerializeMap as _, Serializer};
+use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::unknown::TYPE;
 use super::{
     AgentEvent, ApprovalEvent, BudgetEvent, ChildEvent, ContextEvent, MessageEvent, ModelEvent, PlanEvent,
-    RunEvent, SessionEvent, ToolEvent, TurnEvent,
+    RunEvent, SessionEvent, ToolEvent, TurnEvent, UnknownEvent,
 };
-
-/// The key that names an event.
-const TYPE: &str = "type";
-
-/// An event of a newer version.
-#[derive(Debug, Clone, PartialEq)]
-pub struct UnknownEvent {
-    name: String,
-    fields: Map<String, Value>,
-}
-
-impl UnknownEvent {
-    /// Its dotted name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Everything it carries besides its name.
-    pub fn fields(&self) -> &Map<String, Value> {
-        &self.fields
-    }
-}
-
-impl Serialize for UnknownEvent {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.fields.len() + 1))?;
-        map.serialize_entry(TYPE, &self.name)?;
-        for (key, value) in &self.fields {
-            map.serialize_entry(key, value)?;
-        }
-        map.end()
-    }
-}
 
 impl Serialize for AgentEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -141,7 +109,7 @@ fn group_of(name: &str) -> Option<Group> {
 fn read<'de, A: MapAccess<'de>>(name: String, rest: A) -> Result<AgentEvent, A::Error> {
     let Some(group) = group_of(&name) else {
         let fields = Map::deserialize(MapAccessDeserializer::new(rest))?;
-        return Ok(AgentEvent::Unknown(UnknownEvent { name, fields }));
+        return Ok(AgentEvent::Unknown(UnknownEvent::new(name, fields)));
     };
     let whole = MapAccessDeserializer::new(Tagged { name: Some(name), rest });
     Ok(match group {
@@ -180,20 +148,6 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Tagged<A> {
             Some(name) => seed.deserialize(name.into_deserializer()),
             None => self.rest.next_value_seed(seed),
         }
-    }
-}
-
-#[cfg(test)]
-impl proptest::arbitrary::Arbitrary for UnknownEvent {
-    type Parameters = ();
-    type Strategy = proptest::strategy::BoxedStrategy<Self>;
-
-    fn arbitrary_with((): ()) -> Self::Strategy {
-        use proptest::strategy::Strategy as _;
-        let fields = proptest::collection::btree_map("[a-s]{1,4}", crate::roundtrip_tests::json(), 0..3);
-        ("newer\\.[a-z]{1,6}", fields)
-            .prop_map(|(name, fields)| Self { name, fields: fields.into_iter().collect() })
-            .boxed()
     }
 }
 

@@ -7,6 +7,7 @@ mod json;
 mod order;
 mod part;
 mod settings;
+mod unknown;
 
 use serde::{Deserialize, Serialize};
 
@@ -21,12 +22,12 @@ pub use group::{
     ApprovalEvent, BudgetEvent, ChildEvent, ContextEvent, MessageEvent, ModelEvent, PlanEvent, RunEvent,
     SessionEvent, ToolEvent, TurnEvent,
 };
-pub use json::UnknownEvent;
 pub use order::{OrderChecker, OrderViolation};
 pub use part::{
     ChildRef, CompactionTrigger, Ledger, Meter, PermissionMode, QueuedChange, Reserved, TaskItem, TaskStatus,
 };
 pub use settings::{RunSettings, RunWindow};
+pub use unknown::UnknownEvent;
 
 use crate::id::{RunId, SessionId};
 use crate::time::Timestamp;

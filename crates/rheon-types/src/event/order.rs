@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 
 use super::{
-    AgentEvent, ApprovalEvent, ChildEvent, Event, MessageEvent, ModelEvent, PlanEvent, RunEvent, ToolEvent,
-    TurnEvent,
+    AgentEvent, ApprovalEvent, ChildEvent, ContextEvent, Event, MessageEvent, ModelEvent, PlanEvent,
+    RunEvent, ToolEvent, TurnEvent,
 };
 use crate::id::{ApprovalId, RunId, SessionId, ToolCallId};
 use crate::message::{AgentMessage, Message};
@@ -162,6 +162,7 @@ impl RunOrder {
             AgentEvent::Approval(ApprovalEvent::Resolved { request_id, .. }) => {
                 ensure(self.approvals.remove(request_id), || format!("{request_id} was not asked"))
             }
+            AgentEvent::Context(ContextEvent::Tools { .. }) => self.require(&[Stage::Intake]),
             AgentEvent::Plan(PlanEvent::Queued { .. })
             | AgentEvent::Child(ChildEvent::Start { .. } | ChildEvent::End { .. })
             | AgentEvent::Context(_)

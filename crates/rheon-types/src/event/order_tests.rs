@@ -13,11 +13,46 @@ fn tool_start(call_id: &str, name: ToolName) -> AgentEvent {
     AgentEvent::Tool(ToolEvent::Start { call_id: call_id.into(), name, args, effect })
 }
 
+/// A word about messages and tools.
+fn message_or_tool(name: &str, argument: &str) -> AgentEvent {
+    let calls: Vec<&str> = argument.split(',').filter(|id| !id.is_empty()).collect();
+    let name_of_tool = ToolName::from("t");
+    match name {
+        "user" => AgentEvent::Message(MessageEvent::Start { message: user("hi") }),
+        "/user" => AgentEvent::Message(MessageEvent::End { message: user("hi") }),
+        "answer" => AgentEvent::Message(MessageEvent::Start { message: answer(&[], StopReason::Stop) }),
+        "/answer" => AgentEvent::Message(MessageEvent::End { message: answer(&calls, StopReason::Stop) }),
+        "/failed" => AgentEvent::Message(MessageEvent::End { message: answer(&calls, StopReason::Error) }),
+        "result" => AgentEvent::Message(MessageEvent::Start { message: result(argument) }),
+        "/result" => AgentEvent::Message(MessageEvent::End { message: result(argument) }),
+        "tools" => AgentEvent::Context(ContextEvent::Tools { set: Arc::default() }),
+        "delta" => AgentEvent::Message(MessageEvent::TextDelta { delta: "x".into() }),
+        "tool" => tool_start(argument, name_of_tool),
+        "progress" => AgentEvent::Tool(ToolEvent::Progress {
+            call_id: argument.into(),
+            name: name_of_tool,
+            text: String::new(),
+        }),
+        "/tool" => AgentEvent::Tool(ToolEvent::End {
+            call_id: argument.into(),
+            name: name_of_tool,
+            result: Arc::new(ToolResult::default()),
+            is_error: false,
+            duration_ms: 0,
+            child_run_id: None,
+        }),
+        "blocked" => AgentEvent::Tool(ToolEvent::Blocked {
+            call_id: argument.into(),
+            name: name_of_tool,
+            reason: String::new(),
+        }),
+        other => panic!("no such word: {other}"),
+    }
+}
+
 /// One word of the small language in which these tests write logs.
 fn event(word: &str) -> AgentEvent {
     let (name, argument) = word.split_once(':').unwrap_or((word, ""));
-    let calls: Vec<&str> = argument.split(',').filter(|id| !id.is_empty()).collect();
-    let name_of_tool = ToolName::from("t");
     match name {
         "run" => AgentEvent::Run(RunEvent::Start {
             agent_id: "a".into(),
@@ -50,33 +85,6 @@ fn event(word: &str) -> AgentEvent {
             first_token_ms: None,
             duration_ms: 0,
         }),
-        "user" => AgentEvent::Message(MessageEvent::Start { message: user("hi") }),
-        "/user" => AgentEvent::Message(MessageEvent::End { message: user("hi") }),
-        "answer" => AgentEvent::Message(MessageEvent::Start { message: answer(&[], StopReason::Stop) }),
-        "/answer" => AgentEvent::Message(MessageEvent::End { message: answer(&calls, StopReason::Stop) }),
-        "/failed" => AgentEvent::Message(MessageEvent::End { message: answer(&calls, StopReason::Error) }),
-        "result" => AgentEvent::Message(MessageEvent::Start { message: result(argument) }),
-        "/result" => AgentEvent::Message(MessageEvent::End { message: result(argument) }),
-        "delta" => AgentEvent::Message(MessageEvent::TextDelta { delta: "x".into() }),
-        "tool" => tool_start(argument, name_of_tool),
-        "progress" => AgentEvent::Tool(ToolEvent::Progress {
-            call_id: argument.into(),
-            name: name_of_tool,
-            text: String::new(),
-        }),
-        "/tool" => AgentEvent::Tool(ToolEvent::End {
-            call_id: argument.into(),
-            name: name_of_tool,
-            result: Arc::new(ToolResult::default()),
-            is_error: false,
-            duration_ms: 0,
-            child_run_id: None,
-        }),
-        "blocked" => AgentEvent::Tool(ToolEvent::Blocked {
-            call_id: argument.into(),
-            name: name_of_tool,
-            reason: String::new(),
-        }),
         "retry" => AgentEvent::Model(ModelEvent::Retry {
             attempt: 1,
             attempts_max: 3,
@@ -84,7 +92,7 @@ fn event(word: &str) -> AgentEvent {
             cause: String::new(),
         }),
         "rejected" => AgentEvent::Run(RunEvent::InputRejected { reason: String::new() }),
-        other => panic!("no such word: {other}"),
+        name => message_or_tool(name, argument),
     }
 }
 
@@ -115,6 +123,7 @@ fn good_runs_pass() {
         "run user /user end",
         "run turn:0 /turn end",
         "run turn:0 user /user llm answer delta delta /answer /llm /turn end",
+        "run turn:0 user /user tools llm answer /answer /llm /turn turn:1 tools llm answer /answer /llm /turn end",
         "run turn:0 llm retry answer delta /failed:x retry answer /answer /llm /turn end",
         "run turn:0 llm answer /answer:a,b /llm tool:a tool:b progress:a /tool:b /tool:a \
          result:a /result:a result:b /result:b /turn turn:1 llm answer /answer /llm /turn user /user end",
@@ -141,6 +150,7 @@ fn each_way_out_of_order_is_seen() {
         check("run turn:0 delta"),
         check("run turn:0 answer"),
         check("run retry"),
+        check("run tools"),
         open("/turn"),
         open("/user"),
         open("user"),
@@ -148,6 +158,7 @@ fn each_way_out_of_order_is_seen() {
         tools("tool:c"),
         tools("tool:a tool:a"),
         tools("/tool:a"),
+        tools("tools"),
         tools("progress:a"),
         tools("tool:a result:a"),
         tools("tool:a /tool:a result:a /result:a /turn"),
@@ -168,6 +179,7 @@ fn each_way_out_of_order_is_seen() {
         delta: no answer is being written
         answer: it came before the model call
         retry: it came between turns
+        tools: it came between turns
         /turn: a message (Assistant) is still open
         /user: no such message is open
         user: a message (Assistant) is still open
@@ -175,6 +187,7 @@ fn each_way_out_of_order_is_seen() {
         tool:c: the answer has no tool call c
         tool:a: tool call a was taken already
         /tool:a: tool call a is not running
+        tools: it came after the model call
         progress:a: tool call a is not running
         result:a: tools still run: {"a"}
         /turn: calls ["a", "b"] were answered by results ["a"]

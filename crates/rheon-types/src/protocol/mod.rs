@@ -18,3 +18,8 @@ pub use query::{
     SessionFacts, SlashCommand, Snapshot,
 };
 pub use subscription::{After, Cursor, Delivery, Subscription};
+
+#[cfg(test)]
+mod document_events_tests;
+#[cfg(test)]
+mod document_tests;

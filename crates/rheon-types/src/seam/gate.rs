@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::answer::Answer;
+use crate::call_facts::CallFacts;
 use crate::content::ToolCall;
 use crate::event::{ApprovalRequest, Danger, PermissionResponse, QueuedChange, Subject};
 use crate::seam::tool::Tool;
@@ -18,7 +19,23 @@ pub struct GateRequest<'a> {
     pub effect: Effect,
 }
 
-/// What a gate answers.
+/// What a gate answers: a verdict, and what it found out on the way there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judgement {
+    /// What becomes of the call.
+    pub verdict: Verdict,
+    /// For the tool, should the call run.
+    pub facts: CallFacts,
+}
+
+/// A verdict alone.
+impl From<Verdict> for Judgement {
+    fn from(verdict: Verdict) -> Self {
+        Self { verdict, facts: CallFacts::default() }
+    }
+}
+
+/// What becomes of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     /// The call may run.
@@ -59,8 +76,8 @@ pub enum AskedBy {
 
 /// Decides which tool calls may run.
 pub trait Gate: Send + Sync {
-    /// Decides about one call.
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Verdict>;
+    /// Decides about one call. Asked again where a hook or the user changes its arguments.
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement>;
 
     /// Is told how a question it asked was answered, so that it need not ask again.
     fn resolved(&self, _request: &ApprovalRequest, _response: &PermissionResponse) {}
@@ -71,8 +88,8 @@ impl<F> Gate for F
 where
     F: for<'a> Fn(&GateRequest<'a>) -> Verdict + Send + Sync,
 {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Verdict> {
-        Answer::Now(self(&request))
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
+        Answer::Now(self(&request).into())
     }
 }
 
@@ -81,8 +98,8 @@ where
 pub struct AllowAll;
 
 impl Gate for AllowAll {
-    fn check<'a>(&'a self, _request: GateRequest<'a>) -> Answer<'a, Verdict> {
-        Answer::Now(Verdict::Allow)
+    fn check<'a>(&'a self, _request: GateRequest<'a>) -> Answer<'a, Judgement> {
+        Answer::Now(Verdict::Allow.into())
     }
 }
 
@@ -91,8 +108,9 @@ impl Gate for AllowAll {
 pub struct DenyAll;
 
 impl Gate for DenyAll {
-    fn check<'a>(&'a self, _request: GateRequest<'a>) -> Answer<'a, Verdict> {
-        Answer::Now(Verdict::Deny { reason: "no tool may run in this session".into() })
+    fn check<'a>(&'a self, _request: GateRequest<'a>) -> Answer<'a, Judgement> {
+        let reason = "no tool may run in this session".into();
+        Answer::Now(Verdict::Deny { reason }.into())
     }
 }
 
@@ -101,8 +119,8 @@ impl Gate for DenyAll {
 pub struct AskFirst;
 
 impl Gate for AskFirst {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Verdict> {
-        Answer::Now(match request.effect {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
+        let verdict = match request.effect {
             Effect::Pure => Verdict::Allow,
             Effect::Idempotent | Effect::Unsafe => Verdict::Ask {
                 subject: Subject::Arguments { arguments: Arc::clone(&request.call.arguments) },
@@ -111,6 +129,7 @@ impl Gate for AskFirst {
                 suggested_rule: None,
                 by: AskedBy::Default,
             },
-        })
+        };
+        Answer::Now(verdict.into())
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::answer::BoxFuture;
-use crate::tool::{Effect, Hold, ToolContext, ToolError, ToolResult};
+use crate::tool::{Effect, ToolError, ToolResult};
+use crate::tool_context::{Hold, ToolContext};
 
 /// Something the model can do.
 pub trait Tool: Send + Sync {
@@ -20,10 +21,11 @@ pub trait Tool: Send + Sync {
     /// What it does and when to use it, for the model.
     fn description(&self) -> &str;
 
-    /// A JSON Schema (an object) of the arguments. Asked for once, when an agent is built.
+    /// A JSON Schema (an object) of the arguments. Asked for once: when an agent is built, or when the version of a
+    /// [`ToolSource`](super::ToolSource) that has the tool is first used.
     fn parameters_schema(&self) -> Value;
 
-    /// What a run of it does to the world. Unsafe unless it says otherwise. Asked for once, when an agent is built.
+    /// What a run of it does to the world. Unsafe unless it says otherwise. Asked for once, with the schema.
     fn effect(&self) -> Effect {
         Effect::Unsafe
     }

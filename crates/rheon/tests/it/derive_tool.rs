@@ -83,15 +83,46 @@ mod elsewhere {
             "nothing".into()
         }
     }
+
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    struct Wanted {
+        item: String,
+    }
+
+    /// The tool itself: what it says and does depends on what it holds.
+    #[derive(rheon::Tool)]
+    #[tool(name = "take", label = "Take", description = self.0, claim = Self::hold, arguments = Wanted)]
+    pub(crate) struct Shelf<'s>(pub(crate) &'s str);
+
+    impl Shelf<'_> {
+        fn hold(
+            &self,
+            arguments: &rheon::Value,
+            context: &rheon::ToolContext,
+        ) -> std::result::Result<rheon::Hold, rheon::ToolError> {
+            match arguments.get("item").and_then(rheon::Value::as_str) {
+                Some("cup") => Err(rheon::ToolError::Denied(format!("not for {}", context.call_id))),
+                Some(_) | None => Ok(rheon::Hold::default()),
+            }
+        }
+
+        async fn run(&self, wanted: Wanted, context: rheon::ToolContext) -> String {
+            format!("{} took the {} of {:?}", context.tool_name, wanted.item, self.0)
+        }
+    }
 }
 
-async fn told(tool: impl Tool, arguments: Value) -> String {
-    let context = ToolContext::new(
+fn context_of(tool: &impl Tool) -> ToolContext {
+    ToolContext::new(
         ("call".into(), tool.name().into()),
         ("session".into(), "run".into()),
         CancellationToken::new(),
         None,
-    );
+    )
+}
+
+async fn told(tool: impl Tool, arguments: Value) -> String {
+    let context = context_of(&tool);
     match tool.execute(Arc::new(arguments), context).await {
         Ok(result) => result.as_text(),
         Err(error) => format!("{}: {error}", error.kind()),
@@ -134,6 +165,28 @@ async fn whatever_run_returns_becomes_a_result() {
         told(elsewhere::Nothing::tool(), json!({})).await,
     ];
     assert_eq!(all, ["3", "failed: too large", "it", "hello you", "failed: broken", "nothing"]);
+}
+
+#[tokio::test]
+async fn a_struct_that_names_its_arguments_is_the_tool_itself() {
+    use elsewhere::Shelf;
+    let text = String::from("Takes from the shelf.");
+    let shelf = Shelf(&text);
+    let claimed = |item: &str| {
+        let claimed = shelf.claim(&json!({ "item": item }), &context_of(&shelf));
+        claimed.map(drop).map_err(|error| error.to_string())
+    };
+    let words = format!("{} {} {} {:?}", shelf.name(), shelf.label(), shelf.description(), shelf.effect());
+    assert_eq!((words.as_str(), Shelf::NAME), ("take Take Takes from the shelf. Unsafe", "take"));
+    assert_eq!(shelf.parameters_schema()["properties"], json!({ "item": { "type": "string" } }));
+    assert_eq!((claimed("cup"), claimed("mug")), (Err("not for call".into()), Ok(())));
+    let all =
+        [told(Shelf(&text), json!({ "item": "mug" })).await, told(Shelf(&text), json!({ "item": 1 })).await];
+    let expected = [
+        "take took the mug of \"Takes from the shelf.\"",
+        "invalidArgs: invalid arguments for take: item: invalid type: integer `1`, expected a string",
+    ];
+    assert_eq!(all, expected);
 }
 
 #[tokio::test]

@@ -84,7 +84,7 @@ async fn what_was_planned_and_agreed_to_runs_without_a_question() {
         mode.changed ModeChanged { mode: Default }
         tool.end plan call_5_0 ok "The user agrees with the plan, and plan mode is over. Make these calls now, exactly as you queued them, each once; nobody is asked again:\n- write (call_2_0): change a.txt"
         tool.start write call_6_0 {"content":"agreed\n","path":"a.txt"}
-        tool.end write call_6_0 ok "created a.txt: 7 bytes, +1 -0 lines""#]].assert_eq(&trace.only(&["tool.", "approval.", "plan.", "mode.", "task"]));
+        tool.end write call_6_0 ok "created a.txt: 7 bytes, +1 -0 lines""#]].assert_eq(&trace.only(&["tool.", "approval.", "plan.", "session.mode", "task"]));
     assert_eq!(std::fs::read_to_string(folder.path().join("a.txt")).unwrap(), "agreed\n");
     assert_eq!((gate.mode(), tasks.items().len()), (PermissionMode::Default, 1));
 }

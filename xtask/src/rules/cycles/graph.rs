@@ -55,6 +55,11 @@ impl Graph {
         groups.iter().map(edges_inside).collect()
     }
 
+    /// How many modules use `module`.
+    pub(super) fn users_of(&self, module: &str) -> usize {
+        self.edges.keys().filter(|(_, to)| to == module).count()
+    }
+
     /// The modules that `start` uses, directly or through others; `start` itself only if it lies on a circle.
     fn reachable(&self, start: &str) -> BTreeSet<&str> {
         let mut reached = BTreeSet::new();

@@ -3,6 +3,8 @@
 mod graph;
 mod tree;
 
+use std::collections::BTreeMap;
+
 use crate::repository::{Crate, Repository, Source};
 use crate::violation::Violation;
 use graph::{Edge, Graph};
@@ -19,6 +21,20 @@ pub fn check(repository: &Repository) -> Vec<Violation> {
         }
     }
     violations
+}
+
+/// The files of a crate that `mod` lines reach, tests aside, each with the number of other files that use it. A parent that
+/// hands on what it has is no user.
+pub(super) fn users(repository: &Repository, member: &Crate) -> BTreeMap<String, usize> {
+    let mut users = BTreeMap::new();
+    for root in roots(repository, member) {
+        let tree = Tree::read(repository, root);
+        let graph = graph_of(&tree);
+        for (name, module) in tree.modules().filter(|(name, module)| *name == module.file) {
+            *users.entry(module.path.clone()).or_default() += graph.users_of(name);
+        }
+    }
+    users
 }
 
 /// The files at which a compilation of the crate begins: its library and its programs.

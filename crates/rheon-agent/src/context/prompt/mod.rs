@@ -10,4 +10,5 @@ mod section;
 
 pub use build::{PromptBuilder, base_prompt};
 pub use report::{ContextReport, SectionUse};
+pub(crate) use section::cut;
 pub use section::{Band, Section};

@@ -8,10 +8,10 @@ use rheon_text::visible;
 use serde_json::{Value, json};
 
 use crate::command::setup::{config, surroundings};
+use crate::connection::open_failure;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::as_json;
-use crate::connection::open_failure;
 use crate::output::{print, remark};
 use crate::runtime::block_on;
 

@@ -22,7 +22,11 @@ pub use write::Recorded;
 /// The migrations of `index.db`; a released one never changes.
 const SCHEMA: Schema = Schema {
     application_id: 0x5248_4958,
-    migrations: &[include_str!("001_rows.sql"), include_str!("002_search.sql")],
+    migrations: &[
+        include_str!("001_rows.sql"),
+        include_str!("002_search.sql"),
+        include_str!("003_run_ids.sql"),
+    ],
     durability: Durability::Rebuildable,
 };
 

@@ -1,6 +1,6 @@
 //! Whether a line may change the repository, and what the model is told if it could not.
 
-use rheon_policy::shell::{RepositoryUse, analyse, repository_use};
+use rheon_policy::shell::{Analysis, RepositoryUse, analyse, repository_use};
 use rheon_sandbox::process::{End, Ended, Launcher, Output};
 use rheon_sandbox::{Level, Sandbox};
 
@@ -19,9 +19,15 @@ pub(super) enum Repository {
 
 /// What starts a line, and what of the repository is open to it. Whoever lets a line run lets it do what it says, so that
 /// nothing but the line decides: the gate has no default that allows one which changes a repository.
-pub(super) fn launcher(sandbox: &Sandbox, line: &str) -> (Launcher, Repository) {
-    // Most lines have nothing to do with it.
-    let using = if line.contains("git") { repository_use(&analyse(line)) } else { RepositoryUse::Untouched };
+///
+/// `analysis` is what the gate found out about the line; where none was asked, the line is analysed here.
+pub(super) fn launcher(sandbox: &Sandbox, line: &str, analysis: Option<&Analysis>) -> (Launcher, Repository) {
+    let using = match analysis {
+        // Most lines have nothing to do with it.
+        _ if !line.contains("git") => RepositoryUse::Untouched,
+        Some(analysis) => repository_use(analysis),
+        None => repository_use(&analyse(line)),
+    };
     match using {
         RepositoryUse::Untouched => (sandbox.launcher(), Repository::Unused),
         RepositoryUse::Unclear => (sandbox.launcher(), Repository::Unclear),

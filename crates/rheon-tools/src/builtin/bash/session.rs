@@ -5,17 +5,18 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rheon_policy::Workspace;
+use rheon_policy::{ShellFacts, ShellFolder, Workspace};
 use rheon_sandbox::process::{
     Capture, End, Ended, Environment, Output, OutputLimits, ProcessError, ShellLine, Spill, Spilled, Stop,
     run,
 };
-use rheon_sandbox::{Level, Sandbox};
-use rheon_types::{ToolCallId, ToolContext, ToolError, ToolResult};
+use rheon_sandbox::{Level, Sandbox, TemporaryFolder};
+use rheon_types::{ToolContext, ToolError, ToolResult};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::arguments::Run;
 use super::folders::Folders;
 use super::jobs::{Job, Jobs};
 use super::render;
@@ -52,6 +53,32 @@ pub struct BashSession {
     turn: tokio::sync::Mutex<()>,
     jobs: Mutex<Jobs>,
     saved: Mutex<VecDeque<Spilled>>,
+    /// Where long output goes, unless that belongs to somebody else.
+    _kept: Option<TemporaryFolder>,
+}
+
+/// What the model says: a command line.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Run {
+    pub(super) command: String,
+    /// 120000 unless given.
+    #[schemars(range(min = 1, max = 600_000))]
+    pub(super) timeout_ms: Option<u64>,
+    /// Return an id at once.
+    pub(super) background: Option<bool>,
+    /// What it does, for the user.
+    #[expect(dead_code, reason = "it is shown by user interfaces, which read it in the call")]
+    pub(super) description: Option<String>,
+}
+
+const TIMEOUT_MS: u64 = 120_000;
+const TIMEOUT_MS_MAX: u64 = 600_000;
+
+impl Run {
+    pub(super) fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms.unwrap_or(TIMEOUT_MS).clamp(1, TIMEOUT_MS_MAX))
+    }
 }
 
 /// Files with long output that are kept; the oldest goes first.
@@ -67,19 +94,25 @@ impl BashSession {
         let description = description(settings.sandbox.level());
         let folders = Folders::new(settings.workspace.clone());
         let turn = tokio::sync::Mutex::default();
-        Self { settings, description, folders, turn, jobs: Mutex::default(), saved: Mutex::default() }
+        let (jobs, saved) = (Mutex::default(), Mutex::default());
+        Self { settings, description, folders, turn, jobs, saved, _kept: None }
+    }
+
+    /// The same, with a folder for long output that goes with it.
+    pub(crate) fn keeping(mut self, folder: TemporaryFolder) -> Self {
+        self._kept = Some(folder);
+        self
     }
 
     /// The folder in which the next command begins.
     pub fn folder(&self) -> PathBuf {
-        self.folders.next()
+        self.folders.next().current()
     }
 
-    /// The folder in which the next command begins, remembered as the one that this call is judged for: if it is another
-    /// one when the call is run, the call is refused. The newest 256 are remembered, each until its call runs. A call
-    /// that was not judged runs wherever the last one ended.
-    pub fn judged_folder(&self, call_id: &ToolCallId) -> PathBuf {
-        self.folders.judged(call_id)
+    /// The same, to be looked at whenever a call is judged. A call that was judged for another folder than the one in which it
+    /// would begin is refused; one that was not judged begins wherever the last one ended.
+    pub fn shell_folder(&self) -> ShellFolder {
+        self.folders.next().clone()
     }
 
     /// How far commands reach.
@@ -95,7 +128,8 @@ impl BashSession {
     pub(super) async fn run(&self, arguments: Run, context: &ToolContext) -> Result<ToolResult, ToolError> {
         let stop = Stop { timeout: Some(arguments.timeout()), cancel: context.cancel.clone() };
         let _turn = self.turn(context).await?;
-        let (line, note) = self.line(arguments.command, &context.call_id)?;
+        let known = known(context, &arguments.command)?;
+        let (line, note) = self.line(arguments.command, known)?;
         let capture = Mutex::new(Capture::new(self.settings.output.clone()));
         let mut shown: Option<(Instant, u64)> = None;
         let show = |capture: &Mutex<Capture>| {
@@ -107,7 +141,8 @@ impl BashSession {
                 context.update(ToolResult::text(capture.latest(SHOWN_BYTES_MAX)));
             }
         };
-        let (launcher, repository) = repository::launcher(&self.settings.sandbox, &line.text);
+        let (launcher, repository) =
+            repository::launcher(&self.settings.sandbox, &line.text, known.map(|known| &known.analysis));
         let ended = run(&line, launcher, stop, &capture, show).await;
         let output = capture.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
         let ended = ended.map_err(|error| self.not_run(&error, &output.head))?;
@@ -128,7 +163,8 @@ impl BashSession {
 
     pub(super) async fn start(&self, arguments: Run, context: &ToolContext) -> Result<ToolResult, ToolError> {
         let _turn = self.turn(context).await?;
-        let (line, note) = self.line(arguments.command, &context.call_id)?;
+        let known = known(context, &arguments.command)?;
+        let (line, note) = self.line(arguments.command, known)?;
         let capture = Capture::new(self.settings.output.clone());
         let mut jobs = lock(&self.jobs);
         if !jobs.make_room() {
@@ -218,8 +254,12 @@ impl BashSession {
     }
 
     /// The next line, and a note if it does not begin where the last one ended.
-    fn line(&self, text: String, call_id: &ToolCallId) -> Result<(ShellLine, Option<String>), ToolError> {
-        let (folder, note) = self.folders.begin(call_id)?;
+    fn line(
+        &self,
+        text: String,
+        known: Option<&ShellFacts>,
+    ) -> Result<(ShellLine, Option<String>), ToolError> {
+        let (folder, note) = self.folders.begin(known.and_then(|known| known.folder.as_deref()))?;
         Ok((ShellLine { text, folder, environment: self.settings.environment.clone() }, note))
     }
 
@@ -238,6 +278,16 @@ impl BashSession {
         while saved.len() > SAVED_MAX {
             saved.pop_front();
         }
+    }
+}
+
+/// What the gate found out about the line, if one was asked.
+fn known<'a>(context: &'a ToolContext, line: &str) -> Result<Option<&'a ShellFacts>, ToolError> {
+    match context.facts.get::<ShellFacts>() {
+        Some(known) if known.line != line => {
+            Err(ToolError::Denied("not run: another line was checked than this one; call it again".into()))
+        }
+        known => Ok(known),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::{Expect, expect};
+use rheon_types::Tool;
 use serde_json::{Value, json};
 
 use super::*;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::{Expect, expect};
+use rheon_types::Tool;
 use serde_json::{Value, json};
 
 use super::*;
@@ -174,7 +175,9 @@ async fn what_does_not_work_says_why() {
     check(json!({"pattern": "x{1000}{1000}{1000}"}), expect![[r#"invalidArgs: "x{1000}{1000}{1000}" is no regular expression: compiled regex exceeds size limit of 16777216; escape special characters or set `literal`"#]]).await;
     check(
         json!({"pattern": 7}),
-        expect!["invalidArgs: the arguments do not fit: invalid type: integer `7`, expected a string"],
+        expect![
+            "invalidArgs: invalid arguments for search: pattern: invalid type: integer `7`, expected a string"
+        ],
     )
     .await;
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use expect_test::{Expect, expect};
-use serde_json::json;
+use rheon_types::Tool;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 

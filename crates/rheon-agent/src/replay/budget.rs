@@ -1,20 +1,24 @@
-//! The recorded purse: warns, pays and refuses as the budget did. What others drew on that budget is not in the log, but what
+//! The recorded budget: warns, pays and refuses as the budget did. What others drew on that budget is not in the log, but what
 //! came of it for this run is.
 
+use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rheon_types::event::{Ledger, Reserved};
-use rheon_types::{AgentEvent, BudgetEvent, Clock, LimitKind, ModelEvent, RunEnd, ToolEvent, TurnEvent};
+use rheon_types::{
+    AgentEvent, Budget, BudgetEvent, Caps, Grant, LimitKind, ModelEvent, PlannedCall, Reservation, RunEnd,
+    ToolEvent, TurnEvent,
+};
 
 use super::director::{Director, Reached};
 use super::script::Script;
-use crate::budget::{Granted, Planned, Purse, Reservation};
 use crate::step::reserve::NOT_RUN;
 
 /// Pays for calls as the recorded budget did.
-pub(super) struct RecordedPurse {
+#[derive(Clone)]
+pub(super) struct RecordedBudget {
     pub(super) director: Arc<Director>,
-    pub(super) clock: Arc<dyn Clock>,
 }
 
 impl Script {
@@ -50,7 +54,7 @@ impl Script {
     }
 }
 
-impl Purse for RecordedPurse {
+impl Budget for RecordedBudget {
     fn warns(&self) -> bool {
         let kind = self.director.script.kind(self.director.next());
         matches!(kind, Some(AgentEvent::Budget(BudgetEvent::Warning { .. })))
@@ -66,26 +70,42 @@ impl Purse for RecordedPurse {
         }
     }
 
-    fn reserve(&self, planned: &Planned) -> Granted {
+    fn reserve(&self, planned: &PlannedCall) -> Grant {
         let place = match self.director.reached() {
             Reached::Place(place) => place,
             Reached::Nowhere => self.director.script.recorded.said,
         };
         let script = &self.director.script;
         let reserved = match script.kind(place) {
-            Some(AgentEvent::Budget(BudgetEvent::Exceeded { .. })) => return Granted::Nothing,
+            Some(AgentEvent::Budget(BudgetEvent::Exceeded { .. })) => return Grant::Nothing,
             // Nothing was refused and nothing was asked: no price was known.
             Some(AgentEvent::Turn(TurnEvent::End { message: None, .. })) if script.ends_out_of_budget() => {
-                return Granted::NoPrice;
+                return Grant::NoPrice;
             }
             Some(AgentEvent::Model(ModelEvent::Start { reserved, .. })) => reserved.unwrap_or_default(),
             // What is set aside for another try is not told.
             Some(_) | None => Reserved::default(),
         };
-        Granted::Call {
+        Grant::Call {
             answer_tokens_max: planned.answer_tokens_max,
-            reservation: Reservation::told(reserved, Arc::clone(&self.clock)),
+            reservation: Reservation::untracked(reserved),
             is_last: script.is_last_call(place),
         }
+    }
+
+    fn spend(&self, _spent: Reserved) {}
+
+    fn time_left(&self) -> Option<Duration> {
+        None
+    }
+
+    fn share(&self, _caps: Caps) -> Arc<dyn Budget> {
+        Arc::new(self.clone())
+    }
+}
+
+impl fmt::Debug for RecordedBudget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RecordedBudget")
     }
 }

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use rheon_tools::builtin::arguments_schema;
-use rheon_types::{BoxFuture, Effect, Tool, ToolContext, ToolError, ToolResult};
+use rheon_types::{BoxFuture, Effect, Hold, Tool, ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+use crate::arguments::{arguments_schema, read_arguments};
 
 /// A struct that is the arguments of a tool. Written by `#[derive(Tool)]`.
 pub trait ToolArguments: DeserializeOwned + JsonSchema + Send + 'static {
@@ -15,10 +16,17 @@ pub trait ToolArguments: DeserializeOwned + JsonSchema + Send + 'static {
     type State: Send + Sync + 'static;
     /// The name the model calls the tool by.
     const NAME: &'static str;
+    /// The name a person reads.
+    const LABEL: &'static str = Self::NAME;
     /// What the tool does and when to use it, for the model.
     const DESCRIPTION: &'static str;
     /// What a run of it does to the world.
     const EFFECT: Effect;
+
+    /// Takes what a call must have to itself. An error blocks the call.
+    fn claim(_state: &Self::State, _arguments: &Value, _context: &ToolContext) -> Result<Hold, ToolError> {
+        Ok(Hold::default())
+    }
 
     /// Runs the tool with these arguments.
     fn run_with<'a>(
@@ -80,6 +88,10 @@ impl<A: ToolArguments> Tool for DerivedTool<A> {
         A::NAME
     }
 
+    fn label(&self) -> &str {
+        A::LABEL
+    }
+
     fn description(&self) -> &str {
         A::DESCRIPTION
     }
@@ -92,12 +104,16 @@ impl<A: ToolArguments> Tool for DerivedTool<A> {
         A::EFFECT
     }
 
+    fn claim(&self, arguments: &Value, context: &ToolContext) -> Result<Hold, ToolError> {
+        A::claim(&self.state, arguments, context)
+    }
+
     fn execute<'a>(
         &'a self,
         arguments: Arc<Value>,
         context: ToolContext,
     ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        match read::<A>(&arguments) {
+        match read_arguments::<A>(A::NAME, &arguments) {
             Ok(arguments) => arguments.run_with(&self.state, context),
             Err(error) => Box::pin(async { Err(error) }),
         }
@@ -108,16 +124,4 @@ impl<A: ToolArguments> fmt::Debug for DerivedTool<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DerivedTool").field("name", &A::NAME).finish_non_exhaustive()
     }
-}
-
-/// The arguments, or which of them does not fit. The loop has checked the schema; what only the types know is checked here.
-fn read<A: ToolArguments>(arguments: &Value) -> Result<A, ToolError> {
-    serde_path_to_error::deserialize(arguments).map_err(|error| {
-        let (path, problem) = (error.path().to_string(), error.into_inner());
-        let tool = A::NAME;
-        ToolError::InvalidArgs(match path.as_str() {
-            "." => format!("invalid arguments for {tool}: {problem}"),
-            path => format!("invalid arguments for {tool}: {path}: {problem}"),
-        })
-    })
 }

@@ -1,0 +1,31 @@
+//! Before a call: which tools the model is offered. The set is fixed until the turn is over.
+
+use std::sync::Arc;
+
+use rheon_types::{AgentEvent, ContextEvent, SessionEvent};
+
+use crate::live::Run;
+use crate::tool_offer::ToolOffer;
+
+/// Takes the tools that the sources have now, and says so where they differ from the turn before.
+pub(crate) fn offer(run: &mut Run) {
+    let sources = &run.config.context.tool_sources;
+    if sources.is_empty() {
+        return;
+    }
+    let offer = ToolOffer::now(&run.config);
+    let notices = sources.notices();
+    if !offer.is_same(&run.offer) {
+        run.offer = offer;
+        let frame = run.frame();
+        run.meter.reframe(&frame);
+    }
+    for notice in notices {
+        run.emit(AgentEvent::Session(SessionEvent::Notice { notice: Arc::new(notice) }));
+    }
+    if let Some(set) = run.offer.set.clone()
+        && run.log.log.tools().is_none_or(|before| *before != *set)
+    {
+        run.emit(AgentEvent::Context(ContextEvent::Tools { set }));
+    }
+}

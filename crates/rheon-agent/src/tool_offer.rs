@@ -1,0 +1,43 @@
+//! `ToolOffer`: the tools that the model is offered in a turn, and what it is told of them.
+
+use std::sync::Arc;
+
+use rheon_types::event::ToolSetInUse;
+use rheon_types::{SystemPrompt, SystemSection};
+
+use crate::config::RunConfig;
+use crate::tool_sources::CurrentTools;
+use crate::toolbox::Toolbox;
+
+/// The tools that the model is offered in a turn.
+pub(crate) struct ToolOffer {
+    pub(crate) tools: Toolbox,
+    /// The system prompt, with the instructions of the sources.
+    pub(crate) system: SystemPrompt,
+    /// What the log says of it; absent where tools never change.
+    pub(crate) set: Option<Arc<ToolSetInUse>>,
+}
+
+impl ToolOffer {
+    /// What a run of `config` offers now.
+    pub(crate) fn now(config: &RunConfig) -> Self {
+        let system = config.settings.request.system_prompt.clone();
+        match config.context.tool_sources.current(&config.tools) {
+            None => Self { tools: config.tools.clone(), system, set: None },
+            Some(CurrentTools { tools, sections, set }) => {
+                let add =
+                    |system: SystemPrompt, section: &SystemSection| system.with_section(section.clone());
+                Self { tools, system: sections.iter().fold(system, add), set: Some(set) }
+            }
+        }
+    }
+
+    /// Whether both are the same set of the sources.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (&self.set, &other.set) {
+            (Some(set), Some(other)) => Arc::ptr_eq(set, other),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What a parent and a child know of each other: who asks, who works, what comes of it.
+
+use std::sync::Arc;
+
+use crate::event::{ApprovalRequest, ChildRef};
+use crate::id::{RunId, SessionId, ToolCallId};
+use crate::outcome::AgentOutput;
+
+/// What kind of agent does a task.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AgentDefinition {
+    /// Its name, which users see with its approval requests.
+    pub name: String,
+    /// What it is told before everything else.
+    pub system_prompt: Option<Arc<str>>,
+}
+
+/// The tool call of a parent that a child works for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParentLink {
+    /// The parent's session.
+    pub session_id: SessionId,
+    /// The parent's run.
+    pub run_id: RunId,
+    /// The tool call that started the child, where one did.
+    pub call_id: Option<ToolCallId>,
+}
+
+/// What a child left behind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkerOutput {
+    /// Its ids.
+    pub child: ChildRef,
+    /// What its run left.
+    pub output: Arc<AgentOutput>,
+}
+
+/// An approval request of a child.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChildApproval {
+    /// The name of the child's agent.
+    pub agent: String,
+    /// What the child's own session asks.
+    pub request: Arc<ApprovalRequest>,
+}
+
+/// A worker that could not do its task.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("worker {worker} failed: {message}")]
+pub struct WorkerError {
+    /// Which worker.
+    pub worker: String,
+    /// What happened.
+    pub message: String,
+    /// What it left, where it came as far as a run.
+    pub output: Option<Box<WorkerOutput>>,
+}
+
+impl WorkerError {
+    /// An error of `worker` before its run began.
+    pub fn new(worker: impl Into<String>, message: impl std::fmt::Display) -> Self {
+        Self { worker: worker.into(), message: message.to_string(), output: None }
+    }
+
+    /// An error of a run, with what it left.
+    pub fn of_run(worker: impl Into<String>, message: impl std::fmt::Display, output: WorkerOutput) -> Self {
+        Self { output: Some(Box::new(output)), ..Self::new(worker, message) }
+    }
+}

@@ -1,0 +1,117 @@
+//! A tool call as the parent of a child: `subagent.*` in the parent's log, the child's events to the parent's observers.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+
+use super::worker::{Parent, Task, Worker};
+use crate::answer::Answer;
+use crate::child::{ChildApproval, ParentLink, WorkerError, WorkerOutput};
+use crate::content::text_of;
+use crate::event::{AgentEvent, ChildRef, Event, PermissionResponse, RunEvent};
+use crate::tool_context::{ToolContext, ToolNews};
+use crate::usage::Usage;
+
+/// How much of a task or a result the parent's log keeps.
+const SUMMARY_CHARS_MAX: usize = 2_000;
+
+/// Runs `task` as a child of a tool call, and tells the parent's log of its start and its end.
+pub async fn run_child(
+    worker: &dyn Worker,
+    mut task: Task,
+    context: &ToolContext,
+) -> Result<WorkerOutput, WorkerError> {
+    task.parent = Some(ParentLink {
+        session_id: context.session_id.clone(),
+        run_id: context.run_id.clone(),
+        call_id: Some(context.call_id.clone()),
+    });
+    let summary = shorten(&text_of(&task.prompt));
+    let parent = Arc::new(ToolParent { context: context.clone(), task: summary, child: Mutex::default() });
+    // Also where the call is dropped before the child has ended.
+    let guard = EndGuard(Arc::clone(&parent));
+    let outcome = worker.run(task, Arc::clone(&parent) as Arc<dyn Parent>).await;
+    guard.0.end(&outcome);
+    outcome
+}
+
+struct ToolParent {
+    context: ToolContext,
+    task: String,
+    child: Mutex<Child>,
+}
+
+/// How far the child is.
+#[derive(Default)]
+enum Child {
+    #[default]
+    Waiting,
+    Running(Arc<ChildRef>),
+    Ended,
+}
+
+struct EndGuard(Arc<ToolParent>);
+
+impl Drop for EndGuard {
+    fn drop(&mut self) {
+        self.0.tell_end("the call was stopped before its child ended", Usage::default(), true);
+    }
+}
+
+impl ToolParent {
+    fn child(&self) -> MutexGuard<'_, Child> {
+        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell_start(&self, child: ChildRef) {
+        let mut state = self.child();
+        if let Child::Waiting = *state {
+            let child = Arc::new(child);
+            *state = Child::Running(Arc::clone(&child));
+            self.context.news(ToolNews::ChildStarted { child, task: self.task.clone() });
+        }
+    }
+
+    fn tell_end(&self, summary: &str, usage: Usage, is_error: bool) {
+        if let Child::Running(child) = std::mem::replace(&mut *self.child(), Child::Ended) {
+            self.context.news(ToolNews::ChildEnded { child, summary: shorten(summary), usage, is_error });
+        }
+    }
+
+    fn end(&self, outcome: &Result<WorkerOutput, WorkerError>) {
+        match outcome {
+            Ok(WorkerOutput { output, .. }) => self.tell_end(&output.text, output.usage, false),
+            Err(error) => {
+                let usage = error.output.as_ref().map(|left| left.output.usage).unwrap_or_default();
+                self.tell_end(&error.to_string(), usage, true);
+            }
+        }
+    }
+}
+
+impl Parent for ToolParent {
+    fn observe(&self, event: &Event) {
+        if let (AgentEvent::Run(RunEvent::Start { agent_id, .. }), Some(run_id)) =
+            (&event.kind, &event.run_id)
+        {
+            self.tell_start(ChildRef {
+                agent_id: agent_id.clone(),
+                session_id: event.session_id.clone(),
+                run_id: run_id.clone(),
+            });
+        }
+        self.context.child_event(event);
+    }
+
+    fn ask<'a>(&'a self, approval: ChildApproval) -> Answer<'a, Option<PermissionResponse>> {
+        Answer::later(self.context.ask_for_child(approval))
+    }
+
+    fn cancel_token(&self) -> CancellationToken {
+        self.context.cancel.clone()
+    }
+}
+
+fn shorten(text: &str) -> String {
+    text.chars().take(SUMMARY_CHARS_MAX).collect()
+}

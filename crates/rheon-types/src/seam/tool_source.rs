@@ -1,0 +1,71 @@
+//! `ToolSource`: a set of tools that may change between turns.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::Tool;
+
+/// The tools of a source at one version.
+#[derive(Clone, Default)]
+pub struct ToolSet {
+    /// Grows with every change. Two sets of one source with the same version are the same set: the later one is not read.
+    pub version: u64,
+    /// The tools, in any order; the model is offered them sorted by name.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// How to use them, for the model: a section of the system prompt for as long as the set is in use.
+    pub instructions: Option<Arc<str>>,
+}
+
+impl fmt::Debug for ToolSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.tools.iter().map(|tool| tool.name()).collect();
+        f.debug_struct("ToolSet")
+            .field("version", &self.version)
+            .field("tools", &names)
+            .field("instructions", &self.instructions)
+            .finish()
+    }
+}
+
+/// A set of tools that may change between turns, for instance the tools of a server that connects late.
+///
+/// An agent takes a snapshot before each model call. The tool calls of that turn run against the same snapshot, whatever
+/// the source does in the meantime.
+pub trait ToolSource: Send + Sync {
+    /// The name in events and messages; unique among the sources of an agent.
+    fn name(&self) -> &str;
+
+    /// The set as it is now. Returns at once, and returns the same `Arc` while nothing has changed.
+    fn snapshot(&self) -> Arc<ToolSet>;
+}
+
+/// A source whose tools never change.
+#[derive(Debug, Clone)]
+pub struct FixedTools {
+    name: Arc<str>,
+    set: Arc<ToolSet>,
+}
+
+impl FixedTools {
+    /// A source of `tools`.
+    pub fn new(name: impl Into<Arc<str>>, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
+        let set = ToolSet { version: 1, tools: tools.into_iter().collect(), instructions: None };
+        Self { name: name.into(), set: Arc::new(set) }
+    }
+
+    /// The same source with instructions for the model.
+    pub fn with_instructions(mut self, instructions: impl Into<Arc<str>>) -> Self {
+        Arc::make_mut(&mut self.set).instructions = Some(instructions.into());
+        self
+    }
+}
+
+impl ToolSource for FixedTools {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn snapshot(&self) -> Arc<ToolSet> {
+        Arc::clone(&self.set)
+    }
+}
