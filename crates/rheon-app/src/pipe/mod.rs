@@ -6,6 +6,7 @@
 //! requests nor other subscriptions.
 
 mod frame;
+mod limits;
 mod lines;
 mod remote;
 mod serve;
@@ -14,19 +15,10 @@ mod table;
 use std::sync::Arc;
 
 use rheon_types::Host;
-use tokio::task::JoinHandle;
 
+pub use limits::FRAME_BYTES_MAX;
 pub use remote::PipeHost;
 pub use serve::serve;
-
-/// The largest frame. What is larger is refused on both sides, and never held in memory as a whole by who reads it.
-pub const FRAME_BYTES_MAX: usize = 64 * 1024 * 1024;
-
-/// How many bytes of events of one subscription may be under way: sent and not yet read by the interface.
-pub(crate) const WINDOW_BYTES: u64 = 256 * 1024;
-
-/// How many lines that are no frames a connection survives.
-pub(crate) const GARBAGE_MAX: u32 = 16;
 
 /// How many bytes the pipe in memory holds.
 const MEMORY_BYTES: usize = 64 * 1024;
@@ -39,13 +31,4 @@ pub fn over_memory(host: Arc<dyn Host>) -> Arc<dyn Host> {
     drop(tokio::spawn(serve(host, reader, writer)));
     let (reader, writer) = tokio::io::split(near);
     Arc::new(PipeHost::connect(reader, writer))
-}
-
-/// A task that ends when this is dropped.
-struct Ends(JoinHandle<()>);
-
-impl Drop for Ends {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }

@@ -13,9 +13,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, oneshot};
 
 use super::frame::{FromHost, ToHost, encode};
+use super::limits::{Ends, FRAME_BYTES_MAX, WINDOW_BYTES};
 use super::lines::{self, Lines};
 use super::table::{Do, Shown, Table};
-use super::{Ends, FRAME_BYTES_MAX, WINDOW_BYTES};
 
 /// A host at the other end of a pipe. The pipe is closed when this, its sessions and their streams are dropped.
 pub struct PipeHost {

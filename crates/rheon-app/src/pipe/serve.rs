@@ -13,8 +13,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
 use super::frame::{FromHost, Strange, ToHost, decode, encode, id_at_start, too_large};
+use super::limits::{Ends, FRAME_BYTES_MAX, GARBAGE_MAX, WINDOW_BYTES};
 use super::lines::{self, Line, Lines};
-use super::{Ends, FRAME_BYTES_MAX, GARBAGE_MAX, WINDOW_BYTES};
 
 /// How many requests of one peer are carried out at once.
 const REQUESTS_MAX: usize = 1_024;

@@ -7,8 +7,8 @@ use rheon_types::{ClientError, Event};
 use tokio::sync::{mpsc, oneshot};
 
 use super::frame::{FromHost, Strange, decode, id_at_start, too_large};
+use super::limits::{FRAME_BYTES_MAX, GARBAGE_MAX, WINDOW_BYTES};
 use super::lines::Line;
-use super::{FRAME_BYTES_MAX, GARBAGE_MAX, WINDOW_BYTES};
 
 /// Takes the answer to a request.
 pub(super) type Answered = oneshot::Sender<Result<FromHost, ClientError>>;
