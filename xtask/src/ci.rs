@@ -40,10 +40,12 @@ fn steps(deny: CargoDeny) -> Vec<Step> {
     let run = |name, arguments| Step::Run { name, call: Invocation::new(arguments) };
     let documentation =
         Invocation::new("doc --workspace --no-deps --locked").with("RUSTDOCFLAGS", "-D warnings");
+    let over_pipe = Invocation::new("test -p rheon-cli --test it --locked").with("RHEON_OVER_PIPE", "1");
     vec![
         run("format", "fmt --all --check"),
         run("lints", "clippy --workspace --all-targets --locked -- -D warnings"),
         run("tests", "test --workspace --locked"),
+        Step::Run { name: "tests over a pipe", call: over_pipe },
         run("crashes", "xtask crash"),
         Step::Run { name: "documentation", call: documentation },
         run("first command", "run --release --locked -- demo --fast"),

@@ -18,6 +18,7 @@ fn a_bare_toolchain_runs_all_but_the_dependency_check() {
         format: cargo fmt --all --check
         lints: cargo clippy --workspace --all-targets --locked -- -D warnings
         tests: cargo test --workspace --locked
+        tests over a pipe: RHEON_OVER_PIPE="1" cargo test -p rheon-cli --test it --locked
         crashes: cargo xtask crash
         documentation: RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
         first command: cargo run --release --locked -- demo --fast

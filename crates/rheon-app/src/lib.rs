@@ -11,6 +11,7 @@ pub mod keeping;
 pub mod memory;
 pub mod models;
 pub mod observe;
+pub mod pipe;
 pub mod policy;
 pub mod session;
 pub mod starter;

@@ -47,22 +47,36 @@ impl KeptStore {
         Self { journals, on_trouble, tell, given_up, last, early }
     }
 
-    /// Holds a fact back until something is said; gives out what was held back once that happens.
-    fn hold_back(&self, event: &Event) -> Option<Vec<Event>> {
-        let mut early = self.early.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Writes an event. A fact is held back until something is said; then it is written first.
+    fn write(&self, event: &Event) -> Result<(), StoreError> {
+        let mut early = self.early();
         match (&mut *early, &event.run_id) {
-            (None, _) => Some(Vec::new()),
+            (None, _) => {
+                // Nothing is held back any more, so nobody has to wait.
+                drop(early);
+                self.journals.append(event)
+            }
             (Some(held), None) => {
                 held.push(event.clone());
-                None
+                Ok(())
             }
-            (Some(_), Some(_)) => early.take(),
+            // Whoever asks meanwhile for what is held back waits until it is in the journal: it is always in one of them.
+            (Some(held), Some(_)) => {
+                let held = std::mem::take(held);
+                let written = held.iter().chain([event]).try_for_each(|event| self.journals.append(event));
+                *early = None;
+                written
+            }
         }
     }
 
     /// The facts that wait for something to be said.
     pub(super) fn held_back(&self) -> Vec<Event> {
-        self.early.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+        self.early().clone().unwrap_or_default()
+    }
+
+    fn early(&self) -> MutexGuard<'_, Option<Vec<Event>>> {
+        self.early.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn give_up(&self, session_id: &SessionId, error: StoreError) -> Result<(), StoreError> {
@@ -92,11 +106,7 @@ impl Store for KeptStore {
             return Ok(());
         }
         *self.last() = Some(event.session_id.clone());
-        let Some(early) = self.hold_back(event) else { return Ok(()) };
-        match early.iter().chain([event]).try_for_each(|event| self.journals.append(event)) {
-            Ok(()) => Ok(()),
-            Err(error) => self.give_up(&event.session_id, error),
-        }
+        self.write(event).or_else(|error| self.give_up(&event.session_id, error))
     }
 
     fn sync(&self) -> Answer<'_, Result<(), StoreError>> {

@@ -23,8 +23,8 @@ pub(crate) struct LocalClient {
 }
 
 impl LocalClient {
-    pub(crate) fn new(session: OpenSession) -> Self {
-        Self { session: Arc::new(session) }
+    pub(crate) fn new(session: Arc<OpenSession>) -> Self {
+        Self { session }
     }
 
     async fn take(&self, command: Command) -> Result<Ack, ClientError> {

@@ -3,14 +3,16 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use futures::StreamExt as _;
 use futures::stream::unfold;
 use rheon_agent::Answerer;
 use rheon_types::protocol::{After, Cursor, Delivery, Subscription};
 use rheon_types::{
-    AgentEvent, AgentMessage, ClientError, Content, DeltaText, Event, EventStream, MessageEvent, SessionId,
+    AgentEvent, AgentMessage, ClientError, Content, DeltaText, Event, EventStream, MessageEvent, RunId,
+    SessionId, Timestamp,
 };
-use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::{Receiver, channel};
 
 use super::hub::{Draft, Hub, Joined};
 
@@ -41,7 +43,7 @@ struct Behind {
 pub(super) fn feed(hub: &Hub, subscription: Subscription, answerer: Option<Answerer>) -> EventStream {
     let feed = Feed::join(hub.clone(), subscription, answerer);
     let first = Ok::<_, ClientError>(()).and(feed);
-    Box::pin(unfold(Some(first), |feed| async move {
+    let events = unfold(Some(first), |feed| async move {
         match feed? {
             Err(error) => Some((Err(error), None)),
             Ok(mut feed) => match feed.next().await? {
@@ -49,7 +51,8 @@ pub(super) fn feed(hub: &Hub, subscription: Subscription, answerer: Option<Answe
                 Err(error) => Some((Err(error), None)),
             },
         }
-    }))
+    });
+    Box::pin(events.fuse())
 }
 
 impl Feed {
@@ -96,7 +99,8 @@ impl Feed {
                 }
                 (Err(RecvError::Lagged(_)), Delivery::Block) => {
                     let Ok(Joined { recent, cursor, draft }) = self.hub.join() else {
-                        // The session is closed: the log has all that is left.
+                        // The session is closed: the log has all that is left, and what the ring still holds is in it.
+                        self.recent = channel(1).1;
                         self.behind = Some(Behind { seq: u64::MAX, draft: Draft::default() });
                         continue;
                     };
@@ -109,17 +113,19 @@ impl Feed {
 
     /// Reads what was missed from the log, and what was written of the open message from its draft.
     async fn catch_up(&mut self, behind: Behind) -> Result<(), ClientError> {
-        self.has_missed = true;
         if self.cursor.seq < behind.seq {
             for event in self.hub.past(self.cursor.seq).await? {
                 if event.seq <= behind.seq {
+                    // The log has no deltas of any message.
+                    self.has_missed = true;
                     self.take(event);
                 }
             }
         }
-        let is_open = behind.draft.started.is_some_and(|started| started <= self.cursor.seq);
-        if is_open {
-            self.make_up(&behind.draft.text, &behind.draft.thinking);
+        self.has_missed = true;
+        let Draft { started, run_id, at, text, thinking, .. } = behind.draft;
+        if started.is_some_and(|started| started <= self.cursor.seq) {
+            self.make_up((&text, &thinking), at, run_id);
         }
         Ok(())
     }
@@ -155,33 +161,31 @@ impl Feed {
         let AgentEvent::Message(MessageEvent::End { message }) = &event.kind else { return };
         if self.has_missed && message.as_assistant().is_some() {
             let (text, thinking) = written(message);
-            self.make_up(&text, &thinking);
+            self.make_up((&text, &thinking), event.at, event.run_id.clone());
             self.has_missed = false;
         }
     }
 
-    /// Shows what the subscriber has not seen of these texts.
-    fn make_up(&mut self, text: &str, thinking: &str) {
+    /// Shows what the subscriber has not seen of a text and its thinking.
+    fn make_up(&mut self, (text, thinking): (&str, &str), at: Timestamp, run_id: Option<RunId>) {
         let rest = |text: &str, seen: u64| {
             let seen = usize::try_from(seen).unwrap_or(usize::MAX);
             text.get(seen..).filter(|rest| !rest.is_empty()).map(DeltaText::from)
         };
+        let mut missed = Vec::new();
         if let Some(delta) = rest(thinking, self.cursor.thinking_bytes) {
             self.cursor.thinking_bytes = thinking.len() as u64;
-            self.live(MessageEvent::ThinkingDelta { delta });
+            missed.push(MessageEvent::ThinkingDelta { delta });
         }
         if let Some(delta) = rest(text, self.cursor.text_bytes) {
             self.cursor.text_bytes = text.len() as u64;
-            self.live(MessageEvent::TextDelta { delta });
+            missed.push(MessageEvent::TextDelta { delta });
         }
-    }
-
-    fn live(&mut self, kind: MessageEvent) {
-        let last = self.ready.back();
-        let at = last.map(|event| event.at).unwrap_or_default();
-        let run_id = last.and_then(|event| event.run_id.clone());
         let (seq, session_id) = (self.cursor.seq, self.session_id().clone());
-        self.ready.push_back(Arc::new(Event { seq, at, session_id, run_id, kind: kind.into() }));
+        self.ready.extend(missed.into_iter().map(|kind| {
+            let (session_id, run_id) = (session_id.clone(), run_id.clone());
+            Arc::new(Event { seq, at, session_id, run_id, kind: kind.into() })
+        }));
     }
 
     fn session_id(&self) -> &SessionId {

@@ -1,13 +1,14 @@
 //! `LocalHost`: the sessions of this machine, as this process opens them.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use rheon_types::protocol::{
-    ConfigFacts, HostCommand, HostQuery, HostReply, ModelLine, OpenRequest, SearchHit, SessionLine,
-    SessionMaker, SessionScope,
+    ConfigFacts, HostCommand, HostQuery, HostReply, ModelLine, OpenRequest, SearchHit, SessionChoice,
+    SessionLine, SessionMaker, SessionScope,
 };
-use rheon_types::{BoxFuture, Client, ClientError, Host};
+use rheon_types::{BoxFuture, Client, ClientError, Host, SessionId};
 
 use super::client::LocalClient;
 use super::error::OpenError;
@@ -21,9 +22,10 @@ use crate::keeping::{Keeper, KeepingError, Maker, Persistence, Scope};
 use crate::models::model_lines;
 use crate::observe::Observing;
 
-/// The sessions of this machine.
+/// The sessions of this machine. One that is open here already is joined, as it is.
 pub struct LocalHost {
     parts: HostParts,
+    open: Mutex<HashMap<SessionId, Weak<OpenSession>>>,
 }
 
 /// What a host is made of: all its sessions share it.
@@ -44,7 +46,7 @@ pub struct HostParts {
 impl LocalHost {
     /// A host of these parts.
     pub fn new(parts: HostParts) -> Self {
-        Self { parts }
+        Self { parts, open: Mutex::default() }
     }
 
     /// The same as any interface sees it.
@@ -53,6 +55,11 @@ impl LocalHost {
     }
 
     async fn open_session(&self, request: OpenRequest) -> Result<Arc<dyn Client>, ClientError> {
+        if let SessionChoice::Named { id } = &request.session
+            && let Some(client) = self.joined(&SessionId::from(id.as_str()))
+        {
+            return Ok(client);
+        }
         let HostParts { surroundings, config, extras, trace, .. } = self.parts.clone();
         let hooks = registered(&request.hooks)?;
         let notices = Arc::new(Notices::new());
@@ -68,9 +75,29 @@ impl LocalHost {
             hooks,
         };
         match OpenSession::open(opening, Arc::clone(&notices), observing).await {
-            Ok(session) => Ok(Arc::new(LocalClient::new(session))),
-            Err(error) => Err(failure(&error, &notices)),
+            Ok(session) => Ok(self.opened(Arc::new(session))),
+            Err(error) => {
+                let joined = match &error {
+                    OpenError::Keeping(KeepingError::InUse { session_id, .. }) => self.joined(session_id),
+                    _ => None,
+                };
+                joined.ok_or_else(|| failure(&error, &notices))
+            }
         }
+    }
+
+    fn opened(&self, session: Arc<OpenSession>) -> Arc<dyn Client> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|_, session| session.strong_count() > 0);
+        open.insert(session.hub.session_id().clone(), Arc::downgrade(&session));
+        Arc::new(LocalClient::new(session))
+    }
+
+    /// Another client of a session that is open here.
+    fn joined(&self, session_id: &SessionId) -> Option<Arc<dyn Client>> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let session = open.get(session_id)?.upgrade().filter(|session| !session.is_closed())?;
+        Some(Arc::new(LocalClient::new(session)))
     }
 
     async fn answer(&self, query: HostQuery) -> Result<HostReply, ClientError> {

@@ -10,7 +10,7 @@ use rheon_store::fold::SessionState;
 use rheon_types::protocol::{CostReport, Cursor, RunInProgress};
 use rheon_types::{
     AgentEvent, ClientError, ContextEvent, Event, MessageEvent, MicroUsd, ModelEvent, RunEvent, RunId,
-    SessionEvent, SessionId, ToolCallId, ToolEvent, ToolName, Usage,
+    SessionEvent, SessionId, Timestamp, ToolCallId, ToolEvent, ToolName, Usage,
 };
 use tokio::sync::broadcast;
 
@@ -50,6 +50,8 @@ pub(super) struct Draft {
     pub(super) run_id: Option<RunId>,
     /// The number of the `message.start` of the answer that is being written.
     pub(super) started: Option<u64>,
+    /// When something was last written.
+    pub(super) at: Timestamp,
     pub(super) text: String,
     pub(super) thinking: String,
     tools: Vec<(ToolCallId, ToolName)>,
@@ -73,13 +75,18 @@ pub(super) struct View {
 impl Hub {
     /// The hub of a session that goes on from `folded`.
     pub(super) fn new(session_id: SessionId, folded: SessionState, past: Past) -> Self {
+        Self::keeping(RECENT_EVENTS, session_id, folded, past)
+    }
+
+    /// The same, with so many recent events for those who read slowly.
+    pub(super) fn keeping(events: usize, session_id: SessionId, folded: SessionState, past: Past) -> Self {
         let ledger = folded.ledger();
         let spent = CostReport {
             tokens: ledger.tokens.spent,
             cost: MicroUsd(ledger.micro_usd.spent),
             ..CostReport::default()
         };
-        let recent = Some(broadcast::Sender::new(RECENT_EVENTS));
+        let recent = Some(broadcast::Sender::new(events));
         let title = folded.chosen.title.clone();
         let state = State { recent, folded, draft: Draft::default(), spent, title, memory: None };
         Self { shared: Arc::new(Shared { session_id, past, state: Mutex::new(state) }) }
@@ -185,7 +192,10 @@ impl State {
                 self.draft = Draft { run_id: event.run_id.clone(), ..Draft::default() };
             }
             AgentEvent::Run(RunEvent::End { .. }) => self.draft = Draft::default(),
-            AgentEvent::Message(event_of_message) => self.draft.message(event.seq, event_of_message),
+            AgentEvent::Message(event_of_message) => {
+                self.draft.at = event.at;
+                self.draft.message(event.seq, event_of_message);
+            }
             AgentEvent::Tool(ToolEvent::Start { call_id, name, .. }) => {
                 self.draft.tools.push((call_id.clone(), name.clone()));
             }
@@ -196,7 +206,9 @@ impl State {
             | AgentEvent::Context(ContextEvent::CompactionEnd { usage, cost, .. }) => {
                 self.spend(usage, *cost)
             }
-            AgentEvent::Session(SessionEvent::Title { title }) => self.title = Some(title.clone()),
+            AgentEvent::Session(SessionEvent::Title { .. }) => {
+                self.title.clone_from(&self.folded.chosen.title);
+            }
             _ => {}
         }
     }

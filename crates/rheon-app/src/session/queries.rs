@@ -106,6 +106,10 @@ fn rules(session: &OpenSession) -> Vec<RuleLine> {
 }
 
 async fn checkpoints(session: &OpenSession) -> Result<Vec<Checkpoint>, ClientError> {
+    if session.agent.messages().is_empty() {
+        // Before anything is said there may be no log to read.
+        return Ok(Vec::new());
+    }
     let points = session.keeper.points_of(&session.kept).await.map_err(ClientError::failed)?;
     let checkpoint = |point: crate::keeping::Point| Checkpoint {
         seq: point.seq,

@@ -322,7 +322,12 @@ impl Driven {
         let prompts = self.session.prompts().await?;
         prompts.into_iter().find(|seq| line_id(&session_id, *seq) == id).ok_or_else(|| {
             let shown: String = id.chars().take(100).collect();
-            ClientError::NotFound { message: format!("there is no prompt {shown} in this session") }
+            ClientError::NotFound {
+                message: format!(
+                    "nothing that the user said in this session is called {shown:?}; name one of its prompts by the \
+                     uuid of its line"
+                ),
+            }
         })
     }
 

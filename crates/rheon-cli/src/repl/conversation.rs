@@ -51,6 +51,7 @@ pub(crate) async fn converse(
             session,
             events,
             limits: &desk.limits,
+            is_leaving: false,
         };
         if !std::mem::replace(&mut is_greeted, true) {
             talk.greet(facts);

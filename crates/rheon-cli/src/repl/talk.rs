@@ -39,6 +39,8 @@ pub(super) struct Talk<'a> {
     pub(super) session: &'a Connection,
     pub(super) events: &'a mut EventStream,
     pub(super) limits: &'a ConfigFacts,
+    /// Whether the person wants to leave once the run in progress has stopped.
+    pub(super) is_leaving: bool,
 }
 
 /// What ended the wait for a line.
@@ -67,6 +69,9 @@ impl Talk<'_> {
         }
         let (mut unfinished, mut is_warned) = (String::new(), false);
         loop {
+            if self.is_leaving {
+                return Ok(Stopped::Left(Left::End(Exit::Done)));
+            }
             self.lines.prompt(if unfinished.is_empty() { "\n> " } else { ". " });
             let waited = tokio::select! {
                 biased;
@@ -315,8 +320,11 @@ impl Talk<'_> {
                 // It may not begin a run, so this goes no deeper.
                 Box::pin(self.take(input)).await?;
             }
-            Input::Exit
-            | Input::Clear
+            Input::Exit => {
+                self.is_leaving = true;
+                self.session.send(Command::Cancel).await.map_err(failure)?;
+            }
+            Input::Clear
             | Input::Compact(_)
             | Input::Model(Some(_))
             | Input::Resume(Some(_)) => {

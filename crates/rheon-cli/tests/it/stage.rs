@@ -9,7 +9,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use crate::support::{Ran, mask};
+use crate::support::{Ran, mask, over_pipe};
 
 /// The model that is asked where nothing else is said. With a name nobody looks for servers on this machine.
 pub(crate) const MODEL: &str = "anthropic/claude-sonnet-4-5";
@@ -46,6 +46,7 @@ impl Stage {
         command.args(arguments).env_clear().current_dir(self.path("workspace"));
         command.env("HOME", self.path("home")).env("TMPDIR", self.folder.path());
         command.env("ANTHROPIC_API_KEY", "key").env("ANTHROPIC_BASE_URL", self.server.url());
+        over_pipe(&mut command);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

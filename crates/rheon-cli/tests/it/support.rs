@@ -34,6 +34,7 @@ impl Place {
     pub(crate) fn rheon(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rheon"));
         command.args(arguments).env_clear().env("TMPDIR", self.path()).env("HOME", self.home.path());
+        over_pipe(&mut command);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -53,6 +54,13 @@ impl Place {
     /// What the program says, and its exit code.
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         Ran::from(self.rheon(arguments).output().unwrap())
+    }
+}
+
+/// Lets the program reach its sessions over a pipe in memory where the tests run that way: nothing else may change.
+pub(crate) fn over_pipe(command: &mut Command) {
+    if let Some(value) = std::env::var_os("RHEON_OVER_PIPE") {
+        command.env("RHEON_OVER_PIPE", value);
     }
 }
 

@@ -1,0 +1,140 @@
+//! Frames: what goes over the pipe, one JSON object per line. JSON: one key, the kind of the frame, whose value begins with the id.
+
+use std::io;
+use std::sync::Arc;
+
+use rheon_types::protocol::{
+    Ack, Command, HostCommand, HostQuery, HostReply, OpenRequest, Query, Reply, Subscription,
+};
+use rheon_types::{ClientError, Event};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a client says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum ToHost {
+    /// Open a session.
+    Open { id: u64, request: Box<OpenRequest> },
+    /// Answer a question that concerns no session.
+    AskHost { id: u64, query: HostQuery },
+    /// Change something that concerns no session.
+    TellHost { id: u64, command: HostCommand },
+    /// Give a session a command.
+    Send { id: u64, session: u64, command: Command },
+    /// Answer a question about a session.
+    Ask { id: u64, session: u64, query: Query },
+    /// Show the events of a session.
+    Subscribe { id: u64, session: u64, subscription: Subscription },
+    /// So many bytes of event frames were read from this subscription since it began.
+    Seen { id: u64, bytes: u64 },
+    /// Show no more of them.
+    Unsubscribe { id: u64 },
+    /// The client is done with the session.
+    Release { session: u64 },
+}
+
+/// What a host says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum FromHost {
+    /// The session is open; on this connection it has this number.
+    Opened { id: u64, session: u64 },
+    /// The session has taken the command.
+    Ack { id: u64, ack: Ack },
+    /// The answer of a session.
+    Reply { id: u64, reply: Reply },
+    /// The answer of the host.
+    HostReply { id: u64, reply: HostReply },
+    /// An event of a subscription.
+    Event { id: u64, event: Arc<Event> },
+    /// The subscription has nothing more to show.
+    End { id: u64 },
+    /// The request failed, or the subscription ends with this error.
+    Failed { id: u64, error: ClientError },
+    /// A line could not be read, and it is not known what it was about.
+    Refused { error: ClientError },
+}
+
+/// A line that is no frame that this version knows.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Strange {
+    /// A frame of a newer version, or one with something in it that cannot be read.
+    Unknown {
+        /// Its kind.
+        kind: String,
+        /// The request or subscription it is about, as far as it says.
+        id: Option<u64>,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Something else.
+    Garbage(String),
+}
+
+/// The frame in a line.
+pub(super) fn decode<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, Strange> {
+    serde_json::from_slice(line).map_err(|error| strange(line, &error))
+}
+
+fn strange(line: &[u8], error: &serde_json::Error) -> Strange {
+    let problem = error.to_string();
+    let Ok(Value::Object(fields)) = serde_json::from_slice(line) else { return Strange::Garbage(problem) };
+    let mut fields = fields.into_iter();
+    let (Some((kind, content)), None) = (fields.next(), fields.next()) else {
+        return Strange::Garbage(problem);
+    };
+    Strange::Unknown { kind, id: content.get("id").and_then(Value::as_u64), problem }
+}
+
+/// The id of a frame of which only the beginning is there.
+pub(super) fn id_at_start(head: &[u8]) -> Option<u64> {
+    let head = String::from_utf8_lossy(head);
+    let (kind, rest) = head.strip_prefix("{\"")?.split_once("\":{\"id\":")?;
+    let digits = rest.find(|letter: char| !letter.is_ascii_digit()).and_then(|end| rest.get(..end))?;
+    if kind.chars().all(char::is_alphanumeric) { digits.parse().ok() } else { None }
+}
+
+/// The line of a frame, with its end. Stops where it gets too long.
+pub(super) fn encode(frame: &impl Serialize, bytes_max: usize) -> Result<Vec<u8>, ClientError> {
+    let mut line = Limited { bytes: Vec::with_capacity(256), bytes_max };
+    match serde_json::to_writer(&mut line, frame) {
+        Ok(()) => {
+            line.bytes.push(b'\n');
+            Ok(line.bytes)
+        }
+        Err(error) if error.is_io() => Err(too_large(bytes_max)),
+        Err(error) => Err(ClientError::invalid(format!("this cannot be said over a pipe: {error}"))),
+    }
+}
+
+/// The error of what does not fit into a frame.
+pub(super) fn too_large(bytes_max: usize) -> ClientError {
+    let mebibytes = bytes_max / (1024 * 1024);
+    ClientError::invalid(format!(
+        "this is larger than a pipe carries in one piece ({mebibytes} MiB); send or ask for less at once"
+    ))
+}
+
+struct Limited {
+    bytes: Vec<u8>,
+    bytes_max: usize,
+}
+
+impl io::Write for Limited {
+    fn write(&mut self, more: &[u8]) -> io::Result<usize> {
+        if self.bytes.len().saturating_add(more.len()) > self.bytes_max {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(more);
+        Ok(more.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "frame_tests.rs"]
+mod tests;

@@ -1,0 +1,21 @@
+//! What bounds a connection: its sizes, and the life of its tasks.
+
+use tokio::task::JoinHandle;
+
+/// The largest frame. What is larger is refused on both sides, and never held in memory as a whole by who reads it.
+pub const FRAME_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// How many bytes of events of one subscription may be under way: sent and not yet read by the interface.
+pub(super) const WINDOW_BYTES: u64 = 256 * 1024;
+
+/// How many lines that are no frames a connection survives.
+pub(super) const GARBAGE_MAX: u32 = 16;
+
+/// A task that ends when this is dropped.
+pub(super) struct Ends(pub(super) JoinHandle<()>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

@@ -1,0 +1,34 @@
+//! A host over a stream of bytes: the session protocol as lines of JSON. What an interface does over the pipe is what it does
+//! with a session of its own process.
+//!
+//! Each line is one frame. Requests and subscriptions bear ids of the client's choice and several are under way at once. The
+//! events of a subscription stop coming when the client has not read enough of them, so that one subscription holds up neither
+//! requests nor other subscriptions.
+
+mod frame;
+mod limits;
+mod lines;
+mod remote;
+mod serve;
+mod table;
+
+use std::sync::Arc;
+
+use rheon_types::Host;
+
+pub use limits::FRAME_BYTES_MAX;
+pub use remote::PipeHost;
+pub use serve::serve;
+
+/// How many bytes the pipe in memory holds.
+const MEMORY_BYTES: usize = 64 * 1024;
+
+/// The same host, reached over a pipe in memory. To be called within a runtime.
+pub fn over_memory(host: Arc<dyn Host>) -> Arc<dyn Host> {
+    let (near, far) = tokio::io::duplex(MEMORY_BYTES);
+    let (reader, writer) = tokio::io::split(far);
+    // It ends by itself, once the near end is gone.
+    drop(tokio::spawn(serve(host, reader, writer)));
+    let (reader, writer) = tokio::io::split(near);
+    Arc::new(PipeHost::connect(reader, writer))
+}
