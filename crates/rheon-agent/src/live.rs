@@ -117,7 +117,9 @@ impl Run {
 
     /// Turns what was reserved into what was spent.
     pub(crate) fn settle_reservation(&mut self) {
-        let Some(SetAside { reservation, tokens_before, bill_before }) = self.set_aside.take() else { return };
+        let Some(SetAside { reservation, tokens_before, bill_before }) = self.set_aside.take() else {
+            return;
+        };
         let tokens = self.state.tokens_spent.saturating_sub(tokens_before);
         reservation.settle(tokens, self.state.bill.since(bill_before));
     }

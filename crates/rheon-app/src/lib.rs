@@ -8,6 +8,7 @@ pub mod doctor;
 mod git;
 mod git_head;
 pub mod keeping;
+mod machine;
 pub mod memory;
 pub mod models;
 pub mod observe;

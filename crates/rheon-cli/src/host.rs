@@ -6,14 +6,12 @@ use rheon_app::pipe::over_memory;
 use rheon_app::session::{HostParts, LocalHost};
 use rheon_types::Host;
 
-use crate::failure::Failure;
-
 /// With this variable set, everything goes over a pipe in memory. For tests: nothing else may change.
 const OVER_PIPE: &str = "RHEON_OVER_PIPE";
 
 /// The sessions of this machine. To be called within a runtime.
-pub(crate) fn host(parts: HostParts) -> Result<Arc<dyn Host>, Failure> {
+pub(crate) fn host(parts: HostParts) -> Arc<dyn Host> {
     let is_over_pipe = std::env::var_os(OVER_PIPE).is_some_and(|value| !value.is_empty());
     let host = LocalHost::shared(parts);
-    Ok(if is_over_pipe { over_memory(host) } else { host })
+    if is_over_pipe { over_memory(host) } else { host }
 }

@@ -7,8 +7,6 @@ use rheon_providers::scripted::ScenarioError;
 use rheon_types::ClientError;
 
 use crate::config::ConfigError;
-use crate::observe::ObserveError;
-use crate::session::OpenError;
 
 /// A demo that could not be played, or could not be cleaned up.
 #[derive(Debug, thiserror::Error)]
@@ -27,13 +25,7 @@ pub enum DemoError {
     /// The settings of the machine do not let it run.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// It cannot be observed as it was asked for.
-    #[error(transparent)]
-    Observe(#[from] ObserveError),
-    /// Its session could not be opened.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    /// The run could not begin.
+    /// Its session could not be opened, or the run could not begin.
     #[error(transparent)]
     Run(#[from] ClientError),
     /// The run ended without saying how.

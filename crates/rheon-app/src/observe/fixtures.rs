@@ -9,7 +9,7 @@ use serde_json::json;
 
 use rheon_types::event::Notice;
 
-use crate::session::Tell;
+use crate::machine::Tell;
 
 /// A key that a service repeats in its refusal. Its shape is nobody's, so only its value gives it away.
 pub(super) const CANARY: &str = "canary.Zx81-quite-secret";

@@ -13,7 +13,7 @@ use super::otel::{Collector, Contents, Exporter};
 use super::telling::Once;
 use super::trace_file::TraceFile;
 use crate::config::Config;
-use crate::session::{Observer, Surroundings, Tell};
+use crate::machine::{Observer, Surroundings, Tell};
 
 /// How long the end of a session waits for the collector.
 const LAST_WORDS_TIME_MAX: Duration = Duration::from_secs(2);

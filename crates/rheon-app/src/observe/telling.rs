@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rheon_types::event::{Notice, NoticeTopic};
 
-use crate::session::Tell;
+use crate::machine::Tell;
 
 /// Trouble that is told the first time and never again. Clones count together.
 #[derive(Clone)]

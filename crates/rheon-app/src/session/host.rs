@@ -13,12 +13,12 @@ use rheon_types::{BoxFuture, Client, ClientError, Host, SessionId};
 use super::client::LocalClient;
 use super::error::OpenError;
 use super::hooks::registered;
-use super::machine::Surroundings;
-use super::notices::{Notices, Tell};
+use super::notices::Notices;
 use super::open::{Extras, OpenSession, Opening, Said, keeper};
 use super::services::registry;
 use crate::config::Config;
 use crate::keeping::{Keeper, KeepingError, Maker, Persistence, Scope};
+use crate::machine::{Surroundings, Tell};
 use crate::models::model_lines;
 use crate::observe::Observing;
 

@@ -8,8 +8,7 @@ use rheon_types::event::Notice;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// Who is told what the user should know.
-pub type Tell = Arc<dyn Fn(Notice) + Send + Sync>;
+use crate::machine::Tell;
 
 /// Takes what the user should know and writes it into the log. Before there is a log it waits.
 ///

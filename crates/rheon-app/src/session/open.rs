@@ -3,26 +3,26 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use rheon_agent::{Agent, BudgetPool, TokenCounter, Toolbox};
+use rheon_agent::{Agent, AgentBuilder, BudgetPool, TokenCounter, Toolbox};
 use rheon_providers::ResolvedModel;
 use rheon_tools::Toolkit;
 use rheon_tools::hooks::{CommandHooks, HookSettings, SessionSource};
 use rheon_types::event::{Notice, NoticeTopic, PermissionMode, RulesChange, Scope};
 use rheon_types::protocol::{CloseReason, SessionChoice};
-use rheon_types::{ClientError, Event, Hook, InputFilter, OutputSchema, SessionEvent, ThinkingLevel};
+use rheon_types::{ClientError, Hook, InputFilter, OutputSchema, SessionEvent, ThinkingLevel};
 use tokio::task::spawn_blocking;
 
 use super::answering::{Answering, Others};
 use super::calls::ClientCalls;
 use super::error::OpenError;
 use super::hub::{Hub, Past};
-use super::machine::Surroundings;
-use super::notices::{Notices, Tell};
+use super::notices::Notices;
 use super::services::{registry, variables};
 use super::wiring::{self, Wired};
 use crate::config::Config;
 use crate::context::{ExtensionPlaces, Extensions, Loaded, ProjectTrust};
 use crate::keeping::{ForkAt, Keeper, KeeperParts, KeptSession};
+use crate::machine::{Observer, Surroundings, Tell};
 use crate::models::{Because, Chosen, choose};
 use crate::observe::Observing;
 
@@ -52,9 +52,6 @@ pub(crate) struct Said {
     /// The permission mode.
     pub(crate) mode: Option<PermissionMode>,
 }
-
-/// Sees every event of a session, in order.
-pub type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
 
 /// What the caller adds to all sessions of a host.
 #[derive(Clone, Default)]
@@ -96,8 +93,6 @@ pub(crate) struct OpenSession {
     pub(super) budget: Option<BudgetPool>,
     pub(super) extensions: LazyExtensions,
     pub(super) working_folder: PathBuf,
-    /// The last event before this opening.
-    pub(super) opened_at: u64,
     closing: Mutex<Option<Closing>>,
 }
 
@@ -126,7 +121,7 @@ impl OpenSession {
         let kept = kept(&keeper, &choice).await?;
         let remembered = kept.state().chosen.model.clone();
         let wanted = said.model.clone().or_else(|| remembered.as_deref().map(str::to_owned));
-        let (chosen, model, others) = match extras.model {
+        let (chosen, model, others) = match extras.model.clone() {
             Some(GivenModel { name, model }) => (Chosen { name, because: Because::Said }, model, None),
             None => {
                 let (chosen, model, others) = asked_for(&config, &surroundings, wanted, &said, &tell).await?;
@@ -151,23 +146,9 @@ impl OpenSession {
         let calls = ClientCalls::default();
         let hooks = wiring::hooks(&config, &context, (calls.clone(), client_hooks), &tell);
         let wired = Wired { config: &config, model: &model, loaded: &loaded, toolkit: &toolkit, kept: &kept };
-        let (mut builder, budget) = wired.builder(&surroundings);
-        for hooks in &hooks {
-            builder = builder
-                .shared_hook(Arc::new(hooks.clone()) as Arc<dyn Hook>)
-                .shared_input_filter(Arc::new(hooks.clone()) as Arc<dyn InputFilter>);
-        }
-        builder = extras.hooks.into_iter().fold(builder, |builder, hook| builder.shared_hook(hook));
-        for observer in extras.observers.into_iter().chain(observing.observers()) {
-            builder = builder.on_event(move |event| observer(event));
-        }
-        let thinking = extras.thinking.or(kept.state().chosen.thinking);
-        if let Some(level) = thinking {
-            builder = builder.thinking(level);
-        }
-        if let Some(schema) = extras.output_schema {
-            builder = builder.json_schema(schema);
-        }
+        let (builder, budget) = wired.builder(&surroundings);
+        let extras = Extras { thinking: extras.thinking.or(kept.state().chosen.thinking), ..extras };
+        let builder = extended(builder, &hooks, extras, observing.observers());
         let hub = Hub::new(kept.session_id().clone(), kept.state().clone(), past(&keeper, &kept));
         let hub = if kept.is_kept() { hub } else { hub.remembering() };
         let shown = hub.clone();
@@ -175,7 +156,6 @@ impl OpenSession {
         calls.open(&agent);
         notices.open(&agent);
         observing.opened(kept.session_id(), &chosen.name, &surroundings.working_folder);
-        let opened_at = kept.state().seq;
         let extensions = extensions(&surroundings, &config);
         let answering = Answering::new((chosen, model), agent.thinking(), others);
         let session = Self {
@@ -190,7 +170,6 @@ impl OpenSession {
             budget,
             extensions,
             working_folder: surroundings.working_folder,
-            opened_at,
             closing: Mutex::new(Some(Closing { hooks, notices, observing })),
         };
         session.restore(&said, &tell);
@@ -265,6 +244,31 @@ impl Drop for OpenSession {
         self.agent.abort();
         self.calls.close();
         self.hub.close();
+    }
+}
+
+/// The agent with its hooks, and with what the caller adds.
+fn extended(
+    mut builder: AgentBuilder,
+    hooks: &[CommandHooks],
+    extras: Extras,
+    observers: Vec<Observer>,
+) -> AgentBuilder {
+    for hooks in hooks {
+        builder = builder
+            .shared_hook(Arc::new(hooks.clone()) as Arc<dyn Hook>)
+            .shared_input_filter(Arc::new(hooks.clone()) as Arc<dyn InputFilter>);
+    }
+    builder = extras.hooks.into_iter().fold(builder, |builder, hook| builder.shared_hook(hook));
+    for observer in extras.observers.into_iter().chain(observers) {
+        builder = builder.on_event(move |event| observer(event));
+    }
+    if let Some(level) = extras.thinking {
+        builder = builder.thinking(level);
+    }
+    match extras.output_schema {
+        Some(schema) => builder.json_schema(schema),
+        None => builder,
     }
 }
 

@@ -8,13 +8,12 @@ use rheon_types::SessionId;
 use rheon_types::event::{Notice, NoticeTopic};
 
 use super::error::OpenError;
-use super::machine::Surroundings;
-use super::notices::Tell;
 use super::open::asked;
 use super::tool_tokens::tool_tokens;
 use super::wiring;
 use crate::config::Config;
 use crate::context::Loaded;
+use crate::machine::{Surroundings, Tell};
 
 /// The window that is counted with where no model is chosen.
 pub const WINDOW_ASSUMED: u64 = 200_000;

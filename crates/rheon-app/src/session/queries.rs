@@ -60,7 +60,7 @@ pub(super) async fn facts(session: &OpenSession) -> SessionFacts {
     let info = &answering.model.info;
     SessionFacts {
         session_id: session.hub.session_id().clone(),
-        opened_at: session.opened_at,
+        opened_at: session.kept.state().seq,
         working_directory: session.working_folder.clone(),
         title: session.hub.title(),
         is_saved: session.kept.is_kept(),

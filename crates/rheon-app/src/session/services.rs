@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rheon_providers::{Credential, Environment, Registry, RegistryParts};
 
 use super::error::OpenError;
-use super::machine::Surroundings;
 use crate::config::ServiceSettings;
+use crate::machine::Surroundings;
 
 /// The variables, as model services are handed them.
 pub fn variables(surroundings: &Surroundings) -> Environment {

@@ -19,13 +19,12 @@ use rheon_types::event::{Notice, NoticeTopic};
 
 use super::calls::ClientCalls;
 use super::error::OpenError;
-use super::machine::Surroundings;
-use super::notices::Tell;
 use crate::config::{Config, LimitSettings};
 use crate::context::{
     CodeMapOptions, ContextInputs, ContextWarning, LeftOutRule, Loaded, SessionStart, Source,
 };
 use crate::keeping::KeptSession;
+use crate::machine::{Surroundings, Tell};
 use crate::models::{Because, Chosen, full_name};
 
 /// How long a local server may take to say how large its context is.

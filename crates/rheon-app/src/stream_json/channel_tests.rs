@@ -375,7 +375,7 @@ fn requests_are_answered_here_or_handed_on() {
 }
 
 #[test]
-fn initialize_registers_hooks_and_refuses_those_it_cannot_keep() {
+fn initialize_registers_hooks() {
     let talk = Talk::new();
     let groups = json!([{ "matcher": "Bash|Edit", "hookCallbackIds": ["hook_0", "hook_1"], "timeout": 1.5, "onFailure": "block" }]);
     let hooks = json!({ "PreToolUse": groups, "Stop": [{ "matcher": null, "hookCallbackIds": ["hook_2"] }], "Setup": [], "Party": [] });
@@ -445,6 +445,10 @@ fn initialize_registers_hooks_and_refuses_those_it_cannot_keep() {
             ],
         }"#]]
     .assert_eq(&format!("{initialize:#?}"));
+}
+
+#[test]
+fn hooks_that_cannot_be_registered_refuse_the_request() {
     let mut talk = Talk::new();
     for hooks in [
         json!([]),

@@ -7,6 +7,7 @@ use rheon_app::config::InterfaceSettings;
 use rheon_app::session::Tell;
 use rheon_app::{DemoError, DemoOptions, DemoReport, Leaves, demo};
 use rheon_render::Detail;
+use rheon_types::ClientError;
 use tokio_util::sync::CancellationToken;
 
 use super::setup::surroundings;
@@ -100,11 +101,10 @@ impl Demo {
 /// A trace that cannot be written is wrong usage, as in any run.
 fn failure(error: DemoError) -> Failure {
     match error {
-        DemoError::Observe(_) => Failure::usage(error),
+        DemoError::Run(ClientError::Invalid { .. }) => Failure::usage(error),
         DemoError::Workspace { .. }
         | DemoError::Scenario(_)
         | DemoError::Config(_)
-        | DemoError::Open(_)
         | DemoError::Run(_)
         | DemoError::Lost
         | DemoError::Cleanup { .. } => Failure::error(error),

@@ -136,14 +136,14 @@ impl Run {
         let parts = self.parts(ground)?;
         let interface = parts.config.settings.interface;
         let request = self.request(ground, Some(prompt.clone()));
-        headless::answer(host(parts)?, request, prompt, &self.output, &interface).await
+        headless::answer(host(parts), request, prompt, &self.output, &interface).await
     }
 
     async fn be_driven(&self, ground: &Ground, answers: bool) -> Result<Exit, Failure> {
         let parts = self.parts(ground)?;
         let reads_state = parts.surroundings.environment.get(driven::READS_STATE).is_some();
         let (request, driver) = (self.request(ground, None), driven::Driver { answers, reads_state });
-        driven::converse(host(parts)?, request, self.prompt.clone(), &self.output, driver).await
+        driven::converse(host(parts), request, self.prompt.clone(), &self.output, driver).await
     }
 
     async fn speak(&self, ground: &Ground) -> Result<Exit, Failure> {
@@ -153,7 +153,7 @@ impl Run {
         }
         let (first, interface) = (self.prompt.clone(), parts.config.settings.interface);
         let request = self.request(ground, first.clone());
-        repl::converse(host(parts)?, request, first, &self.output, &interface).await
+        repl::converse(host(parts), request, first, &self.output, &interface).await
     }
 
     /// How the session is opened.

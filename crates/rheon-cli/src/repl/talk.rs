@@ -324,10 +324,7 @@ impl Talk<'_> {
                 self.is_leaving = true;
                 self.session.send(Command::Cancel).await.map_err(failure)?;
             }
-            Input::Clear
-            | Input::Compact(_)
-            | Input::Model(Some(_))
-            | Input::Resume(Some(_)) => {
+            Input::Clear | Input::Compact(_) | Input::Model(Some(_)) | Input::Resume(Some(_)) => {
                 self.say("a run is under way; stop it first with Ctrl-C or Esc, then say that again");
             }
             Input::Prompt(_) | Input::Unfinished(_) | Input::Other { .. } => {

@@ -314,7 +314,7 @@ fn permissions_that_come_with_an_answer_hold_for_the_session() {
     expect![[r#"
         note: cannot read the rule "": character 1: there is no tool; write Tool or Tool(what), such as Bash(git status)
         note: a permission update was passed over: there is no update of type "dance"
-        note: what is in the folder may be read from now on; to let it be changed like the workspace, begin the session with --add-dir
+        note: the directory can be read from now on, in this session only; to let it be changed like the workspace, start the session with --add-dir
     "#]].assert_eq(&ran.stderr);
 }
 

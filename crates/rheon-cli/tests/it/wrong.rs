@@ -239,8 +239,8 @@ fn a_home_that_is_no_whole_path() {
     let ran = stage.ran(command);
     assert_eq!(ran.stdout, "");
     expect![[r#"
-        Some(1) note: STAGE/workspace: what the project brings along is left out: it is not known where what outlives a run belongs: neither XDG_STATE_HOME nor HOME is set to an absolute path; set one of them
-        error: it is not known where a session belongs: neither XDG_DATA_HOME nor HOME is set to an absolute path; set one of them
+        Some(1) error: it is not known where a session belongs: neither XDG_DATA_HOME nor HOME is set to an absolute path; set one of them
+        note: STAGE/workspace: what the project brings along is left out: it is not known where what outlives a run belongs: neither XDG_STATE_HOME nor HOME is set to an absolute path; set one of them
     "#]].assert_eq(&format!("{:?} {}", ran.code, ran.stderr));
 }
 
@@ -253,8 +253,7 @@ fn a_home_that_cannot_be_written() {
     let ran = stage.run(&["hi"]);
     assert_eq!((ran.stdout.as_str(), ran.code), ("", Some(1)));
     expect![[r#"
-        note: the log in STAGE/home/.local/state/rheon/logs cannot be written: Not a directory (os error 20); the session goes on
-        note: STAGE/workspace: what the project brings along is left out: cannot read what was trusted from "STAGE/home/.local/state/rheon/trust.json": Not a directory (os error 20); remove the file to trust anew
         error: sessions cannot be kept: cannot make the folder STAGE/home/.local/share/rheon: Not a directory (os error 20); a file stands where a folder belongs: move it away, or choose another folder
+        note: STAGE/workspace: what the project brings along is left out: cannot read what was trusted from "STAGE/home/.local/state/rheon/trust.json": Not a directory (os error 20); remove the file to trust anew
     "#]].assert_eq(&ran.stderr);
 }

@@ -1,10 +1,12 @@
-//! `Surroundings`: the machine, the user and the time, as one value. The program hands it in; tests hand in another.
+//! `Surroundings`: the machine, the user and the time, as one value. The program hands it in; tests hand in another. And who is told
+//! what happens.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use rheon_agent::{SystemClock, SystemRandom};
-use rheon_types::{Clock, Random};
+use rheon_types::event::Notice;
+use rheon_types::{Clock, Event, Random};
 
 use crate::keeping::{Environment, Folders};
 
@@ -40,3 +42,9 @@ impl Surroundings {
         self.environment.absolute("HOME")
     }
 }
+
+/// Who is told what the user should know.
+pub type Tell = Arc<dyn Fn(Notice) + Send + Sync>;
+
+/// Sees every event of a session, in order.
+pub type Observer = Arc<dyn Fn(&Event) + Send + Sync>;
