@@ -35,7 +35,8 @@ fn variants(source: &str, name: &str) -> Vec<(String, String)> {
             line.strip_prefix("    ").filter(|rest| rest.starts_with(char::is_uppercase))
         {
             let variant: String = variant.chars().take_while(|c| c.is_alphanumeric()).collect();
-            let camel = variant[..1].to_lowercase() + &variant[1..];
+            let mut letters = variant.chars();
+            let camel = letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect();
             found.push((camel, std::mem::take(&mut words).join(" ")));
         }
     }
