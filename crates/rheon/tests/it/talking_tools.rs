@@ -66,7 +66,7 @@ async fn what_was_planned_and_agreed_to_runs_without_a_question() {
     }
     expect![[r#"
         tool.start plan call_1_0 {"action":"enter"}
-        mode.changed ModeChanged { mode: Plan }
+        session.mode Session(Mode { mode: Plan })
         tool.end plan call_1_0 ok "Plan mode is on. Read and search as you like; calls that would change something are queued and not run. When the plan is complete, call `plan` with `\"action\": \"exit\"` and the plan."
         plan.queued change a.txt
         tool.blocked write call_2_0 "not run: queued for the plan: change a.txt"
@@ -75,13 +75,13 @@ async fn what_was_planned_and_agreed_to_runs_without_a_question() {
         approval.resolved allow Once by User
         tool.end ask_user call_3_0 ok "Question: Which?\nAnswer: a"
         tool.start todo call_4_0 {"tasks":[{"status":"inProgress","text":"write a.txt"}]}
-        task.update TaskUpdate { items: [TaskItem { text: "write a.txt", status: InProgress }] }
+        task.update Plan(Tasks { items: [TaskItem { text: "write a.txt", status: InProgress }] })
         tool.end todo call_4_0 ok "0 of 1 tasks are done. Open:\n- [in progress] write a.txt"
         tool.start plan call_5_0 {"action":"exit","plan":"Write a.txt."}
         approval.required plan "Write a.txt." with 1 changes
         approval.resolved allow Once by User
-        plan.resolved PlanResolved { call_id: "call_2_0", decision: Allow }
-        mode.changed ModeChanged { mode: Default }
+        plan.resolved Plan(Resolved { call_id: "call_2_0", decision: Allow })
+        session.mode Session(Mode { mode: Default })
         tool.end plan call_5_0 ok "The user agrees with the plan, and plan mode is over. Make these calls now, exactly as you queued them, each once; nobody is asked again:\n- write (call_2_0): change a.txt"
         tool.start write call_6_0 {"content":"agreed\n","path":"a.txt"}
         tool.end write call_6_0 ok "created a.txt: 7 bytes, +1 -0 lines""#]].assert_eq(&trace.only(&["tool.", "approval.", "plan.", "session.mode", "task"]));

@@ -85,13 +85,13 @@ async fn a_model_mends_a_failing_test_with_the_standard_tools() {
         .run("Make the test pass.")
         .await;
     expect![[r#"
-        task.update TaskUpdate { items: [TaskItem { text: "make the test pass", status: InProgress }] }
+        task.update Plan(Tasks { items: [TaskItem { text: "make the test pass", status: InProgress }] })
         message.end toolResult call_1_0 "0 of 1 tasks are done. Open:\n- [in progress] make the test pass"
         message.end toolResult call_1_1 "exit code 1"
         message.end toolResult call_2_0 "src/answer.sh\n2:  echo 41"
         message.end toolResult call_3_0 "1\tanswer() {\n2\t  echo 41\n3\t}\n"
         message.end toolResult call_4_0 "changed src/answer.sh: 1 replaced, +1 -1 lines"
-        task.update TaskUpdate { items: [TaskItem { text: "make the test pass", status: Completed }] }
+        task.update Plan(Tasks { items: [TaskItem { text: "make the test pass", status: Completed }] })
         message.end toolResult call_5_0 "ok\nexit code 0"
         message.end toolResult call_5_1 "All 1 tasks are done."
         agent.end completed "The test passes.""#]]
