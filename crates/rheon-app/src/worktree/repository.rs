@@ -228,7 +228,14 @@ impl Asking<'_> {
     async fn ask(&self, folder: &Path, arguments: &[&str]) -> Result<Said, WorktreeError> {
         let Self { environment, settings } = *self;
         let git = Git { folder, environment, time_max: TIME_MAX, settings };
-        git.run(arguments).await.map_err(|trouble| match trouble {
+        let mut said = git.run(arguments).await;
+        for _ in 0..TRIES_MAX {
+            match &said {
+                Ok(failed) if is_half_made(failed) => said = git.run(arguments).await,
+                Ok(_) | Err(_) => break,
+            }
+        }
+        said.map_err(|trouble| match trouble {
             GitTrouble::Missing => WorktreeError::NoGit,
             GitTrouble::Unstarted(_) | GitTrouble::Unheard(_) | GitTrouble::Slow(_) => {
                 WorktreeError::Git(trouble.to_string())
@@ -252,6 +259,15 @@ impl Asking<'_> {
         let path = PathBuf::from(os_string(output));
         path.canonicalize().map_err(|source| WorktreeError::Io { action: "find", path, source })
     }
+}
+
+/// How often git is asked again while another process is making a worktree.
+const TRIES_MAX: usize = 20;
+
+/// Whether git found a worktree that another process is making at this moment: it reads all of them before it does anything.
+fn is_half_made(said: &Said) -> bool {
+    let errors = String::from_utf8_lossy(&said.errors);
+    said.code != Some(0) && errors.contains("failed to read") && errors.contains("/worktrees/")
 }
 
 #[cfg(unix)]
