@@ -122,7 +122,7 @@ impl Agent {
         self.stream(start, None)
     }
 
-    /// Begins a run that ends by itself, or when it is aborted; whoever wants to see it observes the agent. Returns its id.
+    /// Begins a run that ends by itself, or when it is aborted. Observe the agent to see its events. Returns the id of the run.
     pub fn launch(&self, prompt: impl Into<Prompt>) -> Result<RunId, AgentError> {
         let start = self.prompt_start(prompt.into())?;
         self.detached(start, None)

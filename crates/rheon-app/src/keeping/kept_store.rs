@@ -60,7 +60,7 @@ impl KeptStore {
                 held.push(event.clone());
                 Ok(())
             }
-            // Whoever asks meanwhile for what is held back waits until it is in the journal: it is always in one of them.
+            // A reader of the facts held back waits until they are in the journal, so they are always in one of the two.
             (Some(held), Some(_)) => {
                 let held = std::mem::take(held);
                 let written = held.iter().chain([event]).try_for_each(|event| self.journals.append(event));

@@ -56,7 +56,7 @@ pub(super) enum FromHost {
     Refused { error: ClientError },
 }
 
-/// A line that is no frame that this version knows.
+/// A line that is not a frame of this version.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Strange {
     /// A frame of a newer version, or one with something in it that cannot be read.

@@ -5,7 +5,7 @@ use tokio::task::JoinHandle;
 /// The largest frame. What is larger is refused on both sides, and never held in memory as a whole by who reads it.
 pub const FRAME_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// How many bytes of events of one subscription may be under way: sent and not yet read by the interface.
+/// How many bytes of events of one subscription may be in flight: sent and not yet read by the interface.
 pub(super) const WINDOW_BYTES: u64 = 256 * 1024;
 
 /// How many lines that are no frames a connection survives.

@@ -1,7 +1,7 @@
 //! A host over a stream of bytes: the session protocol as lines of JSON. What an interface does over the pipe is what it does
 //! with a session of its own process.
 //!
-//! Each line is one frame. Requests and subscriptions bear ids of the client's choice and several are under way at once. The
+//! Each line is one frame. Requests and subscriptions carry ids of the client's choice, and several are in flight at once. The
 //! events of a subscription stop coming when the client has not read enough of them, so that one subscription holds up neither
 //! requests nor other subscriptions.
 
