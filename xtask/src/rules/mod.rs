@@ -10,6 +10,7 @@ pub mod sizes;
 pub mod small_files;
 pub mod syntax;
 pub mod system_access;
+pub mod tuples;
 
 use crate::exceptions::{self, EXCEPTIONS, Finding};
 use crate::repository::Repository;
@@ -32,6 +33,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: "header", check: header::check },
     Rule { name: "sizes", check: sizes::check },
     Rule { name: "small files", check: small_files::check },
+    Rule { name: "tuples", check: tuples::check },
     Rule { name: "it files", check: it_files::check },
     Rule { name: "docs", check: docs::check },
     Rule { name: "named tests", check: named_tests::check },

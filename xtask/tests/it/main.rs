@@ -13,5 +13,6 @@ mod sizes;
 mod small_files;
 mod syntax;
 mod system_access;
+mod tuples;
 
 mod support;
