@@ -3,10 +3,10 @@
 use anyhow::Result;
 
 use super::costs::Costs;
-use super::process::{cargo, printed};
+use super::process::{Checkout, printed};
 
 /// The allocations of every case and size.
-pub(super) fn measure() -> Result<Costs> {
-    let lines = printed(&mut cargo("bench --package rheon --locked --bench allocations"))?;
+pub(super) fn measure(checkout: &Checkout) -> Result<Costs> {
+    let lines = printed(&mut checkout.cargo("bench --package rheon --locked --bench allocations"))?;
     Costs::read(&lines, "allocations")
 }
