@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon_app::context::{ContextInputs, ContextSources, Loaded, MadeElsewhere, Source};
+use rheon_app::context::{ContextInputs, ContextSources, Loaded, Source};
 use rheon_app::keeping::Folders;
 use rheon_app::memory::{MemoryDesk, MemoryPlaces, MemoryStore, NoteEdit};
 use rheon_store::sqlite::{LearningId, LearningStatus, Memory, OpenMode, Proposal, Recalled};
 use rheon_testkit::{FnTool, Ran, Scenario, Turn, scripted};
-use rheon_tools::memory::Watch;
 use rheon_tools::notes::{Note, NoteKind};
 use rheon_tools::skills::Origin;
-use rheon_types::{Clock as _, Effect, Hook, Message, ToolError, ToolResult};
+use rheon_types::{Clock as _, Effect, Message, ToolError, ToolResult};
 use serde_json::json;
 
 use crate::ground::{Ground, TODAY, says};
@@ -142,19 +141,12 @@ async fn secrets_are_neither_learnt_nor_remembered() {
 }
 
 #[tokio::test]
-async fn the_watch_of_the_tools_is_used_and_not_added_twice() {
+async fn calls_in_circles_are_warned_about_once() {
     let ground = Ground::new();
-    let watch = Arc::new(Watch::new());
-    let mut inputs = session(&ground, "first", "Go.");
-    inputs.made = MadeElsewhere { watch: Some(Arc::clone(&watch)), ..MadeElsewhere::default() };
-    let loaded = Loaded::load(inputs).await;
-    assert!(Arc::ptr_eq(&loaded.watch, &watch));
+    let loaded = Loaded::load(session(&ground, "first", "Go.")).await;
     let turn = || Turn::call("bash", json!({ "command": "make" }));
     let scenario = Scenario::new().turn(turn()).turn(turn()).turn(turn()).turn(turn()).turn("Done.");
-    let wire = |builder: rheon_agent::AgentBuilder| {
-        loaded.wire(builder.shared_hook(Arc::clone(&watch) as Arc<dyn Hook>))
-    };
-    let ran = scripted(scenario).tool(tool("bash")).with(wire).run("Go.").await;
+    let ran = run(&loaded, scenario, "Go.").await;
     assert_eq!(results(&ran).matches("was called with the same arguments").count(), 1);
 }
 
