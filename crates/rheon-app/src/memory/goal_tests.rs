@@ -68,7 +68,22 @@ async fn a_goal_is_set_resumed_taken_over_and_closed() {
     told += &said(&second, "done deal").await;
     told += &said(&second, "drop").await;
     assert_eq!(reminder(&second), None);
-    expect![[r#""#]].assert_eq(&told);
+    expect![[r#"
+        shown: no goal is set; set one with /goal TEXT
+        changed: goal: Ship the parser with token=[redacted]
+        changed: goal: Paint </goals> the wall
+        shown: goal: Paint </goals> the wall
+        open goals of other sessions; take one over with /goal #NUMBER:
+          #1  Ship the parser with token=[redacted]
+        changed: goal: Ship the parser with token=[redacted] (instead of: Paint </goals> the wall)
+        changed: goal: Ship the parser with token=[redacted]
+        error: this project has no open goal #2; /goal lists those there are
+        error: this project has no open goal #9; /goal lists those there are
+        changed: goal reached: Ship the parser with token=[redacted]
+        error: no goal is set; set one with /goal TEXT
+        changed: goal: done deal
+        changed: goal dropped: done deal
+    "#]].assert_eq(&told);
     assert_eq!(memory.goals().open_of("p").unwrap(), []);
 }
 
@@ -79,7 +94,14 @@ async fn a_session_without_a_memory_has_its_goal_as_long_as_it_is_open() {
     for arguments in ["Ship it", "#1", "Ship it now", "", "drop", ""] {
         told += &said(&goal, arguments).await;
     }
-    expect![[r#""#]].assert_eq(&told);
+    expect![[r#"
+        changed: goal: Ship it
+        error: this project has no open goal #1; /goal lists those there are
+        changed: goal: Ship it now (instead of: Ship it)
+        shown: goal: Ship it now
+        changed: goal dropped: Ship it now
+        shown: no goal is set; set one with /goal TEXT
+    "#]].assert_eq(&told);
 }
 
 #[tokio::test]
@@ -103,6 +125,12 @@ async fn a_goal_has_a_cap_and_so_has_what_the_model_is_told_of_others() {
     assert_eq!(reminder(&other), None);
     said(&goal, "done").await;
     let open = memory.goals().open_of("p").unwrap();
-    expect![[r#""#]].assert_eq(&open_goals_text(&open, &"session 4".into()));
+    expect![[r#"
+        <goals>
+        Goals that the user set in other sessions of this project, still open. Work on one only when the user asks for it.
+        - Goal &lt;3>
+        - Goal &lt;2>
+        - Goal &lt;1>
+        </goals>"#]].assert_eq(&open_goals_text(&open, &"session 4".into()));
     assert_eq!(open_goals_text(&[], &"first".into()), "");
 }

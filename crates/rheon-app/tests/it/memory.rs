@@ -114,6 +114,39 @@ async fn a_session_does_not_recall_itself_and_other_projects_stay_apart() {
 }
 
 #[tokio::test]
+async fn a_goal_is_in_every_request_of_its_session_and_other_sessions_know_of_it() {
+    let ground = Ground::new();
+    let turns = || Scenario::new().turn(Turn::call("edit", json!({ "path": "a.rs" }))).turn("Done.");
+    let reminders = |ran: &Ran| -> Vec<Option<String>> {
+        ran.provider
+            .requests()
+            .into_iter()
+            .map(|request| request.reminder.map(|text| text.to_string()))
+            .collect()
+    };
+    let first = Loaded::load(session(&ground, "first", "Go.")).await;
+    first.goal.command("Ship it before Friday.").await.unwrap();
+    let said = Some("The goal of this session, set by the user: Ship it before Friday.".to_owned());
+    assert_eq!(reminders(&run(&first, turns(), "Go.").await), [said.clone(), said.clone()]);
+    let resumed = Loaded::load(session(&ground, "first", "Something else.")).await;
+    assert_eq!(resumed.parts.memory, "");
+    assert_eq!(reminders(&run(&resumed, turns(), "Go on.").await), [said.clone(), said]);
+
+    let second = Loaded::load(session(&ground, "second", "Paint the wall.")).await;
+    expect![[r#"
+        <goals>
+        Goals that the user set in other sessions of this project, still open. Work on one only when the user asks for it.
+        - Ship it before Friday.
+        </goals>"#]].assert_eq(&second.parts.memory);
+    assert_eq!(reminders(&run(&second, turns(), "Paint.").await), [None, None]);
+    assert_eq!(desk(&ground).goals().unwrap().len(), 1);
+
+    let mut inputs = session(&ground, "first", "Go.");
+    inputs.sources = ContextSources::default().without(Source::Memory);
+    assert_eq!(Loaded::load(inputs).await.goal.text(), None);
+}
+
+#[tokio::test]
 async fn without_the_source_there_is_no_tool_and_nothing_is_remembered() {
     let ground = Ground::new();
     let mut inputs = session(&ground, "first", "Mend the parser.");
