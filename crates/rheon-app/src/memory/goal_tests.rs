@@ -83,7 +83,8 @@ async fn a_goal_is_set_resumed_taken_over_and_closed() {
         error: no goal is set; set one with /goal TEXT
         changed: goal: done deal
         changed: goal dropped: done deal
-    "#]].assert_eq(&told);
+    "#]]
+    .assert_eq(&told);
     assert_eq!(memory.goals().open_of("p").unwrap(), []);
 }
 
@@ -101,7 +102,8 @@ async fn a_session_without_a_memory_has_its_goal_as_long_as_it_is_open() {
         shown: goal: Ship it now
         changed: goal dropped: Ship it now
         shown: no goal is set; set one with /goal TEXT
-    "#]].assert_eq(&told);
+    "#]]
+    .assert_eq(&told);
 }
 
 #[tokio::test]

@@ -126,7 +126,8 @@ async fn a_goal_is_in_every_request_of_its_session_and_other_sessions_know_of_it
     };
     let first = Loaded::load(session(&ground, "first", "Go.")).await;
     first.goal.command("Ship it before Friday.").await.unwrap();
-    let said = Some("The goal of this session, set by the user: Ship it before Friday.".to_owned());
+    let said = "<reminder>\n\nThe goal of this session, set by the user: Ship it before Friday.\n</reminder>";
+    let said = Some(said.to_owned());
     assert_eq!(reminders(&run(&first, turns(), "Go.").await), [said.clone(), said.clone()]);
     let resumed = Loaded::load(session(&ground, "first", "Something else.")).await;
     assert_eq!(resumed.parts.memory, "");
