@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use rheon_app::session::Surroundings;
-use rheon_app::worktree::{Ended, Wanted, Worktree, WorktreeError, WorktreeName};
+use rheon_app::worktree::{
+    Ended, Worktree, WorktreeError, WorktreeName, worktree_named, worktree_of_session,
+};
 use rheon_types::SessionId;
 use rheon_types::protocol::SessionChoice;
 
@@ -34,16 +36,16 @@ impl Ground {
                 let name = WorktreeName::parse(name);
                 let name =
                     name.map_err(|error| Failure::usage(format_args!("{error} (a prompt goes before -w)")))?;
-                Some(Wanted::named(name, &surroundings))
+                Some(worktree_named(name, &surroundings))
             }
             Some(None) => {
                 let name = WorktreeName::of_session(&session_id(&mut choice, &surroundings)?);
-                Some(Wanted::named(name.map_err(Failure::usage)?, &surroundings))
+                Some(worktree_named(name.map_err(Failure::usage)?, &surroundings))
             }
-            None => Wanted::of_session(&surroundings, &choice).await,
+            None => worktree_of_session(&surroundings, &choice).await,
         };
         let worktree = match wanted {
-            Some(wanted) => Some(Worktree::open(&surroundings, wanted).await.map_err(failure)?),
+            Some(wanted) => Some(Worktree::open(wanted).await.map_err(failure)?),
             None => None,
         };
         let user_folder = worktree.as_ref().map(|worktree| {

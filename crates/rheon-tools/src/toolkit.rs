@@ -8,14 +8,13 @@ use rheon_sandbox::process::{Environment, STANDARD_VARIABLES};
 use rheon_sandbox::{
     Boundary, Level, Network, Programs, Requirement, Sandbox, SandboxError, Sight, TemporaryFolder,
 };
-use rheon_types::{Clock, Hook, Tool};
+use rheon_types::{Clock, Tool};
 
 use crate::builtin::bash::{BashSession, BashSettings, bash_tools};
 use crate::builtin::{
     AddressRule, AskUser, Edit, Glob, List, Plan, Read, Search, Todo, TodoList, UseSkill, WebFetch, Write,
 };
 use crate::files::{Reach, Workshop};
-use crate::memory::Watch;
 use crate::skills::SkillSet;
 
 /// What a toolkit is made of.
@@ -82,7 +81,6 @@ pub enum ToolkitError {
 pub struct Toolkit {
     tools: Vec<Arc<dyn Tool>>,
     gate: Arc<PolicyGate>,
-    watch: Arc<Watch>,
     shell: Arc<BashSession>,
     workshop: Workshop,
     tasks: TodoList,
@@ -154,7 +152,7 @@ impl Toolkit {
         }
         // What is forbidden altogether, the model need not hear of.
         tools.retain(|tool| !gate.policy().removes(tool.name()));
-        Ok(Self { tools, gate, watch: Arc::default(), shell, workshop, tasks, only: None })
+        Ok(Self { tools, gate, shell, workshop, tasks, only: None })
     }
 
     /// Keeps only the tools with these names, which are the model's or those of rules, and gives back the names that no tool has.
@@ -188,16 +186,6 @@ impl Toolkit {
     /// The gate that they are to be used with.
     pub fn gate(&self) -> Arc<PolicyGate> {
         Arc::clone(&self.gate)
-    }
-
-    /// What remembers failures and circles, to be the first of the hooks.
-    pub fn watch(&self) -> Arc<Watch> {
-        Arc::clone(&self.watch)
-    }
-
-    /// The hooks that they are to be used with.
-    pub fn hooks(&self) -> Vec<Arc<dyn Hook>> {
-        vec![self.watch()]
     }
 
     /// What holds commands, and what it was tried against.

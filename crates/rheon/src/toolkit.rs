@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use rheon_agent::{AgentBuilder, SystemClock};
 use rheon_policy::{Places, Policy};
+use rheon_tools::memory::Watch;
 use rheon_tools::{Toolkit, ToolkitError, ToolkitSettings};
 
 /// Gives an agent the standard tools.
 pub trait WithToolkit {
-    /// Adds the tools of `toolkit`, its gate and its hooks. Hooks that are added later are told after them.
+    /// Adds the tools of `toolkit`, its gate, and a [`Watch`] that stops calls in circles. Hooks that are added later are told after it.
     fn toolkit(self, toolkit: &Toolkit) -> Self;
 }
 
 impl WithToolkit for AgentBuilder {
     fn toolkit(self, toolkit: &Toolkit) -> Self {
-        let builder = self.tools(toolkit.tools()).shared_permission_policy(toolkit.gate());
-        toolkit.hooks().into_iter().fold(builder, AgentBuilder::shared_hook)
+        self.tools(toolkit.tools()).shared_permission_policy(toolkit.gate()).hook(Watch::new())
     }
 }
 

@@ -3,11 +3,9 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use rheon_fleet::git::GitState;
 use rheon_tools::Shown;
 use rheon_types::Timestamp;
-
-use super::git::GitState;
-
 /// What the model is told of where it is. Everything is a value, so that the same facts give the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rheon_agent::{Effort, TokenCounter};
-use rheon_tools::memory::Watch;
 use rheon_tools::notes::NoteFolder;
 use rheon_tools::skills::SkillFolder;
 use rheon_types::Clock;
@@ -53,9 +52,6 @@ pub struct MadeElsewhere {
     pub tool_notes: String,
     /// The map of the repository.
     pub code_map: CodeMapSource,
-    /// The watch that the tools are used with, as [`Toolkit::watch`](rheon_tools::Toolkit::watch) has it. It is a hook of the agent
-    /// already, and not added as one again.
-    pub watch: Option<Arc<Watch>>,
 }
 
 /// What is known of the machine.

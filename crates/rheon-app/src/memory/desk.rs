@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rheon_store::sqlite::{Edited, Episode, Learning, LearningId, LearningStatus, Memory, Recalled};
+use rheon_store::sqlite::{Edited, Episode, Goal, Learning, LearningId, LearningStatus, Memory, Recalled};
 use rheon_tools::notes::{Note, NoteFolder, NoteSet, NoteWarning};
 use rheon_tools::skills::Origin;
 use rheon_types::{Clock, SessionId};
@@ -15,7 +15,8 @@ use super::places::MemoryPlaces;
 /// How many episodes are listed.
 const EPISODES_MAX: usize = 1_000;
 
-/// The memory of the user and of one project: notes, episodes, learnings; each listed, shown, changed, removed. Its methods read
+/// The memory of the user and of one project: notes, episodes, learnings, each listed, shown, changed, removed; and the open goals,
+/// which sessions set and close. Its methods read
 /// files and a database: call them where a thread may wait.
 pub struct MemoryDesk {
     memory: Arc<Memory>,
@@ -165,6 +166,11 @@ impl MemoryDesk {
         let learning = self.learning(id)?;
         self.memory.learnings().remove(id)?;
         Ok(learning)
+    }
+
+    /// The open goals of the project, the one that changed last first.
+    pub fn goals(&self) -> Result<Vec<Goal>, MemoryError> {
+        Ok(self.memory.goals().open_of(&self.project)?)
     }
 
     /// The notes and episodes that fit `query` best, the best first.

@@ -115,6 +115,7 @@ impl LocalClient {
         match slash::read(&self.session, line)? {
             slash::Slash::Prompt(text) => started(seq, self.session.agent.launch(text)),
             slash::Slash::Command(command) => Box::pin(self.take(command)).await,
+            slash::Slash::Goal(arguments) => slash::goal(&self.session, seq, &arguments).await,
         }
     }
 

@@ -164,7 +164,6 @@ pub(crate) fn rust_crate() -> (Ground, ContextInputs) {
     inputs.made = MadeElsewhere {
         tool_notes: "# Tools\n- Commands run in a sandbox without network.".into(),
         code_map: "crates/core/src/lib.rs\n  struct Parcel".into(),
-        watch: None,
     };
     (ground, inputs)
 }

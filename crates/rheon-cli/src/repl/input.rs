@@ -43,12 +43,13 @@ pub(super) enum Input {
 }
 
 /// The commands that are always there.
-pub(super) const HELP: [(&str, &str); 15] = [
+pub(super) const HELP: [(&str, &str); 16] = [
     ("/help", "this list"),
     ("/status", "the session, its model and mode"),
     ("/context", "what takes how much of the model's window"),
     ("/cost", "what was spent"),
     ("/compact [WISHES]", "make the window shorter; say what should be kept in mind"),
+    ("/goal [TEXT]", "the goal of this session, told to the model in every request; /goal done, /goal drop"),
     (
         "/mode [MODE]",
         "how much may be done without asking: default, acceptEdits, plan, dontAsk, bypassPermissions",

@@ -216,6 +216,11 @@ impl Talk<'_> {
             return Ok(());
         }
         match self.session.send(Command::Slash { line: format!("/{name} {arguments}") }).await {
+            Ok(ack) if ack.run_id.is_none() => {
+                // What changed is an event of its own.
+                ack.notes.iter().for_each(|note| self.say(note));
+                Ok(())
+            }
             Ok(_) => self.follow().await,
             Err(ClientError::NotFound { .. }) => {
                 self.say(&unknown(name));

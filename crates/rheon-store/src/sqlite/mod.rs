@@ -1,8 +1,7 @@
 //! Rows beside the journals: an index that can be rebuilt from them, and what has no log of its own.
 //!
-//! `index.db` (`Index`) is a view of the journals: it may be deleted at any time. `memory.db` (`Memory`) holds goals,
-//! learnings, remembered approvals and checkpoints, which nothing else holds, and for the search what notes and earlier
-//! sessions say; it is synced before a write is acknowledged. All calls block; from async code they belong on a thread of their own.
+//! `index.db` (`Index`) is a view of the journals: it may be deleted at any time. `memory.db` (`Memory`) holds goals and
+//! learnings, which nothing else holds, and for the search what notes and earlier sessions say; it is synced before a write is acknowledged. All calls block; from async code they belong on a thread of their own.
 
 mod database;
 mod error;
@@ -22,9 +21,8 @@ pub use index::{
     SearchQuery, SessionRow, SessionSource, Spend, Stats, Status, ToolStats,
 };
 pub use memory::{
-    Approvals, Checkpoint, CheckpointError, Checkpoints, Edited, Episode, Episodes, Evidence, Goal, GoalId,
-    GoalStatus, Goals, Learning, LearningId, LearningStatus, Learnings, Memory, NoteKind, NoteRow, Notes,
-    Progress, Proposal, Recalled, RememberedRule, RuleId, RuleList,
+    Edited, Episode, Episodes, Evidence, Goal, GoalId, GoalStatus, Goals, Learning, LearningId,
+    LearningStatus, Learnings, Memory, NoteKind, NoteRow, Notes, Proposal, Recalled,
 };
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! One thing that is remembered, as it is named on the command line.
 
-use rheon_app::memory::{Episode, Learning, LearningId, MemoryDesk, Note, Origin};
+use rheon_app::memory::{Episode, Goal, Learning, LearningId, MemoryDesk, Note, Origin};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -100,6 +100,19 @@ pub(super) fn episode_json(episode: &Episode) -> Value {
         "summary": episode.summary,
         "outcome": episode.outcome.as_str(),
         "at": episode.at,
+    })
+}
+
+/// A goal for programs.
+pub(super) fn goal_json(goal: &Goal) -> Value {
+    json!({
+        "what": "goal",
+        "id": goal.id.0,
+        "text": goal.text,
+        "status": goal.status.as_str(),
+        "session_id": goal.session_id,
+        "created": goal.created,
+        "updated": goal.updated,
     })
 }
 

@@ -12,8 +12,7 @@ use super::error::WorktreeError;
 use super::judge::{Branch, Folder, Standing};
 use super::name::WorktreeName;
 use super::place::{FOLDER, relative};
-use crate::git::{Git, GitTrouble, Said};
-use crate::keeping::Environment;
+use crate::git::program::{Git, GitEnvironment, GitError, GitOutput};
 
 /// How long git may take: to check out a large repository takes minutes.
 const TIME_MAX: Duration = Duration::from_secs(600);
@@ -27,7 +26,7 @@ const EXCLUDE_BYTES_MAX: u64 = 1024 * 1024;
 /// A repository that worktrees can be made of.
 #[derive(Debug)]
 pub(super) struct Repository {
-    environment: Environment,
+    environment: GitEnvironment,
     /// The folder in which its worktrees are.
     pub(super) root: PathBuf,
     /// What all its worktrees share.
@@ -40,8 +39,8 @@ pub(super) struct Repository {
 
 impl Repository {
     /// The one around `folder`.
-    pub(super) async fn around(folder: &Path, environment: &Environment) -> Result<Self, WorktreeError> {
-        let asking = Asking { environment, settings: &[] };
+    pub(super) async fn around(folder: &Path, environment: GitEnvironment) -> Result<Self, WorktreeError> {
+        let asking = Asking { environment: &environment, settings: &[] };
         let kind =
             asking.ask(folder, &["rev-parse", "--is-bare-repository", "--is-inside-work-tree"]).await?;
         if kind.code != Some(0) {
@@ -67,7 +66,7 @@ impl Repository {
         }
         let head = String::from_utf8_lossy(&head.output).trim().to_owned();
         let within = folder.strip_prefix(&top).map(Path::to_owned).unwrap_or_default();
-        Ok(Self { environment: environment.clone(), root, common, within, head })
+        Ok(Self { environment, root, common, within, head })
     }
 
     /// What is where the worktree belongs.
@@ -220,12 +219,12 @@ const STATUS: [&str; 6] =
 
 /// git with settings of ours.
 struct Asking<'a> {
-    environment: &'a Environment,
+    environment: &'a GitEnvironment,
     settings: &'a [(String, String)],
 }
 
 impl Asking<'_> {
-    async fn ask(&self, folder: &Path, arguments: &[&str]) -> Result<Said, WorktreeError> {
+    async fn ask(&self, folder: &Path, arguments: &[&str]) -> Result<GitOutput, WorktreeError> {
         let Self { environment, settings } = *self;
         let git = Git { folder, environment, time_max: TIME_MAX, settings };
         let mut said = git.run(arguments).await;
@@ -236,15 +235,15 @@ impl Asking<'_> {
             }
         }
         said.map_err(|trouble| match trouble {
-            GitTrouble::Missing => WorktreeError::NoGit,
-            GitTrouble::Unstarted(_) | GitTrouble::Unheard(_) | GitTrouble::Slow(_) => {
+            GitError::Missing => WorktreeError::NoGit,
+            GitError::Unstarted(_) | GitError::Unheard(_) | GitError::Slow(_) => {
                 WorktreeError::Git(trouble.to_string())
             }
         })
     }
 
     /// What git said when it did what it was told; else why it did not.
-    async fn done(&self, folder: &Path, arguments: &[&str]) -> Result<Said, String> {
+    async fn done(&self, folder: &Path, arguments: &[&str]) -> Result<GitOutput, String> {
         let said = self.ask(folder, arguments).await.map_err(text)?;
         if said.code == Some(0) { Ok(said) } else { Err(complaint(&said)) }
     }
@@ -265,7 +264,7 @@ impl Asking<'_> {
 const TRIES_MAX: usize = 20;
 
 /// Whether git found a worktree that another process is making at this moment: it reads all of them before it does anything.
-fn is_half_made(said: &Said) -> bool {
+fn is_half_made(said: &GitOutput) -> bool {
     let errors = String::from_utf8_lossy(&said.errors);
     said.code != Some(0) && errors.contains("failed to read") && errors.contains("/worktrees/")
 }
@@ -289,7 +288,7 @@ fn text(error: WorktreeError) -> String {
 }
 
 /// What git complains of, in one line.
-fn complaint(said: &Said) -> String {
+fn complaint(said: &GitOutput) -> String {
     let errors = String::from_utf8_lossy(&said.errors);
     let line = errors.lines().find(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
     format!("git fails: {}", visible(&line.chars().take(SAID_CHARS_MAX).collect::<String>()))

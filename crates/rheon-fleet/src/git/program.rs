@@ -1,5 +1,6 @@
 //! `Git`: the real `git`, run so that a repository cannot make it run programs, ask or wait.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -7,8 +8,6 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
-
-use crate::keeping::Environment;
 
 /// How much git may say.
 const OUTPUT_BYTES_MAX: u64 = 256 * 1024;
@@ -28,30 +27,41 @@ const QUIET: [&str; 11] = [
     "core.quotePath=false",
 ];
 
+/// The variables that git is given; it sees no others of the program's own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GitEnvironment {
+    /// `PATH`, where git is looked for too: in absolute folders only.
+    pub path: Option<OsString>,
+    /// `HOME`, where the user's settings of git are.
+    pub home: Option<OsString>,
+    /// `XDG_CONFIG_HOME`, the same.
+    pub config_home: Option<OsString>,
+}
+
 /// The first `git` in an absolute folder of `PATH`, as it is run in a folder.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Git<'a> {
+pub(super) struct Git<'a> {
     /// Where.
-    pub(crate) folder: &'a Path,
-    /// The variables of the program, of which git is given few.
-    pub(crate) environment: &'a Environment,
+    pub(super) folder: &'a Path,
+    /// The variables that it is given.
+    pub(super) environment: &'a GitEnvironment,
     /// What takes longer is ended.
-    pub(crate) time_max: Duration,
+    pub(super) time_max: Duration,
     /// Settings that go before those of all files.
-    pub(crate) settings: &'a [(String, String)],
+    pub(super) settings: &'a [(String, String)],
 }
 
-/// What git said.
-pub(crate) struct Said {
-    pub(crate) code: Option<i32>,
-    pub(crate) output: Vec<u8>,
-    pub(crate) errors: Vec<u8>,
-    pub(crate) is_cut: bool,
+/// What git printed, and its exit code.
+pub(super) struct GitOutput {
+    pub(super) code: Option<i32>,
+    pub(super) output: Vec<u8>,
+    pub(super) errors: Vec<u8>,
+    pub(super) is_cut: bool,
 }
 
-/// Why git said nothing.
+/// Why git could not be asked.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum GitTrouble {
+pub(super) enum GitError {
     #[error("git is not installed")]
     Missing,
     #[error("git cannot be run: {0}")]
@@ -64,14 +74,14 @@ pub(crate) enum GitTrouble {
 
 impl Git<'_> {
     /// Runs git to its end.
-    pub(crate) async fn run(&self, arguments: &[&str]) -> Result<Said, GitTrouble> {
-        let program = program(self.environment).ok_or(GitTrouble::Missing)?;
-        let mut child = self.command(&program, arguments).spawn().map_err(GitTrouble::Unstarted)?;
+    pub(super) async fn run(&self, arguments: &[&str]) -> Result<GitOutput, GitError> {
+        let program = program(self.environment).ok_or(GitError::Missing)?;
+        let mut child = self.command(&program, arguments).spawn().map_err(GitError::Unstarted)?;
         match tokio::time::timeout(self.time_max, listen(&mut child)).await {
-            Ok(said) => said.map_err(GitTrouble::Unheard),
+            Ok(said) => said.map_err(GitError::Unheard),
             Err(_) => {
                 end(&child);
-                Err(GitTrouble::Slow(self.time_max))
+                Err(GitError::Slow(self.time_max))
             }
         }
     }
@@ -80,8 +90,9 @@ impl Git<'_> {
     fn command(&self, program: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(QUIET).args(arguments).current_dir(self.folder).env_clear();
-        for name in ["PATH", "HOME", "XDG_CONFIG_HOME"] {
-            command.envs(self.environment.get(name).map(|value| (name, value)));
+        let GitEnvironment { path, home, config_home } = self.environment;
+        for (name, value) in [("PATH", path), ("HOME", home), ("XDG_CONFIG_HOME", config_home)] {
+            command.envs(value.as_ref().map(|value| (name, value)));
         }
         command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_PAGER", "cat");
         // What is missing from a clone is not fetched: how that is done, the repository would say.
@@ -99,7 +110,7 @@ impl Git<'_> {
     }
 }
 
-async fn listen(child: &mut Child) -> io::Result<Said> {
+async fn listen(child: &mut Child) -> io::Result<GitOutput> {
     let (output, errors) = (child.stdout.take(), child.stderr.take());
     let (output, errors) = tokio::join!(beginning(output), beginning(errors));
     let ((output, is_cut), (errors, _)) = (output?, errors?);
@@ -108,7 +119,7 @@ async fn listen(child: &mut Child) -> io::Result<Said> {
         end(child);
     }
     let status = child.wait().await?;
-    Ok(Said { code: status.code(), output, errors, is_cut })
+    Ok(GitOutput { code: status.code(), output, errors, is_cut })
 }
 
 async fn beginning(pipe: Option<impl AsyncRead + Unpin>) -> io::Result<(Vec<u8>, bool)> {
@@ -133,8 +144,8 @@ fn end(child: &Child) {
     let _ = child;
 }
 
-fn program(environment: &Environment) -> Option<PathBuf> {
-    let folders = std::env::split_paths(environment.get("PATH")?).filter(|folder| folder.is_absolute());
+fn program(environment: &GitEnvironment) -> Option<PathBuf> {
+    let folders = std::env::split_paths(environment.path.as_ref()?).filter(|folder| folder.is_absolute());
     let name = if cfg!(windows) { "git.exe" } else { "git" };
     folders.map(|folder| folder.join(name)).find(|path| path.is_file())
 }

@@ -11,8 +11,7 @@ use super::judge::{Beginning, Fate, beginning, fate};
 use super::name::WorktreeName;
 use super::place::relative;
 use super::repository::Repository;
-use super::wanted::Wanted;
-use crate::session::Surroundings;
+use super::request::WorktreeRequest;
 
 /// Held by every session that works in a worktree, so that none removes it under another.
 const LOCK: &str = "rheon.lock";
@@ -30,10 +29,10 @@ pub struct Worktree {
 }
 
 impl Worktree {
-    /// Makes the worktree that is wanted, or goes on with it.
-    pub async fn open(surroundings: &Surroundings, wanted: Wanted) -> Result<Self, WorktreeError> {
-        let Wanted { from, name, within } = wanted;
-        let repository = Repository::around(&from, &surroundings.environment).await?;
+    /// Makes the worktree that is asked for, or opens it if it is there.
+    pub async fn open(request: WorktreeRequest) -> Result<Self, WorktreeError> {
+        let WorktreeRequest { environment, from, name, within, user_folder } = request;
+        let repository = Repository::around(&from, environment).await?;
         let path = repository.root.join(relative(&name));
         let branch = name.branch();
         match beginning(repository.folder(&path).await?, repository.branch(&branch).await?) {
@@ -51,7 +50,6 @@ impl Worktree {
         // Without the slash that joining nothing leaves.
         let within: PathBuf = within.components().collect();
         let working_folder = if within.is_dir() { within } else { path.clone() };
-        let user_folder = surroundings.working_folder.clone();
         Ok(Self { repository, name, path, working_folder, user_folder, lock })
     }
 

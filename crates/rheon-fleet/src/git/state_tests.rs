@@ -8,15 +8,14 @@ use std::time::Duration;
 use expect_test::expect;
 use tempfile::TempDir;
 
-use super::{Environment, GitQuestion, GitState, Said, read};
+use super::{GitEnvironment, GitOutput, GitQuestion, GitState, read};
 
 /// For machines that have much else to do.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The variables of a user without settings.
-fn environment(home: &Path) -> Environment {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    [("PATH", path), ("HOME", home.as_os_str().to_owned())].into_iter().collect()
+fn environment(home: &Path) -> GitEnvironment {
+    GitEnvironment { path: std::env::var_os("PATH"), home: Some(home.into()), config_home: None }
 }
 
 fn git(folder: &Path, arguments: &[&str]) {
@@ -75,7 +74,7 @@ async fn what_is_no_repository_or_has_no_git_is_said() {
     fs::create_dir(folder.path().join(".git")).unwrap();
     told.push(asked(folder.path(), GitQuestion::Branch).await);
     told.push(asked(folder.path(), GitQuestion::Status).await);
-    let without: Environment = [("PATH", "relative:."), ("HOME", "/")].into_iter().collect();
+    let without = GitEnvironment { path: Some("relative:.".into()), ..environment(folder.path()) };
     told.push(GitState::ask(folder.path(), &without, GitQuestion::Status, PATIENCE).await.to_string());
     expect![[r#"
         not a repository
@@ -121,7 +120,7 @@ async fn git_that_says_too_much_is_heard_no_further() {
     fs::write(&program, "#!/bin/sh\nprintf '# branch.head main\\0'\nwhile :; do printf '? file\\0'; done\n")
         .unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let environment: Environment = [("PATH", folder.path())].into_iter().collect();
+    let environment = GitEnvironment { path: Some(folder.path().into()), ..GitEnvironment::default() };
     let state = GitState::ask(&folder.path().join("work"), &environment, GitQuestion::Status, PATIENCE).await;
     match state {
         GitState::Branch { changes: Some(changes), .. } => {
@@ -140,7 +139,7 @@ async fn git_that_does_not_answer_is_ended() {
     let program = folder.path().join("git");
     fs::write(&program, "#!/bin/sh\nread never < /dev/tty; while :; do :; done\n").unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let environment: Environment = [("PATH", folder.path())].into_iter().collect();
+    let environment = GitEnvironment { path: Some(folder.path().into()), ..GitEnvironment::default() };
     let short = Duration::from_millis(50);
     let state = GitState::ask(&folder.path().join("work"), &environment, GitQuestion::Status, short).await;
     assert_eq!(state.to_string(), "unknown (git did not answer within 50 ms)");
@@ -149,7 +148,7 @@ async fn git_that_does_not_answer_is_ended() {
 #[test]
 fn odd_answers_are_read_without_harm() {
     let status = |output: &[u8], code| {
-        let said = Said {
+        let said = GitOutput {
             code,
             output: output.to_vec(),
             errors: b"fatal: \x1b[31modd\xff\nmore".to_vec(),

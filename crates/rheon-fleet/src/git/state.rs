@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use rheon_text::visible;
 
-use crate::git::{Git, Said};
-use crate::git_head::{self, Head};
-use crate::keeping::Environment;
+use super::head::{Head, read_head};
+use super::program::{Git, GitEnvironment, GitOutput};
 
 /// How much of the repository is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +63,7 @@ impl GitState {
     /// What takes longer than `time_max` is ended.
     pub async fn ask(
         folder: &Path,
-        environment: &Environment,
+        environment: &GitEnvironment,
         question: GitQuestion,
         time_max: Duration,
     ) -> Self {
@@ -72,7 +71,7 @@ impl GitState {
         if !has_repository {
             return Self::NoRepository;
         }
-        if let (GitQuestion::Branch, Some(head)) = (question, git_head::read(folder)) {
+        if let (GitQuestion::Branch, Some(head)) = (question, read_head(folder)) {
             let branch = match head {
                 Head::Branch(branch) => short(&branch),
                 Head::Commit => DETACHED.to_owned(),
@@ -85,13 +84,13 @@ impl GitState {
         };
         let git = Git { folder, environment, time_max, settings: &[] };
         match git.run(arguments).await {
-            Ok(said) => read(&said, question),
+            Ok(output) => read(&output, question),
             Err(trouble) => Self::Unknown(trouble.to_string()),
         }
     }
 }
 
-fn read(said: &Said, question: GitQuestion) -> GitState {
+fn read(said: &GitOutput, question: GitQuestion) -> GitState {
     match (question, said.code) {
         (GitQuestion::Branch, Some(0)) => {
             let branch = short(String::from_utf8_lossy(&said.output).trim());
@@ -109,7 +108,7 @@ fn read(said: &Said, question: GitQuestion) -> GitState {
 
 const DETACHED: &str = "(none, a commit is checked out)";
 
-fn status(said: &Said) -> GitState {
+fn status(said: &GitOutput) -> GitState {
     let output = String::from_utf8_lossy(&said.output);
     let mut branch = "?".to_owned();
     let mut upstream = None;
@@ -184,5 +183,5 @@ impl fmt::Display for GitChanges {
 }
 
 #[cfg(test)]
-#[path = "git_tests.rs"]
+#[path = "state_tests.rs"]
 mod tests;

@@ -1,5 +1,6 @@
-//! `Place`: where a worktree of ours is, told from a path alone.
+//! `WorktreePlace`: where a worktree of ours is, told from a path alone.
 
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use super::name::WorktreeName;
@@ -9,18 +10,18 @@ pub(super) const FOLDER: &str = ".rheon/worktrees";
 
 /// Where a worktree of ours is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub struct WorktreePlace {
     /// The folder of the repository.
-    pub(super) root: PathBuf,
+    pub root: PathBuf,
     /// The worktree.
-    pub(super) name: WorktreeName,
+    pub name: WorktreeName,
     /// Where in it.
-    pub(super) within: PathBuf,
+    pub within: PathBuf,
 }
 
-impl Place {
+impl WorktreePlace {
     /// The worktree that `path` is in, the innermost one.
-    pub(super) fn of(path: &Path) -> Option<Self> {
+    pub fn of(path: &Path) -> Option<Self> {
         let parts: Vec<Component<'_>> = path.components().collect();
         let is_ours = |window: &[Component<'_>]| match window {
             [a, b, _] => a.as_os_str() == ".rheon" && b.as_os_str() == "worktrees",
@@ -37,6 +38,21 @@ impl Place {
 /// The folder of a worktree, from that of the repository.
 pub(super) fn relative(name: &WorktreeName) -> String {
     format!("{FOLDER}/{name}")
+}
+
+/// How many worktrees are looked at.
+const FOLDERS_MAX: usize = 256;
+
+/// `folder` itself, and the same folder in every worktree of its repository; nothing if there are no worktrees.
+pub fn worktree_folders(folder: &Path) -> Option<Vec<PathBuf>> {
+    let root = folder.ancestors().find(|above| above.join(".git").exists())?;
+    let within = folder.strip_prefix(root).ok()?;
+    let entries = fs::read_dir(root.join(FOLDER)).ok()?.flatten().take(FOLDERS_MAX);
+    let there = entries.map(|entry| match within.as_os_str().is_empty() {
+        true => entry.path(),
+        false => entry.path().join(within),
+    });
+    Some(std::iter::once(folder.to_owned()).chain(there).collect())
 }
 
 #[cfg(test)]

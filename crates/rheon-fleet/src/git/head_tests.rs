@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{Head, read};
+use super::{Head, read_head};
 
 #[test]
 fn the_files_of_a_repository_say_what_is_checked_out() {
@@ -11,7 +11,7 @@ fn the_files_of_a_repository_say_what_is_checked_out() {
     let head = |text: &str| {
         fs::create_dir_all(root.join("main/.git")).unwrap();
         fs::write(root.join("main/.git/HEAD"), text).unwrap();
-        read(&root.join("main"))
+        read_head(&root.join("main"))
     };
     assert_eq!(head("ref: refs/heads/feature/a\n"), Some(Head::Branch("feature/a".into())));
     assert_eq!(head(&format!("{}\n", "0a".repeat(20))), Some(Head::Commit));
@@ -22,9 +22,9 @@ fn the_files_of_a_repository_say_what_is_checked_out() {
     assert_eq!(head(&format!("ref: refs/heads/main{}", " ".repeat(5000))), Some(Head::Branch("main".into())));
     fs::create_dir_all(root.join("second/beneath")).unwrap();
     fs::write(root.join("second/.git"), "gitdir: ../main/.git\n").unwrap();
-    assert_eq!(read(&root.join("second/beneath")), Some(Head::Branch("main".into())));
+    assert_eq!(read_head(&root.join("second/beneath")), Some(Head::Branch("main".into())));
     fs::write(root.join("second/.git"), "gitdir: ../nowhere\n").unwrap();
-    assert_eq!(read(&root.join("second")), None);
+    assert_eq!(read_head(&root.join("second")), None);
 }
 
 #[test]
@@ -35,5 +35,5 @@ fn a_pipe_is_not_waited_for() {
     let pipe = folder.path().join(".git/HEAD");
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-    assert_eq!(read(folder.path()), None);
+    assert_eq!(read_head(folder.path()), None);
 }

@@ -9,7 +9,7 @@ const BYTES_MAX: u64 = 4096;
 
 /// What is checked out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Head {
+pub enum Head {
     /// A branch.
     Branch(String),
     /// A commit.
@@ -17,7 +17,7 @@ pub(crate) enum Head {
 }
 
 /// What the repository around `folder` has checked out; nothing if there is none, or if it is not said in the usual way.
-pub(crate) fn read(folder: &Path) -> Option<Head> {
+pub fn read_head(folder: &Path) -> Option<Head> {
     let git = folder.ancestors().map(|above| above.join(".git")).find(|git| git.exists())?;
     let git = if git.is_dir() {
         git
@@ -51,5 +51,5 @@ fn beginning(path: &Path) -> Option<String> {
 }
 
 #[cfg(test)]
-#[path = "git_head_tests.rs"]
+#[path = "head_tests.rs"]
 mod tests;

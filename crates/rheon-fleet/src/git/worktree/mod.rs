@@ -7,10 +7,11 @@ mod name;
 mod open;
 mod place;
 mod repository;
-mod wanted;
+mod request;
 
 pub use ended::{Ended, Stays};
 pub use error::WorktreeError;
 pub use name::{NAME_CHARS_MAX, NameError, WorktreeName};
 pub use open::Worktree;
-pub use wanted::Wanted;
+pub use place::{WorktreePlace, worktree_folders};
+pub use request::WorktreeRequest;
