@@ -54,6 +54,7 @@ impl Talk {
             subject,
             reason: "nothing says that it may".into(),
             danger: Danger::Moderate,
+            child: None,
             suggested_rule: rule.map(str::to_owned),
             digest: "digest".into(),
         };

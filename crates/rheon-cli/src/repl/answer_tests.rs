@@ -18,6 +18,7 @@ fn request(subject: Subject, rule: Option<&str>) -> ApprovalRequest {
         subject,
         reason: "it changes files".into(),
         danger: Danger::Moderate,
+        child: None,
         suggested_rule: rule.map(str::to_owned),
         digest: String::new(),
     }

@@ -21,6 +21,7 @@ fn asked(id: &str) -> Arc<Event> {
         subject: Subject::Arguments { arguments: Arc::new(json!({})) },
         reason: String::new(),
         danger: Danger::Safe,
+        child: None,
         suggested_rule: None,
         digest: String::new(),
     };
