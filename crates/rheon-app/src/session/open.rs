@@ -152,9 +152,7 @@ impl OpenSession {
         let (builder, budget) = wired.builder(&surroundings);
         let extras = Extras { thinking: extras.thinking.or(kept.state().chosen.thinking), ..extras };
         let builder = extended(builder, &hooks, extras, observing.observers());
-        let past = logs(keeper.clone(), kept.unsaved());
-        let hub = Hub::new(kept.session_id().clone(), kept.state().clone(), past);
-        let hub = if kept.is_kept() { hub } else { hub.remembering() };
+        let hub = hub_of(&keeper, &kept);
         let shown = hub.clone();
         let agent = builder.on_shared_event(move |event| shown.publish(event)).build()?;
         calls.open(&agent);
@@ -371,6 +369,13 @@ async fn kept(keeper: &Keeper, choice: &SessionChoice) -> Result<KeptSession, Op
         SessionChoice::ForkOfLatest => keeper.fork_latest().await?,
         SessionChoice::ForkOf { id } => keeper.fork(id, ForkAt::End).await?,
     })
+}
+
+/// The hub of the session. Where the session is not saved, the hub keeps what happens.
+fn hub_of(keeper: &Keeper, kept: &KeptSession) -> Hub {
+    let past = logs(keeper.clone(), kept.unsaved());
+    let hub = Hub::new(kept.session_id().clone(), kept.state().clone(), past);
+    if kept.is_kept() { hub } else { hub.remembering() }
 }
 
 fn tell_doubts(kept: &KeptSession, tell: &Tell) {
