@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use rheon_types::{
-    AgentEvent, AgentId, AgentMessage, AgentOutput, ContinuationKind, History, Message, Provider, RunId,
-    SessionId, Store, ThinkingLevel, WindowCut,
+    AgentEvent, AgentId, AgentMessage, AgentOutput, ChildMessageTime, ContinuationKind, History, Message,
+    Provider, RunId, SessionId, Store, ThinkingLevel, WindowCut,
 };
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -16,7 +16,7 @@ use crate::config::RunConfig;
 use crate::context::{go_back, mend_calls};
 use crate::control::Answerer;
 use crate::conversation::Conversation;
-use crate::error::AgentError;
+use crate::error::{AgentError, ChildError};
 use crate::live::{Ending, Identity, Run, RunLog};
 use crate::log::{EventLog, EventQueue, EventSubscription, LogPosition, Observers};
 use crate::panics::panic_text;
@@ -187,6 +187,36 @@ impl Agent {
         for message in message.into().into_messages(self.inner.config.clock.now()) {
             self.inner.config.control.follow_up(message);
         }
+    }
+
+    /// Says something to a running child of a tool call, between its tool executions.
+    pub fn steer_child(&self, session_id: &SessionId, message: impl Into<Prompt>) -> Result<(), ChildError> {
+        self.tell_child(session_id, ChildMessageTime::Steer, message.into())
+    }
+
+    /// Says something to a running child of a tool call once its run would otherwise stop.
+    pub fn follow_up_child(
+        &self,
+        session_id: &SessionId,
+        message: impl Into<Prompt>,
+    ) -> Result<(), ChildError> {
+        self.tell_child(session_id, ChildMessageTime::FollowUp, message.into())
+    }
+
+    fn tell_child(
+        &self,
+        session_id: &SessionId,
+        when: ChildMessageTime,
+        message: Prompt,
+    ) -> Result<(), ChildError> {
+        let config = &self.inner.config;
+        let messages = message.into_messages(config.clock.now());
+        messages.into_iter().try_for_each(|message| config.control.tell_child(session_id, when, message))
+    }
+
+    /// Stops a running child of a tool call; the run that started it goes on.
+    pub fn abort_child(&self, session_id: &SessionId) -> Result<(), ChildError> {
+        self.inner.config.control.cancel_child(session_id)
     }
 
     /// How many messages wait: steering and follow-ups.

@@ -113,7 +113,8 @@ impl AgentBuilder {
     }
 
     /// Adds a source of tools that may change between turns. They are offered behind the agent's own tools, in the order in
-    /// which sources were added, those of one source sorted by name. A tool whose name is taken is left out.
+    /// which sources were added, those of one source sorted by name. A tool whose name is taken is left out. Two sources of one name
+    /// are refused when the agent is built.
     pub fn tool_source(mut self, source: Arc<dyn ToolSource>) -> Self {
         self.inputs.context.tool_sources.add(source);
         self
@@ -370,6 +371,9 @@ impl AgentBuilder {
         if let Some(size) = self.batch_size {
             let size = NonZeroUsize::new(size).ok_or(BuildError::EmptyBatch)?;
             settings.tool_execution = ToolExecution::Batched(size);
+        }
+        if let Some(name) = self.inputs.context.tool_sources.duplicate() {
+            return Err(BuildError::DuplicateToolSource(name.to_owned()));
         }
         for section in self.inputs.sections {
             settings.request.system_prompt = settings.request.system_prompt.with_section(section);

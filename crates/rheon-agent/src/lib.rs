@@ -48,7 +48,7 @@ pub use context::{
     flat_tokens, plan_effort, schema_problem, score_complexity, summary_prompt,
 };
 pub use control::{Answerer, Control, QueueMode};
-pub use error::{AgentError, BuildError, PermissionError, ToolboxError};
+pub use error::{AgentError, BuildError, ChildError, PermissionError, ToolboxError};
 pub use log::{EventLog, EventSubscription, LogPosition, Observers, RecvError};
 pub use prompt::Prompt;
 pub use retry::RetryConfig;

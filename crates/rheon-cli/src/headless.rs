@@ -101,7 +101,7 @@ async fn run(
             event = events.next() => event,
             () = cancel.cancelled(), if !is_cancelled => {
                 is_cancelled = true;
-                session.send(Command::Cancel).await.map_err(failure)?;
+                session.send(Command::Cancel { child: None }).await.map_err(failure)?;
                 continue;
             }
         };

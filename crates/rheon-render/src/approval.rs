@@ -25,6 +25,10 @@ pub(super) enum Remedy {
 pub(super) fn show(request: &ApprovalRequest, remedy: Remedy, page: &mut Page) {
     let name = visible_block(request.tool_name.as_str()).replace('\n', "\\n");
     let (ink, word) = danger(request.danger);
+    if let Some(child) = &request.child {
+        let child = visible_block(child).replace('\n', "\\n");
+        page.write(Ink::Bold, &format!("{child}: "));
+    }
     page.write(Ink::Bold, &name);
     if matches!(request.subject, Subject::Questions { .. }) {
         page.write(Ink::Plain, " asks you");

@@ -18,6 +18,7 @@ fn request(subject: Subject, danger: Danger) -> ApprovalRequest {
         subject,
         reason: "no rule allows it".into(),
         danger,
+        child: None,
         suggested_rule: None,
         digest: String::new(),
     }
@@ -205,4 +206,18 @@ fn other_subjects() {
           │ }
     "#]]
     .assert_eq(&all.join("----\n"));
+}
+
+#[test]
+fn a_child_is_named_before_its_tool() {
+    let mut request = request(command("ls"), Danger::Safe);
+    request.child = Some("reviewer\u{202e} > tester\n".into());
+    expect![[r#"
+        reviewer\u{202e} > tester\n: bash asks for
+        permission · safe
+          no rule allows it
+          │ ls
+          in /home/me/project
+    "#]]
+    .assert_eq(&shown(&request, false));
 }

@@ -602,6 +602,7 @@ async fn a_change_that_was_asked_about_is_not_shown_twice() {
         subject: Subject::Diff { path: "x".into(), diff: diff.into() },
         reason: "it writes".into(),
         danger: Danger::Moderate,
+        child: None,
         suggested_rule: None,
         digest: String::new(),
     };

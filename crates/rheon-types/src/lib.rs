@@ -5,6 +5,7 @@
 mod answer;
 mod call_facts;
 mod child;
+mod child_inbox;
 mod content;
 mod draft;
 mod error;
@@ -30,6 +31,7 @@ mod window;
 pub use answer::{Answer, BoxFuture};
 pub use call_facts::CallFacts;
 pub use child::{AgentDefinition, ChildApproval, ParentLink, WorkerError, WorkerOutput};
+pub use child_inbox::{ChildInbox, ChildInboxError, ChildMessageTime};
 pub use content::{Content, Signature, SignatureKind, ToolCall};
 pub use draft::{DRAFT_BYTES_MAX, Draft, DraftError, Finished};
 pub use error::{ClientError, ProviderError, ProviderErrorKind, StoreError};

@@ -287,3 +287,18 @@ async fn a_tool_that_changes_its_effect_replays_and_a_resumed_session_goes_on() 
     let replayed = replay(events.clone(), Until::End).unwrap();
     assert_eq!((replayed.events, replayed.runs, replayed.taken), (events, 2, 3));
 }
+
+#[test]
+fn two_sources_of_one_name_are_refused() {
+    let source = |name: &str| Arc::new(FixedTools::new(name, [says("a", "1")]));
+    let builder = || rheon_agent::Agent::builder().provider(ScriptedProvider::new(Scenario::new()));
+    let two =
+        builder().tool_source(source("server")).tool_source(source("other")).tool_source(source("server"));
+    let error = two.build().err().unwrap();
+    assert_eq!(error, rheon_agent::BuildError::DuplicateToolSource("server".into()));
+    assert_eq!(
+        error.to_string(),
+        "two tool sources are named \"server\"; give each source a name of its own"
+    );
+    assert!(builder().tool_source(source("server")).tool_source(source("other")).build().is_ok());
+}

@@ -33,6 +33,7 @@ pub use rheon_store::rewind::{
 };
 pub use rheon_store::sqlite::{Hit, Role, Spend, Stats, Status, ToolStats};
 pub use session::KeptSession;
+pub(crate) use session::Unsaved;
 pub use settings::{CheckpointMode, KeepingSettings, OnTrouble, Persistence, Transcripts};
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 mod answering;
 mod calls;
+mod catch_up;
 mod changes;
+mod children;
 mod client;
 mod error;
 mod feed;
@@ -11,6 +13,7 @@ mod host;
 mod hub;
 mod notices;
 mod open;
+mod past;
 mod preview;
 mod queries;
 mod rewinding;
@@ -24,6 +27,7 @@ pub use changes::thinking_level;
 pub use error::OpenError;
 pub(crate) use hooks::registered;
 pub use host::{HostParts, LocalHost};
+pub use hub::SessionLoad;
 pub use open::{Extras, GivenModel};
 pub(crate) use preview::strict_toolkit;
 pub use preview::{Preview, WINDOW_ASSUMED, toolkit};

@@ -171,9 +171,17 @@ pub(super) fn question(request: &ApprovalRequest, call: &ToolCall, folder: &Path
         "tool_use_id": call_id_on_the_wire(call.id.as_str()),
         "permission_suggestions": offered,
         "blocked_path": null,
-        "decision_reason": request.reason,
+        "decision_reason": reason(request),
         "description": description,
     })
+}
+
+/// Why it is asked, and by which child, for which the protocol has no field.
+fn reason(request: &ApprovalRequest) -> String {
+    match &request.child {
+        Some(child) => format!("{child}: {}", request.reason),
+        None => request.reason.clone(),
+    }
 }
 
 /// What a program's answer comes to.

@@ -125,7 +125,7 @@ async fn what_is_chosen_is_seen_by_others_and_restored(over: Over) {
     // Without a run nothing is worth a file; this one is over before a model is asked.
     let mut own = client.events(Subscription::from_now());
     client.send(prompt("Hi.")).await.unwrap();
-    client.send(Command::Cancel).await.unwrap();
+    client.send(Command::Cancel { child: None }).await.unwrap();
     run_end(&mut own).await;
     let (seen, _) = run_end(&mut events).await;
     let facts_seen: Vec<&str> =

@@ -178,7 +178,7 @@ impl Driven {
                     is_cancelled = true;
                     is_over = true;
                     self.prompts.clear();
-                    self.send(Command::Cancel).await;
+                    self.send(Command::Cancel { child: None }).await;
                 }
                 line = input.recv(), if !is_over => match line {
                     Some(line) => self.take(line).await?,
@@ -272,7 +272,7 @@ impl Driven {
             ClientRequest::Initialize(_) => Ok(self.projector.facts_mut().initialized()),
             ClientRequest::Interrupt => {
                 self.prompts.clear();
-                self.send(Command::Cancel).await;
+                self.send(Command::Cancel { child: None }).await;
                 Ok(json!({}))
             }
             ClientRequest::SetPermissionMode { mode } => {

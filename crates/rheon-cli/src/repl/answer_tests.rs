@@ -19,8 +19,10 @@ fn request(subject: Subject, rule: Option<&str>) -> ApprovalRequest {
         subject,
         reason: "it changes files".into(),
         danger: Danger::Moderate,
+        child: None,
         suggested_rule: rule.map(str::to_owned),
         digest: String::new(),
+        child: None,
     }
 }
 
@@ -89,6 +91,7 @@ fn asked(id: &str) -> Arc<Event> {
         danger: Danger::Safe,
         suggested_rule: None,
         digest: String::new(),
+        child: None,
     };
     event(AgentEvent::Approval(ApprovalEvent::Required { request: Arc::new(request) }))
 }

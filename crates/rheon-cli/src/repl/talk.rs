@@ -277,11 +277,11 @@ impl Talk<'_> {
             match happened {
                 Happened::Over => break,
                 Happened::Interrupt | Happened::Typed(Typed::Escape) => {
-                    self.session.send(Command::Cancel).await.map_err(failure)?;
+                    self.session.send(Command::Cancel { child: None }).await.map_err(failure)?;
                 }
                 Happened::Typed(Typed::End) => {
                     has_input = false;
-                    self.session.send(Command::Cancel).await.map_err(failure)?;
+                    self.session.send(Command::Cancel { child: None }).await.map_err(failure)?;
                 }
                 Happened::Typed(Typed::TooLong) => self.say(TOO_LONG),
                 Happened::Typed(Typed::Draft) => {}
@@ -326,14 +326,14 @@ impl Talk<'_> {
             }
             Input::Exit => {
                 self.is_leaving = true;
-                self.session.send(Command::Cancel).await.map_err(failure)?;
+                self.session.send(Command::Cancel { child: None }).await.map_err(failure)?;
             }
             Input::Clear | Input::Compact(_) | Input::Model(Some(_)) | Input::Resume(Some(_)) => {
                 self.say("a run is under way; stop it first with Ctrl-C or Esc, then say that again");
             }
             Input::Prompt(_) | Input::Unfinished(_) | Input::Other { .. } => {
                 let content = vec![Content::Text { text: line.clone() }];
-                self.session.send(Command::Steer { content }).await.map_err(failure)?;
+                self.session.send(Command::Steer { content, child: None }).await.map_err(failure)?;
                 self.say(&format!("› {}\n(the model hears this before its next step)", echo(&line)));
             }
         }

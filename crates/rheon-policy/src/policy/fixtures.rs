@@ -182,6 +182,7 @@ pub(super) fn request(call: &ToolCall, verdict: &Verdict) -> ApprovalRequest {
         subject,
         reason,
         danger,
+        child: None,
         suggested_rule,
         digest: String::new(),
     }

@@ -15,6 +15,6 @@ pub use header::{Header, Lease, Parent};
 pub(crate) use newest::{Room, newest, stored_bytes};
 pub use record::{JOURNAL_VERSION, LINE_BYTES_MAX, LineProblem};
 pub use scan::{Damage, Scan};
-pub(crate) use scan::{StoredEvent, read_header, scan};
+pub(crate) use scan::{Place, StoredEvent, Taken, read_header, scan, scan_on};
 pub(crate) use writer::sync_names;
 pub use writer::{Journal, Opened};

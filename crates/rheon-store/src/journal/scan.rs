@@ -1,6 +1,8 @@
 //! Reading a journal from its beginning, as far as it is whole.
 
 use std::fs::File;
+use std::io::{Seek as _, SeekFrom};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -92,6 +94,77 @@ pub(crate) fn scan(
         scan.bytes += bytes;
     }
     Ok(scan)
+}
+
+/// How far a journal was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Where the next line begins.
+    offset: u64,
+    /// The number of the last event.
+    seq: u64,
+}
+
+/// Reads the journal at `path` on from `place`, or from its beginning, and shows its events to `visit` until that has enough or
+/// nothing that is whole follows.
+pub(crate) fn scan_on(
+    path: &Path,
+    mut file: &File,
+    place: Option<Place>,
+    mut visit: impl FnMut(StoredEvent<'_>) -> Result<ControlFlow<Taken>, JournalError>,
+) -> Result<Place, JournalError> {
+    let failed = |source| JournalError::Io { action: "read", path: path.to_owned(), source };
+    let length = file.metadata().map_err(failed)?.len();
+    let mut place = match place {
+        Some(place) => place,
+        None => beginning(path, file)?,
+    };
+    file.seek(SeekFrom::Start(place.offset)).map_err(failed)?;
+    let mut lines = Lines::many(file);
+    while place.offset < length {
+        let Ok(line) = lines.next().map_err(failed)? else { break };
+        let next = place.offset + bytes_of(line);
+        let Ok(record) = decode(line) else { break };
+        if let Some(json) = record.event {
+            let Ok(seq) = number(json) else { break };
+            if seq != place.seq + 1 {
+                break;
+            }
+            let (blobs, fence, offset) = (record.blobs, record.fence, place.offset);
+            let flow = visit(StoredEvent { seq, json, blobs, fence, offset })?;
+            match flow {
+                ControlFlow::Break(Taken::Not) => break,
+                ControlFlow::Break(Taken::Last) => return Ok(Place { offset: next, seq }),
+                ControlFlow::Continue(()) => place.seq = seq,
+            }
+        }
+        place.offset = next;
+    }
+    Ok(place)
+}
+
+/// Whether the event at which a reading stops was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// It was the last one.
+    Last,
+    /// It belongs to whoever reads on.
+    Not,
+}
+
+/// The place of the first line after the header.
+fn beginning(path: &Path, mut file: &File) -> Result<Place, JournalError> {
+    let failed = |source| JournalError::Io { action: "read", path: path.to_owned(), source };
+    file.seek(SeekFrom::Start(0)).map_err(failed)?;
+    let mut lines = Lines::new(file, HEADER_BYTES);
+    let first = lines.next().map_err(failed)?;
+    let offset = first.as_ref().map_or(0, |line| bytes_of(line));
+    let header = first.and_then(decode).and_then(header);
+    let header = header.map_err(|problem| JournalError::NotAJournal { path: path.to_owned(), problem })?;
+    if header.version > JOURNAL_VERSION {
+        return Err(JournalError::Newer { path: path.to_owned(), version: header.version });
+    }
+    Ok(Place { offset, seq: header.parent.map_or(0, |parent| parent.seq) })
 }
 
 /// Reads the header alone.

@@ -17,6 +17,7 @@ use crate::session_name::SessionName;
 
 use super::error::SessionError;
 use super::listed::Listed;
+use super::pages::{EventPages, PageSource};
 use super::places::{self, Places, journals, listed, names};
 use super::whole::{Part, Whole};
 
@@ -171,6 +172,17 @@ impl Sessions {
             self.show(link, &mut visit)?;
         }
         self.show(&Link { path, last: u64::MAX, part: Part::ALL }, &mut visit)
+    }
+
+    /// The events of a session in pages, those of the sessions it goes on from first. For a log of any length.
+    pub fn pages(&self, name: &SessionName) -> Result<EventPages, SessionError> {
+        let path = self.path(name)?;
+        let header = read_header(&path, &open_to_read(&path)?)?;
+        let mut chain = self.chain(name, header.parent)?;
+        chain.reverse();
+        let ancestors = chain.into_iter().map(|link| PageSource { path: link.path, last: link.last });
+        let journals = ancestors.chain([PageSource { path, last: u64::MAX }]).collect();
+        Ok(EventPages::new(Arc::clone(&self.blobs), journals))
     }
 
     /// The journals of the sessions that `name` goes on from, newest first.

@@ -3,6 +3,7 @@
 mod error;
 mod library;
 mod listed;
+mod pages;
 mod places;
 mod store;
 mod whole;
@@ -10,6 +11,7 @@ mod whole;
 pub use error::SessionError;
 pub use library::{BLOB_BYTES_MAX, Sessions};
 pub use listed::Listed;
+pub use pages::{EventPages, PageSize};
 pub use store::{CONTENTS_BYTES_MAX, JournalStore, ResumeError, Resumed};
 
 #[cfg(test)]

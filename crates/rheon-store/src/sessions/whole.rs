@@ -13,9 +13,15 @@ use crate::slim::{ExpandError, Expander};
 pub(super) struct Whole<'a> {
     path: &'a Path,
     blobs: &'a Blobs,
+    recalled: Recalled,
+    part: Part,
+}
+
+/// What the events of a journal so far have carried, for those that leave it out.
+#[derive(Debug, Default)]
+pub(super) struct Recalled {
     expander: Expander,
     fence: u64,
-    part: Part,
 }
 
 /// Which events keep their long texts.
@@ -40,15 +46,24 @@ impl Part {
 
 impl<'a> Whole<'a> {
     pub(super) fn new(path: &'a Path, blobs: &'a Blobs, part: Part) -> Self {
-        Self { path, blobs, expander: Expander::new(), fence: 0, part }
+        Self::recalling(path, blobs, part, Recalled::default())
+    }
+
+    /// The same for events that follow those of `recalled`.
+    pub(super) fn recalling(path: &'a Path, blobs: &'a Blobs, part: Part, recalled: Recalled) -> Self {
+        Self { path, blobs, recalled, part }
+    }
+
+    /// What the events so far have carried.
+    pub(super) fn recalled(self) -> Recalled {
+        self.recalled
     }
 
     /// The event, and what of it was left out.
     pub(super) fn event(&mut self, stored: StoredEvent<'_>) -> Result<(Event, LeftOut), JournalError> {
-        if stored.fence != self.fence {
+        if stored.fence != self.recalled.fence {
             // Whoever wrote it knew nothing of what was written before it opened the journal.
-            self.fence = stored.fence;
-            self.expander = Expander::new();
+            self.recalled = Recalled { expander: Expander::new(), fence: stored.fence };
         }
         self.expand(&stored).map_err(|error| JournalError::Unreadable {
             path: self.path.to_owned(),
@@ -68,11 +83,11 @@ impl<'a> Whole<'a> {
             && let Some((text, left_out)) = brief(stored.json, strings)
         {
             // What is left out is left out before anything remembers it.
-            return Ok((self.expander.expand(&text)?, left_out));
+            return Ok((self.recalled.expander.expand(&text)?, left_out));
         }
         let event = match strings {
-            Strings::InPlace => self.expander.expand(stored.json),
-            Strings::AsBlobs(blobs) => self.expander.expand_value(internalise(stored.json, blobs)?),
+            Strings::InPlace => self.recalled.expander.expand(stored.json),
+            Strings::AsBlobs(blobs) => self.recalled.expander.expand_value(internalise(stored.json, blobs)?),
         };
         Ok((event?, LeftOut::default()))
     }

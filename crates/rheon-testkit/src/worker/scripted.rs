@@ -227,6 +227,7 @@ impl Child {
             subject: Subject::Arguments { arguments: Arc::clone(&arguments) },
             reason: "it changes something".into(),
             danger: Danger::Moderate,
+            child: None,
             suggested_rule: None,
             digest: String::new(),
         });

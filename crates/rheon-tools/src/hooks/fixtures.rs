@@ -105,6 +105,7 @@ pub(super) fn question(call: &ToolCall) -> ApprovalRequest {
         subject: Subject::Arguments { arguments: Arc::clone(&call.arguments) },
         reason: "no rule allows it".into(),
         danger: Danger::Moderate,
+        child: None,
         suggested_rule: Some("Bash(npm test *)".into()),
         digest: "digest".into(),
     }

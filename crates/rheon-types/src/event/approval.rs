@@ -22,6 +22,10 @@ pub struct ApprovalRequest {
     pub subject: Subject,
     /// Why it is asked.
     pub reason: String,
+    /// The name of the child agent that asks, one of a child behind its parent (`reviewer > tester`); absent where the session's own
+    /// agent asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub child: Option<String>,
     /// How much harm it could do.
     pub danger: Danger,
     /// The rule that "always" would save.
