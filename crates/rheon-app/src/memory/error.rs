@@ -4,7 +4,6 @@ use rheon_store::sqlite::DatabaseError;
 use rheon_tools::notes::NoteError;
 use rheon_types::ClientError;
 
-use super::goal::GOAL_CHARS_MAX;
 use crate::keeping::FolderError;
 
 /// Why the memory cannot be looked at or changed.
@@ -72,11 +71,13 @@ pub enum MemoryError {
     },
     /// The goal is too long to be part of every request.
     #[error(
-        "a goal has at most {GOAL_CHARS_MAX} characters, and this one has {chars}; keep the details in a file and name it"
+        "a goal has at most {chars_max} characters, and this one has {chars}; keep the details in a file and name it"
     )]
     LongGoal {
         /// How long it is.
         chars: usize,
+        /// How long it may be.
+        chars_max: usize,
     },
     /// What was asked for broke off.
     #[error("the memory was not changed: {0}")]

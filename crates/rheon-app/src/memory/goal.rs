@@ -183,7 +183,7 @@ impl GoalCommand {
             ("done", _) => Ok(Self::Close(GoalStatus::Done)),
             ("drop", _) => Ok(Self::Close(GoalStatus::Dropped)),
             (_, Some(number)) => Ok(Self::Take(GoalId(number))),
-            _ if chars > GOAL_CHARS_MAX => Err(MemoryError::LongGoal { chars }),
+            _ if chars > GOAL_CHARS_MAX => Err(MemoryError::LongGoal { chars, chars_max: GOAL_CHARS_MAX }),
             _ => Ok(Self::Set(text)),
         }
     }
