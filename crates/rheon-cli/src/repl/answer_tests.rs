@@ -22,7 +22,6 @@ fn request(subject: Subject, rule: Option<&str>) -> ApprovalRequest {
         child: None,
         suggested_rule: rule.map(str::to_owned),
         digest: String::new(),
-        child: None,
     }
 }
 
