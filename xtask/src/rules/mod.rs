@@ -10,11 +10,13 @@ pub mod sizes;
 pub mod small_files;
 pub mod syntax;
 pub mod system_access;
+pub mod unique_types;
+pub mod words;
 
 use crate::repository::Repository;
 use crate::violation::Violation;
 
-/// A rule of the house.
+/// A rule of the architecture.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
     /// What exceptions call it.
@@ -35,4 +37,6 @@ pub const RULES: &[Rule] = &[
     Rule { name: "docs", check: docs::check },
     Rule { name: "named tests", check: named_tests::check },
     Rule { name: "syntax", check: syntax::check },
+    Rule { name: "unique types", check: unique_types::check },
+    Rule { name: "words", check: words::check },
 ];

@@ -13,5 +13,7 @@ mod sizes;
 mod small_files;
 mod syntax;
 mod system_access;
+mod unique_types;
+mod words;
 
 mod support;
