@@ -17,14 +17,19 @@ pub fn check(repository: &Repository) -> Vec<Violation> {
         .filter(|line| line.is_conditional)
         .flat_map(|line| line.candidates)
         .collect();
-    let sources = repository.sources_in("crates/").filter(|source| source.path.contains("/src/") && !source.is_test());
+    let sources =
+        repository.sources_in("crates/").filter(|source| source.path.contains("/src/") && !source.is_test());
     let mut places: BTreeMap<String, Vec<(&str, usize)>> = BTreeMap::new();
     for source in sources.filter(|source| !conditional.contains(&source.path)) {
         for (name, line) in public_types(source) {
             places.entry(name).or_default().push((&source.path, line));
         }
     }
-    places.into_iter().filter(|(_, places)| places.len() > 1).flat_map(|(name, places)| violations(&name, &places)).collect()
+    places
+        .into_iter()
+        .filter(|(_, places)| places.len() > 1)
+        .flat_map(|(name, places)| violations(&name, &places))
+        .collect()
 }
 
 fn violations(name: &str, places: &[(&str, usize)]) -> Vec<Violation> {
@@ -44,7 +49,8 @@ fn public_types(source: &Source) -> Vec<(String, usize)> {
             Item::Type(item) => (&item.vis, &item.ident),
             _ => return None,
         };
-        let counts = matches!(visibility, Visibility::Public(_)) && !attributes::is_conditional(attributes::of_item(item));
+        let counts = matches!(visibility, Visibility::Public(_))
+            && !attributes::is_conditional(attributes::of_item(item));
         counts.then(|| (name.to_string(), name.span().start().line))
     };
     syntax.items.iter().filter_map(name_of).collect()

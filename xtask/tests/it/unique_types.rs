@@ -11,7 +11,10 @@ fn a_public_type_name_exists_once() {
         unique_types::check,
         &[
             ("crates/a/src/lib.rs", "//! A.\npub struct Cursor;\npub enum Mode {}\nstruct Local;\n"),
-            ("crates/b/src/lib.rs", "//! B.\npub struct Local;\npub trait Cursor {}\npub(crate) struct Mode;\n"),
+            (
+                "crates/b/src/lib.rs",
+                "//! B.\npub struct Local;\npub trait Cursor {}\npub(crate) struct Mode;\n",
+            ),
             ("crates/c/src/lib.rs", "//! C.\n#[cfg(unix)]\nmod unix;\n#[cfg(not(unix))]\nmod other;\n"),
             ("crates/c/src/unix.rs", "//! Unix.\npub struct Folder;\n"),
             ("crates/c/src/other.rs", "//! Others.\npub struct Folder;\n"),
