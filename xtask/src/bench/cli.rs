@@ -28,7 +28,7 @@ pub(super) struct Options {
 pub(super) fn run(options: Options) -> Result<()> {
     // One after the other: together, the program would be compiled with what only the server needs.
     for program in ["-p rheon-cli --bin rheon", "-p rheon-testkit --bin rheon-fake-model"] {
-        printed(&mut cargo(&format!("build --release --locked {program}")))?;
+        printed(&mut cargo(&format!("build --profile dist --locked {program}")))?;
     }
     let peers = peers::found(options.peers)?;
     let before = load();

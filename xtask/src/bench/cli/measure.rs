@@ -58,8 +58,8 @@ impl Sample {
 
 /// Measures ours and the peers, each thing `runs` times, and writes the figures down.
 pub(super) fn measure(peers: &[Agent], runs: u32, figures: &mut Figures) -> Result<()> {
-    let bench = Bench { server: target("release/rheon-fake-model"), runs };
-    let program = target("release/rheon");
+    let bench = Bench { server: target("dist/rheon-fake-model"), runs };
+    let program = target("dist/rheon");
     let size = std::fs::metadata(&program).with_context(|| format!("no {}", program.display()))?.len();
     #[expect(clippy::cast_precision_loss, reason = "a figure to be shown")]
     figures.insert("rheon/binary", size as f64);
