@@ -11,6 +11,7 @@ pub mod small_files;
 pub mod syntax;
 pub mod system_access;
 
+use crate::exceptions::{self, EXCEPTIONS, Finding};
 use crate::repository::Repository;
 use crate::violation::Violation;
 
@@ -36,3 +37,12 @@ pub const RULES: &[Rule] = &[
     Rule { name: "named tests", check: named_tests::check },
     Rule { name: "syntax", check: syntax::check },
 ];
+
+/// What breaks the rules in `repository` and is no exception; also exceptions that nothing needs.
+pub fn check(repository: &Repository) -> Vec<Violation> {
+    let findings: Vec<Finding> = RULES
+        .iter()
+        .flat_map(|rule| (rule.check)(repository).into_iter().map(|violation| (rule.name, violation)))
+        .collect();
+    exceptions::except(findings, EXCEPTIONS)
+}
