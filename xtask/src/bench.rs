@@ -1,6 +1,5 @@
 //! `cargo xtask bench`: speed and memory as one table, each figure beside a reference measured in the same run.
 
-mod allocations;
 mod cli;
 mod context;
 mod costs;
@@ -9,16 +8,16 @@ mod instructions;
 mod judged;
 mod process;
 mod providers;
-mod reference;
 mod rows;
 mod store;
 mod table;
 mod timing;
 mod tools;
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 
 use costs::Costs;
+use process::{cargo, printed, target};
 use table::Measured;
 
 /// Which benchmarks.
@@ -59,20 +58,16 @@ enum Part {
 /// Runs them. A missed aim is said, but is no failure: the machine may be busy.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let measured = match arguments.part {
-        Some(Part::Reference) => return reference::run(&arguments.extra),
+        Some(Part::Reference) => return run_reference(&arguments.extra),
         Some(Part::Providers) => return providers::run(),
         Some(Part::Tools) => return tools::run(),
         Some(Part::Store) => return store::run(),
         Some(Part::Context) => return context::run(),
         Some(Part::Cli) => return cli::run(arguments.cli),
         Some(Part::Loop) => Measured { times: timing::measure()?, ..Measured::default() },
-        Some(Part::Allocations) => Measured { allocations: allocations::measure()?, ..Measured::default() },
+        Some(Part::Allocations) => Measured { allocations: allocations()?, ..Measured::default() },
         Some(Part::Instructions) => Measured { instructions: counted()?, ..Measured::default() },
-        None => Measured {
-            times: timing::measure()?,
-            allocations: allocations::measure()?,
-            instructions: counted()?,
-        },
+        None => Measured { times: timing::measure()?, allocations: allocations()?, instructions: counted()? },
     };
     println!("\n{}", table::render(rows::ROWS, &measured));
     Ok(())
@@ -86,4 +81,25 @@ fn counted() -> Result<Costs> {
             Ok(Costs::default())
         }
     }
+}
+
+/// The allocations of every case and size.
+fn allocations() -> Result<Costs> {
+    let lines = printed(&mut cargo("bench --package rheon --locked --bench allocations"))?;
+    Costs::read(&lines, "allocations")
+}
+
+/// Builds and runs the package that does the same work on other systems and on Rheon, in one process; its table is its output.
+/// `extra` goes to cargo.
+fn run_reference(extra: &[String]) -> Result<()> {
+    println!(
+        "== benches/reference: downloads the systems compared and compiles them, which takes minutes the first time"
+    );
+    let mut run = cargo("run --release --locked --manifest-path benches/reference/Cargo.toml");
+    run.arg("--target-dir").arg(target("reference")).args(extra);
+    let status = run.status().context("cannot start cargo")?;
+    if !status.success() {
+        bail!("benches/reference ended with {status}");
+    }
+    Ok(())
 }

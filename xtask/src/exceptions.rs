@@ -1,5 +1,10 @@
 //! The exceptions from the rules: each with its reason, each needed.
 
+use crate::violation::Violation;
+
+/// A violation, and the name of the rule it breaks.
+pub type Finding = (&'static str, Violation);
+
 /// A place that may break a rule.
 #[derive(Debug, Clone, Copy)]
 pub struct Exception {
@@ -34,4 +39,48 @@ pub const EXCEPTIONS: &[Exception] = &[
         reason: "a stored record: its fields are the keys of a file whose flat shape others read",
         line: line!(),
     },
+    Exception {
+        rule: "small files",
+        path: "crates/rheon-cli/src/host.rs",
+        item: None,
+        reason: "the one place of the program that makes a host; sessions elsewhere change this file alone",
+        line: line!(),
+    },
+    Exception {
+        rule: "small files",
+        path: "crates/rheon-store/src/sqlite/memory/delta.rs",
+        item: None,
+        reason: "waits until learnings have their user; then it goes to that user, or away",
+        line: line!(),
+    },
 ];
+
+/// The findings without those that an exception covers, and a violation for each exception at fault.
+pub fn except(findings: Vec<Finding>, exceptions: &[Exception]) -> Vec<Violation> {
+    let faults = exceptions.iter().filter_map(|exception| fault(exception, &findings)).collect::<Vec<_>>();
+    let kept = findings.into_iter().filter(|finding| !exceptions.iter().any(|row| row.covers(finding)));
+    let mut violations: Vec<_> = kept.map(|(_, violation)| violation).chain(faults).collect();
+    violations.sort();
+    violations
+}
+
+fn fault(exception: &Exception, findings: &[Finding]) -> Option<Violation> {
+    let item = exception.item.map(|item| format!(", {item}")).unwrap_or_default();
+    let place = format!("\"{}\" for {}{item}", exception.rule, exception.path);
+    let what = if exception.reason.trim().is_empty() {
+        format!("the exception from {place} gives no reason; write one")
+    } else if !findings.iter().any(|finding| exception.covers(finding)) {
+        format!("nothing needs the exception from {place}; remove it")
+    } else {
+        return None;
+    };
+    Some(Violation::new(PATH, exception.line as usize, what))
+}
+
+impl Exception {
+    fn covers(&self, (rule, violation): &Finding) -> bool {
+        self.rule == *rule
+            && self.path == violation.path
+            && self.item.is_none_or(|item| violation.item.as_deref() == Some(item))
+    }
+}

@@ -1,6 +1,5 @@
 //! The rules of `docs/ARCHITECTURE.md` as functions: a repository goes in, violations come out.
 
-pub mod check;
 pub mod exceptions;
 pub mod rules;
 
@@ -11,6 +10,6 @@ pub mod walk;
 mod position;
 mod rust;
 
-pub use check::check;
 pub use repository::Repository;
+pub use rules::check;
 pub use violation::Violation;

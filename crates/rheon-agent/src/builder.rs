@@ -14,12 +14,12 @@ use rheon_types::{
 use serde_json::Value;
 
 use crate::agent::{Agent, Origin, Parts};
+use crate::closure_hook::OnApproval;
 use crate::config::{ContextParts, ExecutionLimits, RunConfig, Settings, ToolExecution};
 use crate::context::{CheckSettings, CompactionStrategy, WindowSettings};
 use crate::control::{Control, QueueMode};
 use crate::error::{BROADCAST_EVENTS_MAX, BuildError};
 use crate::log::{LogPosition, Observers};
-use crate::on_approval::OnApproval;
 use crate::retry::RetryConfig;
 use crate::toolbox::Toolbox;
 

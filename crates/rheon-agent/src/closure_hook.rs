@@ -1,5 +1,8 @@
-//! `ClosureHook`: a hook made of closures.
+//! Hooks made of closures: `ClosureHook`, and `OnApproval`, which answers approval requests.
 
+use std::future::Future;
+
+use rheon_types::event::{ApprovalRequest, PermissionResponse};
 use rheon_types::{AgentOutput, Amendment, Answer, Flow, History, Hook, ToolCall, ToolResult, Usage};
 use serde_json::Value;
 
@@ -136,5 +139,27 @@ impl Hook for ClosureHook {
 
     fn on_error(&self, message: &str) {
         self.on_error.iter().for_each(|hook| hook(message));
+    }
+}
+
+/// Answers every approval request by a callback, as a hook.
+pub(crate) struct OnApproval<F>(pub(crate) F);
+
+impl<F, A> Hook for OnApproval<F>
+where
+    F: Fn(ApprovalRequest) -> A + Send + Sync,
+    A: Future<Output = PermissionResponse> + Send + 'static,
+{
+    fn name(&self) -> &str {
+        "on_approval"
+    }
+
+    fn answer_approval<'a>(
+        &'a self,
+        _call: &'a ToolCall,
+        request: &'a ApprovalRequest,
+    ) -> Answer<'a, Option<PermissionResponse>> {
+        let answer = (self.0)(request.clone());
+        Answer::later(async move { Some(answer.await) })
     }
 }

@@ -1,26 +1,22 @@
 //! For tests: write a scenario, run it, and compare all that happened as text.
 
 mod clock;
-mod live;
 mod scripted;
 pub mod server;
 mod store;
 mod text;
-mod tool_source;
 mod tools;
 mod trace;
 mod worker;
 
 pub use clock::{Dice, TestClock};
-pub use live::live;
 /// What tests of stores build agents with.
 pub use rheon_agent::{Agent, LogPosition};
 pub use rheon_providers::scripted::{Scenario, ScriptedProvider, Turn};
-pub use scripted::{Ran, Scripted, request_text, scripted};
+pub use scripted::{Ran, Scripted, live, request_text, scripted};
 pub use store::MemoryStore;
 pub use text::{event_line, event_text};
-pub use tool_source::ChangingTools;
-pub use tools::{FnTool, delegate, echo, fails, fatal, hangs, panics};
+pub use tools::{ChangingTools, FnTool, delegate, echo, fails, fatal, hangs, panics};
 pub use trace::Trace;
 pub use worker::{
     ScriptedWorker, TestParent, WorkerScript, WorkerStep, scripted_agent_worker, worker_conformance,

@@ -1,10 +1,11 @@
 //! A scripted run: a scenario, tools, a prompt; then all that happened.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use rheon_agent::{Agent, AgentBuilder, AgentError, CheckSettings, Prompt};
+use rheon_agent::{Agent, AgentBuilder, AgentError, CheckSettings, Prompt, RetryConfig};
 use rheon_providers::scripted::{Scenario, ScriptedProvider};
-use rheon_types::{AgentOutput, AllowAll, Message, Request, Tool};
+use rheon_types::{AgentOutput, AllowAll, Message, Provider, Request, Tool};
 
 use crate::clock::{Dice, TestClock};
 use crate::trace::Trace;
@@ -108,4 +109,23 @@ pub fn request_text(request: &Request) -> String {
     };
     let lines: Vec<String> = request.messages.for_model().map(line).collect();
     lines.join("\n")
+}
+
+/// Begins an agent that asks `model` of `provider`: everything allowed, fixed ids, no pause before another try. The trace
+/// sees all that happens.
+pub fn live(provider: Arc<dyn Provider>, model: &str) -> (AgentBuilder, Trace) {
+    let trace = Trace::new();
+    let observer = trace.clone();
+    let builder = Agent::builder()
+        .shared_provider(provider)
+        .model(model)
+        .permission_policy(AllowAll)
+        .retry(RetryConfig { initial_delay: Duration::ZERO, ..RetryConfig::default() })
+        .clock(Arc::new(TestClock::default()))
+        .random(Arc::new(Dice::default()))
+        .agent_id("agent")
+        .session("s")
+        .config_id("c")
+        .on_event(move |event| observer.observe(event));
+    (builder, trace)
 }

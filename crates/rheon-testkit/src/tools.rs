@@ -1,9 +1,11 @@
 //! Tools made of closures, and tools that misbehave.
 
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use rheon_types::{BoxFuture, Effect, Task, Tool, ToolContext, ToolError, ToolResult, Worker, run_child};
+use rheon_types::{
+    BoxFuture, Effect, Task, Tool, ToolContext, ToolError, ToolResult, ToolSet, ToolSource, Worker, run_child,
+};
 use serde_json::{Value, json};
 
 type Outcome = Result<ToolResult, ToolError>;
@@ -112,4 +114,45 @@ pub fn delegate(worker: Arc<dyn Worker>) -> FnTool {
             Ok(ToolResult { child_run_id, ..ToolResult::text(done.output.text.clone()) })
         }
     })
+}
+
+/// A source whose tools a test sets.
+pub struct ChangingTools {
+    name: String,
+    set: Mutex<Arc<ToolSet>>,
+}
+
+impl ChangingTools {
+    /// A source without tools.
+    pub fn new(name: impl Into<String>) -> Arc<Self> {
+        Arc::new(Self { name: name.into(), set: Mutex::default() })
+    }
+
+    /// Replaces the tools; the instructions stay.
+    pub fn set(&self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) {
+        self.change(|set| set.tools = tools.into_iter().collect());
+    }
+
+    /// Replaces the instructions; the tools stay.
+    pub fn instruct(&self, instructions: &str) {
+        self.change(|set| set.instructions = Some(instructions.into()));
+    }
+
+    fn change(&self, change: impl FnOnce(&mut ToolSet)) {
+        let mut set = self.set.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = ToolSet::clone(&set);
+        change(&mut changed);
+        changed.version += 1;
+        *set = Arc::new(changed);
+    }
+}
+
+impl ToolSource for ChangingTools {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn snapshot(&self) -> Arc<ToolSet> {
+        Arc::clone(&self.set.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }

@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 
 use super::effort::Effort;
-use super::victim::Victim;
-use super::{faults, power, random, scenes, syscalls};
+use super::victim::{Victim, stage};
+use super::{faults, power, random, syscalls};
 
 /// How `cargo xtask crash` is called.
 #[derive(Debug, Args)]
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let done = match part {
             Part::Syscalls => syscalls::run(&victim, &effort),
             Part::Random => random::run(&victim, &effort),
-            Part::Damage => scenes::damage(&victim, &effort),
+            Part::Damage => damage(&victim, &effort),
             Part::Faults => faults::run(&victim, &effort),
             Part::Power => power::run(&victim, &effort),
         };
@@ -67,4 +67,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         println!("== crash: {name}: {said} ({:.1} s)", start.elapsed().as_secs_f64());
     }
     Ok(())
+}
+
+/// Cuts and flips files of a small session.
+fn damage(victim: &Victim, effort: &Effort) -> Result<String> {
+    let place = stage(&victim.folder_in_memory("damage")?, "life")?;
+    let said = victim.run(&["damage", &place, &effort.damages.to_string()])?;
+    Ok(said.replace('\n', "; "))
 }

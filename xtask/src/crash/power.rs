@@ -1,15 +1,16 @@
 //! Simulated power cuts: what a real session did to its disk is recorded, and cut off in all the ways a disk knows.
 
+use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 
 use super::chance::Chance;
-use super::disk::after_power_cut;
+use super::disk::{Disk, after_power_cut};
 use super::effort::Effort;
-use super::operation::{Follower, History};
-use super::victim::{Victim, stage};
-use super::{image, strace};
+use super::operation::{Follower, History, Node};
+use super::strace;
+use super::victim::{Victim, empty, stage};
 
 /// How many power cuts a recorded session is used for.
 const CUTS_PER_RECORDING: u64 = 150;
@@ -33,13 +34,13 @@ pub(crate) fn run(victim: &Victim, effort: &Effort) -> Result<String> {
         let copy = folder.join("image");
         for seed in (0..CUTS_PER_RECORDING).map(|number| first.wrapping_add(number)) {
             let disk = after_power_cut(&history, &mut Chance::new(seed));
-            image::write(&disk, &history.folders, &copy)?;
+            write_image(&disk, &history.folders, &copy)?;
             let problem =
                 || format!("power cut {seed} of session {first}; what is left is in {}", copy.display());
             verifier.ask(&format!("power {}", copy.display())).with_context(problem)?;
         }
     }
-    std::fs::remove_dir_all(&folder)?;
+    fs::remove_dir_all(&folder)?;
     let cuts = recordings * CUTS_PER_RECORDING;
     Ok(format!("{cuts} power cuts in {recordings} sessions of {operations} operations: nothing lost"))
 }
@@ -55,9 +56,33 @@ fn record(victim: &Victim, folder: &Path, seed: u64) -> Result<History> {
     let trace = format!("trace={}", strace::CALLS);
     let inject = format!("inject={call}:signal=KILL:when={nth}");
     strace::run(victim, &log, &["-e", &trace, "-e", &inject], &["work", &place, "2"])?;
-    follower.follow(&strace::parse(&std::fs::read_to_string(&log)?))?;
+    follower.follow(&strace::parse(&fs::read_to_string(&log)?))?;
     follower.follow(&strace::record(victim, &log, &["work", &place, "1"])?)?;
     let history = follower.history();
     ensure!(history.operations.len() > 50, "only {} operations were recorded", history.operations.len());
     Ok(history)
+}
+
+/// Writes `disk` to the stage `stage`, in the place of what is there: a folder that the real store can open.
+fn write_image(disk: &Disk, folders: &[bool], stage: &Path) -> Result<()> {
+    empty(stage)?;
+    for (file, bytes) in &disk.told {
+        fs::write(stage.join(file), bytes).context("cannot write an image")?;
+    }
+    fill(disk, folders, 0, &stage.join("store"))
+}
+
+fn fill(disk: &Disk, folders: &[bool], folder: Node, path: &Path) -> Result<()> {
+    fs::create_dir(path).context("cannot make a folder of an image")?;
+    let names = disk.names.range((folder, String::new())..(folder + 1, String::new()));
+    for ((_, name), node) in names {
+        let inner = path.join(name);
+        if folders.get(*node).copied().unwrap_or_default() {
+            fill(disk, folders, *node, &inner)?;
+        } else {
+            let content = disk.content.get(node).map(Vec::as_slice).unwrap_or_default();
+            fs::write(&inner, content).context("cannot write a file of an image")?;
+        }
+    }
+    Ok(())
 }

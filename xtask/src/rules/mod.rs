@@ -13,6 +13,7 @@ pub mod system_access;
 pub mod unique_types;
 pub mod words;
 
+use crate::exceptions::{self, EXCEPTIONS, Finding};
 use crate::repository::Repository;
 use crate::violation::Violation;
 
@@ -40,3 +41,12 @@ pub const RULES: &[Rule] = &[
     Rule { name: "unique types", check: unique_types::check },
     Rule { name: "words", check: words::check },
 ];
+
+/// What breaks the rules in `repository` and is no exception; also exceptions that nothing needs.
+pub fn check(repository: &Repository) -> Vec<Violation> {
+    let findings: Vec<Finding> = RULES
+        .iter()
+        .flat_map(|rule| (rule.check)(repository).into_iter().map(|violation| (rule.name, violation)))
+        .collect();
+    exceptions::except(findings, EXCEPTIONS)
+}

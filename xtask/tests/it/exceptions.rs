@@ -2,8 +2,7 @@
 
 use expect_test::expect;
 use xtask::Violation;
-use xtask::check::except;
-use xtask::exceptions::{EXCEPTIONS, Exception};
+use xtask::exceptions::{EXCEPTIONS, Exception, except};
 use xtask::rules::RULES;
 
 use crate::support::report;

@@ -36,7 +36,7 @@ fn a_small_file_needs_a_second_user() {
         crates/rheon-tools/src/small.rs:1: has 1 code lines and no second user, 40 are wanted; move them into the file that uses them
     "#]],
     );
-    check_in("rheon-agent", &files, expect![[""]]);
+    check_in("rheon", &files, expect![[""]]);
 }
 
 #[test]
@@ -72,4 +72,49 @@ fn tables_of_contents_and_tests_may_be_small() {
         ("a_tests.rs", "fn f() {}\n"),
     ];
     check(&files, expect![[""]]);
+}
+
+#[test]
+fn a_user_in_another_crate_counts_and_one_that_hands_on_does_not() {
+    let check = |inside: &str, elsewhere: &str, expected: Expect| {
+        let small = "pub struct Small;\n";
+        let files = [
+            ("crates/rheon-tools/src/lib.rs", "mod one;\nmod small;\npub use small::Small;\n"),
+            ("crates/rheon-tools/src/one.rs", inside),
+            ("crates/rheon-tools/src/small.rs", small),
+            ("crates/rheon-app/src/lib.rs", elsewhere),
+        ];
+        support::check(small_files::check, &files, expected);
+    };
+    let one = user("use crate::Small;", 40);
+    check(&one, "use rheon_tools::Small;\n", expect![[""]]);
+    check(&one, "fn f() -> rheon_tools::Small { todo!() }\n", expect![[""]]);
+    check(
+        &one,
+        "pub use rheon_tools::Small;\n",
+        expect![[r#"
+            crates/rheon-tools/src/small.rs:1: has 1 code lines and no second user, 40 are wanted; move them into the file that uses them
+        "#]],
+    );
+    check(
+        &user("const B: u8 = 0;", 40),
+        "use rheon_tools::Small;\n",
+        expect![[r#"
+            crates/rheon-tools/src/small.rs:1: has 1 code lines and no second user, 40 are wanted; move them into the file that uses them
+        "#]],
+    );
+}
+
+#[test]
+fn rows_of_a_table_and_pages_may_be_small() {
+    check_in(
+        "rheon-cli",
+        &[
+            ("main.rs", "mod command;\nmod page;\n"),
+            ("command/mod.rs", "mod a;\n"),
+            ("command/a.rs", "pub struct A;\n"),
+            ("page.rs", "//! Only words.\n"),
+        ],
+        expect![[""]],
+    );
 }

@@ -9,12 +9,11 @@ mod prompt;
 mod recite;
 mod settings;
 mod structured;
-mod summary;
 mod tokens;
 mod told;
 
 pub(crate) use compact::transcript;
-pub use compact::{CompactionStrategy, Summariser, SummaryBy, Tiers, WindowView};
+pub use compact::{CompactionStrategy, Summariser, SummaryBy, Tiers, WindowView, summary_prompt};
 pub(crate) use complete::{Shortfall, shortfall};
 pub use complexity::{Complexity, ComplexityScore, Reason, score_complexity};
 pub use effort::{Effort, EffortPlan, plan_effort};
@@ -25,7 +24,6 @@ pub use recite::Recitation;
 pub use settings::{CheckSettings, Compaction, WindowSettings};
 pub use structured::schema_problem;
 pub(crate) use structured::structured;
-pub use summary::summary_prompt;
 pub use tokens::{ContextTracker, Counting, MessageCounts, Overflow, TokenCounter, flat_tokens};
 pub(crate) use told::{Told, go_back};
 

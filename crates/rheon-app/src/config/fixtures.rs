@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use super::inputs::ConfigInputs;
-use super::load::Config;
-use super::show::Effect;
+use super::load::{Config, Effect};
 use crate::keeping::Environment;
 
 /// A home, a project and a machine.

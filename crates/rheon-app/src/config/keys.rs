@@ -1,4 +1,4 @@
-//! The table of keys.
+//! The table of keys, for the program, and for people: the reference and the file that a user begins with.
 
 use rheon_policy::List;
 
@@ -103,4 +103,34 @@ pub(super) fn names_in(section: &str) -> Vec<&'static str> {
 pub(super) fn built_in() -> String {
     let set = KEYS.iter().filter(|row| !row.default.is_empty());
     set.map(|row| format!("{} = {}\n", row.path, row.default)).collect()
+}
+
+/// What there is to be said about a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyReference {
+    /// With dots; `*` stands for any name.
+    pub key: &'static str,
+    /// What it takes.
+    pub takes: String,
+    /// As TOML; empty if there is none.
+    pub default: &'static str,
+    /// What the settings of a project may do with it.
+    pub project_may: String,
+}
+
+/// All keys, in the order of the documents.
+pub fn reference() -> Vec<KeyReference> {
+    KEYS.iter()
+        .map(|row| KeyReference {
+            key: row.path,
+            takes: row.takes.describe(),
+            default: row.default,
+            project_may: row.project.describe(),
+        })
+        .collect()
+}
+
+/// A file of settings in which everything is explained and nothing is set.
+pub fn template() -> &'static str {
+    include_str!("template.toml")
 }

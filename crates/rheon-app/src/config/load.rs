@@ -1,4 +1,4 @@
-//! `Config`: the configuration of one session, loaded.
+//! `Config`: the configuration of one session, loaded, and what every layer says about every key, for people.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use rheon_tools::hooks::HookSettings;
 
 use super::build::Values;
-use super::entry::{Entry, Value};
+use super::entry::{Entry, Standing, Value};
 use super::finding::{ConfigError, Finding};
 use super::hooks::hooks;
 use super::inputs::{ConfigInputs, Extent, TrustChoice};
+use super::keys::KEYS;
 use super::layer::{ClaudeModel, ReadLayer};
 use super::layer_text::{ConfigPath, LayerTexts, USER_RULES, is_home, project_root};
 use super::mcp::{ServerProblem, UnknownKeys, server};
@@ -19,7 +20,6 @@ use super::permissions::permissions;
 use super::place::{Layer, Origin, SourceName};
 use super::services::Services;
 use super::settings::Settings;
-use super::show::{Shown, show};
 use super::trust::{ProjectReview, Reviewed, project_trust, review};
 use crate::context::ProjectTrust;
 
@@ -230,4 +230,49 @@ impl Loading {
         }
         servers
     }
+}
+
+/// What one layer says about one key, or one item of its list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// With dots.
+    pub key: String,
+    /// As TOML has it; secrets are masked.
+    pub value: String,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Whether it counts.
+    pub effect: Effect,
+}
+
+/// Whether a value counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It does.
+    Counts,
+    /// A stronger layer says otherwise.
+    Overridden,
+    /// It is left out whatever others say, for this reason.
+    LeftOut(&'static str),
+}
+
+/// All entries in the order of the table of keys; of one key, what counts first, then the stronger before the weaker.
+pub(super) fn show(entries: &[Entry]) -> Vec<Shown> {
+    let place = |entry: &Entry| KEYS.iter().position(|row| row.path == entry.row.path);
+    let mut sorted: Vec<(usize, &Entry)> = entries.iter().enumerate().collect();
+    sorted.sort_by_key(|(index, entry)| {
+        let adds = entry.row.takes.is_list();
+        let order = if adds { *index } else { usize::MAX - *index };
+        (place(entry), &entry.key, entry.standing != Standing::Counts, order)
+    });
+    sorted.into_iter().map(|(_, entry)| shown(entry)).collect()
+}
+
+fn shown(entry: &Entry) -> Shown {
+    let effect = match entry.standing {
+        Standing::Counts => Effect::Counts,
+        Standing::Overridden => Effect::Overridden,
+        Standing::LeftOut(why) => Effect::LeftOut(why),
+    };
+    Shown { key: entry.key.clone(), value: entry.value.to_string(), origin: entry.origin.clone(), effect }
 }

@@ -7,7 +7,6 @@ mod build;
 mod check;
 mod entry;
 mod entry_text;
-mod expand;
 mod finding;
 mod hooks;
 mod inputs;
@@ -24,26 +23,21 @@ mod node;
 mod permissions;
 mod place;
 mod read_file;
-mod reference;
 mod services;
 mod settings;
-mod show;
-mod template;
 mod trust;
 
 pub use finding::{ConfigError, Finding};
 pub use inputs::{ConfigInputs, Extent, FlagSetting, FlagValue, MANAGED_FILE, TrustChoice};
+pub use keys::{KeyReference, reference, template};
 pub use layer_text::ConfigPath;
-pub use load::{Config, config_paths};
+pub use load::{Config, Effect, Shown, config_paths};
 pub use mcp_server::{McpRemote, McpServer, McpTransport};
 pub use place::{Layer, Origin, SourceName};
-pub use reference::{KeyReference, reference};
 pub use settings::{
     Colour, ContextSettings, InterfaceSettings, LimitSettings, LogLevel, LogSettings, ModelSettings,
     PermissionSettings, SandboxSettings, ServiceSettings, Settings, WebSettings,
 };
-pub use show::{Effect, Shown};
-pub use template::template;
 pub use trust::{ProjectReview, ReviewError, revoke_trust};
 
 #[cfg(test)]

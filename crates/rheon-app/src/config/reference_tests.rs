@@ -1,10 +1,8 @@
 //! The table of keys, the template and the document say the same.
 
 use super::fixtures::Place;
-use super::keys::{KEYS, built_in};
-use super::reference::reference;
+use super::keys::{KEYS, built_in, reference, template};
 use super::settings::Settings;
-use super::template::template;
 
 #[test]
 fn the_template_sets_nothing() {

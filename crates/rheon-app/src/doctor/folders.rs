@@ -1,6 +1,9 @@
-//! Whether things can be kept: folders and the space in them.
+//! Whether things can be kept: folders, the space in them, and the sessions that are kept there.
 
 use std::path::{Path, PathBuf};
+
+use rheon_store::sessions::Sessions;
+use rheon_store::sqlite::{Index, IndexState};
 
 use super::check::Check;
 use crate::keeping::{FolderError, Folders};
@@ -69,4 +72,38 @@ fn space(folder: &Path) -> Check {
         }
         _ => Check::ok("disk", what),
     }
+}
+
+const SESSIONS: &str = "sessions";
+
+/// Looks at the sessions of all folders. Nothing is made where there is nothing.
+pub(super) fn sessions(folders: &Folders) -> Vec<Check> {
+    // That it is not known where they are is said of the folder.
+    let Ok(data) = folders.data() else { return Vec::new() };
+    let listed = Sessions::new(data.join("sessions"), 0).list(None);
+    let unreadable = listed.iter().filter(|listed| listed.header.is_err()).count();
+    let mut checks = vec![match unreadable {
+        0 => Check::ok(SESSIONS, format!("{} kept", listed.len())),
+        unreadable => {
+            let what = format!("{} kept, {unreadable} of them cannot be read", listed.len());
+            Check::warn(SESSIONS, what, "`rheon sessions list --all` shows them")
+        }
+    }];
+    let index = data.join("index.db");
+    if index.exists() {
+        checks.push(match Index::open(&index) {
+            Ok((_, IndexState::Whole)) => Check::ok("index", "whole"),
+            Ok((_, IndexState::Partial)) => {
+                Check::ok("index", "not whole; it is made anew by the next search")
+            }
+            Ok((_, IndexState::Replaced { aside })) => {
+                let what = format!("it was damaged and is now at {}", aside.display());
+                Check::warn("index", what, "nothing is lost: the next search makes it anew from the sessions")
+            }
+            Err(error) => {
+                Check::warn("index", error.to_string(), "sessions work without it; searches do not")
+            }
+        });
+    }
+    checks
 }

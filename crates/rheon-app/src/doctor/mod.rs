@@ -1,15 +1,12 @@
 //! What works here and what does not, and what to do about it.
 
 mod check;
-mod configuration;
 mod examine;
 mod folders;
 mod model;
 mod network;
 mod online;
-mod programs;
 mod sandbox;
-mod sessions;
 
 pub use check::{Check, Standing};
 pub use examine::{Examination, examine};

@@ -1,5 +1,8 @@
 //! `Keeper`: the one place where a program decides how sessions are kept.
 
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,13 +14,14 @@ use rheon_store::journal::Lease;
 use rheon_store::sessions::{JournalStore, ResumeError, Resumed, Sessions};
 use rheon_store::sqlite::Hit;
 use rheon_types::{ClientError, Clock, Event, Random, SessionId, Store as _};
+use rustix::fs::{FlockOperation, flock};
 use tokio::runtime::Handle;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::spawn_blocking;
 
 use super::catalogue::{Catalogue, Deleted, Found, Scope};
 use super::error::KeepingError;
 use super::folders::Folders;
-use super::ground;
 use super::import::{self, Origin};
 use super::indexing::Indexing;
 use super::kept_store::{KeptStore, Standing};
@@ -85,7 +89,7 @@ impl Keeper {
                 data,
             }
         });
-        ground::survive_size_limit();
+        survive_size_limit();
         Ok(Self { inner: Arc::new(Inner { parts, tell, catalogue }) })
     }
 
@@ -329,7 +333,7 @@ impl Keeper {
     async fn ready(&self) -> Result<Arc<JournalStore>, KeepingError> {
         let sessions = self
             .blocking(|catalogue| {
-                ground::try_out(&catalogue.data)?;
+                try_out(&catalogue.data)?;
                 Ok(catalogue.sessions.clone())
             })
             .await?;
@@ -463,4 +467,35 @@ async fn opened(
 ) -> Result<Result<Resumed, ResumeError>, KeepingError> {
     let runtime = Handle::current();
     Ok(spawn_blocking(move || open(&runtime)).await?)
+}
+
+/// How much is written for a try: more than the first lines of a journal need.
+const TRY_BYTES: usize = 16 * 1024;
+
+/// Makes `folder` if it is missing, and tries in it all that a journal needs: a file that can be written, locked and synced.
+/// Nothing is left behind.
+fn try_out(folder: &Path) -> Result<(), KeepingError> {
+    let failed = |action: &'static str| {
+        let path = folder.to_owned();
+        move |source: io::Error| KeepingError::Unkeepable { action, path, source }
+    };
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed("make the folder"))?;
+    let mut draft = tempfile::Builder::new()
+        .prefix(".try-")
+        .permissions(fs::Permissions::from_mode(0o600))
+        .tempfile_in(folder)
+        .map_err(failed("write in"))?;
+    flock(draft.as_file(), FlockOperation::NonBlockingLockExclusive)
+        .map_err(|error| failed("lock a file in")(error.into()))?;
+    draft.write_all(&[b' '; TRY_BYTES]).map_err(failed("write in"))?;
+    draft.as_file().sync_all().map_err(failed("write in"))
+}
+
+/// A file that grows beyond the limit of the process (`ulimit -f`) is an error to be told, and must not end the program. Needs a
+/// runtime with signals; without one the default stays.
+fn survive_size_limit() {
+    if tokio::runtime::Handle::try_current().is_ok() {
+        // That somebody listens is enough, and lasts as long as the process.
+        signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw())).ok();
+    }
 }

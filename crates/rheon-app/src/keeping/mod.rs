@@ -6,7 +6,6 @@ mod catalogue;
 mod environment;
 mod error;
 mod folders;
-mod ground;
 mod import;
 mod indexing;
 mod keeper;

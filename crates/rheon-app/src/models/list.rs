@@ -1,10 +1,11 @@
-//! What can be asked: vendors and their models, as data for a list.
+//! What can be asked: vendors and their models, as data for a list, and where a vendor's key comes from.
 
-use rheon_providers::{Catalogue, Environment, Registry};
+use rheon_providers::{AuthScheme, Catalogue, Environment, Registry};
 use rheon_types::Rates;
 use serde::Serialize;
 
 use super::choose::is_here;
+use crate::config::ServiceSettings;
 
 /// A vendor in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -89,3 +90,33 @@ pub fn model_lines(registry: &Registry, part: &str) -> Vec<ModelLine> {
     }
     lines
 }
+
+/// Where the key comes from, as Claude Code says it: the name of the variable that holds it, `apiKeyHelper` for a command that prints
+/// it, `none` where there is none. For a key that stands in the settings, `settings`; for the credentials of a cloud, its name.
+pub(crate) fn key_source(settings: &ServiceSettings, environment: &Environment, vendor: &str) -> String {
+    if settings.keys.contains_key(vendor) {
+        return "settings".to_owned();
+    }
+    let Some(vendor) = settings.vendors.get(vendor) else { return "none".to_owned() };
+    if vendor.auth.api_key_command.is_some() {
+        return "apiKeyHelper".to_owned();
+    }
+    let set = vendor.auth.key_env.iter().find(|name| environment.var(name).is_some());
+    match (set, &vendor.auth.scheme) {
+        (Some(name), _) => name.clone(),
+        (None, AuthScheme::Aws { .. }) => "aws".to_owned(),
+        (None, AuthScheme::Google) => "google".to_owned(),
+        (
+            None,
+            AuthScheme::Header { .. }
+            | AuthScheme::Bearer
+            | AuthScheme::Query { .. }
+            | AuthScheme::Anthropic
+            | AuthScheme::None,
+        ) => "none".to_owned(),
+    }
+}
+
+#[cfg(test)]
+#[path = "list_tests.rs"]
+mod tests;

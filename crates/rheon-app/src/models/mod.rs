@@ -2,12 +2,11 @@
 
 mod choose;
 mod error;
-mod key_source;
 mod list;
 mod name;
 
 pub use choose::{Because, Chosen, Local, choose, served_here};
 pub use error::ModelChoiceError;
-pub(crate) use key_source::key_source;
+pub(crate) use list::key_source;
 pub use list::{ModelLine, VendorLine, model_lines, vendor_lines};
 pub use name::{PREFERRED, full_name};

@@ -1,11 +1,14 @@
-//! A call as people type it: the name of a tool and what it is to be given.
+//! A call as people type it (the name of a tool and what it is to be given), and what would be decided about it.
 
 use std::sync::Arc;
 
-use rheon_policy::tool_name;
+use rheon_policy::{Explanation, tool_name};
 use rheon_text::advice;
-use rheon_types::ToolCall;
+use rheon_types::{Effect, ToolCall};
 use serde_json::{Map, Value};
+
+use crate::config::Config;
+use crate::session::{OpenError, Surroundings, Tell, toolkit};
 
 /// What comes before the name of a tool of an MCP server.
 const MCP_PREFIX: &str = "mcp__";
@@ -99,6 +102,19 @@ fn object(name: &str, typed: &[String]) -> Result<Value, CallError> {
         }
         (Some(_) | None, _) => Err(CallError::Words { tool: name.to_owned() }),
     }
+}
+
+/// What a session here would decide about `call`, and why. Nothing runs.
+pub async fn explain(
+    surroundings: &Surroundings,
+    config: &Config,
+    call: &ToolCall,
+    tell: &Tell,
+) -> Result<Explanation, OpenError> {
+    let toolkit = toolkit(surroundings, config, Default::default(), tell).await?;
+    let tools = toolkit.tools();
+    let tool = tools.iter().find(|tool| tool.name() == call.name.as_str());
+    Ok(toolkit.gate().explain(call, tool.map_or(Effect::default(), |tool| tool.effect())))
 }
 
 #[cfg(test)]

@@ -1,10 +1,8 @@
 //! What rules decide, for people who want to know before anything runs.
 
 mod call;
-mod explain;
 mod rules;
 
-pub use call::{CallError, typed_call};
-pub use explain::explain;
+pub use call::{CallError, explain, typed_call};
 pub use rheon_policy::{Because, Decision, Explanation, List, Part, Source, mode_name};
 pub use rules::{CheckedRule, check_rules};

@@ -9,7 +9,6 @@ use rheon_types::SessionId;
 use rheon_types::protocol::{OpenRequest, SessionChoice};
 
 use super::setup::surroundings;
-use crate::driven;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::{
@@ -17,11 +16,10 @@ use crate::flags::{
     SettingFlags, SetupFlags, rules,
 };
 use crate::ground::Ground;
-use crate::headless;
 use crate::host::host;
 use crate::output::remark;
 use crate::runtime::block_on;
-use crate::{prompt, repl, schema, trusting};
+use crate::{ask, driven, headless, repl, schema};
 
 /// Shorter words look like too many others: "test" is two letters away from "trust".
 const COMMAND_CHARS_MIN: usize = 5;
@@ -97,7 +95,7 @@ impl Run {
         self.check()?;
         match self.output.input_format {
             InputFormat::Text => {
-                let prompt = prompt::whole(self.prompt.clone())?;
+                let prompt = headless::prompt(self.prompt.clone())?;
                 block_on(async move {
                     let ground = self.ground().await?;
                     let done = self.answer(&ground, prompt).await;
@@ -148,7 +146,7 @@ impl Run {
 
     async fn speak(&self, ground: &Ground) -> Result<Exit, Failure> {
         let mut parts = self.parts(ground)?;
-        if !self.permission.trust && trusting::agreed(&parts.config)? {
+        if !self.permission.trust && ask::agreed(&parts.config)? {
             parts = self.parts(ground)?;
         }
         let (first, interface) = (self.prompt.clone(), parts.config.settings.interface);

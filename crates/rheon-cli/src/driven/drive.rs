@@ -1,14 +1,14 @@
 //! The conversation with the program that drives us: who speaks, who is asked, and when it is over.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures::StreamExt as _;
 use rheon_app::stream_json::{
     Channel, ClientRequest, Heard, Initialize, InputLine, Projector, SessionState, line_id,
 };
-use rheon_types::protocol::{CloseReason, OpenRequest, RewindMode, RewindWhat, Thinking};
+use rheon_types::protocol::{CloseReason, OpenRequest, RewindMode, RewindWhat, Rewound, Thinking};
 use rheon_types::{
     AgentEvent, ClientError, Command, Content, Event, EventStream, Host, OutputSchema, RunEnd, RunEvent,
     Subscription,
@@ -17,9 +17,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::lines::{Line, of_stdin};
-use super::names::{Names, Said};
-use super::rewound::told;
+use super::heard::{Line, Names, Said, of_stdin};
 use crate::connection::{Connection, config, failure, tell_notice};
 use crate::ending::Ending;
 use crate::exit::Exit;
@@ -355,4 +353,27 @@ fn slash(content: &[Content]) -> Option<Command> {
     }
     let instructions = Some(rest.trim().to_owned()).filter(|instructions| !instructions.is_empty());
     Some(Command::Compact { instructions })
+}
+
+/// The answer to `rewind_files`. Who only wants to know whether it could be done is told so; who wanted it done has an error.
+fn told(rewound: Result<Rewound, ClientError>, mode: RewindMode, folder: &Path) -> Result<Value, String> {
+    let is_plan = mode == RewindMode::Plan;
+    let rewound = rewound.map_err(|error| error.to_string()).and_then(|rewound| {
+        match (&rewound.problem, rewound.others.first()) {
+            (Some(problem), _) => Err(problem.clone()),
+            (None, Some(first)) if is_plan => {
+                Err(format!("{first} was changed by somebody else; save it first"))
+            }
+            (None, _) => Ok(rewound),
+        }
+    });
+    match rewound {
+        Ok(rewound) => {
+            let files: Vec<String> =
+                rewound.changed.iter().map(|path| folder.join(path).display().to_string()).collect();
+            Ok(json!({ "canRewind": true, "filesChanged": files, "filesCount": rewound.count }))
+        }
+        Err(problem) if is_plan => Ok(json!({ "canRewind": false, "error": problem })),
+        Err(problem) => Err(problem),
+    }
 }

@@ -9,7 +9,6 @@ mod editing;
 mod input;
 mod keys;
 mod lines;
-mod questions;
 mod talk;
 mod typed;
 

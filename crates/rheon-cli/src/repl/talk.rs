@@ -14,10 +14,9 @@ use rheon_types::{
 };
 
 use super::again::{Left, Stopped};
-use super::answer::{Answered, answer, choices};
+use super::answer::{Answered, Questions, answer, choices};
 use super::input::{ELSEWHERE, HELP, Input, MODES};
 use super::lines::Lines;
-use super::questions::Questions;
 use super::typed::Typed;
 use crate::connection::{Connection, failure, sessions, tell_notice};
 use crate::ending::Ending;

@@ -1,19 +1,17 @@
 //! Auth: how a request proves who sends it.
 //!
-//! A scheme (one file each) puts the proof on a request; a [`KeySource`] says where a key comes from. Nothing is looked
+//! A scheme puts the proof on a request; a [`KeySource`] says where a key comes from. Nothing is looked
 //! up before a request is made: [`authorizer`] only puts the parts together, and a missing key is an error of the
 //! first request that needs it. Whether there will be one, [`Authorizer::has_key`] tells beforehand.
 
 mod anthropic;
 mod aws;
-mod bearer;
 mod command;
 mod error;
 mod file;
 mod google;
 mod header;
 mod key;
-mod none;
 mod query;
 mod redact;
 mod select;

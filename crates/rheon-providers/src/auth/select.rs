@@ -8,11 +8,9 @@ use secrecy::SecretString;
 
 use super::anthropic::AnthropicAuth;
 use super::aws::{AwsAuth, AwsKeys, Credentials};
-use super::bearer::BearerAuth;
 use super::google::GoogleAuth;
-use super::header::HeaderAuth;
+use super::header::{BearerAuth, HeaderAuth, NoAuth};
 use super::key::{KeyNeed, KeySource};
-use super::none::NoAuth;
 use super::query::QueryAuth;
 use super::{AuthError, Authorizer};
 use crate::env::Environment;

@@ -221,9 +221,8 @@ fn trouble_with_a_token_server_is_worth_another_attempt_and_a_refusal_is_not() {
 fn no_type_shows_a_secret() {
     use super::anthropic::AnthropicAuth;
     use super::aws::{AwsAuth, AwsKeys, Credentials};
-    use super::bearer::BearerAuth;
     use super::google::GoogleAuth;
-    use super::header::HeaderAuth;
+    use super::header::{BearerAuth, HeaderAuth};
     use super::key::{KeyNeed, KeySource};
     use super::query::QueryAuth;
     const SECRET: &str = "top-secret-value";

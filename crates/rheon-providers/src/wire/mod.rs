@@ -16,20 +16,19 @@ mod lenient;
 mod levels;
 mod open_calls;
 mod openai;
-mod reader;
 mod responses;
 mod seam;
 mod tool_schema;
 mod tools;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use rheon_types::ProviderError;
+use rheon_types::{Chunk, ProviderError};
 use serde::Deserialize;
 
-use crate::frame::Framing;
+use crate::frame::{FrameDecoder, Framing};
 
-pub use reader::Reader;
 pub use seam::{Call, Decoder};
 
 /// The wire formats there are.
@@ -110,6 +109,32 @@ impl WireKind {
             Self::Gemini => Box::new(gemini::decoder(origin)),
             Self::Bedrock => Box::new(bedrock::decoder(origin)),
         }
+    }
+}
+
+/// Reads one answer, whatever the pieces in which its bytes arrive: frames and wire put together.
+pub struct Reader {
+    frames: FrameDecoder,
+    decoder: Box<dyn Decoder>,
+}
+
+impl Reader {
+    /// Reads an answer of the model `origin` (`vendor/model`) on `wire`, cut into frames by `framing`.
+    pub fn new(wire: WireKind, framing: Framing, origin: impl Into<Arc<str>>) -> Self {
+        Self { frames: FrameDecoder::new(framing), decoder: wire.decoder(origin.into()) }
+    }
+
+    /// Takes in the next bytes. What they complete is added to `chunks`, also if an error follows it.
+    pub fn feed(&mut self, bytes: &[u8], chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        let decoder = &mut self.decoder;
+        self.frames.feed(bytes, &mut |frame| decoder.frame(frame, chunks))
+    }
+
+    /// The body has ended.
+    pub fn finish(&mut self, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
+        let decoder = &mut self.decoder;
+        self.frames.finish(&mut |frame| decoder.frame(frame, chunks))?;
+        self.decoder.finish(chunks)
     }
 }
 

@@ -2,7 +2,6 @@
 //! that must stay. The log keeps everything; what is left out here can be read there.
 
 mod left_out;
-mod note;
 mod strings;
 mod walk;
 

@@ -6,7 +6,6 @@
 use memchr::memchr;
 
 use super::left_out::LeftOut;
-use super::note::{What, note};
 use super::strings::{Strings, TEXT_BYTES_KEPT};
 use crate::blobs::{BlobId, lost};
 
@@ -276,4 +275,23 @@ struct Block<'a> {
     /// The value of `type`.
     name: &'a str,
     left_out_bytes: u64,
+}
+
+/// What the model reads in the place of what was left out.
+const NOTE: &str = include_str!("note.md");
+
+/// What was left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum What {
+    Text,
+    Picture,
+}
+
+/// The note. It needs no escapes to stand in a JSON string.
+fn note(what: What, bytes: u64) -> String {
+    let what = match what {
+        What::Text => "a text",
+        What::Picture => "a picture",
+    };
+    NOTE.trim_end().replace("{what}", what).replace("{kilobytes}", &bytes.div_ceil(1_000).to_string())
 }

@@ -9,7 +9,6 @@ mod error;
 mod id;
 mod limits;
 mod manifest;
-mod marks;
 mod path;
 mod plan;
 mod probe;

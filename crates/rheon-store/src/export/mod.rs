@@ -7,20 +7,22 @@
 mod clean;
 mod escape;
 mod html;
-mod json;
 mod markdown;
 mod options;
 mod passage;
-mod picture;
 mod redact;
 mod report;
 
+use std::borrow::Borrow;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use rheon_types::{AgentEvent, AgentMessage, Event, Message, MessageEvent, SessionId, Timestamp};
 
+use crate::tree::LoopFact;
+use redact::Filter;
+
 pub use html::write_html;
-pub use json::{EXPORT_JSON_VERSION, write_json};
 pub use markdown::write_markdown;
 pub use options::ExportOptions;
 pub use report::{REDACTION_PLACES_MAX, RedactedPlace, RedactionReport};
@@ -77,6 +79,38 @@ fn timestamp_of(message: &AgentMessage) -> Timestamp {
         Some(Message::ToolResult(said)) => said.timestamp,
         None => Timestamp::default(),
     }
+}
+
+/// The version of the JSON that is written.
+pub const EXPORT_JSON_VERSION: u64 = 1;
+
+/// Writes `{"version", "title", "events": [...], "redactions"}`, one event per line. A message stands once, in its
+/// `message.end`: `message.start`, `turn.end` and `agent.end` are written without those that they repeat.
+pub fn write_json<E: Borrow<Event>>(
+    out: &mut impl Write,
+    events: impl IntoIterator<Item = E>,
+    options: &ExportOptions,
+) -> io::Result<RedactionReport> {
+    let mut filter = Filter::new(options);
+    let title = serde_json::to_string(&filter.text(&options.title))?;
+    write!(out, "{{\n\"version\": {EXPORT_JSON_VERSION},\n\"title\": {title},\n\"events\": [")?;
+    let mut separator = "\n";
+    for event in events {
+        let event = event.borrow();
+        if !event.kind.is_durable() {
+            continue;
+        }
+        filter.at(event.seq);
+        let brief = Event { kind: LoopFact::from(event).kind, ..event.clone() };
+        let value = filter.value(&serde_json::to_value(&brief)?);
+        write!(out, "{separator}")?;
+        serde_json::to_writer(&mut *out, &value)?;
+        separator = ",\n";
+    }
+    write!(out, "\n],\n\"redactions\": ")?;
+    serde_json::to_writer_pretty(&mut *out, &filter.report)?;
+    writeln!(out, "\n}}")?;
+    Ok(filter.report)
 }
 
 #[cfg(test)]

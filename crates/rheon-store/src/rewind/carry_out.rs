@@ -4,7 +4,7 @@ use rheon_types::{SessionId, Timestamp};
 
 use super::error::RewindError;
 use super::plan::{FilesPlan, RewindPlan};
-use crate::checkpoint::{CheckpointId, Checkpoints, Moment, Plan, Restore, Restored};
+use crate::checkpoint::{CheckpointId, Checkpoints, Moment, Plan, Pruned, Restore, Restored};
 use crate::journal::Lease;
 use crate::session_name::SessionName;
 use crate::sessions::{SessionError, Sessions};
@@ -153,4 +153,11 @@ fn put_back(checkpoints: &Checkpoints, rewound: &Rewound, reason: String, at: Ti
         },
         Err(error) => in_part(&files.undo, error.to_string()),
     }
+}
+
+/// Removes the checkpoints of sessions that are no more, and what only those used. Where it cannot be told whether there is
+/// such a session, its checkpoints stay.
+pub fn sweep(sessions: &Sessions, checkpoints: &Checkpoints) -> Result<Pruned, RewindError> {
+    // Asked for each one under the lock: a session is written down before its first checkpoint is made.
+    Ok(checkpoints.forget(|name| sessions.contains(name).is_ok_and(|is_there| !is_there))?)
 }

@@ -5,14 +5,12 @@ mod carry_out;
 mod error;
 mod plan;
 mod point;
-mod sweep;
 mod trail;
 
-pub use carry_out::{Others, Rewinding, Rewound, rewind, undo};
+pub use carry_out::{Others, Rewinding, Rewound, rewind, sweep, undo};
 pub use error::RewindError;
 pub use plan::{ConversationPlan, FilesPlan, Gone, RewindPlan, Speaker, To, What, plan_rewind};
 pub use point::{Point, PointFiles, points};
-pub use sweep::sweep;
 
 #[cfg(test)]
 mod rewind_tests;

@@ -1,10 +1,14 @@
 //! The socket: connections are accepted, counted and served until the server is dropped.
 
+use std::io;
 use std::sync::Arc;
 
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
+use rcgen::CertifiedKey;
+use rustls::ServerConfig;
+use rustls::pki_types::PrivateKeyDer;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
@@ -51,4 +55,31 @@ where
     let service = service_fn(move |request| answer(connection.clone(), request));
     // It fails whenever a script cuts an answer or a client leaves in the middle of one; the records say which.
     let _ended = auto::Builder::new(TokioExecutor::new()).serve_connection(io, service).await;
+}
+
+/// A certificate for the loopback addresses and what serves it.
+pub(crate) struct Certificate {
+    /// For clients that are to trust it.
+    pub(crate) pem: String,
+    /// Speaks TLS with it.
+    pub(crate) acceptor: TlsAcceptor,
+}
+
+impl Certificate {
+    /// A new one.
+    pub(crate) fn new() -> io::Result<Self> {
+        let names = vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
+        let CertifiedKey { cert, signing_key } =
+            rcgen::generate_simple_self_signed(names).map_err(io::Error::other)?;
+        let key = PrivateKeyDer::try_from(signing_key.serialize_der()).map_err(io::Error::other)?;
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(io::Error::other)?
+            .with_no_client_auth()
+            .with_single_cert(vec![cert.der().clone()], key)
+            .map_err(io::Error::other)?;
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Self { pem: cert.pem(), acceptor: TlsAcceptor::from(Arc::new(config)) })
+    }
 }

@@ -35,7 +35,6 @@ mod rules;
 mod script;
 mod serve;
 mod state;
-mod tls;
 mod when;
 mod wire;
 
@@ -54,8 +53,8 @@ pub use rules::{ChatIds, Rules, Strictness};
 pub use script::{Script, ScriptError};
 pub use when::When;
 
+use listen::Certificate;
 use state::State;
-use tls::Certificate;
 
 /// The server. Stops when it is dropped.
 #[derive(Debug)]

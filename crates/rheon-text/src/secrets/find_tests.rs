@@ -6,9 +6,8 @@ use std::collections::BTreeSet;
 use expect_test::expect;
 use proptest::prelude::*;
 
-use super::super::canary::{canaries, example};
 use super::super::redact;
-use super::super::shapes::SHAPES;
+use super::super::shapes::{SHAPES, canaries, example};
 use super::{Strictness, find, is_secret_text, is_secret_value};
 
 fn redacted(text: &str) -> String {

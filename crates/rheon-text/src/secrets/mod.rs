@@ -1,7 +1,6 @@
 //! What a secret looks like, by its shape, by its name and by its place; and text without secrets.
 
 mod bytes;
-mod canary;
 mod find;
 mod names;
 mod shapes;
@@ -9,9 +8,9 @@ mod strictness;
 
 use std::borrow::Cow;
 
-pub use canary::canaries;
 pub use find::{Found, find, is_secret_text, is_secret_value};
 pub use names::{is_secret_name, is_secret_variable};
+pub use shapes::canaries;
 pub use strictness::Strictness;
 
 /// What stands where a secret stood that only its name or place gave away.

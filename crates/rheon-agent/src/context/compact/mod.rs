@@ -6,6 +6,6 @@ mod stretch;
 mod tiers;
 mod transcript;
 
-pub use strategy::{CompactionStrategy, Summariser, WindowView};
+pub use strategy::{CompactionStrategy, Summariser, WindowView, summary_prompt};
 pub use tiers::{SummaryBy, Tiers};
 pub(crate) use transcript::transcript;

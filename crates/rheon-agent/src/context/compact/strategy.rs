@@ -1,4 +1,6 @@
-//! `CompactionStrategy`: how a window is made shorter.
+//! `CompactionStrategy`: how a window is made shorter, and how a model is asked for a summary of it.
+
+use std::borrow::Cow;
 
 use rheon_types::event::TaskItem;
 use rheon_types::{AgentMessage, Answer, BoxFuture, History, ProviderError, WindowCut, window};
@@ -44,4 +46,17 @@ pub trait CompactionStrategy: Send + Sync {
 
     /// The cuts that make the window short enough, or as short as it gets. Must never part a tool call from its result.
     fn compact<'a>(&'a self, view: WindowView<'a>, model: &'a dyn Summariser) -> Answer<'a, Vec<WindowCut>>;
+}
+
+/// What a good hand-over holds, and that it is text only.
+const PROMPT: &str = include_str!("summary.md");
+/// What leads the user's own wishes.
+const WISHES: &str = "\n## What the user wants of this summary\n";
+
+/// The request for a summary, with what the user wants kept or left out.
+pub fn summary_prompt(instructions: Option<&str>) -> Cow<'static, str> {
+    match instructions.map(str::trim).filter(|text| !text.is_empty()) {
+        None => Cow::Borrowed(PROMPT),
+        Some(text) => Cow::Owned(format!("{PROMPT}{WISHES}{text}\n")),
+    }
 }

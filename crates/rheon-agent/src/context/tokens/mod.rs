@@ -2,13 +2,10 @@
 
 mod counter;
 mod family;
-mod running;
 mod scan;
 mod tracker;
-mod weights;
 
-pub use counter::{TokenCounter, flat_tokens};
-pub use running::MessageCounts;
+pub use counter::{MessageCounts, TokenCounter, flat_tokens};
 pub use tracker::{ContextTracker, Counting, Overflow};
 
 #[cfg(test)]

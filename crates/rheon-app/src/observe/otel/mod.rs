@@ -9,7 +9,6 @@ mod exporter;
 mod field;
 mod message;
 mod meters;
-mod provider_name;
 mod span;
 mod spans;
 mod target;

@@ -10,7 +10,6 @@ use rheon_types::{
 use serde_json::Value;
 
 use super::contents::{Contents, messages};
-use super::provider_name::provider_name;
 use super::span::{Attribute, Known, Place, Span, SpanKind, number, seconds, text, truth};
 
 /// What the agent is called.
@@ -389,4 +388,23 @@ fn failure_word(failure: &RunFailure) -> &'static str {
         RunFailure::NothingToContinue { .. } => "nothing_to_continue",
         RunFailure::Panic { .. } => "panic",
     }
+}
+
+/// Our name of a vendor, and the one of the conventions, where they differ.
+const NAMES: [(&str, &str); 10] = [
+    ("azure", "azure.ai.openai"),
+    ("azure-chat", "azure.ai.openai"),
+    ("bedrock", "aws.bedrock"),
+    ("google", "gcp.gemini"),
+    ("mistral", "mistral_ai"),
+    ("moonshot", "moonshot_ai"),
+    ("openai-chat", "openai"),
+    ("vertex", "gcp.vertex_ai"),
+    ("vertex-express", "gcp.vertex_ai"),
+    ("xai", "x_ai"),
+];
+
+/// The name of a vendor by the conventions; ours, where they have none.
+fn provider_name(vendor: &str) -> &str {
+    NAMES.iter().find(|(ours, _)| *ours == vendor).map_or(vendor, |(_, theirs)| theirs)
 }
