@@ -59,7 +59,7 @@ pub(crate) struct Run {
 impl Run {
     /// A conversation that goes on with a session, by default the last one of this folder.
     pub(crate) fn resuming(session: Option<String>) -> Self {
-        let session = SessionFlags { go_on: session.is_none(), resume: session, ..SessionFlags::default() };
+        let session = SessionFlags { continue_latest: session.is_none(), resume: session, ..SessionFlags::default() };
         Self { session, ..Self::default() }
     }
 
@@ -173,8 +173,8 @@ impl Run {
 
     /// What flags cannot say together.
     fn check(&self) -> Result<(), Failure> {
-        if self.session.fork_session && !self.session.go_on && self.session.resume.is_none() {
-            return Err(Failure::usage("--fork-session needs a session to go on from: add -c, or -r ID"));
+        if self.session.fork_session && !self.session.continue_latest && self.session.resume.is_none() {
+            return Err(Failure::usage("--fork-session needs a session: add -c or -r ID"));
         }
         if self.output.input_format == InputFormat::StreamJson
             && self.output.output_format != OutputFormat::StreamJson
@@ -196,11 +196,11 @@ impl Run {
         let (permission, setup) = (&self.permission.seen_from(ground), &self.setup.seen_from(ground));
         let inputs = SettingFlags { session, model, permission, setup }.apply(inputs)?;
         let mut config = Config::load(inputs).map_err(Failure::usage)?;
-        for passed_over in caller.passed_over() {
-            remark(&format!("note: {passed_over}"));
+        for ignored in caller.ignored() {
+            remark(&format!("note: {ignored}"));
         }
         if !setup.mcp_config.is_empty() && !config.settings.mcp_servers.is_empty() {
-            remark("note: --mcp-config is passed over: MCP servers are not supported yet");
+            remark("note: ignoring --mcp-config: MCP servers are not supported yet");
         }
         if setup.strict_mcp_config {
             config.settings.mcp_servers.retain(|_, server| server.origin.layer == Layer::CommandLine);
@@ -223,8 +223,8 @@ impl Run {
     }
 
     fn choice(&self) -> Result<SessionChoice, Failure> {
-        let SessionFlags { go_on, resume, fork_session, session_id, .. } = &self.session;
-        Ok(match (resume, go_on, fork_session) {
+        let SessionFlags { continue_latest, resume, fork_session, session_id, .. } = &self.session;
+        Ok(match (resume, continue_latest, fork_session) {
             (Some(id), _, true) => SessionChoice::ForkOf { id: id.clone() },
             (Some(id), _, false) => SessionChoice::Named { id: id.clone() },
             (None, true, true) => SessionChoice::ForkOfLatest,
@@ -257,6 +257,6 @@ fn uuid(text: &str) -> Result<SessionId, Failure> {
         return Ok(SessionId::from(text.to_lowercase()));
     }
     Err(Failure::usage(format_args!(
-        "--session-id needs a UUID, such as 01890a5d-ac96-774b-bcce-b302099a8057; this is none: {text:?}"
+        "invalid UUID {text:?} for --session-id; use one such as 01890a5d-ac96-774b-bcce-b302099a8057"
     )))
 }
