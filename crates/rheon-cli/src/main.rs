@@ -3,25 +3,25 @@
 mod ask;
 mod command;
 mod connection;
-mod driven;
 mod editor;
-mod ending;
 mod exit;
 mod failure;
 mod flags;
-mod ground;
 mod headless;
 mod host;
 mod json;
 mod output;
 mod raw_mode;
 mod repl;
+mod run_outcome;
 mod runtime;
 mod schema;
-mod show;
 mod signals;
+mod stdio;
 mod table;
+mod target;
 mod terminal;
+mod view;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -73,7 +73,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         }
     };
     done.unwrap_or_else(|failure| {
-        output::complain(&failure.to_string());
+        output::print_error(&failure.to_string());
         failure.exit()
     })
 }

@@ -111,11 +111,7 @@ impl CallerFlags {
                 "the session resumes at its end; use `rheon sessions fork --at` to resume earlier",
             ),
             (self.resume_drops_turn.is_some(), "--resume-drops-turn", "no turn is dropped"),
-            (
-                self.session_mirror,
-                "--session-mirror",
-                "use `rheon sessions export` to copy the session",
-            ),
+            (self.session_mirror, "--session-mirror", "use `rheon sessions export` to copy the session"),
             (!self.plugin_dir.is_empty(), "--plugin-dir", "plugins are not supported"),
             (self.has_agents(), "--agents", "sub-agents are not supported yet"),
         ];

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use rheon_types::event::PermissionMode;
 
-use crate::ground::Ground;
+use crate::target::SessionTarget;
 
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Permissions")]
@@ -49,8 +49,8 @@ pub(crate) struct PermissionFlags {
 
 impl PermissionFlags {
     /// Resolves relative paths against the directory in which the user typed them.
-    pub(crate) fn seen_from(&self, ground: &Ground) -> Self {
-        let add_dir = self.add_dir.iter().map(|folder| ground.user_path(folder)).collect();
+    pub(crate) fn seen_from(&self, target: &SessionTarget) -> Self {
+        let add_dir = self.add_dir.iter().map(|folder| target.user_path(folder)).collect();
         Self { add_dir, ..self.clone() }
     }
 }

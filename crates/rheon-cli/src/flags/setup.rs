@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::ground::Ground;
+use crate::target::SessionTarget;
 
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Setup")]
@@ -46,9 +46,9 @@ pub(crate) struct SetupFlags {
 
 impl SetupFlags {
     /// Resolves relative paths against the directory in which the user typed them.
-    pub(crate) fn seen_from(&self, ground: &Ground) -> Self {
-        let settings = self.settings.as_ref().map(|text| ground.user_file(text));
-        let mcp_config = self.mcp_config.iter().map(|text| ground.user_file(text)).collect();
+    pub(crate) fn seen_from(&self, target: &SessionTarget) -> Self {
+        let settings = self.settings.as_ref().map(|text| target.user_file(text));
+        let mcp_config = self.mcp_config.iter().map(|text| target.user_file(text)).collect();
         Self { settings, mcp_config, ..self.clone() }
     }
 }

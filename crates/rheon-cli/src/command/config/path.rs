@@ -10,10 +10,10 @@ use crate::json::as_json;
 use crate::output::print;
 use crate::table::{Side, Table};
 
-/// List the files that are looked for, weakest first
+/// List the configuration files, lowest precedence first
 #[derive(Debug, clap::Args)]
 pub(crate) struct Path {
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -26,7 +26,7 @@ impl Path {
         if self.json {
             return print(&as_json(&paths.iter().map(json_of).collect::<Vec<Value>>())?);
         }
-        let mut table = Table::new(&[("layer", Side::Left), ("", Side::Left), ("file", Side::Left)]);
+        let mut table = Table::new(&[("layer", Side::Leave), ("", Side::Leave), ("file", Side::Leave)]);
         for ConfigPath { path, layer, exists } in &paths {
             let there = if *exists { "there" } else { "-" };
             table.row([layer.as_str().into(), there.into(), path.display().to_string()]);

@@ -3,34 +3,34 @@
 use rheon_app::memory::{Episode, Learning, MemoryDesk, Note};
 use serde_json::json;
 
-use super::desk::desk;
-use super::thing::{episode_json, learning_json, note_json, owner};
+use super::item::{episode_json, learning_json, note_json, owner};
+use super::manager::manager;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::as_json;
-use crate::output::{print, remark};
+use crate::output::{print, print_note};
 use crate::table::{Side, Table};
 
-/// List notes, learnings and the latest sessions that are remembered
+/// List notes, learnings and the newest episodes
 #[derive(Debug, clap::Args)]
 pub(crate) struct List {
-    /// At most this many of each
+    /// List at most this many of each
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     limit: usize,
 
-    /// As JSON, all of it
+    /// Print everything as JSON
     #[arg(long)]
     json: bool,
 }
 
 impl List {
     pub(crate) fn run(self) -> Result<Exit, Failure> {
-        let desk = desk()?;
-        let (notes, warnings) = desk.notes();
+        let manager = manager()?;
+        let (notes, warnings) = manager.notes();
         for warning in &warnings {
-            remark(&format!("note: {warning}"));
+            print_note(&format!("note: {warning}"));
         }
-        let (learnings, episodes) = self.remembered(&desk)?;
+        let (learnings, episodes) = self.remembered(&manager)?;
         if self.json {
             return print(&as_json(&json!({
                 "notes": notes.iter().map(note_json).collect::<Vec<_>>(),
@@ -41,17 +41,17 @@ impl List {
         let parts = [self.notes(&notes), self.learnings(&learnings), self.episodes(&episodes)];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         if parts.is_empty() {
-            return print("nothing is remembered here yet\n");
+            return print("the memory is empty\n");
         }
         print(&parts.join("\n"))
     }
 
-    fn remembered(&self, desk: &MemoryDesk) -> Result<(Vec<Learning>, Vec<Episode>), Failure> {
-        Ok((desk.learnings().map_err(Failure::error)?, desk.episodes().map_err(Failure::error)?))
+    fn remembered(&self, manager: &MemoryDesk) -> Result<(Vec<Learning>, Vec<Episode>), Failure> {
+        Ok((manager.learnings().map_err(Failure::error)?, manager.episodes().map_err(Failure::error)?))
     }
 
     fn notes(&self, notes: &[Note]) -> Option<String> {
-        let mut table = Table::new(&[("note", Side::Left), ("of", Side::Left), ("about", Side::Left)]);
+        let mut table = Table::new(&[("note", Side::Leave), ("of", Side::Leave), ("about", Side::Leave)]);
         for note in notes.iter().take(self.limit) {
             table.row([note.name.clone(), owner(note.origin).into(), note.description.clone()]);
         }
@@ -60,7 +60,7 @@ impl List {
 
     fn learnings(&self, learnings: &[Learning]) -> Option<String> {
         let columns =
-            [("learning", Side::Right), ("status", Side::Left), ("+/-", Side::Left), ("text", Side::Left)];
+            [("learning", Side::Right), ("status", Side::Leave), ("+/-", Side::Leave), ("text", Side::Leave)];
         let mut table = Table::new(&columns);
         for learning in learnings.iter().take(self.limit) {
             table.row([
@@ -75,7 +75,7 @@ impl List {
 
     fn episodes(&self, episodes: &[Episode]) -> Option<String> {
         let mut table =
-            Table::new(&[("session", Side::Left), ("outcome", Side::Left), ("about", Side::Left)]);
+            Table::new(&[("session", Side::Leave), ("outcome", Side::Leave), ("about", Side::Leave)]);
         for episode in episodes.iter().take(self.limit) {
             table.row([
                 episode.session_id.to_string(),
@@ -88,7 +88,7 @@ impl List {
 
     fn part(&self, table: &Table, count: usize) -> Option<String> {
         let more = count.saturating_sub(self.limit);
-        let cut = if more == 0 { String::new() } else { format!("and {more} more; -n shows more\n") };
+        let cut = if more == 0 { String::new() } else { format!("and {more} more (show more with -n)\n") };
         (count > 0).then(|| table.text() + &cut)
     }
 }
