@@ -340,7 +340,7 @@ impl Agent {
         // Whoever reads the stream can answer from the first event on.
         let answerer = control.answerer();
         let handle = self.start(start, continuation, Some(Arc::clone(&queue)))?;
-        Ok(RunStream::new(queue, (control, answerer), Arc::clone(&config.clock), handle))
+        Ok(RunStream::new(queue, control, answerer, Arc::clone(&config.clock), handle))
     }
 
     /// Begins a run as a task of its own, so that it ends in order whatever becomes of its caller.

@@ -116,7 +116,8 @@ impl Hooks<'_> {
     /// What all change of a result: the last content, every word besides.
     pub(crate) async fn after_tool(
         self,
-        (call, result): (&ToolCall, &ToolResult),
+        call: &ToolCall,
+        result: &ToolResult,
         is_error: bool,
         log: &RunLog,
     ) -> Amendment {

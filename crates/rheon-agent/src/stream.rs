@@ -65,7 +65,8 @@ impl Drop for Reader {
 impl RunStream {
     pub(crate) fn new(
         queue: Arc<EventQueue>,
-        (control, answerer): (Control, Answerer),
+        control: Control,
+        answerer: Answerer,
         clock: Arc<dyn Clock>,
         handle: RunHandle,
     ) -> Self {

@@ -55,5 +55,5 @@ fn clicolor_zero_means_no() {
         clicolor: Some("0".into()),
         ..StreamInfo::default()
     };
-    assert!(!surroundings.want_colours(Colour::Auto));
+    assert!(!surroundings.wants_color(Colour::Auto));
 }

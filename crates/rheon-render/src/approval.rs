@@ -7,7 +7,7 @@ use serde_json::Value;
 use unicode_width::UnicodeWidthChar;
 
 use super::diff::{self, gutter};
-use super::page::{Ink, Page};
+use super::page::{Ink, Margin, Page};
 
 /// Blanks or empty lines in a row from which on their number is shown instead: they could push the rest out of sight.
 const EMPTINESS_MAX: usize = 24;
@@ -75,7 +75,8 @@ fn subject(subject: &Subject, page: &mut Page) {
         Subject::Diff { path, diff } => {
             block(page, Ink::Bold, "  ", path);
             for line in diff::lines(diff) {
-                piece(page, line.ink, (&gutter(line.number), &gutter(None)), &crowded(&line.text));
+                let margin = Margin { first: &gutter(line.number), hang: &gutter(None) };
+                piece(page, line.ink, margin, &crowded(&line.text));
             }
         }
         Subject::Arguments { arguments } => block(page, Ink::Plain, "  │ ", &pretty(arguments)),
@@ -116,18 +117,19 @@ fn block(page: &mut Page, ink: Ink, before: &str, text: &str) {
     for line in text.split('\n') {
         empty = if line.trim().is_empty() { empty + 1 } else { 0 };
         if empty <= EMPTINESS_MAX {
-            piece(page, ink, (before, before), line);
+            piece(page, ink, Margin::even(before), line);
         } else if empty == EMPTINESS_MAX + 1 {
-            piece(page, Ink::Yellow, (before, before), "[more empty lines]");
+            piece(page, Ink::Yellow, Margin::even(before), "[more empty lines]");
         }
     }
 }
 
 /// Writes a line whole, broken by hand where it is too long: what looks like a line of its own must be one.
-fn piece(page: &mut Page, ink: Ink, (before, hang): (&str, &str), line: &str) {
+fn piece(page: &mut Page, ink: Ink, margin: Margin<'_>, line: &str) {
+    let Margin { first, hang } = margin;
     let style = page.style();
-    let room = style.columns.saturating_sub(before.chars().count() + 1).max(8);
-    page.write_verbatim(Ink::Dim, before);
+    let room = style.columns.saturating_sub(first.chars().count() + 1).max(8);
+    page.write_verbatim(Ink::Dim, first);
     let mut rest = String::new();
     let mut used = 0;
     for character in line.chars() {

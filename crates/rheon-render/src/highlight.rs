@@ -43,7 +43,13 @@ const COLOURS: [(&str, Ink); 9] = [
 pub(super) struct Highlighter {
     loaded: Option<Loaded>,
     /// Where the code stands that is being shown; nothing if its language is not known.
-    code: Option<(ParseState, ScopeStack)>,
+    code: Option<Code>,
+}
+
+/// Where code stands.
+struct Code {
+    state: ParseState,
+    stack: ScopeStack,
 }
 
 struct Loaded {
@@ -73,7 +79,7 @@ impl Highlighter {
             loaded.languages.push(name.clone());
         }
         let syntax = loaded.syntaxes.find_syntax_by_name(&name);
-        self.code = syntax.map(|syntax| (ParseState::new(syntax), ScopeStack::new()));
+        self.code = syntax.map(|syntax| Code { state: ParseState::new(syntax), stack: ScopeStack::new() });
     }
 
     /// The pieces of a line of code, which together are the line.
@@ -96,11 +102,8 @@ impl Loaded {
         Self { syntaxes: SyntaxSet::load_defaults_newlines(), colours, languages: Vec::new() }
     }
 
-    fn pieces<'a>(
-        &self,
-        (state, stack): &mut (ParseState, ScopeStack),
-        line: &'a str,
-    ) -> Option<Vec<(Ink, &'a str)>> {
+    fn pieces<'a>(&self, code: &mut Code, line: &'a str) -> Option<Vec<(Ink, &'a str)>> {
+        let Code { state, stack } = code;
         let changes = state.parse_line(&format!("{line}\n"), &self.syntaxes).ok()?;
         let mut pieces = Vec::with_capacity(changes.len() + 1);
         let mut begin = 0;

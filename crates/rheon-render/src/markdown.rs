@@ -6,7 +6,7 @@ mod line;
 mod table;
 
 use super::highlight::Highlighter;
-use super::page::{Ink, Page};
+use super::page::{Ink, Margin, Page};
 use inline::{Span, settled, spans};
 use line::Line;
 
@@ -174,19 +174,19 @@ impl Markdown {
             Line::Row => self.row(whole, page),
             Line::Heading { text } => {
                 self.in_list = false;
-                self.paragraph(Kind::Heading, ("", ""), text, page);
+                self.paragraph(Kind::Heading, Margin::even(""), text, page);
             }
             Line::Item { indent, marker, text } => {
                 let bullet = if ["-", "*", "+"].contains(&marker) { "•" } else { marker };
                 let before = format!("{}{bullet} ", " ".repeat(indent));
                 let hang = " ".repeat(before.chars().count());
                 self.in_list = true;
-                self.paragraph(Kind::Text, (&before, &hang), text, page);
+                self.paragraph(Kind::Text, Margin { first: &before, hang: &hang }, text, page);
             }
             Line::Quote { text } => match &mut self.block {
                 Open::Paragraph(paragraph) if paragraph.kind == Kind::Quote => paragraph.go_on(text),
                 Open::Nothing | Open::Paragraph(_) | Open::Code { .. } | Open::Table(_) => {
-                    self.paragraph(Kind::Quote, ("│ ", "│ "), text, page);
+                    self.paragraph(Kind::Quote, Margin::even("│ "), text, page);
                 }
             },
             Line::Text { indent, text } => self.text(whole, indent, text, page),
@@ -206,7 +206,7 @@ impl Markdown {
             return;
         }
         let before = " ".repeat(indent);
-        self.paragraph(Kind::Text, (&before, &before), text, page);
+        self.paragraph(Kind::Text, Margin::even(&before), text, page);
     }
 
     fn row(&mut self, whole: &str, page: &mut Page) {
@@ -219,10 +219,10 @@ impl Markdown {
         }
     }
 
-    fn paragraph(&mut self, kind: Kind, (before, hang): (&str, &str), text: &str, page: &mut Page) {
+    fn paragraph(&mut self, kind: Kind, margin: Margin<'_>, text: &str, page: &mut Page) {
         self.open(page);
-        page.hang(hang);
-        page.write(if kind == Kind::Quote { Ink::Dim } else { Ink::Plain }, before);
+        page.hang(margin.hang);
+        page.write(if kind == Kind::Quote { Ink::Dim } else { Ink::Plain }, margin.first);
         self.block = Open::Paragraph(Paragraph::new(kind, text));
     }
 

@@ -25,6 +25,22 @@ impl Style {
     }
 }
 
+/// What stands at the left of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Margin<'a> {
+    /// Before its first line.
+    pub(super) first: &'a str,
+    /// Before the lines that it is broken into.
+    pub(super) hang: &'a str,
+}
+
+impl<'a> Margin<'a> {
+    /// The same before every line.
+    pub(super) fn even(before: &'a str) -> Self {
+        Self { first: before, hang: before }
+    }
+}
+
 /// What a piece of text means; shown as a colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ink {

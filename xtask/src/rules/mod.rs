@@ -10,6 +10,7 @@ pub mod sizes;
 pub mod small_files;
 pub mod syntax;
 pub mod system_access;
+pub mod tuples;
 pub mod unique_types;
 pub mod words;
 
@@ -34,12 +35,11 @@ pub const RULES: &[Rule] = &[
     Rule { name: "header", check: header::check },
     Rule { name: "sizes", check: sizes::check },
     Rule { name: "small files", check: small_files::check },
+    Rule { name: "tuples", check: tuples::check },
     Rule { name: "it files", check: it_files::check },
     Rule { name: "docs", check: docs::check },
     Rule { name: "named tests", check: named_tests::check },
     Rule { name: "syntax", check: syntax::check },
-    Rule { name: "unique types", check: unique_types::check },
-    Rule { name: "words", check: words::check },
 ];
 
 /// What breaks the rules in `repository` and is no exception; also exceptions that nothing needs.

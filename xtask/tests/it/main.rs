@@ -13,6 +13,7 @@ mod sizes;
 mod small_files;
 mod syntax;
 mod system_access;
+mod tuples;
 mod unique_types;
 mod words;
 

@@ -89,7 +89,7 @@ async fn play_all(parts: Vec<Part>, until: Until) -> Result<Replayed, ReplayErro
                 // A log may begin anywhere, but then it has no gaps.
                 let before = recorded.first_seq().saturating_sub(1);
                 let after = replayed.events.last().map_or(before, |event| event.seq);
-                let played = play::play(recorded, &told, (after, last)).await?;
+                let played = play::play(recorded, &told, play::Stretch { after, last }).await?;
                 replayed.runs += 1;
                 replayed.taken += played.taken;
                 played.events

@@ -48,12 +48,17 @@ pub(super) struct Played {
     pub(super) taken: usize,
 }
 
-/// Plays one run that begins with `told`: the events after one number, until another.
-pub(super) async fn play(
-    recorded: Recorded,
-    told: &Told,
-    (seq, last): (u64, u64),
-) -> Result<Played, ReplayError> {
+/// Which events of a log are played, by their numbers.
+pub(super) struct Stretch {
+    /// Those after this one.
+    pub(super) after: u64,
+    /// Up to this one.
+    pub(super) last: u64,
+}
+
+/// Plays one run that begins with `told`: the events of `stretch`.
+pub(super) async fn play(recorded: Recorded, told: &Told, stretch: Stretch) -> Result<Played, ReplayError> {
+    let Stretch { after: seq, last } = stretch;
     let Some(first) = recorded.all.first().cloned() else {
         return Ok(Played { events: Vec::new(), taken: 0 });
     };

@@ -230,7 +230,7 @@ async fn finish(run: &mut Run, running: &Running, outcome: Outcome) {
     };
     let result = Arc::new(result);
     end(run, running.slot, &running.call, Arc::clone(&result), is_error);
-    let told = Hooks(&run.config.hooks).after_tool((&running.call, &result), is_error, &run.log);
+    let told = Hooks(&run.config.hooks).after_tool(&running.call, &result, is_error, &run.log);
     let amendment = run.stop.or_grace(told, run.config.settings.cancel_grace).await;
     if let Some(amendment) = amendment {
         amend(run, running.slot, &result, amendment);

@@ -89,7 +89,7 @@ fn exporter(surroundings: &Surroundings, config: &Config, tell: &Tell) -> Option
     }
     let (clock, random) = (Arc::clone(&surroundings.clock), Arc::clone(&surroundings.random));
     let contents = Contents::asked_for(&surroundings.environment, || redactor(surroundings, config, true));
-    Some(Exporter::begin((collector, contents), clock, random, Once::new(tell)))
+    Some(Exporter::begin(collector, contents, clock, random, Once::new(tell)))
 }
 
 fn redactor(surroundings: &Surroundings, config: &Config, redacts: bool) -> Redactor {

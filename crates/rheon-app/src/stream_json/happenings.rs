@@ -96,7 +96,8 @@ impl Projector {
         &mut self,
         event: &Event,
         view: &mut RunView,
-        tokens: (u64, u64),
+        tokens_before: u64,
+        tokens_after: u64,
         summary: Option<&str>,
     ) -> Vec<String> {
         let (trigger, since) = view.compaction.take().unwrap_or((CompactionTrigger::Auto, event.at));
@@ -104,11 +105,10 @@ impl Projector {
             CompactionTrigger::Manual => "manual",
             CompactionTrigger::Auto | CompactionTrigger::Overflow => "auto",
         };
-        let (before, after) = tokens;
         let mut lines = Lines::new(&mut self.ids, &self.facts.session_id, None);
         lines.system("status", json!({ "status": null, "compact_result": "success" }));
         let metadata = json!({
-            "trigger": trigger, "pre_tokens": before, "post_tokens": after,
+            "trigger": trigger, "pre_tokens": tokens_before, "post_tokens": tokens_after,
             "duration_ms": event.at.as_millis().saturating_sub(since.as_millis()),
         });
         lines.system("compact_boundary", json!({ "compact_metadata": metadata }));

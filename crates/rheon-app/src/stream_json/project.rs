@@ -64,7 +64,7 @@ impl Projector {
                 ..
             }) => {
                 self.tally.count(&view.model, *usage, *cost);
-                self.compacted(event, view, (*tokens_before, *tokens_after), summary.as_deref())
+                self.compacted(event, view, *tokens_before, *tokens_after, summary.as_deref())
             }
             AgentEvent::Context(ContextEvent::Usage { tokens_used, tokens_window }) => {
                 self.window = (*tokens_used, *tokens_window);

@@ -96,7 +96,7 @@ impl Words {
         let known: Option<Vec<&str>> = command.words.iter().map(Option::as_deref).collect();
         let is_plain = |words: &Vec<&str>| {
             words.first().is_some_and(|name| !name.is_empty() && !name.contains(char::is_whitespace))
-                && command.assignments.iter().all(is_harmless)
+                && sets_only_harmless(command)
         };
         let plain = known.filter(is_plain).map(|words| words.join(" "));
         let shown: Vec<&str> =
@@ -123,11 +123,13 @@ fn after_options<'a>(rest: &'a [&'a str]) -> impl Iterator<Item = &'a [&'a str]>
     (0..OPTIONS_MAX).take_while(skipped).filter_map(|at| rest.get(at + 1..)).filter(|rest| !rest.is_empty())
 }
 
-fn is_harmless((name, value): &(String, Option<String>)) -> bool {
-    value.is_some()
-        && HARMLESS_VARIABLES
-            .iter()
-            .any(|known| if known.ends_with('_') { name.starts_with(known) } else { name == known })
+/// Whether no variable that the command sets changes what it does.
+fn sets_only_harmless(command: &SimpleCommand) -> bool {
+    command.assignments.iter().all(|(name, value)| {
+        let is_known =
+            |known: &&str| if known.ends_with('_') { name.starts_with(known) } else { name == known };
+        value.is_some() && HARMLESS_VARIABLES.iter().any(is_known)
+    })
 }
 
 /// Where a call is taken apart.
@@ -341,5 +343,5 @@ fn is_transparent(command: &SimpleCommand, next: &SimpleCommand) -> bool {
         "time" => options.all(|word| word.as_deref() == Some("-p")),
         _ => true,
     };
-    TRANSPARENT.contains(&name.as_str()) && wraps && bare && command.assignments.iter().all(is_harmless)
+    TRANSPARENT.contains(&name.as_str()) && wraps && bare && sets_only_harmless(command)
 }

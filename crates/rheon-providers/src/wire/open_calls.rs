@@ -38,7 +38,8 @@ impl OpenCalls {
     pub(super) fn start(
         &mut self,
         index: u32,
-        (id, name): (ToolCallId, ToolName),
+        id: ToolCallId,
+        name: ToolName,
         given: Option<DeltaText>,
         chunks: &mut VecDeque<Chunk>,
     ) -> Result<(), ProviderError> {
@@ -113,7 +114,7 @@ mod tests {
     fn only_so_many_calls_are_open_at_once() {
         let (mut calls, mut chunks) = (OpenCalls::default(), VecDeque::new());
         let mut start = |index: usize| {
-            calls.start(u32::try_from(index).unwrap(), ("i".into(), "n".into()), None, &mut chunks)
+            calls.start(u32::try_from(index).unwrap(), "i".into(), "n".into(), None, &mut chunks)
         };
         assert!((0..CALLS_MAX).all(|index| start(index).is_ok()));
         assert!(start(CALLS_MAX).is_err());

@@ -124,7 +124,7 @@ impl Step {
         match &self.what {
             // What is not there need not be hidden.
             What::Empty => match opened(root, &self.place) {
-                Ok(place) => attach(&fresh(c"tmpfs", Some((c"mode", c"0755")))?, place.as_fd()),
+                Ok(place) => attach(&fresh(c"tmpfs", Some(READABLE))?, place.as_fd()),
                 Err(Errno::NOENT) => Ok(()),
                 Err(error) => Err(error),
             },
@@ -199,10 +199,19 @@ fn copy_of(place: BorrowedFd<'_>, attributes: &[Attribute]) -> rustix::io::Resul
     Ok(copy)
 }
 
+/// What a new file system is told.
+struct MountOption {
+    name: &'static CStr,
+    value: &'static CStr,
+}
+
+/// Everybody may look into it.
+const READABLE: MountOption = MountOption { name: c"mode", value: c"0755" };
+
 /// A file system of its own that is nowhere yet.
-fn fresh(kind: &CStr, option: Option<(&CStr, &CStr)>) -> rustix::io::Result<OwnedFd> {
+fn fresh(kind: &CStr, option: Option<MountOption>) -> rustix::io::Result<OwnedFd> {
     let system = rustix::mount::fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
-    if let Some((name, value)) = option {
+    if let Some(MountOption { name, value }) = option {
         rustix::mount::fsconfig_set_string(&system, name, value)?;
     }
     rustix::mount::fsconfig_create(&system)?;
@@ -255,7 +264,7 @@ const LINKS: [(&CStr, &CStr); 5] = [
 ];
 
 fn arrange_devices(before: BorrowedFd<'_>, root: BorrowedFd<'_>) -> rustix::io::Result<()> {
-    let devices = fresh(c"tmpfs", Some((c"mode", c"0755")))?;
+    let devices = fresh(c"tmpfs", Some(READABLE))?;
     attach(&devices, opened(root, c"dev")?.as_fd())?;
     for (path, name) in DEVICES {
         let device = match opened(before, path) {
@@ -272,7 +281,7 @@ fn arrange_devices(before: BorrowedFd<'_>, root: BorrowedFd<'_>) -> rustix::io::
         rustix::fs::mkdirat(&devices, name, Mode::from_raw_mode(mode))?;
     }
     // A terminal of this file system is a device.
-    let terminals = fresh(c"devpts", Some((c"ptmxmode", c"0666")))?;
+    let terminals = fresh(c"devpts", Some(MountOption { name: c"ptmxmode", value: c"0666" }))?;
     kernel::allow_devices(terminals.as_fd())?;
     attach(&terminals, opened(devices.as_fd(), c"pts")?.as_fd())
 }

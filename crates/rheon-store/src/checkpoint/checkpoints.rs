@@ -262,7 +262,8 @@ impl Checkpoints {
     ) -> Result<Found, CheckpointError> {
         let previous = self.newest()?;
         let now_ns = self.catalogue.begin(lock)?;
-        let known = Known { previous: manifest_of(previous.as_ref()), besides, now_ns, stop };
+        let before = previous.as_ref().map(|(_, manifest)| &**manifest);
+        let known = Known { previous: before, besides, now_ns, stop };
         let mut bytes_new: u64 = 0;
         let scanned = scan(&self.ground, &known, &mut |content, current| {
             let kept = self.catalogue.put(content, &Needed { current, besides })?;
@@ -330,7 +331,7 @@ impl Checkpoints {
     fn present(&self, then: &Manifest) -> Result<Manifest, CheckpointError> {
         let previous = self.newest()?;
         let stop = AtomicBool::new(false);
-        let previous = manifest_of(previous.as_ref());
+        let previous = previous.as_ref().map(|(_, manifest)| &**manifest);
         let known = Known { previous, besides: Some(then), now_ns: i64::MIN, stop: &stop };
         Ok(scan(&self.ground, &known, &mut |content, _| Ok(Some(BlobId::of(content))))?.manifest)
     }
@@ -425,10 +426,6 @@ struct Then {
 enum Text {
     Content(Option<Vec<u8>>),
     NotKept,
-}
-
-fn manifest_of(checkpoint: Option<&(CheckpointId, Arc<Manifest>)>) -> Option<&Manifest> {
-    checkpoint.map(|(_, manifest)| &**manifest)
 }
 
 fn inode(entry: &Entry) -> Option<u64> {

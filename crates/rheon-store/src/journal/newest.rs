@@ -25,7 +25,8 @@ pub(crate) fn newest(
     path: &Path,
     file: &File,
     last: u64,
-    (room, bytes_max): (&mut Room, u64),
+    room: &mut Room,
+    bytes_max: u64,
 ) -> Result<u64, JournalError> {
     let left = match room {
         Room::Endless => return Ok(0),

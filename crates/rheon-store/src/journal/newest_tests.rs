@@ -29,7 +29,7 @@ fn file(texts: &[&str]) -> (std::fs::File, Vec<u64>) {
 fn fitting(texts: &[&str], last: u64, bytes: u64) -> (usize, Room) {
     let (file, offsets) = file(texts);
     let mut room = Room::Bytes(bytes);
-    let from = newest(Path::new("journal"), &file, last, (&mut room, bytes)).unwrap();
+    let from = newest(Path::new("journal"), &file, last, &mut room, bytes).unwrap();
     (offsets.iter().position(|offset| *offset == from).unwrap(), room)
 }
 
@@ -62,5 +62,5 @@ fn an_event_that_never_fits_does_not_take_the_room_of_others() {
 fn without_an_end_of_room_nothing_is_read() {
     let (file, _) = file(&["a"]);
     let mut room = Room::Endless;
-    assert_eq!(newest(Path::new("journal"), &file, 9, (&mut room, u64::MAX)).unwrap(), 0);
+    assert_eq!(newest(Path::new("journal"), &file, 9, &mut room, u64::MAX).unwrap(), 0);
 }

@@ -46,6 +46,16 @@ pub struct Opened {
     pub cut_aside: Option<PathBuf>,
 }
 
+/// Where a journal ends when it is taken up.
+struct End {
+    /// The number of its last event.
+    seq: u64,
+    /// The fence of whoever writes from now on.
+    fence: u64,
+    /// How long it is.
+    bytes: u64,
+}
+
 impl Journal {
     /// A new journal at `path`, which is either there with its first line or not at all.
     pub fn create(
@@ -65,7 +75,7 @@ impl Journal {
         encode(&Entry { fence, lease: Some(lease), ..Entry::default() }, &mut line).map_err(unwritable)?;
         let file = file::create(path, &line)?;
         let seq = header.parent.as_ref().map_or(0, |parent| parent.seq);
-        Ok(Self::new(path, file, blobs, (seq, fence, bytes_of(&line))))
+        Ok(Self::new(path, file, blobs, End { seq, fence, bytes: bytes_of(&line) }))
     }
 
     /// Opens the journal at `path` to write on. What is not whole at its end is cut off and kept aside; the events before it
@@ -84,12 +94,13 @@ impl Journal {
             None => None,
         };
         let fence = scan.fence + 1;
-        let journal = Self::new(path, file, blobs, (scan.seq, fence, scan.bytes));
+        let journal = Self::new(path, file, blobs, End { seq: scan.seq, fence, bytes: scan.bytes });
         journal.write(&mut journal.state(), &Entry { fence, lease: Some(lease), ..Entry::default() })?;
         Ok((journal, Opened { scan, cut_aside }))
     }
 
-    fn new(path: &Path, file: File, blobs: Arc<Blobs>, (seq, fence, bytes): (u64, u64, u64)) -> Self {
+    fn new(path: &Path, file: File, blobs: Arc<Blobs>, end: End) -> Self {
+        let End { seq, fence, bytes } = end;
         let state = State {
             slimmer: Slimmer::new(),
             line: Vec::new(),

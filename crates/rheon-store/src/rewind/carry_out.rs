@@ -92,7 +92,7 @@ pub fn undo(
         return Err(RewindError::Others { count: changed.len(), first: first.to_path_buf() });
     }
     let label = format!("before the rewind of session {} is undone", rewound.from);
-    carry_out(checkpoints, &plan, &rewound.from, (label, at)).map(Some)
+    carry_out(checkpoints, &plan, &rewound.from, label, at).map(Some)
 }
 
 fn new_name(sessions: &Sessions, session_id: &SessionId) -> Result<SessionName, RewindError> {
@@ -116,7 +116,7 @@ fn restore(
         return Err(RewindError::Others { count: changed.len(), first: first.to_path_buf() });
     }
     let label = format!("before session {} is rewound to event {}", plan.name, plan.seq);
-    carry_out(checkpoints, restore, &plan.name, (label, by.lease.at)).map(Some)
+    carry_out(checkpoints, restore, &plan.name, label, by.lease.at).map(Some)
 }
 
 /// Restores, and says that the changes are the session's.
@@ -124,7 +124,8 @@ fn carry_out(
     checkpoints: &Checkpoints,
     plan: &Plan,
     session: &SessionName,
-    (label, at): (String, Timestamp),
+    label: String,
+    at: Timestamp,
 ) -> Result<Restored, RewindError> {
     // Without a number: it belongs to the session, but no place in its log.
     let moment = Moment { label, at, session_id: Some(session.session_id()), seq: 0, turn_index: 0 };

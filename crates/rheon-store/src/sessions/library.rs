@@ -130,7 +130,7 @@ impl Sessions {
         let mut room = if bytes_max == u64::MAX { Room::Endless } else { Room::Bytes(bytes_max) };
         // The newest events are in the last journal, so that they get their room first.
         let mut part = |path: &Path, last: u64| -> Result<Part, SessionError> {
-            let from = newest(path, &open_to_read(path)?, last, (&mut room, bytes_max))?;
+            let from = newest(path, &open_to_read(path)?, last, &mut room, bytes_max)?;
             Ok(Part { from, event_bytes_max: bytes_max })
         };
         let own = part(&path, u64::MAX)?;

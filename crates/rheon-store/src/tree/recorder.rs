@@ -110,7 +110,7 @@ impl SessionRecorder {
         if let AgentEvent::Tool(ToolEvent::End { call_id, name, result, child_run_id, .. }) = &event.kind
             && let Some(child) = child_run_id.as_ref().or(result.child_run_id.as_ref())
         {
-            self.note_call(run_id, child, (call_id, name));
+            self.note_call(run_id, child, call_id, name);
         }
         if let AgentEvent::Child(ChildEvent::ParallelEnd {
             selected_run_id,
@@ -168,7 +168,7 @@ impl SessionRecorder {
         }
     }
 
-    fn note_call(&mut self, parent: &RunId, child: &RunId, (call_id, name): (&ToolCallId, &ToolName)) {
+    fn note_call(&mut self, parent: &RunId, child: &RunId, call_id: &ToolCallId, name: &ToolName) {
         let home = self.forest.home_of(child).cloned();
         if let Some(reference) = self.reference(parent, child) {
             reference.tool_call_id = Some(call_id.clone());

@@ -60,16 +60,24 @@ impl Template {
     }
 }
 
-/// The fence that is open after `line`, if one is: its sign and how many of it.
-fn fence_after(open: Option<(char, usize)>, line: &str) -> Option<(char, usize)> {
+/// What a block of code stands between.
+#[derive(Clone, Copy)]
+struct Fence {
+    sign: char,
+    /// How many of the sign.
+    count: usize,
+}
+
+/// The fence that is open after `line`, if one is.
+fn fence_after(open: Option<Fence>, line: &str) -> Option<Fence> {
     let line = line.trim();
     let sign = line.chars().next().filter(|sign| matches!(sign, '`' | '~'));
     let count = line.chars().take_while(|one| Some(*one) == sign).count();
     match (open, sign) {
-        (None, Some(sign)) if count >= 3 => Some((sign, count)),
+        (None, Some(sign)) if count >= 3 => Some(Fence { sign, count }),
         // Only signs close a fence, and at least as many as opened it.
-        (Some((opened, least)), Some(sign))
-            if sign == opened && count >= least && count == line.chars().count() =>
+        (Some(opened), Some(sign))
+            if sign == opened.sign && count >= opened.count && count == line.chars().count() =>
         {
             None
         }

@@ -31,8 +31,8 @@ const PAGES: [(&str, &str, &str, &str); 4] = [
 
 /// Every row, in the order of the table.
 pub(super) fn rows() -> Vec<Row> {
-    let mut rows: Vec<Row> = APPENDED.iter().flat_map(append).collect();
-    rows.extend(OPENED.iter().flat_map(open));
+    let mut rows: Vec<Row> = APPENDED.iter().flat_map(|(title, name)| append(title, name)).collect();
+    rows.extend(OPENED.iter().flat_map(|(title, name)| open(title, name)));
     rows.push(Row {
         title: "fork at the end of 10,000 messages".into(),
         references: vec![("copy of the journal, without payloads", case("fork/copy"))],
@@ -70,12 +70,12 @@ pub(super) fn rows() -> Vec<Row> {
     rows
 }
 
-fn append((title, name): &(&str, &str)) -> [Row; 2] {
+fn append(title: &str, name: &str) -> [Row; 2] {
     [
         Row {
             title: format!("append an event of {title}"),
             references: vec![("bare write", case(format!("{name}/write")))],
-            ..row(case(*name), Unit::Time)
+            ..row(case(name), Unit::Time)
         },
         Row {
             title: "... and sync".into(),
@@ -85,7 +85,7 @@ fn append((title, name): &(&str, &str)) -> [Row; 2] {
     ]
 }
 
-fn open((title, name): &(&str, &str)) -> [Row; 4] {
+fn open(title: &str, name: &str) -> [Row; 4] {
     let lines = || vec![("serde_json lines, payloads read", case(format!("{name}/lines")))];
     [
         Row {

@@ -53,7 +53,7 @@ const MAPS: [(&str, &str, Option<Aim>); 3] = [
 /// Every row, in the order of the table.
 pub(super) fn rows() -> Vec<Row> {
     let mut rows = read();
-    rows.extend(SEARCHES.iter().flat_map(ripgrep));
+    rows.extend(SEARCHES.iter().flat_map(|(title, name, program, aim)| ripgrep(title, name, program, *aim)));
     rows.extend(LINES.map(|(title, name)| Row {
         title: format!("shell analysis of 1 KB: {title}"),
         aim: Some(Aim::AtMost(LINE_NANOS_MAX)),
@@ -156,17 +156,17 @@ fn read() -> Vec<Row> {
 }
 
 /// The time that passes, and the work of the processors, which hardly depends on what else the machine does.
-fn ripgrep((title, name, program, aim): &(&str, &str, &'static str, Option<Aim>)) -> [Row; 2] {
+fn ripgrep(title: &str, name: &str, program: &'static str, aim: Option<Aim>) -> [Row; 2] {
     [
         Row {
-            title: (*title).into(),
-            aim: *aim,
+            title: title.into(),
+            aim,
             references: vec![(program, case(format!("{name}/ripgrep")))],
             ..row(case(format!("{name}/rheon")), Unit::Time)
         },
         Row {
             title: "... work of all processors".into(),
-            aim: *aim,
+            aim,
             references: vec![(program, case(format!("{name}/ripgrep/work")))],
             ..row(case(format!("{name}/rheon/work")), Unit::Time)
         },

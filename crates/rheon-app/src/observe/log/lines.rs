@@ -88,8 +88,7 @@ fn say(event: &Event) {
             debug!(%run, %model, tokens = tokens_estimate, "model called");
         }
         AgentEvent::Model(ModelEvent::End { usage, stop_reason, cost, first_token_ms, duration_ms }) => {
-            let figures = (*first_token_ms, *duration_ms);
-            say_answer(event, *usage, *stop_reason, *cost, figures);
+            say_answer(event, *usage, *stop_reason, *cost, *first_token_ms, *duration_ms);
         }
         AgentEvent::Tool(ToolEvent::Start { call_id, name, effect, .. }) => {
             debug!(%run, tool = %name, call = %call_id, ?effect, "tool began");
@@ -147,7 +146,8 @@ fn say_answer(
     usage: Usage,
     stop_reason: StopReason,
     cost: Option<MicroUsd>,
-    (first_token_ms, ms): (Option<u64>, u64),
+    first_token_ms: Option<u64>,
+    ms: u64,
 ) {
     let run = run_text(event);
     let Usage { input, output, cache_read, cache_write, .. } = usage;

@@ -44,17 +44,19 @@ struct Taking {
 impl Exporter {
     /// Begins to export. Nothing is connected before there is something to say.
     pub(in crate::observe) fn begin(
-        (collector, contents): (Collector, Contents),
+        collector: Collector,
+        contents: Contents,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
         trouble: Once,
     ) -> Self {
-        Self::at_pace(Pace::default(), (collector, contents), clock, random, trouble)
+        Self::at_pace(Pace::default(), collector, contents, clock, random, trouble)
     }
 
     fn at_pace(
         pace: Pace,
-        (collector, contents): (Collector, Contents),
+        collector: Collector,
+        contents: Contents,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
         trouble: Once,
@@ -182,8 +184,8 @@ impl Sending {
         if let Some(target) = &collector.metrics
             && !meters.is_empty()
         {
-            let times = (self.began, self.clock.now());
-            let message = target.encoded(&metrics_request(&collector.resource, &meters, times));
+            let now = self.clock.now();
+            let message = target.encoded(&metrics_request(&collector.resource, &meters, self.began, now));
             delivery.deliver(target, message, trouble).await;
         }
     }

@@ -107,7 +107,7 @@ async fn export_with(patience: Duration, address: &str, more: &[(&str, &str)]) -
     let clock = Arc::new(StoppedClock(1_700_000_100_000));
     let random = Arc::new(Dice::default());
     let contents = Contents::asked_for(&environment, || Redactor::new(&environment, [], true));
-    let exporter = Exporter::at_pace(quick(), (collector, contents), clock, random, Once::new(&tell));
+    let exporter = Exporter::at_pace(quick(), collector, contents, clock, random, Once::new(&tell));
     let observer = exporter.observer();
     let events = std::thread::spawn(events).join().unwrap();
     for event in &events {
@@ -268,7 +268,7 @@ async fn spans_that_do_not_fit_the_queue_are_told_once() {
     let (collector, _) = Collector::named_by(&environment).unwrap();
     let clock = Arc::new(StoppedClock(0));
     let contents = Contents::Left;
-    let exporter = Exporter::begin((collector, contents), clock, Arc::new(Dice::default()), Once::new(&tell));
+    let exporter = Exporter::begin(collector, contents, clock, Arc::new(Dice::default()), Once::new(&tell));
     let observer = exporter.observer();
     let events = std::thread::spawn(events).join().unwrap();
     // Nothing leaves the queue meanwhile: this thread is the only one.

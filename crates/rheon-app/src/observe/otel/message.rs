@@ -31,7 +31,8 @@ pub(super) fn trace_request(resource: &[Attribute], spans: &[Span]) -> Vec<Field
 pub(super) fn metrics_request(
     resource: &[Attribute],
     meters: &Meters,
-    (from, to): (Timestamp, Timestamp),
+    from: Timestamp,
+    to: Timestamp,
 ) -> Vec<Field> {
     let metric = |(name, unit, series): (&str, &str, &Series)| {
         let points = series.iter().map(|(about, histogram)| point(about, histogram, from, to)).collect();

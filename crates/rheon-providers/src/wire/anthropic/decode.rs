@@ -147,8 +147,8 @@ impl Decode {
             "tool_use" => {
                 let call: CallBlock<'_> = read(NAME, content)?;
                 let given = call.input.map(RawValue::get).filter(|input| says_anything(input));
-                let names = (ToolCallId::from(&*call.id), ToolName::from(&*call.name));
-                self.calls.start(event.index, names, given.map(DeltaText::from), chunks)?;
+                let (id, name) = (ToolCallId::from(&*call.id), ToolName::from(&*call.name));
+                self.calls.start(event.index, id, name, given.map(DeltaText::from), chunks)?;
             }
             // `server_tool_use` and its results, and whatever the service adds.
             _ => self.block.ignored = Some(event.index),

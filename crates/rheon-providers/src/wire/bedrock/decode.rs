@@ -85,8 +85,8 @@ impl Decode {
                 if let Some(call) = start.start.and_then(|start| start.tool_use)
                     && call.kind.is_none()
                 {
-                    let names = (ToolCallId::from(&*call.tool_use_id), ToolName::from(&*call.name));
-                    self.calls.start(start.content_block_index, names, None, chunks)?;
+                    let (id, name) = (ToolCallId::from(&*call.tool_use_id), ToolName::from(&*call.name));
+                    self.calls.start(start.content_block_index, id, name, None, chunks)?;
                 }
                 Ok(())
             }

@@ -66,23 +66,28 @@ struct Body<'a> {
 /// One part per section.
 #[derive(Serialize)]
 struct SystemInstruction<'a> {
-    #[serde(serialize_with = "system_parts")]
-    parts: (&'a Request, Option<&'a Value>),
+    parts: SystemParts<'a>,
+}
+
+struct SystemParts<'a> {
+    request: &'a Request,
+    schema_note: Option<&'a Value>,
 }
 
 impl<'a> SystemInstruction<'a> {
     fn of(request: &'a Request, schema_note: Option<&'a Value>) -> Option<Self> {
         let said = !request.system.is_empty() || schema_note.is_some();
-        said.then_some(Self { parts: (request, schema_note) })
+        said.then_some(Self { parts: SystemParts { request, schema_note } })
     }
 }
 
-fn system_parts<S: Serializer>(parts: &(&Request, Option<&Value>), serializer: S) -> Result<S::Ok, S::Error> {
-    let (request, schema_note) = parts;
-    let sections =
-        request.system.sections().map(|section| SystemPart { text: SystemText::Section(&section.text) });
-    let note = schema_note.map(|schema| SystemPart { text: SystemText::SchemaNote(schema) });
-    serializer.collect_seq(sections.chain(note))
+impl Serialize for SystemParts<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let sections = self.request.system.sections();
+        let sections = sections.map(|section| SystemPart { text: SystemText::Section(&section.text) });
+        let note = self.schema_note.map(|schema| SystemPart { text: SystemText::SchemaNote(schema) });
+        serializer.collect_seq(sections.chain(note))
+    }
 }
 
 #[derive(Serialize)]
