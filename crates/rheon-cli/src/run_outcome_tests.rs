@@ -46,11 +46,11 @@ fn every_limit_names_its_flag_and_how_to_go_on() {
     let ends = limits.map(|limit| RunEnd::Limit { limit, message: "the limit was reached".into() });
     let lines: Vec<String> = ends.into_iter().chain([RunEnd::Truncated]).map(said).collect();
     expect![[r#"
-        stopped: the limit was reached; allow more with --max-turns, or go on with rheon -r 01890a5d
-        stopped: the limit was reached; allow more with --max-minutes, or go on with rheon -r 01890a5d
-        stopped: the limit was reached; allow more with --max-tokens, or go on with rheon -r 01890a5d
-        stopped: the limit was reached; allow more with --max-budget-usd, or go on with rheon -r 01890a5d
-        the last answer was cut off by its token limit; allow longer ones with limits.output_tokens_max in your settings, or go on with rheon -r 01890a5d"#]].assert_eq(&lines.join("\n"));
+        stopped: the limit was reached; allow more with --max-turns, or resume with rheon -r 01890a5d
+        stopped: the limit was reached; allow more with --max-minutes, or resume with rheon -r 01890a5d
+        stopped: the limit was reached; allow more with --max-tokens, or resume with rheon -r 01890a5d
+        stopped: the limit was reached; allow more with --max-budget-usd, or resume with rheon -r 01890a5d
+        the last answer reached its token limit; raise limits.output_tokens_max in your settings, or resume with rheon -r 01890a5d"#]].assert_eq(&lines.join("\n"));
 }
 
 #[test]
@@ -110,11 +110,11 @@ fn every_failure_of_a_service_has_a_next_step() {
     .map(said)
     .collect();
     expect![[r#"
-        the model call failed: cannot connect to http://127.0.0.1:1: tcp connect error: Connection refused (os error 111); is the server running? `rheon doctor --online` tries to reach it
+        the model call failed: cannot connect to http://127.0.0.1:1: tcp connect error: Connection refused (os error 111); is the server running? Check with `rheon doctor --online`
         the model call failed: cannot connect to http://nowhere: dns error; check the base URL and the network
-        the model call failed: https://api.example did not answer within 60 s; try again, or see with `rheon doctor --online` whether the service can be reached
-        the model call failed: 401 authentication_error: invalid x-api-key; check the key that is set for this service, and what its account may do
-        the model call failed: 404 not_found_error: model: claude-9; `rheon models` lists the names that are known
-        the model call failed: 400 prompt is too long; begin a new session, or name a model with a larger window
-        the window is full: nothing can be left out; begin a new session, or name a model with a larger window"#]].assert_eq(&lines.join("\n"));
+        the model call failed: https://api.example did not answer within 60 s; retry, or check the connection with `rheon doctor --online`
+        the model call failed: 401 authentication_error: invalid x-api-key; check the API key of this service and the permissions of its account
+        the model call failed: 404 not_found_error: model: claude-9; list known models with `rheon models`
+        the model call failed: 400 prompt is too long; start a new session, or use a model with a larger context window
+        the window is full: nothing can be left out; start a new session, or use a model with a larger context window"#]].assert_eq(&lines.join("\n"));
 }
