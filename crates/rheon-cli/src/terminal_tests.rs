@@ -2,13 +2,13 @@
 
 use rheon_app::config::Colour;
 
-use super::Surroundings;
+use super::StreamInfo;
 
 const XTERM: Option<&str> = Some("xterm");
 
 /// Whether there are colours for: terminal, `TERM`, `NO_COLOR`, `CLICOLOR_FORCE`.
 fn colours(is_terminal: bool, [term, no_color, clicolor_force]: [Option<&str>; 3], colour: Colour) -> bool {
-    let surroundings = Surroundings {
+    let surroundings = StreamInfo {
         is_terminal,
         columns: is_terminal.then_some(80),
         term: term.map(Into::into),
@@ -49,11 +49,11 @@ fn colours_only_where_they_are_known_and_wanted() {
 
 #[test]
 fn clicolor_zero_means_no() {
-    let surroundings = Surroundings {
+    let surroundings = StreamInfo {
         is_terminal: true,
         term: XTERM.map(Into::into),
         clicolor: Some("0".into()),
-        ..Surroundings::default()
+        ..StreamInfo::default()
     };
-    assert!(!surroundings.want_colours(Colour::Auto));
+    assert!(!surroundings.wants_color(Colour::Auto));
 }

@@ -2,6 +2,8 @@
 //!
 //! Nothing here does anything to the outside world: no runtime, no HTTP, no file system, no clock.
 
+#![warn(missing_docs)]
+
 mod answer;
 mod call_facts;
 mod child;

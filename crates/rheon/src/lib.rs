@@ -154,6 +154,8 @@
 //! | hold the conversation yourself and call the loop as a function | [`guide::own_state`] |
 //! | see all of it at work, offline | `cargo run -p rheon --example observe` (also `tool`, `derive_tool`, `steer`, `recorder`; `ask` needs a key) |
 
+#![warn(missing_docs)]
+
 pub mod guide;
 mod output;
 pub mod prelude;

@@ -36,7 +36,7 @@ const REFERENCE: &str = "reference";
 pub(super) fn run(options: Options, reference: Option<&Path>) -> Result<()> {
     // One after the other: together, the program would be compiled with what only the server needs.
     for program in ["-p rheon-cli --bin rheon", "-p rheon-testkit --bin rheon-fake-model"] {
-        printed(&mut cargo(&format!("build --release --locked {program}")))?;
+        printed(&mut cargo(&format!("build --profile dist --locked {program}")))?;
     }
     let others = match reference {
         Some(program) => {

@@ -204,7 +204,7 @@ async fn the_drawing_of_the_way_of_a_call_is_what_happens() {
 /// The names of the stages in the drawing in `docs/TOOLS.md`.
 fn drawing() -> Vec<String> {
     let page = include_str!("../../../../docs/TOOLS.md");
-    let drawn = page.split_once("## The way of a call").expect("the page has the section").1;
+    let drawn = page.split_once("## The path of a call").expect("the page has the section").1;
     let drawn = drawn.split("```").nth(1).expect("the section has a drawing");
     let lines = drawn.lines().filter(|line| line.contains(" | ") && !line.starts_with(' '));
     lines.map(|line| line.split(" | ").next().unwrap_or_default().trim().to_owned()).collect()

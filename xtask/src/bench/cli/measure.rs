@@ -58,8 +58,8 @@ impl Sample {
 
 /// Measures ours and the others, each thing `runs` times, and writes the figures down.
 pub(super) fn measure(others: &[Agent], runs: u32, figures: &mut Figures) -> Result<()> {
-    let bench = Bench { server: target("release/rheon-fake-model"), runs };
-    let rheon = Agent::rheon("rheon", target("release/rheon"));
+    let bench = Bench { server: target("dist/rheon-fake-model"), runs };
+    let rheon = Agent::rheon("rheon", target("dist/rheon"));
     let agents: Vec<&Agent> = std::iter::once(&rheon).chain(others).collect();
     for agent in agents.iter().filter(|agent| agent.kind == Kind::Rheon) {
         for program in &agent.program {

@@ -1,4 +1,4 @@
-//! `Talk`: one conversation: lines become prompts, answers and commands; events become text.
+//! `Dialog`: one conversation. Lines become prompts, answers and commands; events become text.
 
 use std::sync::Arc;
 
@@ -13,37 +13,36 @@ use rheon_types::{
     AgentEvent, ApprovalEvent, ClientError, Command, Content, Event, EventStream, Host, RunEnd, RunEvent,
 };
 
-use super::again::{Left, Stopped};
-use super::answer::{Answered, Questions, answer, choices};
+use super::answer::{ParsedAnswer, Questions, answer, choices};
 use super::input::{ELSEWHERE, HELP, Input, MODES};
+use super::leave::{DialogEnd, Leave};
 use super::lines::Lines;
 use super::typed::Typed;
-use crate::connection::{Connection, failure, sessions, tell_notice};
-use crate::ending::Ending;
+use crate::connection::{Connection, failure, print_notice, sessions};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::murmur;
-use crate::show::Show;
+use crate::output::write_stderr;
+use crate::run_outcome::RunOutcome;
 use crate::signals::Interrupts;
+use crate::view::View;
 
-/// How many sessions are listed to somebody who wants to go on with one.
+/// How many sessions /resume lists.
 const SESSIONS_MAX: u32 = 10;
 
-/// One conversation.
-pub(super) struct Talk<'a> {
+pub(super) struct Dialog<'a> {
     pub(super) lines: &'a mut Lines,
     pub(super) interrupts: &'a mut Interrupts,
-    pub(super) show: &'a Show,
+    pub(super) show: &'a View,
     pub(super) host: &'a dyn Host,
     pub(super) session: &'a Connection,
     pub(super) events: &'a mut EventStream,
     pub(super) limits: &'a ConfigFacts,
-    /// Whether the person wants to leave once the run in progress has stopped.
+    /// Whether to leave once the active run has stopped.
     pub(super) is_leaving: bool,
 }
 
-/// What ended the wait for a line.
-enum Waited {
+/// What arrives while the prompt is open.
+enum PromptInput {
     Typed(Typed),
     Interrupt,
     Event(Arc<Event>),
@@ -51,67 +50,67 @@ enum Waited {
     Over,
 }
 
-impl Talk<'_> {
-    /// Says who answers, where, and what can be typed.
+impl Dialog<'_> {
+    /// Prints the model, the directory and how to get help.
     pub(super) fn greet(&self, facts: &SessionFacts) {
         let (model, folder) = (&facts.model.name, facts.working_directory.display());
         let mode = mode_name(facts.mode);
         self.say(&format!(
-            "{model} in {folder} (mode {mode}). /help lists what can be typed; Ctrl-C stops a run, Ctrl-D ends."
+            "{model} in {folder} (mode {mode}). Type /help for commands; Ctrl-C stops a run, Ctrl-D exits."
         ));
     }
 
-    /// Says what is to be said first, and goes on until the person wants something else.
-    pub(super) async fn go_on(&mut self, first: Option<String>) -> Result<Stopped, Failure> {
+    /// Sends the first prompt, then reads lines until the user leaves or switches the model.
+    pub(super) async fn run_until_left(&mut self, first: Option<String>) -> Result<DialogEnd, Failure> {
         if let Some(prompt) = first {
             self.run(prompt_of(prompt)).await?;
         }
         let (mut unfinished, mut is_warned) = (String::new(), false);
         loop {
             if self.is_leaving {
-                return Ok(Stopped::Left(Left::End(Exit::Done)));
+                return Ok(DialogEnd::Leave(Leave::Exit(Exit::Done)));
             }
             self.lines.prompt(if unfinished.is_empty() { "\n> " } else { ". " });
             let waited = tokio::select! {
                 biased;
-                () = self.interrupts.next() => Waited::Interrupt,
+                () = self.interrupts.next() => PromptInput::Interrupt,
                 event = self.events.next() => match event {
-                    Some(event) => Waited::Event(event.map_err(failure)?),
-                    None => Waited::Over,
+                    Some(event) => PromptInput::Event(event.map_err(failure)?),
+                    None => PromptInput::Over,
                 },
-                typed = self.lines.next() => Waited::Typed(typed),
+                typed = self.lines.next() => PromptInput::Typed(typed),
             };
             let line = match waited {
-                Waited::Typed(Typed::Line(line)) => line,
-                Waited::Event(event) => {
-                    self.happened_meanwhile(event).await?;
+                PromptInput::Typed(Typed::Line(line)) => line,
+                PromptInput::Event(event) => {
+                    self.handle_idle_event(event).await?;
                     continue;
                 }
-                Waited::Over => return Ok(Stopped::Left(Left::End(Exit::Done))),
-                Waited::Typed(Typed::End) => {
-                    murmur("\n");
-                    return Ok(Stopped::Left(Left::End(Exit::Done)));
+                PromptInput::Over => return Ok(DialogEnd::Leave(Leave::Exit(Exit::Done))),
+                PromptInput::Typed(Typed::End) => {
+                    write_stderr("\n");
+                    return Ok(DialogEnd::Leave(Leave::Exit(Exit::Done)));
                 }
-                Waited::Typed(Typed::TooLong) => {
+                PromptInput::Typed(Typed::TooLong) => {
                     self.lines.clear();
-                    self.show.remark(TOO_LONG);
+                    self.show.message(TOO_LONG);
                     continue;
                 }
-                Waited::Typed(Typed::Draft) => continue,
-                Waited::Typed(Typed::Escape) => {
+                PromptInput::Typed(Typed::Draft) => continue,
+                PromptInput::Typed(Typed::Escape) => {
                     self.lines.clear();
                     continue;
                 }
-                Waited::Interrupt => {
+                PromptInput::Interrupt => {
                     let had_text = self.lines.clear() || !unfinished.is_empty();
                     unfinished.clear();
                     match (had_text, is_warned) {
-                        // As in a shell: what was typed is gone, and that is all.
+                        // As in a shell: only clears the line.
                         (true, _) => is_warned = false,
-                        (false, true) => return Ok(Stopped::Left(Left::End(Exit::Interrupted))),
+                        (false, true) => return Ok(DialogEnd::Leave(Leave::Exit(Exit::Interrupted))),
                         (false, false) => {
                             is_warned = true;
-                            murmur("\nCtrl-C once more, or Ctrl-D, ends the conversation.");
+                            write_stderr("\nPress Ctrl-C again, or Ctrl-D, to exit.");
                         }
                     }
                     continue;
@@ -129,25 +128,23 @@ impl Talk<'_> {
         }
     }
 
-    /// Does what was typed; says what the conversation stops for, if it does.
-    async fn take(&mut self, input: Input) -> Result<Option<Stopped>, Failure> {
+    /// Handles a line; returns how the dialog ends, if it does.
+    async fn take(&mut self, input: Input) -> Result<Option<DialogEnd>, Failure> {
         match input {
             Input::Nothing | Input::Unfinished(_) => {}
-            Input::Exit => return Ok(Some(Stopped::Left(Left::End(Exit::Done)))),
-            Input::Clear => return Ok(Some(Stopped::Left(Left::ForNew))),
-            Input::Resume(Some(session)) => return Ok(Some(Stopped::Left(Left::ForSession(session)))),
-            Input::Model(Some(model)) => return Ok(Some(Stopped::ForModel(model))),
+            Input::Exit => return Ok(Some(DialogEnd::Leave(Leave::Exit(Exit::Done)))),
+            Input::Clear => return Ok(Some(DialogEnd::Leave(Leave::New))),
+            Input::Resume(Some(session)) => return Ok(Some(DialogEnd::Leave(Leave::Resume(session)))),
+            Input::Model(Some(model)) => return Ok(Some(DialogEnd::SwitchModel(model))),
             Input::Prompt(text) => self.run(prompt_of(text)).await?,
-            Input::Compact(wishes) => {
-                let instructions = Some(wishes).filter(|wishes| !wishes.is_empty());
+            Input::Compact(text) => {
+                let instructions = Some(text).filter(|text| !text.is_empty());
                 self.run(Command::Compact { instructions }).await?;
             }
             Input::Resume(None) => self.list_sessions().await?,
             Input::Model(None) => {
                 let model = self.session.facts().await.map_err(failure)?.model.name;
-                self.say(&format!(
-                    "model {model}; /model NAME goes on with another, `rheon models` lists them"
-                ));
+                self.say(&format!("model {model}; switch with /model NAME, list models with `rheon models`"));
             }
             Input::Help => {
                 let width = HELP.iter().map(|(typed, _)| typed.len()).max().unwrap_or(0);
@@ -160,13 +157,13 @@ impl Talk<'_> {
             Input::Cost => self.say(&cost(&self.session.cost().await.map_err(failure)?)),
             Input::Mode(None) => {
                 let mode = mode_name(self.session.facts().await.map_err(failure)?.mode);
-                self.say(&format!("mode {mode}; /mode MODE changes it: {MODES}"));
+                self.say(&format!("mode {mode}; change it with /mode MODE: {MODES}"));
             }
             Input::Mode(Some(mode)) => match self.session.send(Command::SetMode { mode }).await {
                 Ok(_) => self.say(&format!("mode {}", mode_name(mode))),
                 Err(error) => self.say(&error.to_string()),
             },
-            Input::NoSuchMode(mode) => self.say(&format!("there is no mode {mode:?}; there are {MODES}")),
+            Input::NoSuchMode(mode) => self.say(&format!("unknown mode {mode:?}; use one of {MODES}")),
             Input::Other { name, arguments } => self.other(&name, &arguments).await?,
         }
         Ok(None)
@@ -174,13 +171,13 @@ impl Talk<'_> {
 
     async fn status(&self) -> Result<(), Failure> {
         let facts = self.session.facts().await.map_err(failure)?;
-        let kept = if facts.is_saved { "kept" } else { "in memory only" };
+        let saved = if facts.is_saved { "saved" } else { "not saved" };
         let (id, model, mode) = (&facts.session_id, &facts.model.name, mode_name(facts.mode));
-        self.say(&format!("session {id} ({kept})\nmodel {model}\nmode {mode}"));
+        self.say(&format!("session {id} ({saved})\nmodel {model}\nmode {mode}"));
         Ok(())
     }
 
-    /// The latest sessions of this folder, but for this one.
+    /// Lists the other recent sessions of this directory.
     async fn list_sessions(&self) -> Result<(), Failure> {
         let this = self.session.facts().await.map_err(failure)?.session_id;
         let listed = match sessions(self.host, SESSIONS_MAX + 1).await {
@@ -199,20 +196,20 @@ impl Talk<'_> {
             })
             .collect();
         match lines.is_empty() {
-            true => self.say("there are no other sessions here"),
+            true => self.say("no other sessions in this directory"),
             false => {
-                self.say(&format!("{}\n/resume ID goes on with one; its beginning will do", lines.join("\n")))
+                self.say(&format!("{}\nresume one with /resume ID (a prefix is enough)", lines.join("\n")))
             }
         }
         Ok(())
     }
 
-    /// A command of the user's or the project's own.
+    /// Runs a command defined by the user or the project.
     async fn other(&mut self, name: &str, arguments: &str) -> Result<(), Failure> {
         if let Some((_, command)) = ELSEWHERE.iter().find(|(known, _)| *known == name) {
             let id = self.session.facts().await.map_err(failure)?.session_id;
             let command = command.replace("ID", id.as_str());
-            self.say(&format!("/{name} is not for conversations; in a shell: {command}"));
+            self.say(&format!("/{name} is not available here; in a shell, run: {command}"));
             return Ok(());
         }
         match self.session.send(Command::Slash { line: format!("/{name} {arguments}") }).await {
@@ -233,18 +230,17 @@ impl Talk<'_> {
         }
     }
 
-    /// Something happened though nothing was typed: a notice, or a run that another client started.
-    async fn happened_meanwhile(&mut self, event: Arc<Event>) -> Result<(), Failure> {
+    /// Handles an event between runs: a notice, or a run that another client started.
+    async fn handle_idle_event(&mut self, event: Arc<Event>) -> Result<(), Failure> {
         let is_run = matches!(event.kind, AgentEvent::Run(RunEvent::Start { .. }));
-        self.tell(&mut Questions::default(), event);
+        self.show_event(&mut Questions::default(), event);
         if is_run { self.follow().await } else { Ok(()) }
     }
 
     fn say(&self, text: &str) {
-        self.show.remark(text);
+        self.show.message(text);
     }
 
-    /// Starts a run and follows it to its end.
     async fn run(&mut self, command: Command) -> Result<(), Failure> {
         match self.session.send(command).await {
             Ok(_) => self.follow().await,
@@ -255,62 +251,62 @@ impl Talk<'_> {
         }
     }
 
-    /// Follows a run to its end. What is typed meanwhile answers questions, or is said to the model.
+    /// Follows a run to its end. Lines typed meanwhile answer approvals or steer the model.
     async fn follow(&mut self) -> Result<(), Failure> {
-        let (mut questions, mut ending) = (Questions::default(), Ending::within(self.limits));
+        let (mut questions, mut outcome) = (Questions::default(), RunOutcome::within(self.limits));
         let mut has_input = true;
         loop {
             self.show.draft(&self.lines.draft());
             let next = async {
                 tokio::select! {
                     biased;
-                    () = self.interrupts.next() => Happened::Interrupt,
-                    event = self.events.next() => event.map_or(Happened::Over, Happened::Event),
-                    typed = self.lines.next(), if has_input => Happened::Typed(typed),
+                    () = self.interrupts.next() => RunInput::Interrupt,
+                    event = self.events.next() => event.map_or(RunInput::Over, RunInput::Event),
+                    typed = self.lines.next(), if has_input => RunInput::Typed(typed),
                 }
             };
-            let happened = match questions.open() {
-                // Nothing moves while somebody is asked.
+            let input = match questions.open() {
+                // No spinner while an approval is open.
                 Some(_) => next.await,
-                None => self.show.while_it_spins(next).await,
+                None => self.show.with_spinner(next).await,
             };
-            match happened {
-                Happened::Over => break,
-                Happened::Interrupt | Happened::Typed(Typed::Escape) => {
+            match input {
+                RunInput::Over => break,
+                RunInput::Interrupt | RunInput::Typed(Typed::Escape) => {
                     self.session.send(Command::Cancel { child: None }).await.map_err(failure)?;
                 }
-                Happened::Typed(Typed::End) => {
+                RunInput::Typed(Typed::End) => {
                     has_input = false;
                     self.session.send(Command::Cancel { child: None }).await.map_err(failure)?;
                 }
-                Happened::Typed(Typed::TooLong) => self.say(TOO_LONG),
-                Happened::Typed(Typed::Draft) => {}
-                Happened::Typed(Typed::Line(line)) => match questions.open() {
+                RunInput::Typed(Typed::TooLong) => self.say(TOO_LONG),
+                RunInput::Typed(Typed::Draft) => {}
+                RunInput::Typed(Typed::Line(line)) => match questions.open() {
                     Some(request) => self.answer(&request, &line).await,
-                    None => self.meanwhile(line).await?,
+                    None => self.steer(line).await?,
                 },
-                Happened::Event(event) => {
+                RunInput::Event(event) => {
                     let event = event.map_err(failure)?;
-                    ending.observe(&event);
-                    self.tell(&mut questions, event);
-                    if ending.end().is_some() {
+                    outcome.observe(&event);
+                    self.show_event(&mut questions, event);
+                    if outcome.end().is_some() {
                         break;
                     }
                 }
             }
         }
         self.lines.rest();
-        // Of what was refused the person knows: it was asked.
-        let problem = ending.problem(None).filter(|_| ending.end() != Some(&RunEnd::Completed));
+        // The user knows about denied calls: Rheon asked about them.
+        let problem = outcome.problem(None).filter(|_| outcome.end() != Some(&RunEnd::Completed));
         if let Some(problem) = problem {
             self.say(&format!("error: {problem}"));
         }
         Ok(())
     }
 
-    /// What is typed while a run is under way: what only looks is done at once, what leaves the run has to wait, and all else the
-    /// model hears.
-    async fn meanwhile(&mut self, line: String) -> Result<(), Failure> {
+    /// Handles a line typed during a run: commands that only read run at once, commands that leave the session must wait, and
+    /// everything else steers the model.
+    async fn steer(&mut self, line: String) -> Result<(), Failure> {
         match Input::of("", &line) {
             Input::Nothing => {}
             input @ (Input::Help
@@ -321,7 +317,7 @@ impl Talk<'_> {
             | Input::NoSuchMode(_)
             | Input::Model(None)
             | Input::Resume(None)) => {
-                // It may not begin a run, so this goes no deeper.
+                // These never start a run, so the recursion ends here.
                 Box::pin(self.take(input)).await?;
             }
             Input::Exit => {
@@ -329,21 +325,21 @@ impl Talk<'_> {
                 self.session.send(Command::Cancel { child: None }).await.map_err(failure)?;
             }
             Input::Clear | Input::Compact(_) | Input::Model(Some(_)) | Input::Resume(Some(_)) => {
-                self.say("a run is under way; stop it first with Ctrl-C or Esc, then say that again");
+                self.say("a run is active; stop it with Ctrl-C or Esc first");
             }
             Input::Prompt(_) | Input::Unfinished(_) | Input::Other { .. } => {
                 let content = vec![Content::Text { text: line.clone() }];
                 self.session.send(Command::Steer { content, child: None }).await.map_err(failure)?;
-                self.say(&format!("› {}\n(the model hears this before its next step)", echo(&line)));
+                self.say(&format!("› {}\n(sent to the model before its next step)", echo(&line)));
             }
         }
         Ok(())
     }
 
-    /// Shows what happened, and asks what is to be asked.
-    fn tell(&mut self, questions: &mut Questions, event: Arc<Event>) {
+    /// Shows an event and opens its question.
+    fn show_event(&mut self, questions: &mut Questions, event: Arc<Event>) {
         self.lines.hide();
-        tell_notice(&event);
+        print_notice(&event);
         let mut question = None;
         for event in questions.take(event) {
             self.show.event(&event);
@@ -361,40 +357,39 @@ impl Talk<'_> {
         }
     }
 
-    /// Passes an answer on; says what can be said if it was none.
+    /// Sends an answer, or repeats the question if the line is unclear.
     async fn answer(&mut self, request: &ApprovalRequest, line: &str) {
         match answer(request, line) {
-            Answered::With(response) => {
+            ParsedAnswer::With(response) => {
                 let request_id = request.id.clone();
                 let sent = self.session.send(Command::RespondPermission { request_id, response });
                 if let Err(error) = sent.await {
-                    self.show.remark(&error.to_string());
+                    self.show.message(&error.to_string());
                 }
             }
-            Answered::NotUnderstood(problem) => self.lines.ask(&format!("{problem}\n{}", choices(request))),
+            ParsedAnswer::Unclear(problem) => self.lines.ask(&format!("{problem}\n{}", choices(request))),
         }
     }
 }
 
-/// What to do instead of a command that is not there.
+/// The error for an unknown command.
 fn unknown(name: &str) -> String {
     let known = HELP.iter().filter_map(|(typed, _)| typed.strip_prefix('/')?.split(' ').next());
     match nearest(name, known) {
-        Some(known) => format!("there is no command /{name}; did you mean /{known}?"),
-        None => format!("there is no command /{name}; /help lists those there are"),
+        Some(known) => format!("unknown command /{name}; did you mean /{known}?"),
+        None => format!("unknown command /{name}; type /help for a list"),
     }
 }
 
-/// What the session spent.
 fn cost(report: &CostReport) -> String {
     let unknown = if report.has_unknown { " (some calls have no known price)" } else { "" };
     format!("{} in {}{unknown}", money(report.cost.0), count(report.tokens, "token"))
 }
 
 const TOO_LONG: &str =
-    "what was pasted has more than 10 MiB and was left out; write it to a file and name that in the prompt";
+    "pasted text over 10 MiB was dropped; save it to a file and name the file in the prompt";
 
-/// How much is repeated of what was said meanwhile: a pasted text may be as long as a book.
+/// How much of a steering message is echoed: pasted text may be long.
 const ECHO_LINES_MAX: usize = 5;
 const ECHO_CHARS_MAX: usize = 400;
 
@@ -407,8 +402,8 @@ fn prompt_of(text: String) -> Command {
     Command::Prompt { content: vec![Content::Text { text }] }
 }
 
-/// What happens while a run is under way.
-enum Happened {
+/// What arrives during a run.
+enum RunInput {
     Event(Result<Arc<Event>, ClientError>),
     Typed(Typed),
     Interrupt,

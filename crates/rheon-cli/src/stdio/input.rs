@@ -1,4 +1,4 @@
-//! What the program that drives us says, line by line, and what it calls it.
+//! Input lines of the calling program, and its ids of prompts.
 
 use std::collections::HashMap;
 use std::io::{self, Read as _};
@@ -7,32 +7,30 @@ use rheon_app::stream_json::{InputError, InputLine, InputLines};
 use rheon_types::{AgentEvent, Author, Content, Event, Message, MessageEvent};
 use tokio::sync::mpsc;
 
-/// How many names are remembered. What was said after that is known by the id of its line alone.
+/// How many ids are remembered. Later prompts are known only by the id of their line.
 const NAMES_MAX: usize = 10_000;
 
-/// Something that the program says.
-pub(super) struct Said {
+pub(super) struct IncomingPrompt {
     pub(super) content: Vec<Content>,
-    /// What it calls it.
     pub(super) uuid: Option<String>,
 }
 
-impl From<String> for Said {
+impl From<String> for IncomingPrompt {
     fn from(text: String) -> Self {
         Self { content: vec![Content::Text { text }], uuid: None }
     }
 }
 
-/// The program's own names of prompts, with the events that ended them.
+/// The program's ids of prompts, with the events of these prompts.
 #[derive(Default)]
-pub(super) struct Names {
-    /// The name of the prompt that the log has not got yet.
+pub(super) struct PromptNames {
+    /// The id of the prompt that is not in the log yet.
     next: Option<String>,
     known: HashMap<String, u64>,
 }
 
-impl Names {
-    /// A prompt is about to be said.
+impl PromptNames {
+    /// Announces a prompt.
     pub(super) fn begin(&mut self, uuid: Option<String>) {
         self.next = uuid;
     }
@@ -48,16 +46,16 @@ impl Names {
         }
     }
 
-    /// The event that ended the prompt of this name.
+    /// The event of the prompt with this id.
     pub(super) fn seq(&self, uuid: &str) -> Option<u64> {
         self.known.get(uuid).copied()
     }
 }
 
-/// What can be read: a line, or why there is none.
+/// A line, or why it is invalid.
 pub(super) type Line = Result<InputLine, InputError>;
 
-/// Begins to read standard input. The thread ends with the input, or with the program.
+/// Starts a thread that reads standard input until it or the program ends.
 pub(super) fn of_stdin() -> mpsc::Receiver<Line> {
     let (sender, receiver) = mpsc::channel(64);
     std::thread::spawn(move || {
@@ -85,5 +83,5 @@ pub(super) fn of_stdin() -> mpsc::Receiver<Line> {
 }
 
 #[cfg(test)]
-#[path = "heard_tests.rs"]
+#[path = "input_tests.rs"]
 mod tests;

@@ -1,4 +1,4 @@
-//! `Show`: the view of a run and the output it is written to; moves the spinner while something else is waited for.
+//! `View`: formats events, writes them, and moves the spinner.
 
 use std::cell::RefCell;
 use std::io;
@@ -11,50 +11,47 @@ use tokio::time::Instant;
 
 use crate::output::{Output, Reader};
 
-/// How events are shown.
 #[allow(clippy::large_enum_variant, reason = "there is one per program")]
-pub(crate) enum Look {
-    /// For a person.
+pub(crate) enum OutputFormatter {
+    /// Styled text.
     Text(Screen),
-    /// As the log has them: one line of JSON each.
+    /// Rheon's events, one JSON object per line.
     Log,
-    /// As lines of Claude Code's stream-json.
+    /// Claude Code's stream-json.
     Lines(Projector),
-    /// As one object when the run is over: the last of those lines.
+    /// The last line of that, at the end of the run.
     Result(Projector),
 }
 
-/// A view that is being written.
-pub(crate) struct Show {
+pub(crate) struct View {
     parts: RefCell<Parts>,
 }
 
 struct Parts {
-    view: Look,
+    view: OutputFormatter,
     output: Output,
-    /// The time of the last event, and when that was.
+    /// The time of the last event, and when it arrived.
     last: Option<(Timestamp, Instant)>,
 }
 
-impl Show {
-    pub(crate) fn new(view: Look, output: Output) -> Self {
+impl View {
+    pub(crate) fn new(view: OutputFormatter, output: Output) -> Self {
         Self { parts: RefCell::new(Parts { view, output, last: None }) }
     }
 
-    /// Shows an event.
     pub(crate) fn event(&self, event: &Event) {
         let mut parts = self.parts.borrow_mut();
         parts.last = Some((event.at, Instant::now()));
         match &mut parts.view {
-            Look::Text(screen) => {
+            OutputFormatter::Text(screen) => {
                 let rendered = screen.event(event);
                 parts.output.write_rendered(&rendered);
             }
-            Look::Lines(projector) => {
+            OutputFormatter::Lines(projector) => {
                 let lines: String = projector.take(event).into_iter().map(|line| line + "\n").collect();
                 parts.output.write(&lines);
             }
-            Look::Result(projector) => {
+            OutputFormatter::Result(projector) => {
                 projector.take(event);
                 if let (AgentEvent::Run(RunEvent::End { .. }), Some(result)) =
                     (&event.kind, projector.last_result())
@@ -63,27 +60,27 @@ impl Show {
                     parts.output.write(&line);
                 }
             }
-            Look::Log => {
+            OutputFormatter::Log => {
                 let line = serde_json::to_string(event).map(|line| line + "\n").map_err(io::Error::from);
                 parts.output.write_or_fail(line);
             }
         }
     }
 
-    /// Shows what the program itself has to say; a log has no place for it.
-    pub(crate) fn remark(&self, text: &str) {
+    /// Shows a message of the program; only text output has a place for it.
+    pub(crate) fn message(&self, text: &str) {
         self.text(|screen| screen.remark(text));
     }
 
-    /// Shows what is being typed beside what moves.
+    /// Shows the text being typed beside the spinner.
     pub(crate) fn draft(&self, draft: &str) {
-        if let Look::Text(screen) = &mut self.parts.borrow_mut().view {
+        if let OutputFormatter::Text(screen) = &mut self.parts.borrow_mut().view {
             screen.draft(draft);
         }
     }
 
-    /// Waits for `work` while the spinner moves.
-    pub(crate) async fn while_it_spins<T>(&self, work: impl Future<Output = T>) -> T {
+    /// Moves the spinner while `work` runs.
+    pub(crate) async fn with_spinner<T>(&self, work: impl Future<Output = T>) -> T {
         let mut frames = tokio::time::interval(Duration::from_millis(FRAME_MS));
         frames.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
         let mut work = std::pin::pin!(work);
@@ -96,14 +93,13 @@ impl Show {
         }
     }
 
-    /// Ends what moves.
-    pub(crate) fn still(&self) {
+    pub(crate) fn stop_spinner(&self) {
         self.text(Screen::close);
     }
 
-    /// Ends what moves, and tells how it went.
+    /// Stops the spinner and returns the first write error.
     pub(crate) fn close(self) -> io::Result<Reader> {
-        self.still();
+        self.stop_spinner();
         self.parts.into_inner().output.close()
     }
 
@@ -118,7 +114,7 @@ impl Show {
 
     fn text(&self, render: impl FnOnce(&mut Screen) -> Rendered) {
         let mut parts = self.parts.borrow_mut();
-        if let Look::Text(screen) = &mut parts.view {
+        if let OutputFormatter::Text(screen) = &mut parts.view {
             let rendered = render(screen);
             parts.output.write_rendered(&rendered);
         }

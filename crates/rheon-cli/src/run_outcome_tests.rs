@@ -10,7 +10,7 @@ use rheon_types::{
     RunEvent, RunFailure, RunId, SessionId, Timestamp, Usage,
 };
 
-use super::Ending;
+use super::RunOutcome;
 
 fn event(kind: AgentEvent) -> Event {
     Event { seq: 1, at: Timestamp::default(), session_id: "s".into(), run_id: Some(RunId::from("l")), kind }
@@ -18,9 +18,9 @@ fn event(kind: AgentEvent) -> Event {
 
 /// What is said of a run that ended so, in a session that is kept.
 fn said(end: RunEnd) -> String {
-    let mut ending = Ending::default();
-    ending.observe(&event(AgentEvent::Run(RunEvent::End { output: Arc::new(output(end)) })));
-    ending.problem(Some(&SessionId::from("01890a5d"))).unwrap()
+    let mut outcome = RunOutcome::default();
+    outcome.observe(&event(AgentEvent::Run(RunEvent::End { output: Arc::new(output(end)) })));
+    outcome.problem(Some(&SessionId::from("01890a5d"))).unwrap()
 }
 
 fn output(end: RunEnd) -> AgentOutput {
@@ -46,22 +46,22 @@ fn every_limit_names_its_flag_and_how_to_go_on() {
     let ends = limits.map(|limit| RunEnd::Limit { limit, message: "the limit was reached".into() });
     let lines: Vec<String> = ends.into_iter().chain([RunEnd::Truncated]).map(said).collect();
     expect![[r#"
-        stopped: the limit was reached; allow more with --max-turns, or go on with rheon -r 01890a5d
-        stopped: the limit was reached; allow more with --max-minutes, or go on with rheon -r 01890a5d
-        stopped: the limit was reached; allow more with --max-tokens, or go on with rheon -r 01890a5d
-        stopped: the limit was reached; allow more with --max-budget-usd, or go on with rheon -r 01890a5d
-        the last answer was cut off by its token limit; allow longer ones with limits.output_tokens_max in your settings, or go on with rheon -r 01890a5d"#]].assert_eq(&lines.join("\n"));
+        stopped: the limit was reached; allow more with --max-turns, or resume with rheon -r 01890a5d
+        stopped: the limit was reached; allow more with --max-minutes, or resume with rheon -r 01890a5d
+        stopped: the limit was reached; allow more with --max-tokens, or resume with rheon -r 01890a5d
+        stopped: the limit was reached; allow more with --max-budget-usd, or resume with rheon -r 01890a5d
+        the last answer reached its token limit; raise limits.output_tokens_max in your settings, or resume with rheon -r 01890a5d"#]].assert_eq(&lines.join("\n"));
 }
 
 #[test]
 fn a_budget_that_covers_no_call_is_not_called_spent() {
-    let mut ending = Ending::default();
+    let mut outcome = RunOutcome::default();
     let meter = Meter { spent: 0, cap: Some(10), ..Meter::default() };
     let ledger = Arc::new(Ledger { micro_usd: meter, ..Ledger::default() });
-    ending.observe(&event(AgentEvent::Budget(BudgetEvent::Exceeded { ledger })));
+    outcome.observe(&event(AgentEvent::Budget(BudgetEvent::Exceeded { ledger })));
     let end = RunEnd::Limit { limit: LimitKind::Budget, message: "the budget is spent".into() };
-    ending.observe(&event(AgentEvent::Run(RunEvent::End { output: Arc::new(output(end)) })));
-    let problem = ending.problem(None).unwrap();
+    outcome.observe(&event(AgentEvent::Run(RunEvent::End { output: Arc::new(output(end)) })));
+    let problem = outcome.problem(None).unwrap();
     assert_eq!(problem, "stopped: the budget does not cover the next call; allow more with --max-budget-usd");
 }
 
@@ -69,10 +69,10 @@ fn a_budget_that_covers_no_call_is_not_called_spent() {
 fn a_budget_names_the_flag_of_what_ran_out() {
     let meter = |spent, cap| Meter { spent, cap, ..Meter::default() };
     let flag = |tokens, micro_usd| {
-        let mut ending = Ending::default();
+        let mut outcome = RunOutcome::default();
         let ledger = Arc::new(Ledger { tokens, micro_usd, ..Ledger::default() });
-        ending.observe(&event(AgentEvent::Budget(BudgetEvent::Exceeded { ledger })));
-        named(ending)
+        outcome.observe(&event(AgentEvent::Budget(BudgetEvent::Exceeded { ledger })));
+        named(outcome)
     };
     let both = (meter(1, Some(300)), meter(1, Some(10)));
     assert_eq!(flag(meter(0, Some(300)), meter(0, None)), "--max-tokens");
@@ -82,14 +82,14 @@ fn a_budget_names_the_flag_of_what_ran_out() {
     assert_eq!(flag(both.0, both.1), "--max-tokens or --max-budget-usd");
     // A last answer that is cut short by the budget leaves no ledger.
     let limits = ConfigFacts { tokens_max: Some(5_000), ..ConfigFacts::default() };
-    assert_eq!(named(Ending::within(&limits)), "--max-tokens");
+    assert_eq!(named(RunOutcome::within(&limits)), "--max-tokens");
 }
 
 /// The flag that is named when the budget ends a run.
-fn named(mut ending: Ending) -> String {
+fn named(mut outcome: RunOutcome) -> String {
     let end = RunEnd::Limit { limit: LimitKind::Budget, message: "the budget is spent".into() };
-    ending.observe(&event(AgentEvent::Run(RunEvent::End { output: Arc::new(output(end)) })));
-    ending.problem(None).unwrap().split_once("allow more with ").unwrap().1.to_owned()
+    outcome.observe(&event(AgentEvent::Run(RunEvent::End { output: Arc::new(output(end)) })));
+    outcome.problem(None).unwrap().split_once("allow more with ").unwrap().1.to_owned()
 }
 
 #[test]
@@ -110,11 +110,11 @@ fn every_failure_of_a_service_has_a_next_step() {
     .map(said)
     .collect();
     expect![[r#"
-        the model call failed: cannot connect to http://127.0.0.1:1: tcp connect error: Connection refused (os error 111); is the server running? `rheon doctor --online` tries to reach it
+        the model call failed: cannot connect to http://127.0.0.1:1: tcp connect error: Connection refused (os error 111); is the server running? Check with `rheon doctor --online`
         the model call failed: cannot connect to http://nowhere: dns error; check the base URL and the network
-        the model call failed: https://api.example did not answer within 60 s; try again, or see with `rheon doctor --online` whether the service can be reached
-        the model call failed: 401 authentication_error: invalid x-api-key; check the key that is set for this service, and what its account may do
-        the model call failed: 404 not_found_error: model: claude-9; `rheon models` lists the names that are known
-        the model call failed: 400 prompt is too long; begin a new session, or name a model with a larger window
-        the window is full: nothing can be left out; begin a new session, or name a model with a larger window"#]].assert_eq(&lines.join("\n"));
+        the model call failed: https://api.example did not answer within 60 s; retry, or check the connection with `rheon doctor --online`
+        the model call failed: 401 authentication_error: invalid x-api-key; check the API key of this service and the permissions of its account
+        the model call failed: 404 not_found_error: model: claude-9; list known models with `rheon models`
+        the model call failed: 400 prompt is too long; start a new session, or use a model with a larger context window
+        the window is full: nothing can be left out; start a new session, or use a model with a larger context window"#]].assert_eq(&lines.join("\n"));
 }

@@ -1,4 +1,4 @@
-//! Names of prompts.
+//! PromptNames of prompts.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ fn said(seq: u64) -> Event {
 
 #[test]
 fn a_prompt_is_known_by_the_name_that_the_program_gave_it() {
-    let mut names = Names::default();
+    let mut names = PromptNames::default();
     names.begin(Some("first".into()));
     names.observe(&said(3));
     // Steered into the same run: it has no name.
@@ -26,7 +26,7 @@ fn a_prompt_is_known_by_the_name_that_the_program_gave_it() {
 
 #[test]
 fn so_many_names_are_remembered() {
-    let mut names = Names::default();
+    let mut names = PromptNames::default();
     for number in 0..=NAMES_MAX {
         names.begin(Some(number.to_string()));
         names.observe(&said(number as u64));

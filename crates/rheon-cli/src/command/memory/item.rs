@@ -1,47 +1,44 @@
-//! One thing that is remembered, as it is named on the command line.
+//! One item of the memory, as named on the command line.
 
 use rheon_app::memory::{Episode, Goal, Learning, LearningId, MemoryDesk, Note, Origin};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 
-/// What is meant.
 #[derive(Debug, Clone, clap::Args)]
-pub(super) struct ThingFlags {
+pub(super) struct ItemFlags {
     /// The name of a note, the id of a session, or the number of a learning
     pub(super) name: String,
 
-    /// A note is meant
+    /// Select a note
     #[arg(long, conflicts_with_all = ["episode", "learning"])]
     note: bool,
 
-    /// An earlier session is meant
+    /// Select an episode
     #[arg(long, conflicts_with = "learning")]
     episode: bool,
 
-    /// A learning is meant
+    /// Select a learning
     #[arg(long)]
     learning: bool,
 
-    /// The note of the user, where the project has one of the same name
+    /// Select your own note if the project has one of the same name
     #[arg(long, conflicts_with = "project")]
     user: bool,
 
-    /// The note of the project
+    /// Select the project's note
     #[arg(long)]
     project: bool,
 }
 
-/// One thing that is remembered.
-pub(super) enum Thing {
+pub(super) enum MemoryItem {
     Note(Note),
     Episode(Episode),
     Learning(Learning),
 }
 
-impl ThingFlags {
-    /// Whose note is meant.
-    pub(super) fn whose(&self) -> Option<Origin> {
+impl ItemFlags {
+    pub(super) fn origin(&self) -> Option<Origin> {
         match (self.user, self.project) {
             (true, _) => Some(Origin::User),
             (false, true) => Some(Origin::Project),
@@ -49,28 +46,27 @@ impl ThingFlags {
         }
     }
 
-    /// Finds what is meant. What is not said follows from the name: a number is a learning, else a note is looked for before a session.
-    pub(super) fn find(&self, desk: &MemoryDesk) -> Result<Thing, Failure> {
+    /// Finds the item. Without a flag, a number is a learning; otherwise notes come before episodes.
+    pub(super) fn find(&self, manager: &MemoryDesk) -> Result<MemoryItem, Failure> {
         let number = self.name.parse().map(LearningId).ok();
-        let note = || desk.note(&self.name, self.whose()).map(Thing::Note);
-        let episode = || desk.episode(&self.name).map(Thing::Episode);
+        let note = || manager.note(&self.name, self.origin()).map(MemoryItem::Note);
+        let episode = || manager.episode(&self.name).map(MemoryItem::Episode);
         match (self.note, self.episode, self.learning, number) {
             (true, ..) => note().map_err(Failure::error),
             (_, true, ..) => episode().map_err(Failure::error),
             (_, _, true, None) => {
-                Err(Failure::usage(format_args!("a learning has a number, and {:?} is none", self.name)))
+                Err(Failure::usage(format_args!("invalid number {:?} for a learning", self.name)))
             }
-            (_, _, true, Some(id)) => desk.learning(id).map(Thing::Learning).map_err(Failure::error),
-            (_, _, _, Some(id)) if desk.learning(id).is_ok() => {
-                desk.learning(id).map(Thing::Learning).map_err(Failure::error)
+            (_, _, true, Some(id)) => manager.learning(id).map(MemoryItem::Learning).map_err(Failure::error),
+            (_, _, _, Some(id)) if manager.learning(id).is_ok() => {
+                manager.learning(id).map(MemoryItem::Learning).map_err(Failure::error)
             }
-            // Of the two errors, the one about notes says more: names are typed by people.
+            // The error about notes is more helpful: people type their names.
             _ => note().or_else(|missing| episode().map_err(|_| missing)).map_err(Failure::error),
         }
     }
 }
 
-/// Whose a note is, in a word.
 pub(super) fn owner(origin: Origin) -> &'static str {
     match origin {
         Origin::User => "user",
@@ -78,7 +74,6 @@ pub(super) fn owner(origin: Origin) -> &'static str {
     }
 }
 
-/// A note for programs.
 pub(super) fn note_json(note: &Note) -> Value {
     json!({
         "what": "note",
@@ -92,7 +87,6 @@ pub(super) fn note_json(note: &Note) -> Value {
     })
 }
 
-/// An earlier session for programs.
 pub(super) fn episode_json(episode: &Episode) -> Value {
     json!({
         "what": "episode",
@@ -103,7 +97,6 @@ pub(super) fn episode_json(episode: &Episode) -> Value {
     })
 }
 
-/// A goal for programs.
 pub(super) fn goal_json(goal: &Goal) -> Value {
     json!({
         "what": "goal",
@@ -116,7 +109,6 @@ pub(super) fn goal_json(goal: &Goal) -> Value {
     })
 }
 
-/// A learning for programs.
 pub(super) fn learning_json(learning: &Learning) -> Value {
     json!({
         "what": "learning",

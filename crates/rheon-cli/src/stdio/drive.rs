@@ -1,4 +1,4 @@
-//! The conversation with the program that drives us: who speaks, who is asked, and when it is over.
+//! Runs a session for a program that sends prompts and control requests over standard input.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -17,36 +17,35 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::heard::{Line, Names, Said, of_stdin};
-use crate::connection::{Connection, config, failure, tell_notice};
-use crate::ending::Ending;
+use super::input::{IncomingPrompt, Line, PromptNames, of_stdin};
+use crate::connection::{Connection, config, failure, print_notice};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::flags::OutputFlags;
 use crate::headless::projector;
-use crate::output::{Output, Reader, remark};
+use crate::output::{Output, Reader, print_note};
+use crate::run_outcome::RunOutcome;
 use crate::signals::Signals;
 
-/// Set by programs that want to be told when nothing is left to do.
+/// Set by programs that want session state events.
 pub(crate) const READS_STATE: &str = "CLAUDE_CODE_SDK_READS_SESSION_STATE";
 
-/// Speaks line by line with the program that drives us, until it has no more to say and all is done. `answers` says whether it
-/// answers approvals.
+/// Serves the program until its input ends and all runs are done.
 pub(crate) async fn converse(
     host: Arc<dyn Host>,
     mut request: OpenRequest,
     first: Option<String>,
     flags: &OutputFlags,
-    driver: Driver,
+    driver: StdioOptions,
 ) -> Result<Exit, Failure> {
     let cancel = CancellationToken::new();
     let signals = Signals::cancel(&cancel)
-        .map_err(|error| Failure::error(format_args!("cannot listen to signals: {error}")))?;
+        .map_err(|error| Failure::error(format_args!("cannot handle signals: {error}")))?;
     let (sender, answers) = mpsc::unbounded_channel();
     let folder = config(&*host).await?.working_directory;
     let channel = Channel::new(&folder, sender);
     let mut input = of_stdin();
-    // What the program registers has to be there before the session begins.
+    // Hooks that the program registers must exist before the session starts.
     let mut waiting = VecDeque::new();
     let mut initialized = None;
     let line = tokio::select! {
@@ -66,13 +65,13 @@ pub(crate) async fn converse(
     let facts = session.facts().await.map_err(failure)?;
     let events = Subscription::after(facts.opened_at);
     let events = if driver.answers { events.answering() } else { events };
-    let mut driven = Driven {
+    let mut session = StdioSession {
         events: session.events(events),
         projector: projector(&session, flags).await?,
         output: Output::new(cancel.clone()),
-        prompts: first.into_iter().map(Said::from).collect(),
-        names: Names::default(),
-        ending: Ending::default(),
+        prompts: first.into_iter().map(IncomingPrompt::from).collect(),
+        names: PromptNames::default(),
+        outcome: RunOutcome::default(),
         is_running: false,
         is_told_of_state: driver.reads_state,
         session,
@@ -81,29 +80,28 @@ pub(crate) async fn converse(
         folder,
     };
     if let Some(request_id) = initialized {
-        let facts = driven.projector.facts_mut().initialized();
-        driven.channel.answer(&request_id, Ok(facts));
+        let facts = session.projector.facts_mut().initialized();
+        session.channel.answer(&request_id, Ok(facts));
     }
-    driven.go_on(waiting, input, &cancel).await?;
-    let exit = driven.exit(signals.received());
-    driven.session.close(CloseReason::Other).await?;
-    match driven.output.close() {
+    session.serve_input(waiting, input, &cancel).await?;
+    let exit = session.exit(signals.received());
+    session.session.close(CloseReason::Other).await?;
+    match session.output.close() {
         Ok(Reader::There) => Ok(exit),
         Ok(Reader::Left) => Ok(Exit::Done),
         Err(error) => Err(Failure::error(format_args!("cannot write to standard output: {error}"))),
     }
 }
 
-/// What the program that drives us does.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Driver {
-    /// Whether it answers approvals.
+pub(crate) struct StdioOptions {
+    /// Whether the program answers approvals.
     pub(crate) answers: bool,
-    /// Whether it wants to be told when nothing is left to do.
+    /// Whether the program wants session state events.
     pub(crate) reads_state: bool,
 }
 
-/// What the program wants the session to be.
+/// Applies the program's initialize request.
 fn apply(request: &mut OpenRequest, initialize: Initialize) {
     request.system_prompt = initialize.system_prompt.or(request.system_prompt.take());
     request.append_system_prompt = initialize.append_system_prompt.or(request.append_system_prompt.take());
@@ -112,46 +110,46 @@ fn apply(request: &mut OpenRequest, initialize: Initialize) {
     }
     request.hooks = initialize.hooks;
     if initialize.skills.is_some() {
-        remark("note: skills cannot be chosen by the program yet: all that are there are offered");
+        print_note("note: ignoring the skills option: all skills are offered");
     }
     if !initialize.agents.is_empty() {
-        remark("note: sub-agents that the program defines are not supported yet");
+        print_note("note: ignoring agents: sub-agents are not supported yet");
     }
     if !initialize.sdk_mcp_servers.is_empty() {
-        remark("note: MCP servers of the calling program are not supported yet");
+        print_note("note: ignoring the program's MCP servers: not supported yet");
     }
 }
 
-/// A session that is being driven.
-struct Driven {
+/// A session that is being session.
+struct StdioSession {
     session: Connection,
     channel: Channel,
-    /// What the channel has to say to the program.
+    /// Messages to the program.
     answers: mpsc::UnboundedReceiver<String>,
     events: EventStream,
     projector: Projector,
     output: Output,
-    /// What is to be said once the run under way is over.
-    prompts: VecDeque<Said>,
-    /// What the program calls the prompts that were said.
-    names: Names,
-    ending: Ending,
+    /// Prompts for after the active run.
+    prompts: VecDeque<IncomingPrompt>,
+    /// The program's ids of prompts.
+    names: PromptNames,
+    outcome: RunOutcome,
     is_running: bool,
     is_told_of_state: bool,
-    /// Where the session works.
+    /// The session's working directory.
     folder: PathBuf,
 }
 
-impl Driven {
-    /// The exit code. What was refused stands in the result; a program that got its result, or wanted none, is told of no failure.
+impl StdioSession {
+    /// The exit code. Denials are in the result; a program that got its result, or wanted none, gets no error.
     fn exit(&self, signal: Option<Exit>) -> Exit {
-        match (self.ending.end(), signal) {
+        match (self.outcome.end(), signal) {
             (None, None) | (Some(RunEnd::Completed), _) => Exit::Done,
-            (Some(_), _) | (None, Some(_)) => self.ending.exit(signal),
+            (Some(_), _) | (None, Some(_)) => self.outcome.exit(signal),
         }
     }
 
-    async fn go_on(
+    async fn serve_input(
         &mut self,
         mut waiting: VecDeque<Line>,
         mut input: mpsc::Receiver<Line>,
@@ -159,7 +157,7 @@ impl Driven {
     ) -> Result<(), Failure> {
         let (mut is_over, mut is_cancelled) = (false, false);
         loop {
-            self.begin_next().await?;
+            self.start_next().await?;
             if is_over && !self.is_running {
                 break;
             }
@@ -185,7 +183,7 @@ impl Driven {
                     None => {
                         is_over = true;
                         for heard in self.channel.close() {
-                            self.heed(heard).await?;
+                            self.handle(heard).await?;
                         }
                     }
                 },
@@ -197,18 +195,18 @@ impl Driven {
         Ok(())
     }
 
-    /// Begins the run of the next prompt, if none is under way.
-    async fn begin_next(&mut self) -> Result<(), Failure> {
+    /// Starts the next prompt if no run is active.
+    async fn start_next(&mut self) -> Result<(), Failure> {
         if self.is_running {
             return Ok(());
         }
-        let Some(Said { content, uuid }) = self.prompts.pop_front() else { return Ok(()) };
+        let Some(IncomingPrompt { content, uuid }) = self.prompts.pop_front() else { return Ok(()) };
         self.is_running = true;
         let facts = self.session.facts().await.map_err(failure)?;
         self.projector.facts_mut().model = (&facts.model).into();
         self.projector.name_prompt(uuid.clone());
         self.names.begin(uuid);
-        self.tell_state(SessionState::Running);
+        self.send_state(SessionState::Running);
         let command = match slash(&content) {
             Some(command) => command,
             None => Command::Prompt { content },
@@ -219,32 +217,32 @@ impl Driven {
     async fn take(&mut self, line: Line) -> Result<(), Failure> {
         let line = line.map_err(Failure::usage)?;
         for heard in self.channel.hear(line) {
-            self.heed(heard).await?;
+            self.handle(heard).await?;
         }
         Ok(())
     }
 
     async fn show(&mut self, event: &Event) -> Result<(), Failure> {
-        tell_notice(event);
-        self.ending.observe(event);
+        print_notice(event);
+        self.outcome.observe(event);
         self.names.observe(event);
         let lines: String = self.projector.take(event).into_iter().map(|line| line + "\n").collect();
         self.output.write(&lines);
         for heard in self.channel.observe(event) {
-            self.heed(heard).await?;
+            self.handle(heard).await?;
         }
         if let AgentEvent::Run(RunEvent::End { .. }) = &event.kind {
             self.is_running = false;
             if self.prompts.is_empty() {
-                self.tell_state(SessionState::Idle);
+                self.send_state(SessionState::Idle);
             }
         }
         Ok(())
     }
 
-    async fn heed(&mut self, heard: Heard) -> Result<(), Failure> {
+    async fn handle(&mut self, heard: Heard) -> Result<(), Failure> {
         match heard {
-            Heard::Prompt { content, uuid } => self.prompts.push_back(Said { content, uuid }),
+            Heard::Prompt { content, uuid } => self.prompts.push_back(IncomingPrompt { content, uuid }),
             Heard::Command(command) => self.send(command).await,
             Heard::Request { request_id, request } => {
                 let served = self.serve(request).await;
@@ -256,13 +254,13 @@ impl Driven {
                     let sent = self.session.send(command).await;
                     let notes = sent.map_or_else(|error| vec![error.to_string()], |ack| ack.notes);
                     for note in notes.iter().map(String::as_str).chain(note) {
-                        remark(&format!("note: {note}"));
+                        print_note(&format!("note: {note}"));
                     }
                 }
                 let facts = self.session.facts().await.map_err(failure)?;
                 self.projector.facts_mut().permission_mode = facts.mode;
             }
-            Heard::Warning(warning) => remark(&format!("note: {warning}")),
+            Heard::Warning(warning) => print_note(&format!("note: {warning}")),
         }
         Ok(())
     }
@@ -301,17 +299,17 @@ impl Driven {
 
     async fn rewind_files(&mut self, id: &str, dry_run: bool) -> Result<Value, String> {
         if self.is_running {
-            return Err("a run is in progress; interrupt it, or wait for its result, and ask again".into());
+            return Err("a run is active; interrupt it or wait for its result first".into());
         }
         let mode = if dry_run { RewindMode::Plan } else { RewindMode::Apply };
         let rewound = match self.prompt_seq(id).await {
             Ok(seq) => self.session.send(Command::Rewind { seq, what: RewindWhat::Files, mode }).await,
             Err(error) => Err(error),
         };
-        told(rewound.map(|ack| ack.rewound.unwrap_or_default()), mode, &self.folder)
+        rewind_reply(rewound.map(|ack| ack.rewound.unwrap_or_default()), mode, &self.folder)
     }
 
-    /// The event that ended a prompt, by the program's name of it or by the id of its line.
+    /// The event of a prompt, by the program's uuid or the id of its line.
     async fn prompt_seq(&self, id: &str) -> Result<u64, ClientError> {
         if let Some(seq) = self.names.seq(id) {
             return Ok(seq);
@@ -329,14 +327,14 @@ impl Driven {
         })
     }
 
-    /// Sends a command that may come too late, which is no harm.
+    /// Sends a command that may arrive too late, which is harmless.
     async fn send(&self, command: Command) {
         if let Err(error) = self.session.send(command).await {
-            remark(&format!("note: {error}"));
+            print_note(&format!("note: {error}"));
         }
     }
 
-    fn tell_state(&mut self, state: SessionState) {
+    fn send_state(&mut self, state: SessionState) {
         if self.is_told_of_state {
             let line = self.projector.session_state(state) + "\n";
             self.output.write(&line);
@@ -344,7 +342,7 @@ impl Driven {
     }
 }
 
-/// A prompt that is a command of the session.
+/// A prompt that is a slash command.
 fn slash(content: &[Content]) -> Option<Command> {
     let [Content::Text { text }] = content else { return None };
     let rest = text.trim().strip_prefix("/compact")?;
@@ -355,14 +353,18 @@ fn slash(content: &[Content]) -> Option<Command> {
     Some(Command::Compact { instructions })
 }
 
-/// The answer to `rewind_files`. Who only wants to know whether it could be done is told so; who wanted it done has an error.
-fn told(rewound: Result<Rewound, ClientError>, mode: RewindMode, folder: &Path) -> Result<Value, String> {
+/// The reply to `rewind_files`. A dry run reports a problem in its result; otherwise a problem is an error.
+fn rewind_reply(
+    rewound: Result<Rewound, ClientError>,
+    mode: RewindMode,
+    folder: &Path,
+) -> Result<Value, String> {
     let is_plan = mode == RewindMode::Plan;
     let rewound = rewound.map_err(|error| error.to_string()).and_then(|rewound| {
         match (&rewound.problem, rewound.others.first()) {
             (Some(problem), _) => Err(problem.clone()),
             (None, Some(first)) if is_plan => {
-                Err(format!("{first} was changed by somebody else; save it first"))
+                Err(format!("{first} was changed by another process; save it first"))
             }
             (None, _) => Ok(rewound),
         }

@@ -1,4 +1,4 @@
-//! `Ground`: where a session works: in the folder of the user, or in a worktree of its own for as long as the session lasts.
+//! `SessionTarget`: which session to open and where it works: in the user's directory or in a separate worktree.
 
 use std::path::{Path, PathBuf};
 
@@ -10,32 +10,29 @@ use rheon_types::SessionId;
 use rheon_types::protocol::SessionChoice;
 
 use crate::failure::Failure;
-use crate::output::remark;
+use crate::output::print_note;
 
-/// Where a session works, and which session.
-pub(crate) struct Ground {
-    /// The machine, with the folder that the session works in.
+pub(crate) struct SessionTarget {
+    /// The system, with the session's working directory.
     pub(crate) surroundings: Surroundings,
-    /// Which session.
     pub(crate) choice: SessionChoice,
-    /// Where the user is, if the session works elsewhere.
+    /// The user's directory, if the session works in a worktree.
     user_folder: Option<PathBuf>,
     worktree: Option<Worktree>,
 }
 
-impl Ground {
-    /// The ground of the session `choice`. A worktree that is `asked_for`, by a name or without one, or that the session worked in before,
-    /// is made or gone on with.
+impl SessionTarget {
+    /// Opens the worktree that is requested, with or without a name, or that the session used before.
     pub(crate) async fn of(
         mut surroundings: Surroundings,
         mut choice: SessionChoice,
-        asked_for: Option<&Option<String>>,
+        requested: Option<&Option<String>>,
     ) -> Result<Self, Failure> {
-        let wanted = match asked_for {
+        let wanted = match requested {
             Some(Some(name)) => {
                 let name = WorktreeName::parse(name);
                 let name =
-                    name.map_err(|error| Failure::usage(format_args!("{error} (a prompt goes before -w)")))?;
+                    name.map_err(|error| Failure::usage(format_args!("{error} (put the prompt before -w)")))?;
                 Some(worktree_named(name, &surroundings))
             }
             Some(None) => {
@@ -54,12 +51,12 @@ impl Ground {
         Ok(Self { surroundings, choice, user_folder, worktree })
     }
 
-    /// The repository whose worktree the session works in, if it does.
+    /// The repository of the session's worktree, if it has one.
     pub(crate) fn worktree_of(&self) -> Option<PathBuf> {
         self.worktree.as_ref().map(|worktree| worktree.repository_folder().to_owned())
     }
 
-    /// A path as the user means it, wherever the session works.
+    /// Resolves a path against the user's directory.
     pub(crate) fn user_path(&self, path: &Path) -> PathBuf {
         match &self.user_folder {
             Some(folder) => folder.join(path),
@@ -67,7 +64,7 @@ impl Ground {
         }
     }
 
-    /// The same for what may be the name of a file.
+    /// Resolves text that may be a file name.
     pub(crate) fn user_file(&self, text: &str) -> String {
         match self.user_path(Path::new(text)).to_str() {
             Some(path) if Path::new(path).is_file() => path.to_owned(),
@@ -75,18 +72,18 @@ impl Ground {
         }
     }
 
-    /// The session is over: a worktree in which nothing was changed goes; of one that stays, the user is told.
+    /// Removes an unchanged worktree at the end of the session; prints where a changed one is.
     pub(crate) async fn leave(self) {
         if let Some(worktree) = self.worktree {
             match worktree.end().await {
                 Ended::Removed => {}
-                Ended::Stays(stays) => remark(&format!("note: {stays}")),
+                Ended::Stays(stays) => print_note(&format!("note: {stays}")),
             }
         }
     }
 }
 
-/// The id that a new session will have.
+/// The id of a new session.
 fn session_id(choice: &mut SessionChoice, surroundings: &Surroundings) -> Result<SessionId, Failure> {
     match choice {
         SessionChoice::New { session_id: Some(session_id) } => Ok(session_id.clone()),
@@ -100,12 +97,12 @@ fn session_id(choice: &mut SessionChoice, surroundings: &Surroundings) -> Result
         | SessionChoice::Named { .. }
         | SessionChoice::ForkOfLatest
         | SessionChoice::ForkOf { .. } => Err(Failure::usage(
-            "with -c or -r, -w needs a name; without -w a session goes on in the worktree that it worked in",
+            "-w needs a name together with -c or -r; without -w a session resumes in its own worktree",
         )),
     }
 }
 
-/// What another name, folder or flag helps against is wrong usage.
+/// Errors that another name, directory or flag would avoid are usage errors.
 fn failure(error: WorktreeError) -> Failure {
     if error.is_usage() { Failure::usage(error) } else { Failure::error(error) }
 }

@@ -1,4 +1,4 @@
-//! What keeps the sessions of this folder.
+//! The session manager of this directory.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use rheon_app::session::Surroundings;
 
 use crate::command::setup::{config, surroundings};
 use crate::failure::Failure;
-use crate::output::remark;
+use crate::output::print_note;
 
-/// What keeps the sessions of this folder, and the machine it runs on.
-pub(super) fn keeper() -> Result<(Keeper, Surroundings), Failure> {
+/// The session manager of this directory, and the system context.
+pub(super) fn manager() -> Result<(Keeper, Surroundings), Failure> {
     let surroundings = surroundings(None)?;
     let config = config(&surroundings)?;
     let parts = KeeperParts {
@@ -20,6 +20,7 @@ pub(super) fn keeper() -> Result<(Keeper, Surroundings), Failure> {
         clock: Arc::clone(&surroundings.clock),
         random: Arc::clone(&surroundings.random),
     };
-    let keeper = Keeper::new(parts, |notice| remark(&format!("note: {notice}"))).map_err(Failure::error)?;
-    Ok((keeper, surroundings))
+    let manager =
+        Keeper::new(parts, |notice| print_note(&format!("note: {notice}"))).map_err(Failure::error)?;
+    Ok((manager, surroundings))
 }

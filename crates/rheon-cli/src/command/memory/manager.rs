@@ -9,7 +9,7 @@ use crate::command::setup::surroundings;
 use crate::failure::Failure;
 
 /// The memory of the user and of this project.
-pub(super) fn desk() -> Result<MemoryDesk, Failure> {
+pub(super) fn manager() -> Result<MemoryDesk, Failure> {
     let surroundings = surroundings(None)?;
     let root = project_root(&surroundings.working_folder);
     let places = MemoryPlaces::of(&surroundings.folders, &root).map_err(Failure::error)?;
