@@ -35,8 +35,8 @@ tool_style = "prompted"
 fn registry(base_url: &str) -> Outcome<Registry> {
     let environment = [("LLAMACPP_BASE_URL", base_url)].into_iter().collect();
     let parts = RegistryParts::builtin(environment, Arc::new(TestClock::default()))?;
-    let catalogue = parts.catalogue.with(MODELS, "e2e_llm.rs")?;
-    Ok(Registry::new(RegistryParts { catalogue, ..parts }))
+    let catalog = parts.catalog.with(MODELS, "e2e_llm.rs")?;
+    Ok(Registry::new(RegistryParts { catalog, ..parts }))
 }
 
 #[tokio::main(flavor = "current_thread")]

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use crate::catalogue::{Catalogue, ThinkingStyle};
+use crate::catalog::{Catalog, ThinkingStyle};
 use crate::compat::{CacheStyle, StructuredOutput, ThinkingRequest, ToolStyle};
 use crate::vendor::{AuthScheme, AuthSpec, Vendor, Vendors, unknown_model};
 use crate::wire::WireKind;
@@ -177,11 +177,11 @@ fn compat_table() -> String {
 }
 
 fn model_table() -> String {
-    let catalogue = Catalogue::builtin();
+    let catalog = Catalog::builtin();
     let vendors: Vec<_> = Vendors::builtin().iter().collect();
     let rows = vendors.iter().filter_map(|vendor| {
-        let count = catalogue.ids(&vendor.id).count();
-        let example = catalogue.ids(&vendor.id).next_back()?;
+        let count = catalog.ids(&vendor.id).count();
+        let example = catalog.ids(&vendor.id).next_back()?;
         Some(vec![format!("`{}`", vendor.id), count.to_string(), format!("`{}/{example}`", vendor.id)])
     });
     let rows: Vec<_> = rows.collect();
@@ -237,7 +237,7 @@ mod tests {
             if let Err(error) = Vendors::builtin().with(example, "the page") {
                 panic!("{error}");
             }
-            if let Err(error) = Catalogue::builtin().with(example, "the page") {
+            if let Err(error) = Catalog::builtin().with(example, "the page") {
                 panic!("{error}");
             }
         }

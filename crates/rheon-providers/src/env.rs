@@ -1,4 +1,4 @@
-//! `Environment`: the variables and the home folder, as the program hands them in. Libraries do not read them themselves.
+//! `ProviderEnv`: the variables and the home folder, as the program hands them in. Libraries do not read them themselves.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,12 +10,12 @@ type Lookup = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 /// The variables and the home folder of whoever runs the program.
 #[derive(Clone)]
-pub struct Environment {
+pub struct ProviderEnv {
     lookup: Arc<Lookup>,
     home: Option<PathBuf>,
 }
 
-impl Environment {
+impl ProviderEnv {
     /// Looks variables up with `lookup`. Space around a value is no part of it (files of keys end with a line break), and
     /// an empty value counts as unset.
     pub fn new(lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
@@ -58,7 +58,7 @@ impl Environment {
 }
 
 /// Fixed variables, for instance in tests.
-impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Environment {
+impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for ProviderEnv {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(variables: I) -> Self {
         let variables: BTreeMap<String, String> =
             variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
@@ -67,8 +67,8 @@ impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Environment {
 }
 
 /// Shows nothing of the variables: they hold secrets.
-impl fmt::Debug for Environment {
+impl fmt::Debug for ProviderEnv {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Environment").field("home", &self.home).finish_non_exhaustive()
+        f.debug_struct("ProviderEnv").field("home", &self.home).finish_non_exhaustive()
     }
 }

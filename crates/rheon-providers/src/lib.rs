@@ -6,7 +6,7 @@
 mod auth;
 mod cache;
 mod call_id;
-mod catalogue;
+mod catalog;
 mod compat;
 pub mod docs;
 mod env;
@@ -28,18 +28,20 @@ pub mod wire;
 
 pub use auth::AwsKeys;
 pub use call_id::CallIdRule;
-pub use catalogue::{Catalogue, Model, ThinkingStyle};
+pub use catalog::{Catalog, Model, ThinkingStyle};
 pub use compat::{
     CacheStyle, Compat, StructuredOutput, SystemRole, ThinkingReplay, ThinkingRequest, TokensField, ToolStyle,
 };
-pub use env::Environment;
+pub use env::ProviderEnv;
 pub use fallback::FallbackProvider;
-pub use probe::CalledUp;
+pub use probe::ProbeResult;
 pub use prompted::{LenientTools, PromptedTools};
 pub use registry::{Credential, ProbeError, Registry, RegistryError, RegistryParts, ResolvedModel};
-pub use toml_text::TextError;
-pub use transport::{Posted, ProxyChoice, Transport, TransportConfig};
-pub use vendor::{AuthScheme, AuthSpec, Local, Paths, Probe, Variable, Vendor, VendorError, Vendors};
+pub use toml_text::TomlError;
+pub use transport::{PostResponse, ProxyChoice, Transport, TransportConfig};
+pub use vendor::{
+    AuthScheme, AuthSpec, LocalServer, ProbeMethod, UrlVariable, Vendor, VendorError, VendorPaths, Vendors,
+};
 
 #[cfg(test)]
 mod fit_tests;

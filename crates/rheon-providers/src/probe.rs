@@ -13,7 +13,7 @@ use url::Url;
 use crate::auth::{Authorizer, Redactor};
 use crate::error;
 use crate::transport::{HttpRequest, Transport};
-use crate::vendor::Probe;
+use crate::vendor::ProbeMethod;
 use crate::wire::WireKind;
 
 /// What such a server may say in all.
@@ -26,7 +26,7 @@ const REFUSAL_BYTES_MAX: usize = 64 * 1024;
 
 /// What a service said when it was called up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CalledUp {
+pub enum ProbeResult {
     /// It knows the key, or wants none.
     Welcome,
     /// It answers, but has nothing for which it would look at the key.
@@ -48,7 +48,7 @@ impl Prober<'_> {
     /// The size of the context of `model`, if the server says one.
     pub(crate) async fn context_tokens(
         &self,
-        kind: Probe,
+        kind: ProbeMethod,
         model: &str,
     ) -> Result<Option<u64>, ProviderError> {
         let found = timeout(PROBE_TIMEOUT, self.find(kind, model)).await.map_err(|_| {
@@ -68,7 +68,11 @@ impl Prober<'_> {
     }
 
     /// Calls up the service at `url` with the key. Nothing but the status counts.
-    pub(crate) async fn call_up(&self, url: Url, wire: WireKind) -> Result<CalledUp, ProviderError> {
+    pub(crate) async fn check_connection(
+        &self,
+        url: Url,
+        wire: WireKind,
+    ) -> Result<ProbeResult, ProviderError> {
         let mut headers = self.headers.clone();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         for (name, value) in wire.headers() {
@@ -79,10 +83,10 @@ impl Prober<'_> {
         let mut response = self.transport.send(&request).await?;
         let status = response.status();
         if status.is_success() {
-            return Ok(CalledUp::Welcome);
+            return Ok(ProbeResult::Welcome);
         }
         if matches!(status.as_u16(), 404 | 405 | 501) {
-            return Ok(CalledUp::Answered);
+            return Ok(ProbeResult::Answered);
         }
         let body = response.read_what_comes(REFUSAL_BYTES_MAX).await;
         let text = String::from_utf8_lossy(&body);
@@ -91,15 +95,15 @@ impl Prober<'_> {
     }
 
     /// The same without the key and without anything to ask for: whoever answers is there.
-    pub(crate) async fn knock(&self) -> Result<CalledUp, ProviderError> {
+    pub(crate) async fn knock(&self) -> Result<ProbeResult, ProviderError> {
         let (method, url, headers) = (Method::GET, self.base.clone(), HeaderMap::new());
         let request = HttpRequest { method, url, headers, body: Bytes::new() };
-        self.transport.send(&request).await.map(|_| CalledUp::Answered)
+        self.transport.send(&request).await.map(|_| ProbeResult::Answered)
     }
 
-    async fn find(&self, kind: Probe, model: &str) -> Result<Option<u64>, ProviderError> {
+    async fn find(&self, kind: ProbeMethod, model: &str) -> Result<Option<u64>, ProviderError> {
         let answer = self.ask(question(kind, model)).await?;
-        if kind == Probe::OllamaShow && ollama_setting(&answer).is_none() {
+        if kind == ProbeMethod::OllamaShow && ollama_setting(&answer).is_none() {
             // What a model was made for is not what it is run with; only a model that runs tells that.
             let running = self.ask((Method::GET, "/api/ps", Bytes::new())).await;
             if let Some(tokens) = running.ok().and_then(|running| ollama_running(&running, model)) {
@@ -130,12 +134,12 @@ impl Prober<'_> {
 /// Method, path and body.
 type Question = (Method, &'static str, Bytes);
 
-fn question(kind: Probe, model: &str) -> Question {
+fn question(kind: ProbeMethod, model: &str) -> Question {
     match kind {
-        Probe::Props => (Method::GET, "/props", Bytes::new()),
-        Probe::OllamaShow => (Method::POST, "/api/show", json!({ "model": model }).to_string().into()),
-        Probe::Models => (Method::GET, "/v1/models", Bytes::new()),
-        Probe::LmStudio => (Method::GET, "/api/v0/models", Bytes::new()),
+        ProbeMethod::Props => (Method::GET, "/props", Bytes::new()),
+        ProbeMethod::OllamaShow => (Method::POST, "/api/show", json!({ "model": model }).to_string().into()),
+        ProbeMethod::Models => (Method::GET, "/v1/models", Bytes::new()),
+        ProbeMethod::LmStudio => (Method::GET, "/api/v0/models", Bytes::new()),
     }
 }
 
@@ -148,18 +152,18 @@ fn beside(base: &Url, path: &str) -> Url {
 }
 
 /// The size in the answer of a server.
-fn find(kind: Probe, answer: &Value, model: &str) -> Option<u64> {
+fn find(kind: ProbeMethod, answer: &Value, model: &str) -> Option<u64> {
     match kind {
         // A server with several slots shares its context among them and says here what one has.
-        Probe::Props => answer.pointer("/default_generation_settings/n_ctx")?.as_u64(),
-        Probe::OllamaShow => ollama(answer),
-        Probe::Models => {
+        ProbeMethod::Props => answer.pointer("/default_generation_settings/n_ctx")?.as_u64(),
+        ProbeMethod::OllamaShow => ollama(answer),
+        ProbeMethod::Models => {
             let fields = ["max_model_len", "max_context_length", "context_length", "context_window"];
             let entry = entry(answer, model)?;
             fields.iter().find_map(|field| entry.get(field)?.as_u64())
         }
         // What the model could have says nothing of what it was loaded with.
-        Probe::LmStudio => entry(answer, model)?.get("loaded_context_length")?.as_u64(),
+        ProbeMethod::LmStudio => entry(answer, model)?.get("loaded_context_length")?.as_u64(),
     }
 }
 
@@ -196,23 +200,26 @@ mod tests {
     #[test]
     fn each_server_says_it_in_its_own_way() {
         let props = json!({"default_generation_settings": {"n_ctx": 4096}, "total_slots": 2});
-        assert_eq!(find(Probe::Props, &props, "m"), Some(4096));
+        assert_eq!(find(ProbeMethod::Props, &props, "m"), Some(4096));
         let made_for =
             json!({"model_info": {"general.architecture": "qwen2", "qwen2.context_length": 32768}});
-        assert_eq!(find(Probe::OllamaShow, &made_for, "m"), Some(32768));
+        assert_eq!(find(ProbeMethod::OllamaShow, &made_for, "m"), Some(32768));
         let set = json!({"parameters": "stop \"x\"\nnum_ctx    8192", "model_info": {"qwen2.context_length": 32768}});
-        assert_eq!(find(Probe::OllamaShow, &set, "m"), Some(8192));
+        assert_eq!(find(ProbeMethod::OllamaShow, &set, "m"), Some(8192));
         let models =
             json!({"data": [{"id": "other", "max_model_len": 1}, {"id": "m", "max_model_len": 16384}]});
-        assert_eq!(find(Probe::Models, &models, "m"), Some(16384));
-        assert_eq!(find(Probe::Models, &models, "absent"), None);
+        assert_eq!(find(ProbeMethod::Models, &models, "m"), Some(16384));
+        assert_eq!(find(ProbeMethod::Models, &models, "absent"), None);
         let loaded = json!({"data": [
             {"id": "m", "state": "loaded", "max_context_length": 131072, "loaded_context_length": 4096},
             {"id": "idle", "state": "not-loaded", "max_context_length": 131072},
         ]});
-        assert_eq!(find(Probe::LmStudio, &loaded, "m"), Some(4096));
-        assert_eq!(find(Probe::LmStudio, &loaded, "idle"), None);
-        assert_eq!(find(Probe::Props, &json!({"default_generation_settings": {"n_ctx": "many"}}), "m"), None);
+        assert_eq!(find(ProbeMethod::LmStudio, &loaded, "m"), Some(4096));
+        assert_eq!(find(ProbeMethod::LmStudio, &loaded, "idle"), None);
+        assert_eq!(
+            find(ProbeMethod::Props, &json!({"default_generation_settings": {"n_ctx": "many"}}), "m"),
+            None
+        );
     }
 
     #[test]

@@ -9,11 +9,11 @@ use secrecy::SecretString;
 use url::Url;
 
 use crate::auth::{self, AuthInputs, Authorizer, AwsKeys};
-use crate::catalogue::{Catalogue, Model};
+use crate::catalog::{Catalog, Model};
 use crate::compat::ToolStyle;
-use crate::env::Environment;
+use crate::env::ProviderEnv;
 use crate::fallback::FallbackProvider;
-use crate::probe::{CalledUp, Prober};
+use crate::probe::{ProbeResult, Prober};
 use crate::prompted::{LenientTools, PromptedTools};
 use crate::service::{Endpoint, HttpProvider};
 use crate::transport::{Transport, TransportConfig};
@@ -28,13 +28,13 @@ pub struct Registry {
 }
 
 struct Shared {
-    environment: Environment,
+    environment: ProviderEnv,
     clock: Arc<dyn Clock>,
     transport: Transport,
     vendors: Vendors,
     keys: BTreeMap<String, Credential>,
     /// What is known of models, and what servers have said of theirs.
-    catalogue: Arc<RwLock<Catalogue>>,
+    catalog: Arc<RwLock<Catalog>>,
     services: Mutex<HashMap<String, Service>>,
 }
 
@@ -49,7 +49,7 @@ struct Service {
 /// What a registry is made of.
 pub struct RegistryParts {
     /// The user's variables.
-    pub environment: Environment,
+    pub environment: ProviderEnv,
     /// The time, for signatures and tokens.
     pub clock: Arc<dyn Clock>,
     /// The HTTP client.
@@ -57,20 +57,20 @@ pub struct RegistryParts {
     /// The services.
     pub vendors: Vendors,
     /// What is known of their models.
-    pub catalogue: Catalogue,
+    pub catalog: Catalog,
     /// Keys from the configuration, by vendor; they go before those of the environment.
     pub keys: BTreeMap<String, Credential>,
 }
 
 impl RegistryParts {
     /// What comes with Rheon, with the user's variables.
-    pub fn builtin(environment: Environment, clock: Arc<dyn Clock>) -> Result<Self, ProviderError> {
+    pub fn builtin(environment: ProviderEnv, clock: Arc<dyn Clock>) -> Result<Self, ProviderError> {
         Ok(Self {
             environment,
             clock,
             transport: Transport::new(TransportConfig::default())?,
             vendors: Vendors::builtin(),
-            catalogue: Catalogue::builtin(),
+            catalog: Catalog::builtin(),
             keys: BTreeMap::new(),
         })
     }
@@ -132,12 +132,10 @@ fn instances(candidates: &[String]) -> String {
 impl Registry {
     /// A registry of `parts`.
     pub fn new(parts: RegistryParts) -> Self {
-        let RegistryParts { environment, clock, transport, vendors, catalogue, keys } = parts;
-        let catalogue = Arc::new(RwLock::new(catalogue));
+        let RegistryParts { environment, clock, transport, vendors, catalog, keys } = parts;
+        let catalog = Arc::new(RwLock::new(catalog));
         let services = Mutex::default();
-        Self {
-            shared: Arc::new(Shared { environment, clock, transport, vendors, keys, catalogue, services }),
-        }
+        Self { shared: Arc::new(Shared { environment, clock, transport, vendors, keys, catalog, services }) }
     }
 
     /// The vendors it knows.
@@ -188,8 +186,8 @@ impl Registry {
         let prober = self.prober(&service)?;
         let found = prober.context_tokens(kind, model).await?;
         if let Some(tokens) = found {
-            let mut catalogue = self.shared.catalogue.write().unwrap_or_else(PoisonError::into_inner);
-            *catalogue = std::mem::take(&mut *catalogue).with_context(&service.vendor.id, model, tokens);
+            let mut catalog = self.shared.catalog.write().unwrap_or_else(PoisonError::into_inner);
+            *catalog = std::mem::take(&mut *catalog).with_context(&service.vendor.id, model, tokens);
         }
         Ok(found)
     }
@@ -201,16 +199,16 @@ impl Registry {
     }
 
     /// Calls up the vendor's service with its key, without asking a model anything.
-    pub async fn call_up(&self, vendor: &str) -> Result<CalledUp, ProbeError> {
+    pub async fn check_connection(&self, vendor: &str) -> Result<ProbeResult, ProbeError> {
         let service = self.service(vendor, vendor)?;
         let prober = self.prober(&service)?;
         let vendor = &service.vendor;
         let place = vendor.check_url(&self.shared.environment_of(vendor)).map_err(RegistryError::from)?;
         let Some(place) = place else { return Ok(prober.knock().await?) };
         let url = Url::parse(&place).map_err(|error| RegistryError::Auth(error.to_string()))?;
-        let found = prober.call_up(url, vendor.wire).await?;
+        let found = prober.check_connection(url, vendor.wire).await?;
         let is_open = vendor.paths.check.as_deref() == Some("");
-        Ok(if is_open { CalledUp::Answered } else { found })
+        Ok(if is_open { ProbeResult::Answered } else { found })
     }
 
     fn prober<'a>(&'a self, service: &'a Service) -> Result<Prober<'a>, RegistryError> {
@@ -239,8 +237,8 @@ impl Registry {
 
     /// Names with a vendor for a name without one: all vendors that are known to have the model.
     pub fn candidates(&self, model: &str) -> Vec<String> {
-        let catalogue = self.shared.catalogue.read().unwrap_or_else(PoisonError::into_inner);
-        let has = |vendor: &&str| catalogue.ids(vendor).any(|id| id == model);
+        let catalog = self.shared.catalog.read().unwrap_or_else(PoisonError::into_inner);
+        let has = |vendor: &&str| catalog.ids(vendor).any(|id| id == model);
         let vendors = self.shared.vendors.ids().filter(has);
         vendors.map(|vendor| format!("{vendor}/{model}")).collect()
     }
@@ -275,8 +273,8 @@ pub enum ProbeError {
 
 impl Shared {
     fn model(&self, vendor: &Vendor, id: &str) -> Arc<Model> {
-        let catalogue = self.catalogue.read().unwrap_or_else(PoisonError::into_inner);
-        vendor.model(&catalogue, id)
+        let catalog = self.catalog.read().unwrap_or_else(PoisonError::into_inner);
+        vendor.model(&catalog, id)
     }
 
     fn build(&self, vendor: Arc<Vendor>) -> Result<Service, RegistryError> {
@@ -305,10 +303,10 @@ impl Shared {
             count_url: vendor.count_url(&environment)?,
             first_byte_timeout: vendor.first_byte_timeout(),
         };
-        let (catalogue, owner) = (Arc::clone(&self.catalogue), Arc::clone(&vendor));
+        let (catalog, owner) = (Arc::clone(&self.catalog), Arc::clone(&vendor));
         let models = move |id: &str| {
-            let catalogue = catalogue.read().unwrap_or_else(PoisonError::into_inner);
-            owner.model(&catalogue, id)
+            let catalog = catalog.read().unwrap_or_else(PoisonError::into_inner);
+            owner.model(&catalog, id)
         };
         let (transport, clock) = (self.transport.clone(), Arc::clone(&self.clock));
         let provider =
@@ -317,7 +315,7 @@ impl Shared {
     }
 
     /// The variables, and for AWS the region of the user's profile, which stands in addresses too.
-    fn environment_of(&self, vendor: &Vendor) -> Environment {
+    fn environment_of(&self, vendor: &Vendor) -> ProviderEnv {
         match vendor.auth.scheme {
             AuthScheme::Aws { .. } => {
                 self.environment.with_default("AWS_REGION", auth::aws_region(&self.environment))

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use expect_test::expect;
 use futures::StreamExt;
 use rheon_testkit::TestClock;
-use rheon_testkit::server::{FakeServer, Fault, Reply, Rules, Script, ServiceError, Strictness};
+use rheon_testkit::server::{
+    FakeReply, FakeServer, Fault, RequestRules, RequestStrictness, Script, ServiceError,
+};
 use rheon_types::{
     AgentMessage, Chunk, History, ProviderError, ProviderErrorKind, Request, Timestamp, ToolDefinition,
 };
@@ -15,8 +17,8 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::auth::AwsKeys;
-use crate::catalogue::Catalogue;
-use crate::env::Environment;
+use crate::catalog::Catalog;
+use crate::env::ProviderEnv;
 use crate::registry::{Credential, ProbeError, Registry, RegistryError, RegistryParts, ResolvedModel};
 use crate::test_server::{Server, Step, answer, head, transport};
 use crate::vendor::Vendors;
@@ -27,7 +29,7 @@ fn parts(variables: &[(&str, &str)]) -> RegistryParts {
         clock: Arc::new(TestClock::default()),
         transport: transport(),
         vendors: Vendors::builtin(),
-        catalogue: Catalogue::builtin(),
+        catalog: Catalog::builtin(),
         keys: BTreeMap::new(),
     }
 }
@@ -77,7 +79,7 @@ async fn told(model: &ResolvedModel) -> String {
     told
 }
 
-async fn server<const N: usize>(replies: [Reply; N]) -> FakeServer {
+async fn server<const N: usize>(replies: [FakeReply; N]) -> FakeServer {
     FakeServer::start(Script::new(replies)).await.unwrap()
 }
 
@@ -118,7 +120,7 @@ async fn a_name_that_stands_for_nothing_says_what_to_write() {
 
 #[tokio::test]
 async fn a_vendor_of_the_user_needs_no_code() {
-    let server = server([Reply::text("from acme")]).await;
+    let server = server([FakeReply::text("from acme")]).await;
     let text = format!(
         r#"
         [vendors.acme]
@@ -136,7 +138,7 @@ async fn a_vendor_of_the_user_needs_no_code() {
     );
     let registry = Registry::new(RegistryParts {
         vendors: Vendors::builtin().with(&text, "config.toml").unwrap(),
-        catalogue: Catalogue::builtin().with(&text, "config.toml").unwrap(),
+        catalog: Catalog::builtin().with(&text, "config.toml").unwrap(),
         ..parts(&[("ACME_API_KEY", "acme-key-1"), ("ACME_TENANT", "blue")])
     });
     let model = registry.resolve("acme/large").unwrap();
@@ -268,8 +270,8 @@ async fn all_who_resolve_a_vendor_share_its_provider_and_its_connections() {
 
 #[tokio::test]
 async fn an_overloaded_vendor_is_replaced_by_another_one() {
-    let busy = server([Reply::status(529), Reply::status(529)]).await;
-    let other = server([Reply::text("from the other")]).await;
+    let busy = server([FakeReply::status(529), FakeReply::status(529)]).await;
+    let other = server([FakeReply::text("from the other")]).await;
     let registry = registry(&[
         ("ANTHROPIC_API_KEY", "a"),
         ("ANTHROPIC_BASE_URL", &busy.url()),
@@ -333,9 +335,9 @@ async fn ollama_is_believed_what_it_runs_and_not_what_a_model_was_made_for() {
 async fn tools_are_given_as_the_vendor_or_the_model_wants_them() {
     let written = r#"<tool_call>{"name": "read", "arguments": {"path": "a.txt"}}</tool_call>"#;
     let step = r#"{"name": "read", "parameters": {"path": "b.txt"}}"#;
-    let replies = [Reply::text(written), Reply::text(written), Reply::text(step)];
+    let replies = [FakeReply::text(written), FakeReply::text(written), FakeReply::text(step)];
     // The schema of a step has no object at its root, which local servers take.
-    let rules = Rules { requests: Strictness::Lenient, ..Rules::default() };
+    let rules = RequestRules { requests: RequestStrictness::Lenient, ..RequestRules::default() };
     let server = FakeServer::start(Script { rules, ..Script::new(replies) }).await.unwrap();
     let text = r#"
         [models."openai-chat/small"]
@@ -344,7 +346,7 @@ async fn tools_are_given_as_the_vendor_or_the_model_wants_them() {
         context_tokens = 8_192
     "#;
     let registry = Registry::new(RegistryParts {
-        catalogue: Catalogue::builtin().with(text, "config.toml").unwrap(),
+        catalog: Catalog::builtin().with(text, "config.toml").unwrap(),
         ..parts(&[
             ("OLLAMA_HOST", &server.url()),
             ("OPENAI_CHAT_BASE_URL", &server.url()),
@@ -422,7 +424,7 @@ async fn a_secret_in_a_header_of_a_vendor_is_not_shown() {
 #[tokio::test]
 async fn what_waiting_does_not_help_is_asked_once() {
     for refusal in [ServiceError::Authentication, ServiceError::Permission, ServiceError::Quota] {
-        let server = server([Reply::fault(Fault::Refuse(refusal))]).await;
+        let server = server([FakeReply::fault(Fault::Refuse(refusal))]).await;
         let registry = registry(&[("OPENAI_API_KEY", "k-of-ours"), ("OPENAI_BASE_URL", &server.url())]);
         let mut answer = ask(&registry.resolve("openai/gpt-5").unwrap()).await;
         let error = answer.pop().unwrap().unwrap_err();
@@ -467,7 +469,7 @@ fn nothing_that_is_shown_holds_a_secret() {
         session_token: Some(SecretString::from("hush-token")),
         expires: None,
     };
-    let environment: Environment = [("OPENAI_API_KEY", "hush-variable")].into_iter().collect();
+    let environment: ProviderEnv = [("OPENAI_API_KEY", "hush-variable")].into_iter().collect();
     let shown = format!(
         "{:?} {:?} {:?}",
         Credential::Aws(keys),

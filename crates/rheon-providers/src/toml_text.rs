@@ -15,7 +15,7 @@ pub(crate) const TEXT_BYTES_MAX: usize = 1024 * 1024;
 
 /// What is wrong with a text that a person wrote, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TextError {
+pub struct TomlError {
     /// The name of the file.
     pub file: String,
     /// From 1.
@@ -26,9 +26,9 @@ pub struct TextError {
     pub problem: String,
 }
 
-impl std::error::Error for TextError {}
+impl std::error::Error for TomlError {}
 
-impl fmt::Display for TextError {
+impl fmt::Display for TomlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cannot read {}: line {}, column {}: {}", self.file, self.line, self.column, self.problem)
     }
@@ -50,7 +50,7 @@ pub(crate) struct Section<'a> {
 
 impl<'a> Source<'a> {
     /// The whole text as one table.
-    pub(crate) fn table(self) -> Result<DeTable<'a>, TextError> {
+    pub(crate) fn table(self) -> Result<DeTable<'a>, TomlError> {
         if self.text.len() > TEXT_BYTES_MAX {
             return Err(self.error(0, format!("larger than {TEXT_BYTES_MAX} bytes; make it smaller")));
         }
@@ -58,7 +58,7 @@ impl<'a> Source<'a> {
     }
 
     /// The tables below the key `group`, for instance all `[vendors.name]`. Other keys are for other readers.
-    pub(crate) fn sections(self, group: &str) -> Result<Vec<Section<'a>>, TextError> {
+    pub(crate) fn sections(self, group: &str) -> Result<Vec<Section<'a>>, TomlError> {
         let Some((_, found)) = self.table()?.into_iter().find(|(key, _)| key.get_ref() == group) else {
             return Ok(Vec::new());
         };
@@ -82,15 +82,15 @@ impl<'a> Source<'a> {
         self,
         table: DeTable<'_>,
         place: &Range<usize>,
-    ) -> Result<T, TextError> {
+    ) -> Result<T, TomlError> {
         let table = Spanned::new(place.clone(), table);
         T::deserialize(toml::de::Deserializer::from(table)).map_err(|error| self.explain(&error, place))
     }
 
     /// The error `problem` at the byte `offset`.
-    pub(crate) fn error(self, offset: usize, problem: impl Into<String>) -> TextError {
+    pub(crate) fn error(self, offset: usize, problem: impl Into<String>) -> TomlError {
         let place = place_at(self.text, offset);
-        TextError {
+        TomlError {
             file: self.file.to_owned(),
             line: place.line,
             column: place.column,
@@ -98,7 +98,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    fn explain(self, error: &toml::de::Error, place: &Range<usize>) -> TextError {
+    fn explain(self, error: &toml::de::Error, place: &Range<usize>) -> TomlError {
         let start = error.span().map_or(place.start, |span| span.start);
         self.error(start, plain(error.message()))
     }

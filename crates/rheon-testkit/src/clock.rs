@@ -32,13 +32,13 @@ impl Clock for TestClock {
     }
 }
 
-/// Dice that count up: different each time, the same in every run.
+/// CountingRandom that count up: different each time, the same in every run.
 #[derive(Debug, Default)]
-pub struct Dice {
+pub struct CountingRandom {
     next: AtomicU64,
 }
 
-impl Random for Dice {
+impl Random for CountingRandom {
     fn next_u64(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }

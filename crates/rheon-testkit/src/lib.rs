@@ -11,13 +11,13 @@ mod tools;
 mod trace;
 mod worker;
 
-pub use clock::{Dice, TestClock};
+pub use clock::{CountingRandom, TestClock};
 pub use live::live;
 /// What tests of stores build agents with.
 pub use rheon_agent::{Agent, LogPosition};
 pub use rheon_providers::scripted::{Scenario, ScriptedProvider, Turn};
-pub use scripted::{Ran, Scripted, request_text, scripted};
-pub use store::MemoryStore;
+pub use scripted::{ScriptedAgent, ScriptedRun, request_text, scripted};
+pub use store::InMemoryStore;
 pub use text::{event_line, event_text};
 pub use tool_source::ChangingTools;
 pub use tools::{FnTool, delegate, echo, fails, fatal, hangs, panics};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rheon_agent::{Agent, AgentBuilder, RetryConfig};
 use rheon_types::{AllowAll, Provider};
 
-use crate::clock::{Dice, TestClock};
+use crate::clock::{CountingRandom, TestClock};
 use crate::trace::Trace;
 
 /// Begins an agent that asks `model` of `provider`: everything allowed, fixed ids, no pause before another try. The trace
@@ -20,7 +20,7 @@ pub fn live(provider: Arc<dyn Provider>, model: &str) -> (AgentBuilder, Trace) {
         .permission_policy(AllowAll)
         .retry(RetryConfig { initial_delay: Duration::ZERO, ..RetryConfig::default() })
         .clock(Arc::new(TestClock::default()))
-        .random(Arc::new(Dice::default()))
+        .random(Arc::new(CountingRandom::default()))
         .agent_id("agent")
         .session("s")
         .config_id("c")

@@ -6,19 +6,19 @@ use rheon_agent::{Agent, AgentBuilder, AgentError, CheckSettings, Prompt};
 use rheon_providers::scripted::{Scenario, ScriptedProvider};
 use rheon_types::{AgentOutput, AllowAll, Message, Request, Tool};
 
-use crate::clock::{Dice, TestClock};
+use crate::clock::{CountingRandom, TestClock};
 use crate::trace::Trace;
 
 /// An agent about to play a scenario: everything allowed, every answer taken as it is, fixed ids, a clock and dice that are
 /// the same in every run.
-pub struct Scripted {
+pub struct ScriptedAgent {
     builder: AgentBuilder,
     provider: Arc<ScriptedProvider>,
     trace: Trace,
 }
 
 /// Begins a scripted run.
-pub fn scripted(scenario: Scenario) -> Scripted {
+pub fn scripted(scenario: Scenario) -> ScriptedAgent {
     let provider = Arc::new(ScriptedProvider::new(scenario));
     let trace = Trace::new();
     let observer = trace.clone();
@@ -27,16 +27,16 @@ pub fn scripted(scenario: Scenario) -> Scripted {
         .model("scripted")
         .permission_policy(AllowAll)
         .clock(Arc::new(TestClock::default()))
-        .random(Arc::new(Dice::default()))
+        .random(Arc::new(CountingRandom::default()))
         .agent_id("agent")
         .session("s")
         .config_id("c")
         .checks(CheckSettings { nudges_max: 0, ..CheckSettings::default() })
         .on_event(move |event| observer.observe(event));
-    Scripted { builder, provider, trace }
+    ScriptedAgent { builder, provider, trace }
 }
 
-impl Scripted {
+impl ScriptedAgent {
     /// Changes the agent that will be built.
     pub fn with(mut self, change: impl FnOnce(AgentBuilder) -> AgentBuilder) -> Self {
         self.builder = change(self.builder);
@@ -56,16 +56,16 @@ impl Scripted {
     }
 
     /// Runs one prompt to its end and checks the order of all events.
-    pub async fn run(self, prompt: impl Into<Prompt>) -> Ran {
+    pub async fn run(self, prompt: impl Into<Prompt>) -> ScriptedRun {
         let (agent, trace, provider) = self.build();
         let result = agent.run(prompt).await;
         trace.assert_order();
-        Ran { agent, trace, provider, result }
+        ScriptedRun { agent, trace, provider, result }
     }
 }
 
 /// What a scripted run left behind.
-pub struct Ran {
+pub struct ScriptedRun {
     /// The agent, ready for more.
     pub agent: Agent,
     /// All that happened.
@@ -76,7 +76,7 @@ pub struct Ran {
     pub result: Result<Arc<AgentOutput>, AgentError>,
 }
 
-impl Ran {
+impl ScriptedRun {
     /// The output of the run, whether it failed or not.
     #[allow(clippy::panic, reason = "a test whose run never began should stop there")]
     pub fn output(&self) -> &AgentOutput {

@@ -6,7 +6,7 @@ use rheon_types::{Answer, Event, Store, StoreError};
 
 /// Keeps events in memory.
 #[derive(Default)]
-pub struct MemoryStore {
+pub struct InMemoryStore {
     state: Mutex<State>,
 }
 
@@ -19,16 +19,16 @@ struct State {
     fail_syncs: bool,
 }
 
-impl MemoryStore {
+impl InMemoryStore {
     /// A store that takes `appends` more events and then fails, until it is given room again.
-    pub fn with_room(appends: usize) -> Self {
+    pub fn with_append_limit(appends: usize) -> Self {
         let store = Self::default();
         store.lock().room = Some(appends);
         store
     }
 
     /// Sets how many more events fit; `None` for any number.
-    pub fn set_room(&self, room: Option<usize>) {
+    pub fn set_append_limit(&self, room: Option<usize>) {
         self.lock().room = room;
     }
 
@@ -52,7 +52,7 @@ impl MemoryStore {
     }
 }
 
-impl Store for MemoryStore {
+impl Store for InMemoryStore {
     fn append(&self, event: &Event) -> Result<(), StoreError> {
         let mut state = self.lock();
         match &mut state.room {

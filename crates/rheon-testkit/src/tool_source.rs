@@ -22,7 +22,7 @@ impl ChangingTools {
     }
 
     /// Replaces the instructions; the tools stay.
-    pub fn instruct(&self, instructions: &str) {
+    pub fn set_instructions(&self, instructions: &str) {
         self.change(|set| set.instructions = Some(instructions.into()));
     }
 

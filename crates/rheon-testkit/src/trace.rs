@@ -68,7 +68,7 @@ impl Trace {
     }
 
     /// Says that what happens here cannot be replayed from its log, and why.
-    pub fn cannot_be_replayed(&self, reason: &'static str) {
+    pub fn skip_replay_check(&self, reason: &'static str) {
         self.lock().unreplayable = Some(reason);
     }
 

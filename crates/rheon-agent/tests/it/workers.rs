@@ -17,7 +17,7 @@ async fn agents_of_this_process_conform() {
     worker_conformance(|script| Arc::new(scripted_agent_worker(script))).await;
 }
 
-fn delegating(script: WorkerScript) -> rheon_testkit::Scripted {
+fn delegating(script: WorkerScript) -> rheon_testkit::ScriptedAgent {
     let scenario = Scenario::new()
         .turn(Turn::new().tool_call_with_id("a", "delegate", json!({ "task": "Look around." })))
         .turn("All done.");

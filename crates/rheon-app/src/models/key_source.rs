@@ -1,12 +1,12 @@
 //! Where the key of a model's vendor comes from, in a word. The key itself is nobody's business.
 
-use rheon_providers::{AuthScheme, Environment};
+use rheon_providers::{AuthScheme, ProviderEnv};
 
 use crate::config::ServiceSettings;
 
 /// Where the key comes from, as Claude Code says it: the name of the variable that holds it, `apiKeyHelper` for a command that prints
 /// it, `none` where there is none. For a key that stands in the settings, `settings`; for the credentials of a cloud, its name.
-pub(crate) fn key_source(settings: &ServiceSettings, environment: &Environment, vendor: &str) -> String {
+pub(crate) fn key_source(settings: &ServiceSettings, environment: &ProviderEnv, vendor: &str) -> String {
     if settings.keys.contains_key(vendor) {
         return "settings".to_owned();
     }

@@ -1,6 +1,6 @@
 //! What can be asked: vendors and their models, as data for a list.
 
-use rheon_providers::{Catalogue, Environment, Registry};
+use rheon_providers::{Catalog, ProviderEnv, Registry};
 use rheon_types::Rates;
 use serde::Serialize;
 
@@ -47,15 +47,15 @@ pub struct ModelLine {
 }
 
 /// All vendors, by name.
-pub fn vendor_lines(registry: &Registry, environment: &Environment) -> Vec<VendorLine> {
-    let catalogue = Catalogue::builtin();
+pub fn vendor_lines(registry: &Registry, environment: &ProviderEnv) -> Vec<VendorLine> {
+    let catalog = Catalog::builtin();
     let line = |vendor: std::sync::Arc<rheon_providers::Vendor>| VendorLine {
         id: vendor.id.clone(),
         name: vendor.name.clone(),
         local: is_here(&vendor, environment),
         ready: registry.has_key(&vendor.id).unwrap_or(false),
         key_variables: vendor.auth.key_env.clone(),
-        models: catalogue.ids(&vendor.id).count(),
+        models: catalog.ids(&vendor.id).count(),
         docs: vendor.docs.clone(),
     };
     registry.vendors().iter().map(line).collect()
@@ -63,17 +63,17 @@ pub fn vendor_lines(registry: &Registry, environment: &Environment) -> Vec<Vendo
 
 /// All models that are known and whose name holds `part`, by name.
 pub fn model_lines(registry: &Registry, part: &str) -> Vec<ModelLine> {
-    let catalogue = Catalogue::builtin();
+    let catalog = Catalog::builtin();
     let part = part.to_lowercase();
     let mut lines = Vec::new();
     for vendor in registry.vendors().iter() {
         let ready = registry.has_key(&vendor.id).unwrap_or(false);
-        for id in catalogue.ids(&vendor.id) {
+        for id in catalog.ids(&vendor.id) {
             let name = format!("{}/{id}", vendor.id);
             if !name.to_lowercase().contains(&part) {
                 continue;
             }
-            let info = &vendor.model(&catalogue, id).info;
+            let info = &vendor.model(&catalog, id).info;
             let rates = info.prices.as_ref().map(|prices| prices.base);
             lines.push(ModelLine {
                 name,

@@ -7,7 +7,7 @@ use rheon_app::context::{ContextInputs, ContextSources, Loaded, MadeElsewhere, S
 use rheon_app::keeping::Folders;
 use rheon_app::memory::{MemoryDesk, MemoryPlaces, MemoryStore, NoteEdit};
 use rheon_store::sqlite::{LearningId, LearningStatus, Memory, OpenMode, Proposal, Recalled};
-use rheon_testkit::{FnTool, Ran, Scenario, Turn, scripted};
+use rheon_testkit::{FnTool, Scenario, ScriptedRun, Turn, scripted};
 use rheon_tools::memory::Watch;
 use rheon_tools::notes::{Note, NoteKind};
 use rheon_tools::skills::Origin;
@@ -43,12 +43,12 @@ fn tool(name: &str) -> FnTool {
     .effect(Effect::Pure)
 }
 
-async fn run(loaded: &Loaded, scenario: Scenario, prompt: &str) -> Ran {
+async fn run(loaded: &Loaded, scenario: Scenario, prompt: &str) -> ScriptedRun {
     let wire = |builder| loaded.wire(builder).permission_policy(rheon_types::AllowAll);
     scripted(scenario).tool(tool("edit")).tool(tool("bash")).with(wire).run(prompt).await
 }
 
-fn results(ran: &Ran) -> String {
+fn results(ran: &ScriptedRun) -> String {
     let messages = ran.output().messages.iter().filter_map(|message| message.as_llm());
     let results = messages.filter(|message| matches!(message, Message::ToolResult(_)));
     results.map(Message::text).collect::<Vec<_>>().join("\n----\n")

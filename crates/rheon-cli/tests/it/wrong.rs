@@ -4,13 +4,13 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use expect_test::expect;
-use rheon_testkit::server::{Reply, Script};
+use rheon_testkit::server::{FakeReply, Script};
 
 use crate::stage::{MODEL, Stage, write};
 use crate::support::Ran;
 
 fn stage() -> Stage {
-    Stage::new(Script::always(Reply::text("Hello.")))
+    Stage::new(Script::always(FakeReply::text("Hello.")))
 }
 
 /// What is said of a run that cannot begin, in which nobody is asked anything.

@@ -5,8 +5,8 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use futures::StreamExt as _;
-use rheon_providers::wire::{Reader, WireKind};
-use rheon_testkit::server::{FakeServer, Fault, Reply, Script, Times};
+use rheon_providers::wire::{ResponseReader, WireKind};
+use rheon_testkit::server::{FakeReply, FakeServer, Fault, ReplyCount, Script};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::answers::{Body, PIECE_BYTES};
@@ -27,7 +27,8 @@ pub(crate) fn measure() {
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be built");
     for way in ["provider", "reqwest"] {
         let growth = runtime.block_on(async {
-            let endless = Reply::text("one two").with(Fault::Endless { event: 3 }).times(Times::Always);
+            let endless =
+                FakeReply::text("one two").with(Fault::Endless { event: 3 }).times(ReplyCount::Always);
             let server = FakeServer::start(Script::new([endless])).await.expect("a port is free");
             let address = server.url();
             tokio::task::spawn_blocking(move || child(way, &address)).await.expect("the process ends")
@@ -73,7 +74,7 @@ fn reader() -> f64 {
         body.delta();
     }
     let before = peak_mib();
-    let mut reader = Reader::new(WireKind::Anthropic, WireKind::Anthropic.framing(), "vendor/model");
+    let mut reader = ResponseReader::new(WireKind::Anthropic, WireKind::Anthropic.framing(), "vendor/model");
     let mut chunks = VecDeque::new();
     reader.feed(&opening, &mut chunks).expect("the stream is well formed");
     let mut fed = 0;

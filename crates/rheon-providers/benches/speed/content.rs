@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use eventsource_stream::Eventsource as _;
 use futures::{FutureExt as _, StreamExt as _, stream};
 use rheon_providers::frame::FrameDecoder;
-use rheon_providers::wire::{Reader, WireKind};
+use rheon_providers::wire::{ResponseReader, WireKind};
 use rheon_types::{Content, Draft, StopReason};
 use serde_json::Value;
 
@@ -43,7 +43,7 @@ pub(crate) fn measure() {
 fn content(answers: &Answers) -> Sum {
     let mut sum = (0, 0);
     for answer in answers.each() {
-        let mut reader = Reader::new(answers.wire, answers.wire.framing(), "vendor/model");
+        let mut reader = ResponseReader::new(answers.wire, answers.wire.framing(), "vendor/model");
         let mut chunks = VecDeque::new();
         let mut draft = Draft::new();
         let mut take = |chunks: &mut VecDeque<_>| {

@@ -1,4 +1,4 @@
-//! Times: frames, answers, requests, and the way of a request to the network. One JSON object per line.
+//! ReplyCount: frames, answers, requests, and the way of a request to the network. One JSON object per line.
 
 #![allow(
     clippy::expect_used,

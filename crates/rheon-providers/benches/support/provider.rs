@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rheon_providers::wire::{Call, WireKind};
 use rheon_providers::{
-    Catalogue, Environment, Model, ProxyChoice, Registry, RegistryParts, ResolvedModel, Transport,
+    Catalog, Model, ProviderEnv, ProxyChoice, Registry, RegistryParts, ResolvedModel, Transport,
     TransportConfig, Vendor, Vendors,
 };
 use rheon_testkit::TestClock;
@@ -35,7 +35,7 @@ impl Encoding {
     pub(crate) fn new(wire: WireKind) -> Self {
         let (id, model) = vendor(wire);
         let vendor = Vendors::builtin().get(id).expect("the vendor comes with the crate");
-        let known = Catalogue::builtin().model_or(id, model, || Model::unknown(model));
+        let known = Catalog::builtin().model_or(id, model, || Model::unknown(model));
         Self { wire, vendor, model: known, origin: format!("{id}/{model}") }
     }
 
@@ -53,7 +53,7 @@ impl Encoding {
 /// A model of Anthropic behind this address.
 pub(crate) fn anthropic(base_url: &str) -> ResolvedModel {
     let variables = [("ANTHROPIC_API_KEY", "sk-ant-benchmark"), ("ANTHROPIC_BASE_URL", base_url)];
-    let environment: Environment = variables.into_iter().collect();
+    let environment: ProviderEnv = variables.into_iter().collect();
     let parts =
         RegistryParts::builtin(environment, Arc::new(TestClock::default())).expect("a client can be set up");
     let config = TransportConfig { proxy: ProxyChoice::Direct, ..TransportConfig::default() };

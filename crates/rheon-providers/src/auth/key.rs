@@ -7,7 +7,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::AuthError;
 use super::command::SecretCommand;
-use crate::env::Environment;
+use crate::env::ProviderEnv;
 
 /// Where the key of one service comes from.
 ///
@@ -24,7 +24,7 @@ pub(crate) struct KeySource {
 enum Place {
     Config(SecretString),
     Command(SecretCommand),
-    Variables { names: Vec<String>, environment: Environment },
+    Variables { names: Vec<String>, environment: ProviderEnv },
 }
 
 /// A key and where it came from.
@@ -65,7 +65,7 @@ impl KeySource {
     }
 
     /// The first of `names` that is set.
-    pub(crate) fn variables(vendor: &str, names: &[String], environment: &Environment) -> Self {
+    pub(crate) fn variables(vendor: &str, names: &[String], environment: &ProviderEnv) -> Self {
         let remedy = match names.split_last() {
             None => "set api_key_command in the config".to_owned(),
             Some((only, [])) => format!("set {only}, or api_key_command in the config"),

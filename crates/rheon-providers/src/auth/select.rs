@@ -15,7 +15,7 @@ use super::key::{KeyNeed, KeySource};
 use super::none::NoAuth;
 use super::query::QueryAuth;
 use super::{AuthError, Authorizer};
-use crate::env::Environment;
+use crate::env::ProviderEnv;
 use crate::transport::Transport;
 use crate::vendor::{AuthScheme, AuthSpec};
 
@@ -24,7 +24,7 @@ pub(crate) struct AuthInputs<'a> {
     /// Whose auth it is, for errors.
     pub(crate) vendor: &'a str,
     /// Where variables and the home folder come from.
-    pub(crate) environment: &'a Environment,
+    pub(crate) environment: &'a ProviderEnv,
     /// The key in the config; wins over everything else.
     pub(crate) key: Option<SecretString>,
     /// Keys of AWS in the config; win over the environment and over files.

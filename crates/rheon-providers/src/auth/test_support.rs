@@ -10,7 +10,7 @@ use rheon_types::{Clock, Timestamp};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::{AuthInputs, Authorizer};
-use crate::env::Environment;
+use crate::env::ProviderEnv;
 use crate::transport::{HttpRequest, ProxyChoice, Transport, TransportConfig};
 
 /// A clock that is set by hand.
@@ -41,11 +41,11 @@ pub(super) fn transport() -> Transport {
     Transport::new(TransportConfig { proxy: ProxyChoice::Direct, ..TransportConfig::default() }).unwrap()
 }
 
-pub(super) fn environment(variables: &[(&str, &str)]) -> Environment {
+pub(super) fn environment(variables: &[(&str, &str)]) -> ProviderEnv {
     variables.iter().copied().collect()
 }
 
-pub(super) fn inputs<'a>(vendor: &'a str, environment: &'a Environment) -> AuthInputs<'a> {
+pub(super) fn inputs<'a>(vendor: &'a str, environment: &'a ProviderEnv) -> AuthInputs<'a> {
     AuthInputs {
         vendor,
         environment,

@@ -33,7 +33,7 @@ pub enum ScenarioError {
     #[error("{place}: not {format}: {problem}")]
     Syntax {
         /// Where.
-        place: Place,
+        place: ScenarioPosition,
         /// `TOML` or `JSON`.
         format: &'static str,
         /// What the parser says.
@@ -43,7 +43,7 @@ pub enum ScenarioError {
     #[error("{place}: {key}: {problem}")]
     Invalid {
         /// Where.
-        place: Place,
+        place: ScenarioPosition,
         /// The key, for instance `turns[0].steps[1].ms`; `scenario` for the whole.
         key: String,
         /// What is wrong with it, and what would be right.
@@ -53,7 +53,7 @@ pub enum ScenarioError {
 
 /// A place in the text of a scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ScenarioPosition {
     /// The file, where there is one.
     pub path: Option<PathBuf>,
     /// From 1.
@@ -62,7 +62,7 @@ pub struct Place {
     pub column: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ScenarioPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: line {}, column {}", title(self.path.as_deref()), self.line, self.column)
     }
@@ -74,8 +74,8 @@ impl ScenarioError {
         match &mut self {
             Self::Read { path, .. } | Self::Format { path } => *path = file.to_owned(),
             Self::TooLarge { path }
-            | Self::Syntax { place: Place { path, .. }, .. }
-            | Self::Invalid { place: Place { path, .. }, .. } => *path = Some(file.to_owned()),
+            | Self::Syntax { place: ScenarioPosition { path, .. }, .. }
+            | Self::Invalid { place: ScenarioPosition { path, .. }, .. } => *path = Some(file.to_owned()),
         }
         self
     }

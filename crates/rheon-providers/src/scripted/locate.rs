@@ -6,14 +6,14 @@ use serde_json::value::RawValue;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::Place;
+use super::error::ScenarioPosition;
 use super::fields::{KeyPath, Segment};
 
 /// The line and column of the byte at `offset`.
-pub(crate) fn place_at(text: &str, offset: usize) -> Place {
+pub(crate) fn place_at(text: &str, offset: usize) -> ScenarioPosition {
     let before = text.get(..text.floor_char_boundary(offset)).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-    Place {
+    ScenarioPosition {
         path: None,
         line: before.matches('\n').count() + 1,
         column: before.get(line_start..).unwrap_or_default().chars().count() + 1,

@@ -1,6 +1,6 @@
 //! Lines and columns of offsets and of keys.
 
-use super::error::Place;
+use super::error::ScenarioPosition;
 use super::fields::KeyPath;
 use super::locate::{json_offset, locate_json, locate_toml, place_at};
 
@@ -8,7 +8,7 @@ use super::locate::{json_offset, locate_json, locate_toml, place_at};
 fn lines_and_columns_count_characters_from_one() {
     let text = "aé\nßc";
     let places = [0, 1, 2, 3, 4, 5, 6, 7, 99].map(|offset| {
-        let Place { path: _, line, column } = place_at(text, offset);
+        let ScenarioPosition { path: _, line, column } = place_at(text, offset);
         (line, column)
     });
     // Offset 2 is inside the é, offset 5 inside the ß.

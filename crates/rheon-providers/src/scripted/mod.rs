@@ -54,7 +54,7 @@ use std::sync::Arc;
 use rheon_types::{ChunkStream, Provider, Request};
 use tokio_util::sync::CancellationToken;
 
-pub use error::{Place, SCENARIO_BYTES_MAX, ScenarioError};
+pub use error::{SCENARIO_BYTES_MAX, ScenarioError, ScenarioPosition};
 pub(crate) use locate::place_at;
 pub use scenario::{Scenario, Turn};
 pub use script::REQUESTS_KEPT_MAX;

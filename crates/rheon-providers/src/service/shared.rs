@@ -7,7 +7,7 @@ use http::HeaderMap;
 use rheon_types::Clock;
 
 use crate::auth::Authorizer;
-use crate::catalogue::Model;
+use crate::catalog::Model;
 use crate::compat::Compat;
 use crate::tokens::Estimator;
 use crate::transport::Transport;

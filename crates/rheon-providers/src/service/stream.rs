@@ -18,7 +18,7 @@ use crate::error::{is_error_body, malformed};
 use crate::frame::{FRAME_BYTES_MAX, Framing, too_large};
 use crate::tool_name::RewrittenNames;
 use crate::transport::HttpResponse;
-use crate::wire::Reader;
+use crate::wire::ResponseReader;
 
 /// How much and how long is read behind the end of an answer, so that its connection can be used again.
 const DRAIN_BYTES_MAX: usize = 64 * 1024;
@@ -79,7 +79,7 @@ enum Phase {
 struct Reading {
     response: HttpResponse,
     form: Form,
-    reader: Option<Reader>,
+    reader: Option<ResponseReader>,
     origin: Arc<str>,
 }
 
@@ -225,7 +225,8 @@ impl Reading {
         if self.reader.is_none() && body::is_really_json(self.form, &bytes) {
             return self.whole(shared, bytes, chunks).await;
         }
-        let reader = self.reader.get_or_insert_with(|| Reader::new(wire, framing, Arc::clone(&self.origin)));
+        let reader =
+            self.reader.get_or_insert_with(|| ResponseReader::new(wire, framing, Arc::clone(&self.origin)));
         reader.feed(&bytes, chunks)?;
         Ok(Step::More)
     }
@@ -249,7 +250,7 @@ impl Reading {
         }
         let wire = shared.endpoint.wire;
         let lines = body::as_lines(wire, &json)?;
-        let mut reader = Reader::new(wire, Framing::Lines, Arc::clone(&self.origin));
+        let mut reader = ResponseReader::new(wire, Framing::Lines, Arc::clone(&self.origin));
         reader.feed(&lines, chunks)?;
         reader.finish(chunks)?;
         Ok(Step::End)

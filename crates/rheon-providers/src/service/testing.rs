@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Endpoint, HttpProvider};
 use crate::auth::Authorizer;
-use crate::catalogue::Model;
+use crate::catalog::Model;
 use crate::compat::Compat;
 use crate::test_server::{Server, transport};
 use crate::transport::HttpRequest;

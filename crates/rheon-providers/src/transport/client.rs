@@ -31,7 +31,7 @@ pub struct Transport {
 
 /// What a server says of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Posted {
+pub struct PostResponse {
     /// The status.
     pub status: u16,
     /// How long it asks to wait before the next try.
@@ -77,14 +77,14 @@ impl Transport {
         headers: &[(String, SecretString)],
         body: Bytes,
         now: Timestamp,
-    ) -> Result<Posted, ProviderError> {
+    ) -> Result<PostResponse, ProviderError> {
         let request = HttpRequest::post(url, headers, body)?;
         let mut response = self.send(&request).await?;
         let status = response.status().as_u16();
         let retry_after_ms = error::retry_after(response.headers(), now);
         // A connection whose answer is not read to its end cannot be used again.
         let body = response.read_what_comes(ANSWER_BYTES_MAX).await;
-        Ok(Posted { status, retry_after_ms, body })
+        Ok(PostResponse { status, retry_after_ms, body })
     }
 
     /// Sends `request` and waits for the head of the answer, whatever its status. Redirects are followed

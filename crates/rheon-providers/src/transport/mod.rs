@@ -8,7 +8,7 @@ mod redirect;
 mod request;
 mod response;
 
-pub use client::{Posted, Transport};
+pub use client::{PostResponse, Transport};
 pub(crate) use clients::is_near;
 pub use config::{ProxyChoice, TransportConfig};
 pub(crate) use request::HttpRequest;

@@ -4,8 +4,8 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use url::{Host, Url};
 
 use super::error::VendorError;
-use super::spec::{Variable, Vendor};
-use crate::env::Environment;
+use super::spec::{UrlVariable, Vendor};
+use crate::env::ProviderEnv;
 
 /// What stands for the model in a path. It is filled in when a request is made.
 const MODEL: &str = "model";
@@ -20,7 +20,7 @@ impl Vendor {
     ///
     /// An override may leave out what the vendor's own address says: the scheme, the host, and with no scheme the port.
     /// A version at its end that the path begins with, `/v1` for instance, is not said twice.
-    pub fn base_url(&self, env: &Environment) -> Result<Url, VendorError> {
+    pub fn base_url(&self, env: &ProviderEnv) -> Result<Url, VendorError> {
         match env.first(self.base_url_env.iter().map(String::as_str)) {
             Some((variable, address)) => self.checked(&self.completed(address.trim()), variable),
             None => self.checked(&self.fill(&self.base_url, env)?, "its file"),
@@ -28,22 +28,22 @@ impl Vendor {
     }
 
     /// Where requests go: the address and the path, in which `{model}` still stands.
-    pub fn url(&self, env: &Environment) -> Result<String, VendorError> {
+    pub fn url(&self, env: &ProviderEnv) -> Result<String, VendorError> {
         self.url_of(self.path(), env)
     }
 
     /// Where the tokens of a prompt are counted, in which `{model}` still stands.
-    pub fn count_url(&self, env: &Environment) -> Result<Option<String>, VendorError> {
+    pub fn count_url(&self, env: &ProviderEnv) -> Result<Option<String>, VendorError> {
         self.paths.count.as_deref().map(|path| self.url_of(path, env)).transpose()
     }
 
     /// Where a key can be tried for nothing; none, where nothing is known of such a place.
-    pub fn check_url(&self, env: &Environment) -> Result<Option<String>, VendorError> {
+    pub fn check_url(&self, env: &ProviderEnv) -> Result<Option<String>, VendorError> {
         let own = self.paths.check.as_deref().filter(|path| !path.is_empty()).map(str::to_owned);
         own.or_else(|| models_beside(self.path())).map(|path| self.url_of(&path, env)).transpose()
     }
 
-    fn url_of(&self, path: &str, env: &Environment) -> Result<String, VendorError> {
+    fn url_of(&self, path: &str, env: &ProviderEnv) -> Result<String, VendorError> {
         let base = self.base_url(env)?;
         let url = format!("{}{}", base.as_str().trim_end_matches('/'), self.fill(path, env)?);
         match Url::parse(&url.replace("{model}", MODEL)) {
@@ -53,7 +53,7 @@ impl Vendor {
     }
 
     /// The headers of every request, besides those of the wire and of the auth. What a variable fills in may be a secret.
-    pub fn headers(&self, env: &Environment) -> Result<HeaderMap, VendorError> {
+    pub fn headers(&self, env: &ProviderEnv) -> Result<HeaderMap, VendorError> {
         let header = |(name, value): (&String, &String)| {
             let filled = self.fill(value, env)?;
             let pair = (HeaderName::try_from(name), HeaderValue::try_from(filled));
@@ -80,11 +80,11 @@ impl Vendor {
     }
 
     /// `template` with its variables filled in, all but `{model}`.
-    fn fill(&self, template: &str, env: &Environment) -> Result<String, VendorError> {
+    fn fill(&self, template: &str, env: &ProviderEnv) -> Result<String, VendorError> {
         self.fill_to(template, env, DEPTH_MAX)
     }
 
-    fn fill_to(&self, template: &str, env: &Environment, depth: usize) -> Result<String, VendorError> {
+    fn fill_to(&self, template: &str, env: &ProviderEnv, depth: usize) -> Result<String, VendorError> {
         let mut filled = String::with_capacity(template.len());
         let mut rest = template;
         while let Some((before, name, after)) = next_name(rest) {
@@ -99,7 +99,7 @@ impl Vendor {
         Ok(filled)
     }
 
-    fn value(&self, variable: &Variable, env: &Environment, depth: usize) -> Result<String, VendorError> {
+    fn value(&self, variable: &UrlVariable, env: &ProviderEnv, depth: usize) -> Result<String, VendorError> {
         let found = env.first(variable.env.iter().map(String::as_str));
         let value = match (found, &variable.default) {
             (Some((name, value)), _) => self.harmless(name, value.trim().trim_end_matches('/'))?,
@@ -111,7 +111,7 @@ impl Vendor {
             }
             (None, None) => {
                 let (vendor, names, help) = (self.id.clone(), variable.env.clone(), variable.help.clone());
-                return Err(VendorError::Variable { vendor, names, help });
+                return Err(VendorError::MissingVariable { vendor, names, help });
             }
         };
         Ok(variable.replace.get(&value).cloned().unwrap_or(value))
@@ -189,11 +189,11 @@ fn is_version(part: &str) -> bool {
 }
 
 /// The same error, which says that `variable` would help as well.
-fn also(error: VendorError, variable: &Variable) -> VendorError {
+fn also(error: VendorError, variable: &UrlVariable) -> VendorError {
     match error {
-        VendorError::Variable { vendor, names, help } => {
+        VendorError::MissingVariable { vendor, names, help } => {
             let names = variable.env.iter().cloned().chain(names).collect();
-            VendorError::Variable { vendor, names, help }
+            VendorError::MissingVariable { vendor, names, help }
         }
         VendorError::Text(_) | VendorError::Address { .. } | VendorError::Header { .. } => error,
     }

@@ -3,13 +3,13 @@
 use expect_test::expect;
 
 use super::{Vendor, VendorError, Vendors};
-use crate::env::Environment;
+use crate::env::ProviderEnv;
 
 fn vendor(id: &str) -> Vendor {
     Vendor::clone(&Vendors::builtin().get(id).unwrap())
 }
 
-fn environment<const N: usize>(variables: [(&str, &str); N]) -> Environment {
+fn environment<const N: usize>(variables: [(&str, &str); N]) -> ProviderEnv {
     variables.into_iter().collect()
 }
 
@@ -112,7 +112,7 @@ fn vertex_knows_the_hosts_of_its_locations() {
         https://aiplatform.eu.rep.googleapis.com/v1/projects/p/locations/eu/publishers/google/models/{model}:streamGenerateContent?alt=sse"#]].assert_eq(&["", "global", "europe-west4", "eu"].map(at).join("\n"));
     assert_eq!(
         vendor("vertex").url(&environment([])).unwrap_err(),
-        VendorError::Variable {
+        VendorError::MissingVariable {
             vendor: "vertex".into(),
             names: vec![
                 "GOOGLE_CLOUD_PROJECT".into(),
@@ -266,7 +266,7 @@ fn a_filled_in_header_is_never_shown() {
 
 #[test]
 fn keys_are_tried_at_the_list_of_models_unless_a_file_says_otherwise() {
-    let env: Environment =
+    let env: ProviderEnv =
         [("AZURE_OPENAI_RESOURCE", "mine"), ("GOOGLE_CLOUD_PROJECT", "p")].into_iter().collect();
     let vendors = Vendors::builtin();
     let place = |id: &str| vendors.get(id).unwrap().check_url(&env).unwrap().unwrap_or("nowhere".into());

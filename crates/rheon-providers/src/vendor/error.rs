@@ -1,16 +1,16 @@
 //! `VendorError`: why a vendor cannot be used, and what to do about it. Never shows the value of a variable.
 
-use crate::toml_text::TextError;
+use crate::toml_text::TomlError;
 
 /// A vendor that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VendorError {
     /// Its text is wrong.
     #[error(transparent)]
-    Text(#[from] TextError),
+    Text(#[from] TomlError),
     /// A variable is not set that its address needs.
     #[error("{vendor} needs {help}; set {}", names.join(" or "))]
-    Variable {
+    MissingVariable {
         /// The vendor.
         vendor: String,
         /// The environment variables of which one must be set.

@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::error::VendorError;
 use super::spec::Vendor;
-use crate::toml_text::{Section, Source, TextError, lay_over};
+use crate::toml_text::{Section, Source, TomlError, lay_over};
 
 /// Each file of `vendors/`: its name and its text, by name.
 pub(super) static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/vendors.rs"));
@@ -143,7 +143,7 @@ pub(super) fn read_file(id: &str, text: &str) -> Result<Vendor, VendorError> {
 }
 
 /// The text of one of our own files, with all that it inherits.
-fn bundled_text(id: &str) -> Result<Option<Arc<str>>, TextError> {
+fn bundled_text(id: &str) -> Result<Option<Arc<str>>, TomlError> {
     let Some((_, text)) = FILES.iter().find(|(name, _)| *name == id) else { return Ok(None) };
     let source = Source { text, file: id };
     let text = match file_parts(source)? {
@@ -154,7 +154,7 @@ fn bundled_text(id: &str) -> Result<Option<Arc<str>>, TextError> {
 }
 
 /// The table of a file, and the text of the one that it extends.
-fn file_parts(source: Source<'_>) -> Result<(Option<Arc<str>>, DeTable<'_>), TextError> {
+fn file_parts(source: Source<'_>) -> Result<(Option<Arc<str>>, DeTable<'_>), TomlError> {
     let mut table = source.table()?;
     let Some(extends) = take_extends(source, &mut table)? else { return Ok((None, table)) };
     // A file that extends one which extends it in turn would never end; the name of the other ends it.
@@ -164,13 +164,13 @@ fn file_parts(source: Source<'_>) -> Result<(Option<Arc<str>>, DeTable<'_>), Tex
     }
 }
 
-fn text_of(source: Source<'_>, table: DeTable<'_>) -> Result<Arc<str>, TextError> {
+fn text_of(source: Source<'_>, table: DeTable<'_>) -> Result<Arc<str>, TomlError> {
     let table: toml::Table = source.read(table, &(0..0))?;
     toml::to_string(&table).map(Arc::from).map_err(|error| source.error(0, error.to_string()))
 }
 
 /// Takes `extends` out of a vendor's table.
-fn take_extends(source: Source<'_>, table: &mut DeTable<'_>) -> Result<Option<Extends>, TextError> {
+fn take_extends(source: Source<'_>, table: &mut DeTable<'_>) -> Result<Option<Extends>, TomlError> {
     let Some(value) = table.remove("extends") else { return Ok(None) };
     let offset = value.span().start;
     match value.into_inner() {
@@ -189,7 +189,7 @@ enum Keep {
 }
 
 /// `over`, laid over the vendor `under`.
-fn merged<'a>(under: &'a str, over: DeTable<'a>, keep: Keep) -> Result<DeTable<'a>, TextError> {
+fn merged<'a>(under: &'a str, over: DeTable<'a>, keep: Keep) -> Result<DeTable<'a>, TomlError> {
     let mut table = Source { text: under, file: "the vendor that is extended" }.table()?;
     if keep == Keep::NoNames {
         for name in ["name", "docs", "base_url_env"] {
@@ -223,7 +223,7 @@ fn inner_mut<'t, 'a>(table: &'t mut DeTable<'a>, key: &str) -> Option<&'t mut De
     }
 }
 
-fn check_id(source: Source<'_>, section: &Section<'_>) -> Result<(), TextError> {
+fn check_id(source: Source<'_>, section: &Section<'_>) -> Result<(), TomlError> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c);
     if !section.name.is_empty() && section.name.chars().all(fits) {
         return Ok(());
@@ -233,7 +233,7 @@ fn check_id(source: Source<'_>, section: &Section<'_>) -> Result<(), TextError> 
 }
 
 /// What the types do not check.
-fn check(source: Source<'_>, vendor: &Vendor, offset: usize) -> Result<(), TextError> {
+fn check(source: Source<'_>, vendor: &Vendor, offset: usize) -> Result<(), TomlError> {
     let problem: Cow<'_, str> = match vendor.undefined_variables().first() {
         Some(name) => format!("{{{name}}} is used but not defined; add [variables.{name}]").into(),
         None if !vendor.path().starts_with('/') => "\"paths.request\" must begin with /".into(),

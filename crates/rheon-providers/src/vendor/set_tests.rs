@@ -5,7 +5,7 @@ use std::time::Duration;
 use expect_test::expect;
 
 use super::set::{FILES, read_file};
-use super::{AuthScheme, AuthSpec, Paths, Probe, Vendor, Vendors};
+use super::{AuthScheme, AuthSpec, ProbeMethod, Vendor, VendorPaths, Vendors};
 use crate::compat::{Compat, ThinkingRequest, TokensField, ToolStyle};
 use crate::wire::WireKind;
 
@@ -79,7 +79,7 @@ fn a_local_server_may_be_slow_and_is_asked_for_its_context() {
     let ollama = Vendors::builtin().get("ollama").unwrap();
     assert_eq!(
         (ollama.probe(), ollama.first_byte_timeout()),
-        (Some(Probe::OllamaShow), Some(Duration::from_secs(600)))
+        (Some(ProbeMethod::OllamaShow), Some(Duration::from_secs(600)))
     );
     let openai = Vendors::builtin().get("openai").unwrap();
     assert_eq!((openai.probe(), openai.first_byte_timeout()), (None, None));
@@ -105,7 +105,7 @@ fn a_user_adds_a_vendor_with_three_keys() {
             wire: WireKind::Chat,
             base_url: "https://api.acme.example/v1".into(),
             base_url_env: vec!["ACME_AI_BASE_URL".into()],
-            paths: Paths::default(),
+            paths: VendorPaths::default(),
             headers: [].into(),
             variables: [].into(),
             auth: AuthSpec {
@@ -115,7 +115,7 @@ fn a_user_adds_a_vendor_with_three_keys() {
                 optional: false,
             },
             compat: Compat::default(),
-            local: super::Local::default(),
+            local: super::LocalServer::default(),
         }
     );
 }

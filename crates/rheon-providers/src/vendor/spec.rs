@@ -30,13 +30,13 @@ pub struct Vendor {
     pub base_url_env: Vec<String>,
     /// Where requests go below the address.
     #[serde(default)]
-    pub paths: Paths,
+    pub paths: VendorPaths,
     /// Headers of every request; values may hold `{variables}`.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
     /// The variables that stand in address, path and headers, besides `{model}`.
     #[serde(default)]
-    pub variables: BTreeMap<String, Variable>,
+    pub variables: BTreeMap<String, UrlVariable>,
     /// How requests prove who sends them.
     pub auth: AuthSpec,
     /// How it differs from others of its wire.
@@ -44,13 +44,13 @@ pub struct Vendor {
     pub compat: Compat,
     /// What is different on servers of the user's own machine.
     #[serde(default)]
-    pub local: Local,
+    pub local: LocalServer,
 }
 
 /// Where requests go below a vendor's address. Paths may hold `{variables}` and `{model}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Paths {
+pub struct VendorPaths {
     /// Where the model is asked, where that is not the wire's own path.
     pub request: Option<String>,
     /// Where the tokens of a prompt are counted, if the service does that.
@@ -63,7 +63,7 @@ pub struct Paths {
 /// A value that is filled into an address, a path or a header.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Variable {
+pub struct UrlVariable {
     /// Environment variables that hold it, first one first.
     #[serde(default)]
     pub env: Vec<String>,
@@ -123,9 +123,9 @@ pub enum AuthScheme {
 /// What is different on servers of the user's own machine. Empty for services.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Local {
+pub struct LocalServer {
     /// How to ask for the size of the context.
-    pub probe: Option<Probe>,
+    pub probe: Option<ProbeMethod>,
     /// How long the first byte of an answer may take; a slow machine reads a long prompt for minutes.
     pub first_byte_timeout_ms: Option<u64>,
 }
@@ -133,7 +133,7 @@ pub struct Local {
 /// How a server on the user's own machine is asked for the size of its context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Probe {
+pub enum ProbeMethod {
     /// llama.cpp: `GET /props`.
     Props,
     /// Ollama: `POST /api/show`.
@@ -151,7 +151,7 @@ impl Vendor {
     }
 
     /// How to ask for the size of the context, for servers of the user's own machine.
-    pub fn probe(&self) -> Option<Probe> {
+    pub fn probe(&self) -> Option<ProbeMethod> {
         self.local.probe
     }
 

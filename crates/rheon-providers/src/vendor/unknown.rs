@@ -1,17 +1,17 @@
-//! Models that the catalogue does not have: their thinking is set as most models of their wire have it. Pure.
+//! Models that the catalog does not have: their thinking is set as most models of their wire have it. Pure.
 
 use std::sync::Arc;
 
 use rheon_types::{ModelInfo, ThinkingLevel};
 
 use super::spec::Vendor;
-use crate::catalogue::{Catalogue, Model, ThinkingStyle};
+use crate::catalog::{Catalog, Model, ThinkingStyle};
 use crate::wire::WireKind;
 
 impl Vendor {
     /// What is known of the vendor's model `id`, or what is assumed of it.
-    pub fn model(&self, catalogue: &Catalogue, id: &str) -> Arc<Model> {
-        catalogue.model_or(&self.id, id, || unknown_model(self.wire, id))
+    pub fn model(&self, catalog: &Catalog, id: &str) -> Arc<Model> {
+        catalog.model_or(&self.id, id, || unknown_model(self.wire, id))
     }
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn unknown_model(wire: WireKind, id: &str) -> Model {
         |min| ThinkingStyle::Budget { min, max: ModelInfo::OUTPUT_TOKENS_UNKNOWN / 2, can_disable: true };
     // "Off" is not among the levels: not every service takes it, and saying nothing is always right.
     let thinking = match wire {
-        // A Claude that is not in the catalogue is newer than it, and the newer ones take levels only.
+        // A Claude that is not in the catalog is newer than it, and the newer ones take levels only.
         WireKind::Anthropic | WireKind::Bedrock if id.contains("claude-") => {
             ThinkingStyle::Levels(vec![Low, Medium, High, Max])
         }
@@ -77,16 +77,16 @@ mod tests {
 
     #[test]
     fn a_vendor_knows_its_models_and_assumes_the_rest() {
-        let (groq, catalogue) = (Vendors::builtin().get("groq").unwrap(), Catalogue::builtin());
-        assert!(groq.model(&catalogue, "openai/gpt-oss-120b").info.prices.is_some());
-        assert_eq!(*groq.model(&catalogue, "m"), unknown_model(WireKind::Chat, "m"));
+        let (groq, catalog) = (Vendors::builtin().get("groq").unwrap(), Catalog::builtin());
+        assert!(groq.model(&catalog, "openai/gpt-oss-120b").info.prices.is_some());
+        assert_eq!(*groq.model(&catalog, "m"), unknown_model(WireKind::Chat, "m"));
     }
 
     #[test]
     fn every_vendor_with_models_speaks_a_wire_that_can_set_their_thinking() {
         for vendor in Vendors::builtin().iter() {
-            for id in Catalogue::builtin().ids(&vendor.id) {
-                let model = vendor.model(&Catalogue::builtin(), id);
+            for id in Catalog::builtin().ids(&vendor.id) {
+                let model = vendor.model(&Catalog::builtin(), id);
                 let is_budget = matches!(model.thinking, ThinkingStyle::Budget { .. });
                 assert!(!is_budget || vendor.wire != WireKind::Responses, "{}/{id}", vendor.id);
                 assert!(model.info.known, "{}/{id}", vendor.id);

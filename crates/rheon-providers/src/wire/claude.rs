@@ -4,7 +4,7 @@ use rheon_types::{ModelInfo, ProviderError, Request, SignatureKind, ThinkingLeve
 use serde::{Deserialize, Serialize};
 
 use crate::call_id::CallIdRule;
-use crate::catalogue::ThinkingStyle;
+use crate::catalog::ThinkingStyle;
 use crate::error;
 use crate::fit::{Block, Fitted, Role};
 use crate::wire::levels::nearest;
@@ -12,7 +12,7 @@ use crate::wire::seam::Call;
 
 /// The limit of an answer where the request has none, besides its thinking.
 const ANSWER_TOKENS: u32 = 32_000;
-/// The least budget the service takes, whatever a catalogue says.
+/// The least budget the service takes, whatever a catalog says.
 const BUDGET_TOKENS_MIN: u32 = 1_024;
 /// The highest temperature the models take; other services know higher ones.
 const TEMPERATURE_MAX: f32 = 1.0;

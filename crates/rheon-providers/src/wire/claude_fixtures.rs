@@ -11,7 +11,7 @@ use rheon_types::{
 use serde_json::{Value, json};
 
 use super::{Call, WireKind};
-use crate::catalogue::{Model, ThinkingStyle};
+use crate::catalog::{Model, ThinkingStyle};
 use crate::compat::{CacheStyle, Compat};
 use crate::frame::Frame;
 

@@ -6,7 +6,7 @@ use rheon_types::{Request, ThinkingLevel, ToolChoice};
 use super::Call;
 use super::claude::Settings;
 use super::claude_fixtures::{ORIGIN, budget, model, request, tool, user};
-use crate::catalogue::{Model, ThinkingStyle};
+use crate::catalog::{Model, ThinkingStyle};
 use crate::compat::Compat;
 
 const LEVELS: [ThinkingLevel; 6] = [

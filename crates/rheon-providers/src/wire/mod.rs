@@ -29,7 +29,7 @@ use serde::Deserialize;
 
 use crate::frame::Framing;
 
-pub use reader::Reader;
+pub use reader::ResponseReader;
 pub use seam::{Call, Decoder};
 
 /// The wire formats there are.

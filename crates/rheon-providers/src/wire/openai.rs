@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use super::levels::nearest;
 use super::seam::Call;
 use crate::call_id::CallIdRule;
-use crate::catalogue::ThinkingStyle;
+use crate::catalog::ThinkingStyle;
 use crate::compat::{CacheStyle, StructuredOutput};
 use crate::fit::{FitResult, ResultBlock};
 

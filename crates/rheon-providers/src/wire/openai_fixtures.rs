@@ -13,7 +13,7 @@ use rheon_types::{
 use serde_json::{Value, json};
 
 use super::{Call, WireKind};
-use crate::catalogue::{Model, ThinkingStyle};
+use crate::catalog::{Model, ThinkingStyle};
 use crate::compat::Compat;
 use crate::frame::Frame;
 

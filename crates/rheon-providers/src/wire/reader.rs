@@ -1,4 +1,4 @@
-//! `Reader`: the bytes of one answer become chunks. Frames and wire put together; pure.
+//! `ResponseReader`: the bytes of one answer become chunks. Frames and wire put together; pure.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use super::{Decoder, WireKind};
 use crate::frame::{FrameDecoder, Framing};
 
 /// Reads one answer, whatever the pieces in which its bytes arrive.
-pub struct Reader {
+pub struct ResponseReader {
     frames: FrameDecoder,
     decoder: Box<dyn Decoder>,
 }
 
-impl Reader {
+impl ResponseReader {
     /// Reads an answer of the model `origin` (`vendor/model`) on `wire`, cut into frames by `framing`.
     pub fn new(wire: WireKind, framing: Framing, origin: impl Into<Arc<str>>) -> Self {
         Self { frames: FrameDecoder::new(framing), decoder: wire.decoder(origin.into()) }

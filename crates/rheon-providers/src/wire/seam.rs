@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rheon_types::{Chunk, ProviderError, Request};
 
-use crate::catalogue::Model;
+use crate::catalog::Model;
 use crate::compat::Compat;
 use crate::frame::Frame;
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use rheon_providers::wire::WireKind;
-use rheon_providers::{Environment, Registry, RegistryParts, ResolvedModel};
+use rheon_providers::{ProviderEnv, Registry, RegistryParts, ResolvedModel};
 use rheon_testkit::TestClock;
-use rheon_testkit::server::{FakeServer, Reply, Script};
+use rheon_testkit::server::{FakeReply, FakeServer, Script};
 use rheon_types::{
     AgentMessage, AssistantMessage, Content, Draft, Finished, History, Message, OutputSchema, ProviderError,
     ProviderErrorKind, Request, StopReason, Timestamp, ToolCall, ToolDefinition, ToolResultMessage, Usage,
@@ -42,7 +42,7 @@ fn model(name: &str, wire: WireKind, server: &FakeServer) -> ResolvedModel {
         ("AWS_BEARER_TOKEN_BEDROCK", "k"),
         ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", &url),
     ];
-    let environment: Environment = variables.into_iter().collect();
+    let environment: ProviderEnv = variables.into_iter().collect();
     let parts = RegistryParts::builtin(environment, Arc::new(TestClock::default())).unwrap();
     Registry::new(parts).resolve(name).unwrap()
 }
@@ -61,7 +61,7 @@ async fn ask(resolved: &ResolvedModel, request: Request) -> Result<Finished, Pro
 /// What a request to each model is answered with, and what it looked like.
 async fn on_every_wire(
     request: &Request,
-    reply: &Reply,
+    reply: &FakeReply,
 ) -> Vec<(WireKind, Result<Finished, ProviderError>, Value)> {
     let mut answers = Vec::new();
     for (name, wire) in MODELS {
@@ -134,12 +134,12 @@ fn odd_tools() -> Arc<[ToolDefinition]> {
 async fn tools_with_odd_names_and_schemas_are_taken_and_called_by_their_own_names() {
     let tools = odd_tools();
     let first = Request { tools: Arc::clone(&tools), messages: history([user("a")]), ..Request::new("m") };
-    let server = FakeServer::start(Script::new([Reply::text("b")])).await.unwrap();
+    let server = FakeServer::start(Script::new([FakeReply::text("b")])).await.unwrap();
     ask(&model(MODELS[0].0, MODELS[0].1, &server), first.clone()).await.unwrap();
     let sent = json_of(&server.requests()[0].body)["tools"][0]["name"].as_str().unwrap().to_owned();
     assert!(sent.starts_with(SENT_NAME), "{sent}");
 
-    let reply = Reply::call(sent.as_str(), &json!({ "a": "b" })).and_call("plain", &json!({}));
+    let reply = FakeReply::call(sent.as_str(), &json!({ "a": "b" })).and_call("plain", &json!({}));
     for (wire, answer, body) in on_every_wire(&first, &reply).await {
         let finished = answer.unwrap_or_else(|error| panic!("{wire:?}: {error}"));
         let calls: Vec<ToolCall> = finished
@@ -158,7 +158,7 @@ async fn tools_with_odd_names_and_schemas_are_taken_and_called_by_their_own_name
         result("toolu_1", vec!["done".into()]),
     ]);
     let second = Request { messages, ..first };
-    for (wire, answer, body) in on_every_wire(&second, &Reply::text("b")).await {
+    for (wire, answer, body) in on_every_wire(&second, &FakeReply::text("b")).await {
         answer.unwrap_or_else(|error| panic!("{wire:?}: {error}"));
         assert!(!body.to_string().contains("log.all"), "{wire:?}: {body}");
         assert!(body.to_string().matches(&sent).count() >= 2, "{wire:?}: {body}");
@@ -191,7 +191,7 @@ async fn histories_that_services_refuse_are_made_fit() {
         temperature: Some(1.7),
         ..Request::new("m")
     };
-    for (wire, answer, _) in on_every_wire(&request, &Reply::text("b")).await {
+    for (wire, answer, _) in on_every_wire(&request, &FakeReply::text("b")).await {
         answer.unwrap_or_else(|error| panic!("{wire:?}: {error}"));
     }
 }
@@ -199,7 +199,7 @@ async fn histories_that_services_refuse_are_made_fit() {
 #[tokio::test]
 async fn a_conversation_without_a_message_is_refused_alike_by_all() {
     let request = Request { system: "You help.".into(), ..Request::new("m") };
-    for (wire, answer, _) in on_every_wire(&request, &Reply::text("b")).await {
+    for (wire, answer, _) in on_every_wire(&request, &FakeReply::text("b")).await {
         let error = answer.unwrap_err();
         assert_eq!(error.kind, ProviderErrorKind::InvalidRequest, "{wire:?}");
         assert!(error.message.contains("no message to send"), "{wire:?}: {error}");
@@ -219,7 +219,7 @@ async fn a_schema_that_is_open_or_has_bounds_is_taken_on_every_wire() {
         output_schema: Some(Arc::new(output)),
         ..Request::new("m")
     };
-    for (wire, answer, _) in on_every_wire(&request, &Reply::text("{\"n\":1}")).await {
+    for (wire, answer, _) in on_every_wire(&request, &FakeReply::text("{\"n\":1}")).await {
         answer.unwrap_or_else(|error| panic!("{wire:?}: {error}"));
     }
 }
@@ -232,7 +232,9 @@ async fn numbers_and_letters_of_arguments_come_back_as_they_were_sent() {
     });
     let tools = Arc::from([tool("plain", json!({ "type": "object", "properties": {} }))]);
     let request = Request { messages: history([user("a")]), tools, ..Request::new("m") };
-    for (wire, answer, _) in on_every_wire(&request, &Reply::call("plain", &arguments).delta_chars(1)).await {
+    for (wire, answer, _) in
+        on_every_wire(&request, &FakeReply::call("plain", &arguments).delta_chars(1)).await
+    {
         let finished = answer.unwrap_or_else(|error| panic!("{wire:?}: {error}"));
         let Some(Content::ToolCall(call)) = finished.content.last() else { panic!("{wire:?}: {finished:?}") };
         assert_eq!((&*call.arguments, &call.malformed), (&arguments, &None), "{wire:?}");

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use rheon_providers::scripted::{Place, SCENARIO_BYTES_MAX, Scenario, ScenarioError, ScriptedProvider};
+use rheon_providers::scripted::{
+    SCENARIO_BYTES_MAX, Scenario, ScenarioError, ScenarioPosition, ScriptedProvider,
+};
 
 use crate::support::{text, user};
 
@@ -61,7 +63,7 @@ fn a_program_can_read_the_place() {
     fs::write(&path, "[[turns]]\n repeat = 1").unwrap();
     match Scenario::from_path(&path).unwrap_err() {
         ScenarioError::Invalid { place, key, .. } => {
-            assert_eq!(place, Place { path: Some(path), line: 2, column: 2 });
+            assert_eq!(place, ScenarioPosition { path: Some(path), line: 2, column: 2 });
             assert_eq!(key, "turns[0].repeat");
         }
         other => panic!("{other}"),

@@ -4,9 +4,9 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use futures::StreamExt;
-use rheon_providers::{Environment, Registry, RegistryParts};
+use rheon_providers::{ProviderEnv, Registry, RegistryParts};
 use rheon_testkit::TestClock;
-use rheon_testkit::server::{FakeServer, Fault, Reply, Script, Times};
+use rheon_testkit::server::{FakeReply, FakeServer, Fault, ReplyCount, Script};
 use rheon_types::{AgentMessage, Chunk, History, ProviderErrorKind, Request, Timestamp};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -18,7 +18,7 @@ const MARK: &str = "ANSWER:";
 #[tokio::test]
 #[ignore = "the other tests run it, in a process of its own"]
 async fn child() {
-    let environment = Environment::new(|name| std::env::var(name).ok());
+    let environment = ProviderEnv::new(|name| std::env::var(name).ok());
     let told = match RegistryParts::builtin(environment, Arc::new(TestClock::default())) {
         Ok(parts) => ask(&Registry::new(parts)).await,
         Err(error) => error.to_string(),
@@ -146,7 +146,7 @@ async fn what_is_on_this_machine_is_not_asked_through_a_proxy() {
 #[tokio::test]
 async fn a_thousand_cancelled_calls_leave_no_connection_and_no_task() {
     const CALLS: usize = 1_000;
-    let never = Reply::fault(Fault::NeverAnswer).times(Times::Always);
+    let never = FakeReply::fault(Fault::NeverAnswer).times(ReplyCount::Always);
     let server = FakeServer::start(Script::new([never])).await.unwrap();
     let url = server.url();
     let environment =

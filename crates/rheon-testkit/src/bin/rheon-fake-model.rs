@@ -6,7 +6,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use rheon_providers::wire::WireKind;
-use rheon_testkit::server::{Block, FakeServer, Progress, Protection, Recorded, Reply, Script, Times, When};
+use rheon_testkit::server::{
+    FakeReply, FakeServer, Protection, RecordedRequest, ReplyBlock, ReplyCondition, ReplyCount,
+    ReplyProgress, Script,
+};
 use serde_json::json;
 
 /// A model server for tests: speaks Anthropic Messages, Chat Completions, Responses, Gemini and Bedrock Converse on
@@ -86,14 +89,17 @@ async fn run(arguments: Arguments) -> Result<(), String> {
 }
 
 fn script(arguments: &Arguments) -> Result<Script, String> {
-    let done = Reply::text("All done.");
+    let done = FakeReply::text("All done.");
     if let Some(path) = &arguments.script {
         let name = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {name}: {error}"))?;
         return Script::from_toml(&name, &text).map_err(|error| error.to_string());
     }
     let turns = arguments.tool_turns.unwrap_or(0);
-    let call = Reply::empty().and(Block::AnyCall).when(When::offers_tools()).times(Times::Exactly(turns));
+    let call = FakeReply::empty()
+        .and(ReplyBlock::AnyCall)
+        .when(ReplyCondition::offers_tools())
+        .times(ReplyCount::Exactly(turns));
     Ok(Script::new([call]).otherwise(done))
 }
 
@@ -122,11 +128,11 @@ async fn report(server: &FakeServer, log: &mut Option<std::fs::File>) -> Result<
     }
 }
 
-fn line(request: &Recorded, progress: &Progress) -> String {
+fn line(request: &RecordedRequest, progress: &ReplyProgress) -> String {
     format!("{} {} -> {}", request.method, request.path, progress.chosen)
 }
 
-fn record(request: &Recorded, progress: &Progress) -> serde_json::Value {
+fn record(request: &RecordedRequest, progress: &ReplyProgress) -> serde_json::Value {
     let headers: Vec<(String, String)> = request
         .headers
         .iter()

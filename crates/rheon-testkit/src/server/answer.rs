@@ -3,7 +3,7 @@
 use rheon_providers::wire::WireKind;
 
 use super::asked::Asked;
-use super::reply::{Block, Stop, Style, UsageReport};
+use super::reply::{ReplyBlock, ReplyStop, ReplyStyle, UsageReport};
 
 /// An answer, ready to be written.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,13 +13,13 @@ pub(crate) struct Answer<'a> {
     /// What was asked.
     pub(crate) asked: &'a Asked,
     /// What the model says; no `AnyCall` among it.
-    pub(crate) blocks: Vec<Block>,
+    pub(crate) blocks: Vec<ReplyBlock>,
     /// What the service says that it used.
     pub(crate) usage: UsageReport,
     /// Why the model stopped; never `Natural`.
-    pub(crate) stop: Stop,
+    pub(crate) stop: ReplyStop,
     /// How it is written.
-    pub(crate) style: Style,
+    pub(crate) style: ReplyStyle,
 }
 
 impl Answer<'_> {

@@ -4,7 +4,7 @@ use http::HeaderMap;
 use serde_json::Value;
 
 use super::issued::Issued;
-use super::rules::Rules;
+use super::rules::RequestRules;
 
 /// A request as validation sees it.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +18,7 @@ pub(crate) struct Incoming<'a> {
     /// Its body.
     pub(crate) body: &'a Value,
     /// The rules it is held to.
-    pub(crate) rules: Rules,
+    pub(crate) rules: RequestRules,
     /// What the server has said so far.
     pub(crate) issued: &'a Issued,
 }

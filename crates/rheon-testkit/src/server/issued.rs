@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::reply::Block;
+use super::reply::ReplyBlock;
 
 /// Thoughts and thought-out calls of all answers so far.
 #[derive(Debug, Default)]
@@ -13,22 +13,22 @@ pub(crate) struct Issued {
 
 impl Issued {
     /// Notes the blocks of an answer; `id` is the id of the call at a place.
-    pub(crate) fn note(&mut self, blocks: &[Block], id: impl Fn(usize) -> String) {
+    pub(crate) fn note(&mut self, blocks: &[ReplyBlock], id: impl Fn(usize) -> String) {
         let begins_with_thought =
-            matches!(blocks.first(), Some(Block::Thinking { .. } | Block::Redacted { .. }));
+            matches!(blocks.first(), Some(ReplyBlock::Thinking { .. } | ReplyBlock::Redacted { .. }));
         for (place, block) in blocks.iter().enumerate() {
             match block {
-                Block::Thinking { text, signature: Some(signature) } => {
+                ReplyBlock::Thinking { text, signature: Some(signature) } => {
                     self.thoughts.entry(signature.clone()).or_default().insert(text.clone());
                 }
-                Block::Call { id: given, .. } if begins_with_thought => {
+                ReplyBlock::Call { id: given, .. } if begins_with_thought => {
                     self.calls.insert(given.clone().unwrap_or_else(|| id(place)));
                 }
-                Block::Thinking { .. }
-                | Block::Redacted { .. }
-                | Block::Text { .. }
-                | Block::Call { .. }
-                | Block::AnyCall => {}
+                ReplyBlock::Thinking { .. }
+                | ReplyBlock::Redacted { .. }
+                | ReplyBlock::Text { .. }
+                | ReplyBlock::Call { .. }
+                | ReplyBlock::AnyCall => {}
             }
         }
     }

@@ -1,12 +1,12 @@
 //! A fake model server: a real HTTP server on loopback that speaks all five wires, answers by script and fails by script.
 //!
 //! ```no_run
-//! # use rheon_testkit::server::{Fault, FakeServer, Reply, Script};
+//! # use rheon_testkit::server::{Fault, FakeServer, FakeReply, Script};
 //! # async fn example() -> std::io::Result<()> {
 //! let server = FakeServer::start(Script::new([
-//!     Reply::status(529),
-//!     Reply::thinking("Hm.", "sig").and_call("read", &serde_json::json!({"path": "a.txt"})),
-//!     Reply::text("All done.").with(Fault::Pieces(1)),
+//!     FakeReply::status(529),
+//!     FakeReply::thinking("Hm.", "sig").and_call("read", &serde_json::json!({"path": "a.txt"})),
+//!     FakeReply::text("All done.").with(Fault::Pieces(1)),
 //! ]))
 //! .await?;
 //! let address = format!("{}/v1/messages", server.url());
@@ -18,6 +18,7 @@
 
 mod answer;
 mod asked;
+mod condition;
 mod event;
 mod extras;
 mod fault;
@@ -36,7 +37,6 @@ mod script;
 mod serve;
 mod state;
 mod tls;
-mod when;
 mod wire;
 
 use std::io;
@@ -46,13 +46,16 @@ use std::sync::Arc;
 use rheon_providers::wire::WireKind;
 use tokio::net::TcpListener;
 
+pub use condition::ReplyCondition;
 pub use fault::{Fault, Tick};
-pub use record::{Ending, Progress, Recorded};
+pub use record::{RecordedRequest, ReplyEnd, ReplyProgress};
 pub use refusal::ServiceError;
-pub use reply::{BedrockFraming, Block, ReasoningField, Reply, SseStyle, Stop, Style, Times, UsageReport};
-pub use rules::{ChatIds, Rules, Strictness};
+pub use reply::{
+    BedrockFraming, FakeReply, ReasoningField, ReplyBlock, ReplyCount, ReplyStop, ReplyStyle, SseStyle,
+    UsageReport,
+};
+pub use rules::{ChatIds, RequestRules, RequestStrictness};
 pub use script::{Script, ScriptError};
-pub use when::When;
 
 use state::State;
 use tls::Certificate;
@@ -121,7 +124,7 @@ impl FakeServer {
     }
 
     /// All requests so far, in order of arrival.
-    pub fn requests(&self) -> Vec<Recorded> {
+    pub fn requests(&self) -> Vec<RecordedRequest> {
         self.state.records.read(|board| board.requests.clone())
     }
 
@@ -131,18 +134,18 @@ impl FakeServer {
     }
 
     /// How far the answer to request `number` (from 1) is.
-    pub fn progress(&self, number: usize) -> Option<Progress> {
+    pub fn progress(&self, number: usize) -> Option<ReplyProgress> {
         self.state.records.read(|board| board.progress.get(number.checked_sub(1)?).cloned())
     }
 
     /// Waits for request `number` (from 1).
-    pub async fn arrived(&self, number: usize) -> Recorded {
+    pub async fn arrived(&self, number: usize) -> RecordedRequest {
         self.state.records.wait(|board| board.requests.get(number.checked_sub(1)?).cloned()).await
     }
 
     /// Waits until the answer to request `number` (from 1) is as `wanted`.
-    pub async fn reached(&self, number: usize, wanted: impl Fn(&Progress) -> bool) -> Progress {
-        let find = |progress: &&Progress| wanted(progress);
+    pub async fn reached(&self, number: usize, wanted: impl Fn(&ReplyProgress) -> bool) -> ReplyProgress {
+        let find = |progress: &&ReplyProgress| wanted(progress);
         self.state
             .records
             .wait(|board| board.progress.get(number.checked_sub(1)?).filter(find).cloned())
@@ -155,7 +158,7 @@ impl FakeServer {
     }
 
     /// Waits until the answer to request `number` (from 1) has ended.
-    pub async fn ended(&self, number: usize) -> Ending {
+    pub async fn ended(&self, number: usize) -> ReplyEnd {
         self.state.records.wait(|board| board.progress.get(number.checked_sub(1)?)?.ending).await
     }
 

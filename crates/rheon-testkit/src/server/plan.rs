@@ -12,7 +12,7 @@ use super::asked::Delivery;
 use super::event::{Event, EventKind};
 use super::fault::{Fault, Tick};
 use super::refusal::Refusal;
-use super::reply::{BedrockFraming, Style};
+use super::reply::{BedrockFraming, ReplyStyle};
 use super::wire::{events, frame, text_event, whole};
 
 /// How much of a bomb is packed at a time.
@@ -232,7 +232,7 @@ fn set_header(plan: &mut Plan, name: &str, value: &str) {
 }
 
 /// Faults that put something between the events or end them.
-fn insert(steps: &mut Vec<Step>, wire: WireKind, style: &Style, fault: &Fault) {
+fn insert(steps: &mut Vec<Step>, wire: WireKind, style: &ReplyStyle, fault: &Fault) {
     let framed = |event: &Event| frame(wire, style, event);
     match fault {
         Fault::GarbageAfterEvent(event) => {

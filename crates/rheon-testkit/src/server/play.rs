@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use super::fault::Tick;
 use super::flush::Flushes;
 use super::plan::{Pace, Step};
-use super::record::{Ending, Records};
+use super::record::{Records, ReplyEnd};
 use super::state::State;
 
 /// What the player hands to the transport.
@@ -88,24 +88,24 @@ impl Player {
     async fn run(self, steps: Vec<Step>) {
         let ending = match self.steps(steps).await {
             Ok(ending) => ending,
-            Err(Gone) => Ending::Left,
+            Err(Gone) => ReplyEnd::Left,
         };
         let Self { state, sender, number, .. } = self;
         let ending = match ending {
-            Ending::Sent => {
+            ReplyEnd::Sent => {
                 // The last piece is on its way only once the transport has taken it.
                 match sender.reserve().await {
-                    Ok(_) => Ending::Sent,
-                    Err(_) => Ending::Left,
+                    Ok(_) => ReplyEnd::Sent,
+                    Err(_) => ReplyEnd::Left,
                 }
             }
-            Ending::Left | Ending::Cut => ending,
+            ReplyEnd::Left | ReplyEnd::Cut => ending,
         };
         drop(sender);
         state.records.progress(number, |progress| progress.ending = Some(ending));
     }
 
-    async fn steps(&self, steps: Vec<Step>) -> Result<Ending, Gone> {
+    async fn steps(&self, steps: Vec<Step>) -> Result<ReplyEnd, Gone> {
         for step in steps {
             match step {
                 Step::Part(bytes) => self.send(bytes).await?,
@@ -120,11 +120,11 @@ impl Player {
                 },
                 Step::Cut => {
                     self.sender.send(Piece::Cut).await.map_err(|_| Gone)?;
-                    return Ok(Ending::Cut);
+                    return Ok(ReplyEnd::Cut);
                 }
             }
         }
-        Ok(Ending::Sent)
+        Ok(ReplyEnd::Sent)
     }
 
     fn records(&self) -> &Records {

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 /// One request as it arrived.
 #[derive(Debug, Clone)]
-pub struct Recorded {
+pub struct RecordedRequest {
     /// Its number, from 1.
     pub number: usize,
     /// The number of its connection, from 1.
@@ -28,7 +28,7 @@ pub struct Recorded {
     pub json: Value,
 }
 
-impl Recorded {
+impl RecordedRequest {
     /// The value of a header, if it is there and text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
@@ -37,7 +37,7 @@ impl Recorded {
 
 /// How far the answer to one request is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct ReplyProgress {
     /// The status, once one is chosen; 0 before and if there will be none.
     pub status: u16,
     /// What was chosen, for people: `reply 2`, `default`, `refused: ...`.
@@ -49,12 +49,12 @@ pub struct Progress {
     /// Whether the answer waits to be released.
     pub stalled: bool,
     /// How it ended, once it has.
-    pub ending: Option<Ending>,
+    pub ending: Option<ReplyEnd>,
 }
 
 /// How an answer ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum ReplyEnd {
     /// All of it was handed to the transport.
     Sent,
     /// The client left before.
@@ -67,9 +67,9 @@ pub enum Ending {
 #[derive(Debug, Default)]
 pub(crate) struct Board {
     /// The requests, in order of arrival.
-    pub(crate) requests: Vec<Recorded>,
+    pub(crate) requests: Vec<RecordedRequest>,
     /// How far their answers are.
-    pub(crate) progress: Vec<Progress>,
+    pub(crate) progress: Vec<ReplyProgress>,
     /// How many connections were accepted.
     pub(crate) connections: usize,
     /// How many of them are closed again.
@@ -102,7 +102,7 @@ impl Records {
     }
 
     /// Changes how far the answer to request `number` is.
-    pub(crate) fn progress(&self, number: usize, change: impl FnOnce(&mut Progress)) {
+    pub(crate) fn progress(&self, number: usize, change: impl FnOnce(&mut ReplyProgress)) {
         self.board.send_modify(|board| {
             if let Some(progress) = number.checked_sub(1).and_then(|place| board.progress.get_mut(place)) {
                 change(progress);

@@ -1,46 +1,46 @@
-//! `Reply`: what the model says to one request, and what goes wrong while it does.
+//! `FakeReply`: what the model says to one request, and what goes wrong while it does.
 
 use rheon_types::Usage;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::condition::ReplyCondition;
 use super::fault::Fault;
-use super::when::When;
 
 /// One answer of a script.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reply {
+pub struct FakeReply {
     /// Which requests it answers.
-    pub when: When,
+    pub when: ReplyCondition,
     /// How many requests it answers.
-    pub times: Times,
+    pub times: ReplyCount,
     /// What the model says.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<ReplyBlock>,
     /// What the service says that it used.
     pub usage: UsageReport,
     /// Why the model stopped.
-    pub stop: Stop,
+    pub stop: ReplyStop,
     /// How the answer is written.
-    pub style: Style,
+    pub style: ReplyStyle,
     /// What goes wrong.
     pub faults: Vec<Fault>,
 }
 
-impl Default for Reply {
+impl Default for FakeReply {
     fn default() -> Self {
         Self {
-            when: When::default(),
-            times: Times::Once,
+            when: ReplyCondition::default(),
+            times: ReplyCount::Once,
             blocks: Vec::new(),
             usage: UsageReport::default(),
-            stop: Stop::Natural,
-            style: Style::default(),
+            stop: ReplyStop::Natural,
+            style: ReplyStyle::default(),
             faults: Vec::new(),
         }
     }
 }
 
-impl Reply {
+impl FakeReply {
     /// An answer without content.
     pub fn empty() -> Self {
         Self::default()
@@ -73,7 +73,7 @@ impl Reply {
 
     /// Adds a block.
     #[must_use]
-    pub fn and(mut self, block: Block) -> Self {
+    pub fn and(mut self, block: ReplyBlock) -> Self {
         self.blocks.push(block);
         self
     }
@@ -81,19 +81,19 @@ impl Reply {
     /// Adds a text.
     #[must_use]
     pub fn and_text(self, text: impl Into<String>) -> Self {
-        self.and(Block::Text { text: text.into(), signature: None })
+        self.and(ReplyBlock::Text { text: text.into(), signature: None })
     }
 
     /// Adds thinking with a signature.
     #[must_use]
     pub fn and_thinking(self, text: impl Into<String>, signature: impl Into<String>) -> Self {
-        self.and(Block::Thinking { text: text.into(), signature: Some(signature.into()) })
+        self.and(ReplyBlock::Thinking { text: text.into(), signature: Some(signature.into()) })
     }
 
     /// Adds a tool call; its id is made up by the server.
     #[must_use]
     pub fn and_call(self, name: impl Into<String>, arguments: &Value) -> Self {
-        self.and(Block::Call {
+        self.and(ReplyBlock::Call {
             id: None,
             name: name.into(),
             arguments: arguments.to_string(),
@@ -110,14 +110,14 @@ impl Reply {
 
     /// Sets which requests it answers.
     #[must_use]
-    pub fn when(mut self, when: When) -> Self {
+    pub fn when(mut self, when: ReplyCondition) -> Self {
         self.when = when;
         self
     }
 
     /// Sets how many requests it answers.
     #[must_use]
-    pub fn times(mut self, times: Times) -> Self {
+    pub fn times(mut self, times: ReplyCount) -> Self {
         self.times = times;
         self
     }
@@ -131,7 +131,7 @@ impl Reply {
 
     /// Sets why the model stopped.
     #[must_use]
-    pub fn stop(mut self, stop: Stop) -> Self {
+    pub fn stop(mut self, stop: ReplyStop) -> Self {
         self.stop = stop;
         self
     }
@@ -145,7 +145,7 @@ impl Reply {
 
     /// Sets how the answer is written.
     #[must_use]
-    pub fn style(mut self, style: Style) -> Self {
+    pub fn style(mut self, style: ReplyStyle) -> Self {
         self.style = style;
         self
     }
@@ -153,7 +153,7 @@ impl Reply {
 
 /// How many requests a reply answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Times {
+pub enum ReplyCount {
     /// One.
     Once,
     /// So many.
@@ -164,7 +164,7 @@ pub enum Times {
 
 /// One block of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Block {
+pub enum ReplyBlock {
     /// Thinking that can be read.
     Thinking {
         /// What the model thought.
@@ -230,7 +230,7 @@ impl Default for UsageReport {
 
 /// Why the model stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stop {
+pub enum ReplyStop {
     /// For tools if there are calls, otherwise because it was done.
     Natural,
     /// It was done.
@@ -247,7 +247,7 @@ pub enum Stop {
 
 /// How an answer is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Style {
+pub struct ReplyStyle {
     /// How many characters a delta has; 0 for one delta per block.
     pub delta_chars: usize,
     /// How Bedrock cuts its stream into events.
@@ -258,7 +258,7 @@ pub struct Style {
     pub sse: SseStyle,
 }
 
-impl Default for Style {
+impl Default for ReplyStyle {
     fn default() -> Self {
         Self {
             delta_chars: 7,

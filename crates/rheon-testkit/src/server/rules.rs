@@ -1,26 +1,26 @@
-//! `Rules`: what requests are held to.
+//! `RequestRules`: what requests are held to.
 
 use serde::Deserialize;
 
 /// Which rules requests are held to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rules {
+pub struct RequestRules {
     /// How strict.
-    pub requests: Strictness,
+    pub requests: RequestStrictness,
     /// Which ids of tool calls the chat wire takes.
     pub chat_ids: ChatIds,
 }
 
-impl Default for Rules {
+impl Default for RequestRules {
     fn default() -> Self {
-        Self { requests: Strictness::Service, chat_ids: ChatIds::Any64 }
+        Self { requests: RequestStrictness::Service, chat_ids: ChatIds::Any64 }
     }
 }
 
 /// How strictly requests are held to rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Strictness {
+pub enum RequestStrictness {
     /// As the service does it.
     Service,
     /// Not at all: whatever can be read is answered.

@@ -18,9 +18,9 @@ use super::incoming::Incoming;
 use super::issued::Issued;
 use super::plan::{Opening, Pace, Plan, Step, plan, refuse};
 use super::play::{PlayedBody, play};
-use super::record::{Ending, Progress, Recorded};
+use super::record::{RecordedRequest, ReplyEnd, ReplyProgress};
 use super::refusal::{Refusal, ServiceError};
-use super::reply::{Block, Reply, Stop};
+use super::reply::{FakeReply, ReplyBlock, ReplyStop};
 use super::route::Route;
 use super::script::Cast;
 use super::state::State;
@@ -56,7 +56,7 @@ pub(crate) async fn answer(
     let guard = Unanswered { state: &state, number };
     state.records.progress(number, |progress| progress.chosen.clone_from(&chosen));
     open(&state, number, released_before, plan.opening).await.inspect_err(|_| {
-        state.records.progress(number, |progress| progress.ending = Some(Ending::Cut));
+        state.records.progress(number, |progress| progress.ending = Some(ReplyEnd::Cut));
     })?;
     guard.defuse();
     state.records.progress(number, |progress| progress.status = plan.status);
@@ -86,7 +86,7 @@ impl Drop for Unanswered<'_> {
     fn drop(&mut self) {
         self.state.records.progress(self.number, |progress| {
             progress.stalled = false;
-            progress.ending.get_or_insert(Ending::Left);
+            progress.ending.get_or_insert(ReplyEnd::Left);
         });
     }
 }
@@ -95,14 +95,14 @@ async fn record(
     state: &State,
     connection: usize,
     request: Request<IncomingBody>,
-) -> Result<(Recorded, Size), io::Error> {
+) -> Result<(RecordedRequest, Size), io::Error> {
     let (head, body) = request.into_parts();
     let (body, size) = match Limited::new(body, REQUEST_BYTES_MAX).collect().await {
         Ok(body) => (body.to_bytes(), Size::Fits),
         Err(error) if error.is::<LengthLimitError>() => (Bytes::new(), Size::TooLarge),
         Err(error) => return Err(io::Error::other(error)),
     };
-    let mut recorded = Recorded {
+    let mut recorded = RecordedRequest {
         number: 0,
         connection,
         version: head.version,
@@ -116,7 +116,7 @@ async fn record(
     state.records.change(|board| {
         recorded.number = board.requests.len() + 1;
         board.requests.push(recorded.clone());
-        board.progress.push(Progress::default());
+        board.progress.push(ReplyProgress::default());
     });
     Ok((recorded, size))
 }
@@ -127,7 +127,7 @@ enum Size {
     TooLarge,
 }
 
-fn too_large(recorded: &Recorded) -> (Plan, String) {
+fn too_large(recorded: &RecordedRequest) -> (Plan, String) {
     let wire = match Route::find(&recorded.method, &recorded.path) {
         Some(Route::Model(wire) | Route::Count(wire)) => wire,
         Some(Route::Props | Route::OllamaShow | Route::Models | Route::Token | Route::Root) | None => {
@@ -138,7 +138,7 @@ fn too_large(recorded: &Recorded) -> (Plan, String) {
 }
 
 /// What is done with a request, and its name for people.
-fn decide(state: &State, recorded: &Recorded) -> (Plan, String) {
+fn decide(state: &State, recorded: &RecordedRequest) -> (Plan, String) {
     let route = Route::find(&recorded.method, &recorded.path);
     let mut cast = state.cast();
     match route {
@@ -165,7 +165,7 @@ fn decide(state: &State, recorded: &Recorded) -> (Plan, String) {
     }
 }
 
-fn understand(cast: &Cast, wire: WireKind, recorded: &Recorded) -> Result<Asked, Refusal> {
+fn understand(cast: &Cast, wire: WireKind, recorded: &RecordedRequest) -> Result<Asked, Refusal> {
     if recorded.json.is_null() {
         return Err(Refusal::invalid("the body of the request is not valid JSON"));
     }
@@ -181,13 +181,15 @@ fn understand(cast: &Cast, wire: WireKind, recorded: &Recorded) -> Result<Asked,
 }
 
 /// The plan for a reply to what was asked.
-fn perform(reply: &Reply, number: usize, asked: &Asked, issued: &mut Issued) -> Plan {
-    let blocks: Vec<Block> = reply.blocks.iter().map(|block| resolve(block, asked)).collect();
-    let calls = blocks.iter().any(|block| matches!(block, Block::Call { .. }));
+fn perform(reply: &FakeReply, number: usize, asked: &Asked, issued: &mut Issued) -> Plan {
+    let blocks: Vec<ReplyBlock> = reply.blocks.iter().map(|block| resolve(block, asked)).collect();
+    let calls = blocks.iter().any(|block| matches!(block, ReplyBlock::Call { .. }));
     let stop = match &reply.stop {
-        Stop::Natural if calls => Stop::ToolUse,
-        Stop::Natural => Stop::End,
-        Stop::End | Stop::ToolUse | Stop::Length | Stop::Refusal | Stop::Word(_) => reply.stop.clone(),
+        ReplyStop::Natural if calls => ReplyStop::ToolUse,
+        ReplyStop::Natural => ReplyStop::End,
+        ReplyStop::End | ReplyStop::ToolUse | ReplyStop::Length | ReplyStop::Refusal | ReplyStop::Word(_) => {
+            reply.stop.clone()
+        }
     };
     let answer =
         Answer { number, asked, blocks, usage: reply.usage.clone(), stop, style: reply.style.clone() };
@@ -195,20 +197,21 @@ fn perform(reply: &Reply, number: usize, asked: &Asked, issued: &mut Issued) -> 
     plan(&answer, &reply.faults)
 }
 
-fn resolve(block: &Block, asked: &Asked) -> Block {
+fn resolve(block: &ReplyBlock, asked: &Asked) -> ReplyBlock {
     match block {
-        Block::AnyCall => match asked.any_tool() {
-            Some(tool) => Block::Call {
+        ReplyBlock::AnyCall => match asked.any_tool() {
+            Some(tool) => ReplyBlock::Call {
                 id: None,
                 name: tool.name.clone(),
                 arguments: tool.arguments().to_string(),
                 signature: (asked.wire == WireKind::Gemini).then(|| "c2lnbmF0dXJl".to_owned()),
             },
-            None => Block::Text { text: "ok".to_owned(), signature: None },
+            None => ReplyBlock::Text { text: "ok".to_owned(), signature: None },
         },
-        Block::Thinking { .. } | Block::Redacted { .. } | Block::Text { .. } | Block::Call { .. } => {
-            block.clone()
-        }
+        ReplyBlock::Thinking { .. }
+        | ReplyBlock::Redacted { .. }
+        | ReplyBlock::Text { .. }
+        | ReplyBlock::Call { .. } => block.clone(),
     }
 }
 

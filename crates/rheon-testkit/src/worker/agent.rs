@@ -13,8 +13,8 @@ use rheon_types::{
 use serde_json::json;
 
 use super::{WorkerScript, WorkerStep};
-use crate::clock::{Dice, TestClock};
-use crate::store::MemoryStore;
+use crate::clock::{CountingRandom, TestClock};
+use crate::store::InMemoryStore;
 use crate::tools::FnTool;
 
 /// The part of run ids that names the configuration.
@@ -23,7 +23,7 @@ const CONFIG_ID: &str = "w";
 #[derive(Default)]
 struct Sessions {
     tasks: usize,
-    stores: HashMap<SessionId, Arc<MemoryStore>>,
+    stores: HashMap<SessionId, Arc<InMemoryStore>>,
 }
 
 /// A worker named `agents` whose agents play `script`.
@@ -50,7 +50,7 @@ fn agent(steps: Vec<WorkerStep>) -> AgentBuilder {
         .tool(act)
         .tool(wait)
         .clock(Arc::new(TestClock::default()))
-        .random(Arc::new(Dice::default()))
+        .random(Arc::new(CountingRandom::default()))
         .agent_id("child")
         .config_id(CONFIG_ID)
         .checks(CheckSettings { nudges_max: 0, ..CheckSettings::default() })
@@ -60,7 +60,7 @@ fn agent(steps: Vec<WorkerStep>) -> AgentBuilder {
 fn keep(sessions: &mut Sessions, task: &Task, builder: AgentBuilder) -> Result<AgentBuilder, WorkerError> {
     let Some(session_id) = &task.resume else {
         let session_id = SessionId::from(format!("child-{}", sessions.tasks));
-        let store = Arc::new(MemoryStore::default());
+        let store = Arc::new(InMemoryStore::default());
         sessions.stores.insert(session_id.clone(), Arc::clone(&store));
         return Ok(builder.session(session_id).store(store as Arc<dyn Store>));
     };

@@ -1,10 +1,11 @@
-//! Scripted replies as each wire renders them.
+//! ScriptedAgent replies as each wire renders them.
 
 use aws_smithy_eventstream::frame::{DecodedFrame, MessageFrameDecoder};
 use expect_test::{expect, expect_file};
 use rheon_providers::wire::WireKind;
 use rheon_testkit::server::{
-    BedrockFraming, Block, FakeServer, Reply, Script, SseStyle, Stop, Style, Times, UsageReport, When,
+    BedrockFraming, FakeReply, FakeServer, ReplyBlock, ReplyCondition, ReplyCount, ReplyStop, ReplyStyle,
+    Script, SseStyle, UsageReport,
 };
 use rheon_types::Usage;
 use serde_json::{Value, json};
@@ -12,10 +13,10 @@ use serde_json::{Value, json};
 use crate::support::{ask, client, hello, with};
 
 /// A reply with everything in it.
-fn rich() -> Reply {
+fn rich() -> FakeReply {
     let usage = Usage { input: 10, output: 20, cache_read: 5, cache_write: 3, ..Usage::default() };
-    Reply::thinking("Hm, so.", "c2lnbmF0dXJl")
-        .and(Block::Redacted { data: "b3BhcXVl".into() })
+    FakeReply::thinking("Hm, so.", "c2lnbmF0dXJl")
+        .and(ReplyBlock::Redacted { data: "b3BhcXVl".into() })
         .and_text("Grüße 🙂!")
         .and_call("read", &json!({"path": "a.txt"}))
         .and_call("list", &json!({}))
@@ -23,7 +24,7 @@ fn rich() -> Reply {
         .usage(UsageReport::Counts { usage, thinking: 4 })
 }
 
-async fn answered(reply: Reply, wire: WireKind) -> Vec<u8> {
+async fn answered(reply: FakeReply, wire: WireKind) -> Vec<u8> {
     let server = FakeServer::start(reply).await.unwrap();
     let (status, bytes) = ask(&server, wire, &hello(wire)).await;
     assert_eq!(status, 200);
@@ -56,7 +57,8 @@ async fn every_wire_streams_a_reply_with_everything_in_it() {
     expect_file!["../golden/responses.txt"].assert_eq(&text(WireKind::Responses).await);
     expect_file!["../golden/gemini.txt"].assert_eq(&text(WireKind::Gemini).await.replace('\r', ""));
     expect_file!["../golden/bedrock.txt"].assert_eq(&frames(&answered(rich(), WireKind::Bedrock).await));
-    let lines = rich().style(Style { delta_chars: 6, bedrock: BedrockFraming::Lines, ..Style::default() });
+    let lines =
+        rich().style(ReplyStyle { delta_chars: 6, bedrock: BedrockFraming::Lines, ..ReplyStyle::default() });
     let lines = String::from_utf8(answered(lines, WireKind::Bedrock).await).unwrap();
     assert!(
         lines
@@ -90,9 +92,9 @@ async fn an_empty_reply_and_one_cut_by_its_limit_end_in_good_order() {
     let mut ends = String::new();
     for wire in [WireKind::Anthropic, WireKind::Chat, WireKind::Gemini] {
         for reply in [
-            Reply::empty(),
-            Reply::text("x").stop(Stop::Length),
-            Reply::text("x").stop(Stop::Word("odd".into())),
+            FakeReply::empty(),
+            FakeReply::text("x").stop(ReplyStop::Length),
+            FakeReply::text("x").stop(ReplyStop::Word("odd".into())),
         ] {
             let text = String::from_utf8(answered(reply, wire).await).unwrap();
             let reasons = text
@@ -122,14 +124,14 @@ async fn an_empty_reply_and_one_cut_by_its_limit_end_in_good_order() {
 #[tokio::test]
 async fn usage_can_be_absent_or_nonsense() {
     for wire in [WireKind::Anthropic, WireKind::Chat, WireKind::Responses, WireKind::Gemini] {
-        let nonsense = answered(Reply::text("x").usage(UsageReport::Every("-1e999".into())), wire).await;
+        let nonsense = answered(FakeReply::text("x").usage(UsageReport::Every("-1e999".into())), wire).await;
         let text = String::from_utf8(nonsense).unwrap();
         assert!(
             text.contains(":-1e999") && !text.contains('\u{1}') && !text.contains("\\u0001"),
             "{wire:?}: {text}"
         );
         let absent =
-            String::from_utf8(answered(Reply::text("x").usage(UsageReport::Absent), wire).await).unwrap();
+            String::from_utf8(answered(FakeReply::text("x").usage(UsageReport::Absent), wire).await).unwrap();
         let words = ["input_tokens\":", "prompt_tokens\":", "promptTokenCount"];
         assert!(!words.iter().any(|word| absent.contains(word)), "{wire:?}: {absent}");
     }
@@ -137,7 +139,7 @@ async fn usage_can_be_absent_or_nonsense() {
 
 #[tokio::test]
 async fn server_sent_events_can_be_written_in_other_ways() {
-    let styled = |sse| Reply::text("x").style(Style { sse, ..Style::default() });
+    let styled = |sse| FakeReply::text("x").style(ReplyStyle { sse, ..ReplyStyle::default() });
     let returns =
         String::from_utf8(answered(styled(SseStyle::CarriageReturns), WireKind::Anthropic).await).unwrap();
     assert!(!returns.contains('\n') && returns.ends_with("\r\r"));
@@ -148,9 +150,9 @@ async fn server_sent_events_can_be_written_in_other_ways() {
 #[tokio::test]
 async fn replies_are_used_in_order_and_then_the_default() {
     let server = FakeServer::start([
-        Reply::text("never").when(When::contains("goodbye")),
-        Reply::text("one"),
-        Reply::text("two").when(When::wire(WireKind::Chat)).times(Times::Exactly(2)),
+        FakeReply::text("never").when(ReplyCondition::contains("goodbye")),
+        FakeReply::text("one"),
+        FakeReply::text("two").when(ReplyCondition::wire(WireKind::Chat)).times(ReplyCount::Exactly(2)),
     ])
     .await
     .unwrap();
@@ -169,7 +171,7 @@ async fn replies_are_used_in_order_and_then_the_default() {
 
 #[tokio::test]
 async fn a_request_that_breaks_a_rule_uses_up_no_reply() {
-    let server = FakeServer::start(Reply::text("scripted")).await.unwrap();
+    let server = FakeServer::start(FakeReply::text("scripted")).await.unwrap();
     let broken = with(&hello(WireKind::Chat), json!({"messages": []}));
     assert_eq!(ask(&server, WireKind::Chat, &broken).await.0, 400);
     let answer = ask(&server, WireKind::Chat, &hello(WireKind::Chat)).await.1;

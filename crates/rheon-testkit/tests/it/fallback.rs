@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use rheon_providers::{ProxyChoice, Registry, RegistryParts, Transport, TransportConfig};
-use rheon_testkit::server::{FakeServer, Reply, Script, UsageReport};
+use rheon_testkit::server::{FakeReply, FakeServer, Script, UsageReport};
 use rheon_testkit::{Scenario, TestClock, scripted};
 use rheon_types::{MicroUsd, Usage};
 
 #[tokio::test]
 async fn the_answer_of_another_vendor_is_named_and_paid_as_its_own() {
     let usage = Usage { input: 1_000_000, output: 1_000_000, ..Usage::default() };
-    let answer = || Reply::text("from the other").usage(UsageReport::counts(usage));
-    let busy = FakeServer::start(Script::new([Reply::status(529), Reply::status(529)])).await.unwrap();
+    let answer = || FakeReply::text("from the other").usage(UsageReport::counts(usage));
+    let busy =
+        FakeServer::start(Script::new([FakeReply::status(529), FakeReply::status(529)])).await.unwrap();
     let other = FakeServer::start(Script::new([answer(), answer()])).await.unwrap();
     let (busy_url, other_url) = (busy.url(), other.url());
     let environment = [

@@ -1,21 +1,21 @@
 //! What goes wrong by script goes wrong on the wire.
 
 use rheon_providers::wire::WireKind;
-use rheon_testkit::server::{Ending, FakeServer, Fault, Protection, Reply, Script, ServiceError, Tick};
+use rheon_testkit::server::{FakeReply, FakeServer, Fault, Protection, ReplyEnd, Script, ServiceError, Tick};
 use serde_json::Value;
 
 use crate::support::{address, ask, broken, client, client_builder, hello, post};
 
-async fn server(reply: Reply) -> FakeServer {
+async fn server(reply: FakeReply) -> FakeServer {
     FakeServer::start(Script::always(reply)).await.unwrap()
 }
 
 #[tokio::test]
 async fn a_cut_at_any_byte_sends_exactly_that_many_bytes_and_aborts() {
     for wire in WireKind::ALL {
-        let whole = ask(&server(Reply::text("ok")).await, wire, &hello(wire)).await.1;
+        let whole = ask(&server(FakeReply::text("ok")).await, wire, &hello(wire)).await.1;
         for byte in [0, 1, 17, whole.len() - 1, whole.len()] {
-            let server = server(Reply::text("ok").with(Fault::CutAtByte(byte))).await;
+            let server = server(FakeReply::text("ok").with(Fault::CutAtByte(byte))).await;
             let client = client();
             match post(&client, &server, wire, &hello(wire)).send().await {
                 Ok(answer) => {
@@ -23,14 +23,14 @@ async fn a_cut_at_any_byte_sends_exactly_that_many_bytes_and_aborts() {
                 }
                 Err(error) => panic!("{wire:?} {byte}: {error}"),
             }
-            assert_eq!(server.ended(1).await, Ending::Cut);
+            assert_eq!(server.ended(1).await, ReplyEnd::Cut);
         }
     }
 }
 
 #[tokio::test]
 async fn a_cut_reaches_clients_of_http_2_as_well() {
-    let server = server(Reply::text("hello there").with(Fault::CutAfterEvent(3))).await;
+    let server = server(FakeReply::text("hello there").with(Fault::CutAfterEvent(3))).await;
     let client = client_builder().http2_prior_knowledge().build().unwrap();
     let answer =
         post(&client, &server, WireKind::Anthropic, &hello(WireKind::Anthropic)).send().await.unwrap();
@@ -43,7 +43,7 @@ async fn a_cut_reaches_clients_of_http_2_as_well() {
 #[tokio::test]
 async fn a_stall_lasts_until_it_is_released() {
     for fault in [Fault::StallBeforeHeaders, Fault::StallAfterEvent(2), Fault::StallAtByte(5)] {
-        let server = server(Reply::text("ok").with(fault)).await;
+        let server = server(FakeReply::text("ok").with(fault)).await;
         let body = hello(WireKind::Chat);
         let asking = ask(&server, WireKind::Chat, &body);
         let releasing = async {
@@ -53,7 +53,7 @@ async fn a_stall_lasts_until_it_is_released() {
         let ((status, bytes), ()) = tokio::join!(asking, releasing);
         assert_eq!(status, 200);
         assert!(bytes.ends_with(b"data: [DONE]\n\n"));
-        assert_eq!(server.ended(1).await, Ending::Sent);
+        assert_eq!(server.ended(1).await, ReplyEnd::Sent);
     }
 }
 
@@ -66,7 +66,7 @@ async fn a_client_that_leaves_is_noticed_before_headers_in_a_stall_and_in_an_end
         Fault::Endless { event: 2 },
     ];
     for fault in faults {
-        let server = server(Reply::text("ok").with(fault.clone())).await;
+        let server = server(FakeReply::text("ok").with(fault.clone())).await;
         let client = client();
         let request = post(&client, &server, WireKind::Anthropic, &hello(WireKind::Anthropic));
         let asking = tokio::spawn(async move { broken(request.send().await.unwrap()).await });
@@ -77,24 +77,24 @@ async fn a_client_that_leaves_is_noticed_before_headers_in_a_stall_and_in_an_end
         }
         asking.abort();
         drop(client);
-        assert_eq!(server.ended(1).await, Ending::Left, "{fault:?}");
+        assert_eq!(server.ended(1).await, ReplyEnd::Left, "{fault:?}");
         server.closed(1).await;
     }
 }
 
 #[tokio::test]
 async fn a_hangup_closes_the_connection_without_an_answer() {
-    let server = server(Reply::fault(Fault::Hangup)).await;
+    let server = server(FakeReply::fault(Fault::Hangup)).await;
     let client = client();
     let result = post(&client, &server, WireKind::Chat, &hello(WireKind::Chat)).send().await;
     assert!(result.is_err());
-    assert_eq!(server.ended(1).await, Ending::Cut);
+    assert_eq!(server.ended(1).await, ReplyEnd::Cut);
 }
 
 #[tokio::test]
 async fn a_status_has_the_body_of_the_service_and_the_headers_of_the_script() {
     let headers = vec![("Retry-After".to_owned(), "7".to_owned())];
-    let server = server(Reply::fault(Fault::Status { code: 429, body: None, headers })).await;
+    let server = server(FakeReply::fault(Fault::Status { code: 429, body: None, headers })).await;
     for wire in WireKind::ALL {
         let client = client();
         let answer = post(&client, &server, wire, &hello(wire)).send().await.unwrap();
@@ -112,7 +112,7 @@ async fn a_status_has_the_body_of_the_service_and_the_headers_of_the_script() {
 
 #[tokio::test]
 async fn slow_bytes_come_one_per_tick() {
-    let server = server(Reply::text("ok").with(Fault::Drip(Tick::ByTest))).await;
+    let server = server(FakeReply::text("ok").with(Fault::Drip(Tick::ByTest))).await;
     let client = client();
     let mut answer = post(&client, &server, WireKind::Chat, &hello(WireKind::Chat)).send().await.unwrap();
     for expected in [&b"d"[..], b"a", b"t"] {
@@ -125,7 +125,7 @@ async fn slow_bytes_come_one_per_tick() {
 
 #[tokio::test]
 async fn pieces_have_the_size_that_the_script_says() {
-    let server = server(Reply::text("größer 🙂").with(Fault::Pieces(1))).await;
+    let server = server(FakeReply::text("größer 🙂").with(Fault::Pieces(1))).await;
     let client = client();
     let mut answer = post(&client, &server, WireKind::Chat, &hello(WireKind::Chat)).send().await.unwrap();
     let mut text = Vec::new();
@@ -139,7 +139,7 @@ async fn pieces_have_the_size_that_the_script_says() {
 #[tokio::test]
 async fn errors_in_the_stream_have_the_form_of_the_wire() {
     let fault = Fault::ErrorAfterEvent { event: 1, error: ServiceError::Overloaded };
-    let server = server(Reply::text("ok").with(fault)).await;
+    let server = server(FakeReply::text("ok").with(fault)).await;
     let expected = [
         (
             WireKind::Anthropic,
@@ -165,7 +165,7 @@ async fn the_rest_of_the_faults_show_in_status_headers_and_bytes() {
     let wire = WireKind::Anthropic;
     let client = client_builder().redirect(reqwest::redirect::Policy::none()).no_gzip().build().unwrap();
     let get = async |fault: Fault| {
-        let server = server(Reply::fault(fault)).await;
+        let server = server(FakeReply::fault(fault)).await;
         let answer = post(&client, &server, wire, &hello(wire)).send().await.unwrap();
         let header =
             |name: &str| answer.headers().get(name).map_or("", |value| value.to_str().unwrap()).to_owned();
@@ -200,15 +200,17 @@ async fn the_rest_of_the_faults_show_in_status_headers_and_bytes() {
 
 #[tokio::test]
 async fn a_compressed_answer_unpacks_to_the_same_bytes() {
-    let plain = ask(&server(Reply::text("ok")).await, WireKind::Anthropic, &hello(WireKind::Anthropic)).await;
+    let plain =
+        ask(&server(FakeReply::text("ok")).await, WireKind::Anthropic, &hello(WireKind::Anthropic)).await;
     let packed =
-        ask(&server(Reply::fault(Fault::Gzip)).await, WireKind::Anthropic, &hello(WireKind::Anthropic)).await;
+        ask(&server(FakeReply::fault(Fault::Gzip)).await, WireKind::Anthropic, &hello(WireKind::Anthropic))
+            .await;
     assert_eq!(plain, packed);
 }
 
 #[tokio::test]
 async fn tls_speaks_both_versions_of_http() {
-    let server = FakeServer::start_at(0, Protection::Tls, Reply::text("ok")).await.unwrap();
+    let server = FakeServer::start_at(0, Protection::Tls, FakeReply::text("ok")).await.unwrap();
     let certificate = reqwest::Certificate::from_pem(server.certificate().unwrap().as_bytes()).unwrap();
     for (client, version) in [
         (client_builder().http1_only(), reqwest::Version::HTTP_11),

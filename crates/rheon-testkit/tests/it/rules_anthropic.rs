@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use rheon_providers::wire::WireKind;
-use rheon_testkit::server::{FakeServer, Reply, Script};
+use rheon_testkit::server::{FakeReply, FakeServer, Script};
 use serde_json::{Value, json};
 
 use crate::support::{ask, hello, verdicts, with};
@@ -206,7 +206,7 @@ async fn tools_and_marks() {
 
 #[tokio::test]
 async fn thinking_that_was_sent_with_a_call_comes_back_unchanged() {
-    let reply = Reply::thinking("hm", "sig").and_call("read", &json!({}));
+    let reply = FakeReply::thinking("hm", "sig").and_call("read", &json!({}));
     let server = FakeServer::start(Script::new([reply])).await.unwrap();
     let thinking = json!({"thinking": {"type": "enabled", "budget_tokens": 2000}});
     assert_eq!(ask(&server, WIRE, &with(&hello(WIRE), thinking.clone())).await.0, 200);

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::profile::{self, FileKind, Settings};
 use crate::auth::shared::Shared;
 use crate::auth::{AuthError, command, file};
-use crate::env::Environment;
+use crate::env::ProviderEnv;
 
 /// Keys that expire are replaced this long before.
 const EXPIRY_MARGIN_MS: u64 = 5 * 60 * 1000;
@@ -47,13 +47,13 @@ impl std::fmt::Debug for AwsKeys {
 /// they expire or are forgotten.
 pub(crate) struct Credentials {
     vendor: String,
-    environment: Environment,
+    environment: ProviderEnv,
     config: Option<AwsKeys>,
     from_profile: Shared<AwsKeys>,
 }
 
 impl Credentials {
-    pub(crate) fn new(vendor: &str, environment: &Environment, config: Option<AwsKeys>) -> Self {
+    pub(crate) fn new(vendor: &str, environment: &ProviderEnv, config: Option<AwsKeys>) -> Self {
         let environment = environment.clone();
         Self { vendor: vendor.to_owned(), environment, config, from_profile: Shared::default() }
     }
@@ -156,7 +156,7 @@ impl Credentials {
 }
 
 /// The region that the environment or the profile names, for addresses; the files are read at once.
-pub(crate) fn region(environment: &Environment) -> String {
+pub(crate) fn region(environment: &ProviderEnv) -> String {
     if let Some((_, region)) = environment.first(["AWS_REGION", "AWS_DEFAULT_REGION"]) {
         return region;
     }
@@ -170,7 +170,7 @@ pub(crate) fn region(environment: &Environment) -> String {
 }
 
 /// The shared files, the one that wins last.
-fn files(environment: &Environment) -> Vec<(PathBuf, FileKind)> {
+fn files(environment: &ProviderEnv) -> Vec<(PathBuf, FileKind)> {
     let path = |variable: &str, name: &str| {
         let given = environment.var(variable).map(PathBuf::from);
         given.or_else(|| Some(environment.home()?.join(".aws").join(name)))
@@ -181,11 +181,11 @@ fn files(environment: &Environment) -> Vec<(PathBuf, FileKind)> {
     config.into_iter().chain(credentials).collect()
 }
 
-fn profile_name(environment: &Environment) -> String {
+fn profile_name(environment: &ProviderEnv) -> String {
     environment.var("AWS_PROFILE").unwrap_or_else(|| "default".to_owned())
 }
 
-fn from_environment(environment: &Environment) -> Option<AwsKeys> {
+fn from_environment(environment: &ProviderEnv) -> Option<AwsKeys> {
     Some(AwsKeys {
         access_key_id: environment.var("AWS_ACCESS_KEY_ID")?,
         secret_access_key: environment.var("AWS_SECRET_ACCESS_KEY")?.into(),

@@ -9,7 +9,7 @@ use super::credentials::{AwsKeys, Credentials, region};
 use super::profile::{self, FileKind};
 use crate::auth::authorizer;
 use crate::auth::test_support::{environment, exposed, inputs, request, shown};
-use crate::env::Environment;
+use crate::env::ProviderEnv;
 use crate::vendor::{AuthScheme, AuthSpec};
 
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
@@ -23,11 +23,11 @@ fn home(credentials: &str, config: &str) -> TempDir {
     folder
 }
 
-fn at(home: &TempDir, variables: &[(&str, &str)]) -> Environment {
+fn at(home: &TempDir, variables: &[(&str, &str)]) -> ProviderEnv {
     environment(variables).with_home(home.path())
 }
 
-async fn found(environment: &Environment) -> String {
+async fn found(environment: &ProviderEnv) -> String {
     match Credentials::new("bedrock", environment, None).get(NOW).await {
         Ok(keys) => line(&keys),
         Err(error) => error.to_string(),

@@ -17,7 +17,7 @@ use super::token_server::TokenServer;
 use super::{Account, account};
 use crate::auth::test_support::{SetClock, environment, exposed, inputs, request, shown};
 use crate::auth::{Authorizer, authorizer};
-use crate::env::Environment;
+use crate::env::ProviderEnv;
 use crate::vendor::{AuthScheme, AuthSpec};
 
 const NOW_MS: u64 = 1_700_000_000_000;
@@ -28,7 +28,7 @@ fn spec() -> AuthSpec {
     AuthSpec { scheme: AuthScheme::Google, key_env: Vec::new(), api_key_command: None, optional: false }
 }
 
-fn vertex(environment: &Environment, clock: &Arc<SetClock>) -> Arc<dyn Authorizer> {
+fn vertex(environment: &ProviderEnv, clock: &Arc<SetClock>) -> Arc<dyn Authorizer> {
     let mut given = inputs("vertex", environment);
     given.clock = Arc::<SetClock>::clone(clock);
     authorizer(&spec(), given).unwrap()
@@ -73,7 +73,7 @@ fn pem() -> String {
 }
 
 /// A folder with the file of a service account.
-fn service_account(server: &TokenServer, private_key: &str) -> (TempDir, Environment) {
+fn service_account(server: &TokenServer, private_key: &str) -> (TempDir, ProviderEnv) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("account.json");
     let account = json!({

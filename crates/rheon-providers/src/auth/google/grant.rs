@@ -12,7 +12,7 @@ use super::account::Account;
 use super::jwt::{self, Statement};
 use crate::auth::command::shorten;
 use crate::auth::{AuthError, Redactor};
-use crate::env::Environment;
+use crate::env::ProviderEnv;
 
 /// The variable that names another metadata server.
 pub(super) const METADATA_HOST: &str = "GCE_METADATA_HOST";
@@ -36,7 +36,7 @@ pub(super) struct Granted {
 }
 
 /// Where the machine's own account is asked for.
-pub(super) fn metadata_host(environment: &Environment) -> String {
+pub(super) fn metadata_host(environment: &ProviderEnv) -> String {
     environment.var(METADATA_HOST).unwrap_or_else(|| "metadata.google.internal".to_owned())
 }
 

@@ -24,7 +24,7 @@ use secrecy::{ExposeSecret, SecretString};
 use super::key::KeySource;
 use super::shared::Shared;
 use super::{AuthError, Authorizer, file};
-use crate::env::Environment;
+use crate::env::ProviderEnv;
 use crate::transport::{HttpRequest, Transport};
 use account::Account;
 
@@ -53,7 +53,7 @@ pub(crate) struct GoogleAuth {
     ready: KeySource,
     /// The variables that every Google service knows.
     common: KeySource,
-    environment: Environment,
+    environment: ProviderEnv,
     tokens: Shared<Token>,
     clock: Arc<dyn Clock>,
     transport: Transport,
@@ -63,7 +63,7 @@ impl GoogleAuth {
     pub(crate) fn new(
         vendor: &str,
         ready: KeySource,
-        environment: &Environment,
+        environment: &ProviderEnv,
         clock: Arc<dyn Clock>,
         transport: Transport,
     ) -> Self {

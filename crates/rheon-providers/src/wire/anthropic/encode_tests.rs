@@ -9,7 +9,7 @@ use rheon_types::{
 use serde_json::{Value, json};
 
 use crate::call_id::CallIdRule;
-use crate::catalogue::{Model, ThinkingStyle};
+use crate::catalog::{Model, ThinkingStyle};
 use crate::compat::Compat;
 use crate::wire::WireKind;
 use crate::wire::claude_fixtures::*;

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use super::block::{CachePoint, Content, cache_point};
 use super::tools::ToolConfig;
 use crate::cache::CacheMarks;
-use crate::catalogue::ThinkingStyle;
+use crate::catalog::ThinkingStyle;
 use crate::compat::CacheStyle;
 use crate::fit::{CONTINUE, FitRules, FitThinking, Fitted, Pictures, Role};
 use crate::wire::answer_schema;

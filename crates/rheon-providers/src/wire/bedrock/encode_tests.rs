@@ -6,7 +6,7 @@ use expect_test::{expect, expect_file};
 use rheon_types::{CacheConfig, Content, OutputSchema, Request, SignatureKind, ThinkingLevel, ToolChoice};
 use serde_json::{Value, json};
 
-use crate::catalogue::ThinkingStyle;
+use crate::catalog::ThinkingStyle;
 use crate::compat::Compat;
 use crate::wire::WireKind;
 use crate::wire::claude_fixtures::*;

@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use rheon_types::{Content, Request, StopReason};
 
-use crate::catalogue::ThinkingStyle;
+use crate::catalog::ThinkingStyle;
 use crate::compat::{Compat, ThinkingReplay};
 use crate::wire::WireKind::Chat;
 use crate::wire::openai_fixtures::*;

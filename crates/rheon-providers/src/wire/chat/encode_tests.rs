@@ -8,7 +8,7 @@ use rheon_types::{
 use serde_json::{Value, json};
 
 use crate::call_id::CallIdRule;
-use crate::catalogue::{Model, ThinkingStyle};
+use crate::catalog::{Model, ThinkingStyle};
 use crate::compat::{
     CacheStyle, Compat, StructuredOutput, SystemRole, ThinkingReplay, ThinkingRequest, TokensField, ToolStyle,
 };

@@ -4,7 +4,7 @@ use rheon_types::ThinkingLevel;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::catalogue::ThinkingStyle;
+use crate::catalog::ThinkingStyle;
 use crate::wire::levels::nearest;
 use crate::wire::seam::Call;
 

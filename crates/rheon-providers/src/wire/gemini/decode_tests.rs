@@ -8,14 +8,14 @@ use rheon_types::{Chunk, Draft, ProviderError, ProviderErrorKind, StopReason, Us
 use serde_json::{Value, json};
 
 use super::encode_tests::{answer, body, request};
-use crate::catalogue::ThinkingStyle;
+use crate::catalog::ThinkingStyle;
 use crate::frame::Framing;
-use crate::wire::{Reader, WireKind};
+use crate::wire::{ResponseReader, WireKind};
 
 type Outcome = (Vec<Chunk>, Result<(), ProviderError>);
 
 fn read<'a>(framing: Framing, origin: &str, pieces: impl IntoIterator<Item = &'a [u8]>) -> Outcome {
-    let mut reader = Reader::new(WireKind::Gemini, framing, origin);
+    let mut reader = ResponseReader::new(WireKind::Gemini, framing, origin);
     let mut chunks = VecDeque::new();
     let mut result = Ok(());
     for piece in pieces {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::config::ThinkingConfig;
 use super::encode::encode;
 use super::generation::Generation;
-use crate::catalogue::{Model, ThinkingStyle};
+use crate::catalog::{Model, ThinkingStyle};
 use crate::compat::Compat;
 use crate::wire::seam::Call;
 

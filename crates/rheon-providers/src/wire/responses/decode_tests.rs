@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use rheon_types::{Content, ProviderErrorKind, Request, StopReason};
 
-use crate::catalogue::ThinkingStyle;
+use crate::catalog::ThinkingStyle;
 use crate::compat::Compat;
 use crate::wire::WireKind::Responses;
 use crate::wire::open_calls::CALLS_MAX;

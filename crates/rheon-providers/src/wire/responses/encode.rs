@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::input::Input;
-use crate::catalogue::ThinkingStyle;
+use crate::catalog::ThinkingStyle;
 use crate::compat::{StructuredOutput, ToolStyle};
 use crate::fit::{FitRules, FitThinking, Fitted, Pictures};
 use crate::wire::answer_schema::{OpenAiSchema, for_openai};

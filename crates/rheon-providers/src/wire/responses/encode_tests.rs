@@ -6,7 +6,7 @@ use rheon_types::{Content, Message, OutputSchema, Request, SystemSection, Thinki
 use serde_json::{Value, json};
 
 use crate::call_id::CallIdRule;
-use crate::catalogue::{Model, ThinkingStyle};
+use crate::catalog::{Model, ThinkingStyle};
 use crate::compat::{CacheStyle, Compat, StructuredOutput, ToolStyle};
 use crate::wire::WireKind::Responses;
 use crate::wire::openai_fixtures::*;

@@ -1,7 +1,7 @@
 //! Whatever the pieces in which bytes arrive, the answer is the same.
 
 use rheon_providers::wire::WireKind;
-use rheon_testkit::server::{BedrockFraming, Reply, SseStyle, Style};
+use rheon_testkit::server::{BedrockFraming, FakeReply, ReplyStyle, SseStyle};
 use rheon_types::{AssistantMessage, Content, StopReason};
 
 use super::recording::{REDACTED, Recording, SIGNATURE, TEXT, THOUGHT, USAGE, call_parts, rich, rich_calls};
@@ -67,7 +67,7 @@ async fn an_answer_in_small_pieces_is_the_same_answer() {
 #[tokio::test]
 async fn an_answer_written_in_another_way_is_the_same_answer() {
     for wire in WireKind::ALL {
-        let rewritten = |change: &dyn Fn(&mut Style)| {
+        let rewritten = |change: &dyn Fn(&mut ReplyStyle)| {
             let mut reply = rich();
             change(&mut reply.style);
             Recording::of(wire, reply)
@@ -87,7 +87,7 @@ async fn an_answer_written_in_another_way_is_the_same_answer() {
 async fn unicode_at_the_borders_of_pieces_survives() {
     let text = "ä€𝄞 e\u{301} 👩‍👩‍👧 \u{202e}עברית\u{202c} \u{0}\u{feff}\u{2028}\u{fffd} 日本語";
     for wire in WireKind::ALL {
-        let recording = Recording::of(wire, Reply::text(text).delta_chars(1)).await;
+        let recording = Recording::of(wire, FakeReply::text(text).delta_chars(1)).await;
         assert_eq!(recording.whole().text(), text, "{wire:?}");
         assert_eq!(recording.read(recording.bytes.chunks(1)).text(), text, "{wire:?}");
     }

@@ -3,7 +3,7 @@
 use expect_test::{expect, expect_file};
 use rheon_providers::TransportConfig;
 use rheon_providers::wire::WireKind;
-use rheon_testkit::server::{FakeServer, Fault, Reply, Script, ServiceError};
+use rheon_testkit::server::{FakeReply, FakeServer, Fault, Script, ServiceError};
 use rheon_types::{ProviderError, ProviderErrorKind};
 
 use super::recording::Tape;
@@ -58,7 +58,7 @@ fn line(error: Option<&ProviderError>, server: &FakeServer) -> String {
 }
 
 /// The error of the answer to each reply, one line each.
-async fn errors(wire: WireKind, replies: Vec<Reply>) -> Vec<String> {
+async fn errors(wire: WireKind, replies: Vec<FakeReply>) -> Vec<String> {
     let count = replies.len();
     let stage = Stage::wire(wire, replies).await;
     let mut lines = Vec::new();
@@ -75,7 +75,7 @@ async fn a_refusal_means_the_same_on_every_wire() {
     for wire in WireKind::ALL {
         for (error, kind) in MEANINGS {
             // A key that is refused is looked up again and tried once more.
-            let script = Script::always(Reply::fault(Fault::Refuse(error)));
+            let script = Script::always(FakeReply::fault(Fault::Refuse(error)));
             let stage = Stage::wire(wire, script).await;
             let answer = stage.ask(stage.request()).await;
             let found = answer.error.as_ref().map(|error| error.kind);
@@ -88,7 +88,7 @@ async fn a_refusal_means_the_same_on_every_wire() {
 
 #[tokio::test]
 async fn an_error_in_the_middle_of_a_stream_keeps_what_came() {
-    let reply = || Reply::text("one two three").delta_chars(4);
+    let reply = || FakeReply::text("one two three").delta_chars(4);
     let mut table = String::new();
     for wire in WireKind::ALL {
         let event = Tape::new(wire).await.event_where(&reply(), |part| !part.text().is_empty()).await;
@@ -108,7 +108,7 @@ async fn an_error_in_the_middle_of_a_stream_keeps_what_came() {
 async fn an_error_with_status_200_is_an_error() {
     for wire in WireKind::ALL {
         for (error, kind) in MEANINGS {
-            let script = Script::always(Reply::fault(Fault::ErrorBody(error)));
+            let script = Script::always(FakeReply::fault(Fault::ErrorBody(error)));
             let stage = Stage::wire(wire, script).await;
             let answer = stage.ask(stage.request()).await;
             assert!(answer.chunks.is_empty(), "{wire:?} {error:?}: {answer:?}");
@@ -121,7 +121,7 @@ async fn an_error_with_status_200_is_an_error() {
 #[tokio::test]
 async fn a_page_for_people_is_no_answer() {
     for wire in WireKind::ALL {
-        let lines = errors(wire, vec![Reply::fault(Fault::Html)]).await;
+        let lines = errors(wire, vec![FakeReply::fault(Fault::Html)]).await;
         let expected = "Malformed: the service answered with text/html instead of a stream of events; check the base URL";
         assert_eq!(lines, [expected], "{wire:?}");
     }
@@ -131,7 +131,7 @@ async fn a_page_for_people_is_no_answer() {
 async fn the_many_forms_of_a_wait_are_understood() {
     let with = |code: u16, name: &str, value: &str| {
         let headers = vec![(name.to_owned(), value.to_owned())];
-        Reply::fault(Fault::Status { code, body: None, headers })
+        FakeReply::fault(Fault::Status { code, body: None, headers })
     };
     let replies = vec![
         with(429, "retry-after", "7"),
@@ -195,9 +195,9 @@ async fn a_prompt_that_is_too_long_is_known_by_its_words() {
     ];
     let replies = phrases.iter().map(|phrase| {
         let body = serde_json::json!({"error": {"message": phrase, "type": "invalid_request_error"}, "message": phrase});
-        Reply::fault(Fault::Status { code: 400, body: Some(body.to_string()), headers: Vec::new() })
+        FakeReply::fault(Fault::Status { code: 400, body: Some(body.to_string()), headers: Vec::new() })
     });
-    let replies: Vec<Reply> = replies.collect();
+    let replies: Vec<FakeReply> = replies.collect();
     for wire in WireKind::ALL {
         for (line, phrase) in errors(wire, replies.clone()).await.iter().zip(phrases) {
             assert!(line.starts_with("ContextOverflow: "), "{wire:?} {phrase}: {line}");
@@ -208,7 +208,7 @@ async fn a_prompt_that_is_too_long_is_known_by_its_words() {
 #[tokio::test]
 async fn content_that_is_not_let_through_is_known_by_its_words() {
     let body = r#"{"error":{"code":"content_filter","message":"The response was filtered due to the prompt triggering Azure OpenAI's content management policy."}}"#;
-    let reply = Reply::fault(Fault::Status { code: 400, body: Some(body.into()), headers: Vec::new() });
+    let reply = FakeReply::fault(Fault::Status { code: 400, body: Some(body.into()), headers: Vec::new() });
     for wire in WireKind::ALL {
         let lines = errors(wire, vec![reply.clone()]).await;
         assert!(lines.iter().all(|line| line.starts_with("ContentFilter: ")), "{wire:?}: {lines:?}");
@@ -218,7 +218,7 @@ async fn content_that_is_not_let_through_is_known_by_its_words() {
 #[tokio::test]
 async fn a_connection_that_is_refused_or_closed_is_a_failure_of_the_network() {
     for wire in WireKind::ALL {
-        let lines = errors(wire, vec![Reply::fault(Fault::Hangup)]).await;
+        let lines = errors(wire, vec![FakeReply::fault(Fault::Hangup)]).await;
         assert!(lines.iter().all(|line| line.starts_with("Network: ")), "{wire:?}: {lines:?}");
         let stage = Stage::wire(wire, Script::default()).await;
         let Stage { server, vendor, resolved } = stage;

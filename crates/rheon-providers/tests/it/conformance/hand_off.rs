@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rheon_providers::wire::WireKind;
 use rheon_providers::{CallIdRule, TransportConfig, Vendor, Vendors};
-use rheon_testkit::server::{Block, ChatIds, Reply, Rules, Script};
+use rheon_testkit::server::{ChatIds, FakeReply, ReplyBlock, RequestRules, Script};
 use rheon_types::{
     AgentMessage, AssistantMessage, Author, Content, Message, Timestamp, ToolCall, ToolResultMessage,
     UserMessage,
@@ -52,10 +52,10 @@ pub(crate) async fn written(stage: &Stage) -> AssistantMessage {
     }
 }
 
-fn odd() -> Reply {
+fn odd() -> FakeReply {
     let mut reply = rich();
     for block in &mut reply.blocks {
-        if let Block::Call { id, name, .. } = block
+        if let ReplyBlock::Call { id, name, .. } = block
             && name == "read"
         {
             *id = Some(ODD_ID.into());
@@ -89,13 +89,13 @@ fn conversations(answer: &AssistantMessage) -> Vec<(&'static str, Vec<AgentMessa
 }
 
 /// The rules that the service of `vendor` holds requests to.
-pub(crate) fn rules(vendor: &Vendor) -> Rules {
+pub(crate) fn rules(vendor: &Vendor) -> RequestRules {
     let chat_ids = match vendor.compat.call_id {
         CallIdRule::Alnum9 => ChatIds::Alnum9,
         CallIdRule::Word40 => ChatIds::Any40,
         CallIdRule::Any | CallIdRule::Word64 => ChatIds::Any64,
     };
-    Rules { chat_ids, ..Rules::default() }
+    RequestRules { chat_ids, ..RequestRules::default() }
 }
 
 /// What another service may not see.

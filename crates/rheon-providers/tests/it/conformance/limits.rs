@@ -5,7 +5,7 @@ use std::time::Duration;
 use rheon_providers::TransportConfig;
 use rheon_providers::frame::{FRAME_BYTES_MAX, Framing};
 use rheon_providers::wire::WireKind;
-use rheon_testkit::server::{Ending, FakeServer, Fault, Reply, Script, Tick};
+use rheon_testkit::server::{FakeReply, FakeServer, Fault, ReplyEnd, Script, Tick};
 use rheon_types::ProviderErrorKind;
 
 use super::recording::Tape;
@@ -14,8 +14,8 @@ use super::stage::Stage;
 /// Long enough for a loopback, short enough for a test.
 const SHORT: Duration = Duration::from_millis(150);
 
-fn reply() -> Reply {
-    Reply::text("one two three").delta_chars(4)
+fn reply() -> FakeReply {
+    FakeReply::text("one two three").delta_chars(4)
 }
 
 /// The first event of [`reply`] that says something.
@@ -34,12 +34,12 @@ async fn told(wire: WireKind, script: impl Into<Script>, config: TransportConfig
 async fn no_head_of_an_answer_in_time_is_a_timeout() {
     for wire in WireKind::ALL {
         let config = TransportConfig { first_byte_timeout: SHORT, ..TransportConfig::default() };
-        let stage = Stage::limited(wire, Reply::fault(Fault::NeverAnswer), config).await;
+        let stage = Stage::limited(wire, FakeReply::fault(Fault::NeverAnswer), config).await;
         let answer = stage.ask(stage.request()).await;
         let error = answer.error.unwrap();
         let expected = format!("{} did not answer within 0.15 s", stage.server.url());
         assert_eq!((error.kind, error.message), (ProviderErrorKind::Timeout, expected), "{wire:?}");
-        assert_eq!(stage.server.ended(1).await, Ending::Left, "{wire:?}");
+        assert_eq!(stage.server.ended(1).await, ReplyEnd::Left, "{wire:?}");
     }
 }
 
@@ -72,7 +72,7 @@ async fn an_answer_that_drips_without_saying_anything_is_a_timeout() {
 #[tokio::test]
 async fn an_answer_that_drips_is_the_same_answer() {
     for wire in WireKind::ALL {
-        let dripping = Reply::text("one two three")
+        let dripping = FakeReply::text("one two three")
             .with(Fault::Pieces(40))
             .with(Fault::Drip(Tick::Every(Duration::ZERO)));
         assert_eq!(told(wire, dripping, TransportConfig::default()).await, "\"one two three\" ", "{wire:?}");
@@ -83,7 +83,8 @@ async fn an_answer_that_drips_is_the_same_answer() {
 async fn a_large_event_is_read_and_one_above_the_cap_is_not() {
     for wire in WireKind::ALL {
         let event = first_text(wire).await;
-        let huge = |bytes: usize| Reply::text("one ").delta_chars(4).with(Fault::HugeEvent { event, bytes });
+        let huge =
+            |bytes: usize| FakeReply::text("one ").delta_chars(4).with(Fault::HugeEvent { event, bytes });
         let stage = Stage::wire(wire, [huge(1_000_000), huge(FRAME_BYTES_MAX)]).await;
         let answer = stage.ask(stage.request()).await;
         assert_eq!((answer.error.clone(), answer.text().len()), (None, 1_000_004), "{wire:?}");
@@ -106,14 +107,14 @@ async fn an_answer_without_end_ends_at_the_cap() {
         let expected = "the answer is larger than 40000 bytes".to_owned();
         assert_eq!((error.kind, error.message), (ProviderErrorKind::Api, expected), "{wire:?}");
         assert!(answer.text().len() < 40_000 && answer.text().starts_with("one and so on, "), "{wire:?}");
-        assert_eq!(stage.server.ended(1).await, Ending::Left, "{wire:?}");
+        assert_eq!(stage.server.ended(1).await, ReplyEnd::Left, "{wire:?}");
     }
 }
 
 #[tokio::test]
 async fn a_few_bytes_that_unpack_to_many_end_at_the_cap() {
     for wire in WireKind::ALL.into_iter().filter(|wire| wire.framing() == Framing::Sse) {
-        let bomb = |bytes| Reply::fault(Fault::GzipBomb(bytes));
+        let bomb = |bytes| FakeReply::fault(Fault::GzipBomb(bytes));
         let by_event = told(wire, bomb(FRAME_BYTES_MAX + 1), TransportConfig::default()).await;
         assert_eq!(
             by_event,
@@ -133,7 +134,7 @@ async fn a_redirect_to_another_origin_carries_no_credentials() {
     for wire in WireKind::ALL {
         let other = FakeServer::start(Script::default()).await.unwrap();
         let address = format!("{}/v1/steal", other.url());
-        let stage = Stage::wire(wire, Reply::fault(Fault::Redirect(address))).await;
+        let stage = Stage::wire(wire, FakeReply::fault(Fault::Redirect(address))).await;
         let error = stage.ask(stage.request()).await.error.unwrap();
         let expected = format!(
             "{} redirects to another origin, {}; credentials were not sent there. If that is the right address, set \

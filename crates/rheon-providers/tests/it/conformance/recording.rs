@@ -1,11 +1,13 @@
-//! The bytes of answers as the fake server writes them, and what a `Reader` makes of them.
+//! The bytes of answers as the fake server writes them, and what a `ResponseReader` makes of them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rheon_providers::frame::Framing;
-use rheon_providers::wire::{Reader, WireKind};
-use rheon_testkit::server::{Block, ReasoningField, Recorded, Reply, Script, Style, UsageReport};
+use rheon_providers::wire::{ResponseReader, WireKind};
+use rheon_testkit::server::{
+    FakeReply, ReasoningField, RecordedRequest, ReplyBlock, ReplyStyle, Script, UsageReport,
+};
 use rheon_types::{Chunk, ToolCall, Usage};
 use serde_json::json;
 
@@ -19,16 +21,17 @@ pub(crate) const USAGE: Usage =
     Usage { input: 10, output: 20, cache_read: 5, cache_write: 0, total_tokens: 0 };
 
 /// A reply with everything in it.
-pub(crate) fn rich() -> Reply {
-    let style = Style { delta_chars: 5, reasoning: ReasoningField::ReasoningDetails, ..Style::default() };
-    let call = |name: &str, arguments: &str, signature: Option<&str>| Block::Call {
+pub(crate) fn rich() -> FakeReply {
+    let style =
+        ReplyStyle { delta_chars: 5, reasoning: ReasoningField::ReasoningDetails, ..ReplyStyle::default() };
+    let call = |name: &str, arguments: &str, signature: Option<&str>| ReplyBlock::Call {
         id: None,
         name: name.into(),
         arguments: arguments.into(),
         signature: signature.map(str::to_owned),
     };
-    Reply::thinking(THOUGHT, SIGNATURE)
-        .and(Block::Redacted { data: REDACTED.into() })
+    FakeReply::thinking(THOUGHT, SIGNATURE)
+        .and(ReplyBlock::Redacted { data: REDACTED.into() })
         .and_text(TEXT)
         .and(call("read", r#"{"path":"ä.txt"}"#, Some(SIGNATURE)))
         .and(call("list", "{}", None))
@@ -55,13 +58,13 @@ pub(crate) struct Recording {
 
 impl Recording {
     /// The bytes that the server writes for `reply`.
-    pub(crate) async fn of(wire: WireKind, reply: Reply) -> Self {
+    pub(crate) async fn of(wire: WireKind, reply: FakeReply) -> Self {
         Tape::new(wire).await.record(reply).await
     }
 
     /// What a reader makes of `pieces`, and of the end behind them.
     pub(crate) fn read<'a>(&self, pieces: impl IntoIterator<Item = &'a [u8]>) -> Answer {
-        let mut reader = Reader::new(self.wire, self.framing, Arc::clone(&self.origin));
+        let mut reader = ResponseReader::new(self.wire, self.framing, Arc::clone(&self.origin));
         let mut chunks = VecDeque::new();
         let fed = pieces.into_iter().try_for_each(|piece| reader.feed(piece, &mut chunks));
         let error = fed.and_then(|()| reader.finish(&mut chunks)).err();
@@ -87,7 +90,7 @@ impl Recording {
 /// A request of one wire that can be sent again and again.
 pub(crate) struct Tape {
     stage: Stage,
-    request: Recorded,
+    request: RecordedRequest,
     client: reqwest::Client,
 }
 
@@ -101,9 +104,9 @@ impl Tape {
     }
 
     /// The bytes that the server writes for `reply`.
-    pub(crate) async fn record(&self, reply: Reply) -> Recording {
+    pub(crate) async fn record(&self, reply: FakeReply) -> Recording {
         let server = rheon_testkit::server::FakeServer::start(reply).await.unwrap();
-        let Recorded { path, query, headers, body, .. } = self.request.clone();
+        let RecordedRequest { path, query, headers, body, .. } = self.request.clone();
         let sent = self.client.post(format!("{}{path}?{query}", server.url())).headers(headers).body(body);
         let response = sent.send().await.unwrap();
         let kind =
@@ -125,7 +128,7 @@ impl Tape {
     }
 
     /// The first event of `reply` behind which `found` holds for what was read so far.
-    pub(crate) async fn event_where(&self, reply: &Reply, found: impl Fn(&Answer) -> bool) -> usize {
+    pub(crate) async fn event_where(&self, reply: &FakeReply, found: impl Fn(&Answer) -> bool) -> usize {
         const EVENTS_MAX: usize = 100;
         for event in 1..EVENTS_MAX {
             let part =

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rheon_providers::wire::WireKind;
-use rheon_testkit::server::{Block, Fault, Reply};
+use rheon_testkit::server::{FakeReply, Fault, ReplyBlock};
 use rheon_testkit::{FnTool, Trace, live};
 use rheon_types::{AgentEvent, AssistantMessage, Chunk, MessageEvent, ModelEvent, StopReason, ToolResult};
 use serde_json::json;
@@ -20,7 +20,7 @@ struct Ran {
     requests: usize,
 }
 
-async fn run(wire: WireKind, replies: Vec<Reply>) -> Ran {
+async fn run(wire: WireKind, replies: Vec<FakeReply>) -> Ran {
     let stage = Stage::wire(wire, replies).await;
     let runs = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&runs);
@@ -66,7 +66,8 @@ async fn a_cut_before_any_output_is_tried_again_silently() {
     for wire in WireKind::ALL {
         for cut in [Fault::Hangup, Fault::CutAtByte(0), Fault::EndAfterEvent(0), Fault::CutAtByte(9)] {
             let ran =
-                run(wire, vec![Reply::text("All done.").with(cut.clone()), Reply::text("All done.")]).await;
+                run(wire, vec![FakeReply::text("All done.").with(cut.clone()), FakeReply::text("All done.")])
+                    .await;
             assert_eq!(
                 (ran.shown().as_str(), ran.output.as_str()),
                 ("All done.", "All done."),
@@ -80,12 +81,12 @@ async fn a_cut_before_any_output_is_tried_again_silently() {
 
 #[tokio::test]
 async fn a_cut_behind_text_is_marked_and_asked_again() {
-    let reply = || Reply::text("one two three").delta_chars(4);
+    let reply = || FakeReply::text("one two three").delta_chars(4);
     for wire in WireKind::ALL {
         let tape = Tape::new(wire).await;
         let event = tape.event_where(&reply(), |part| !part.text().is_empty()).await;
         for cut in [Fault::CutAfterEvent(event), Fault::EndAfterEvent(event)] {
-            let ran = run(wire, vec![reply().with(cut.clone()), Reply::text("All done.")]).await;
+            let ran = run(wire, vec![reply().with(cut.clone()), FakeReply::text("All done.")]).await;
             let answers = ran.answers();
             let [first, second] = answers.as_slice() else { panic!("{wire:?} {cut:?}: {answers:?}") };
             assert_eq!(
@@ -110,7 +111,9 @@ async fn a_half_tool_call_never_runs() {
     let reply = || {
         let arguments = json!({"path": "a rather long path.txt"}).to_string();
         let signature = Some("c2lnbmF0dXJl".to_owned());
-        Reply::empty().and(Block::Call { id: None, name: "read".into(), arguments, signature }).delta_chars(6)
+        FakeReply::empty()
+            .and(ReplyBlock::Call { id: None, name: "read".into(), arguments, signature })
+            .delta_chars(6)
     };
     let begun = |part: &Answer| part.chunks.iter().any(|chunk| matches!(chunk, Chunk::ToolCallStart { .. }));
     let ended = |part: &Answer| part.chunks.iter().any(|chunk| matches!(chunk, Chunk::ToolCallEnd { .. }));
@@ -127,7 +130,7 @@ async fn a_half_tool_call_never_runs() {
         }
         cuts.push(Fault::CutAtByte(whole / 2));
         for cut in cuts {
-            let replies = vec![reply().with(cut.clone()), reply(), Reply::text("All done.")];
+            let replies = vec![reply().with(cut.clone()), reply(), FakeReply::text("All done.")];
             let ran = run(wire, replies).await;
             assert_eq!((ran.runs, ran.requests), (1, 3), "{wire:?} {cut:?}:\n{}", ran.trace.durable_text());
             assert_eq!(ran.output, "All done.", "{wire:?} {cut:?}");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use rheon_providers::wire::WireKind;
 use rheon_providers::{
-    AuthScheme, Catalogue, Model, ProxyChoice, Registry, RegistryParts, ResolvedModel, ThinkingStyle,
+    AuthScheme, Catalog, Model, ProxyChoice, Registry, RegistryParts, ResolvedModel, ThinkingStyle,
     Transport, TransportConfig, Vendor, Vendors,
 };
 use rheon_testkit::server::FakeServer;
@@ -72,7 +72,7 @@ pub(crate) fn registry(variables: BTreeMap<String, String>, config: TransportCon
         clock: Arc::new(StillClock),
         transport,
         vendors: Vendors::builtin(),
-        catalogue: Catalogue::builtin(),
+        catalog: Catalog::builtin(),
         keys: BTreeMap::new(),
     })
 }
@@ -83,7 +83,7 @@ fn transport(config: TransportConfig) -> Transport {
 
 /// A model of `vendor` of which as much as possible is known: pictures, tools, thinking and its levels, a price.
 pub(crate) fn best_model(vendor: &Vendor) -> String {
-    let catalogue = Catalogue::builtin();
+    let catalog = Catalog::builtin();
     let worth = |model: &Model| {
         let info = &model.info;
         let known = [info.tools, info.images, info.reasoning, info.prices.is_some()];
@@ -96,14 +96,14 @@ pub(crate) fn best_model(vendor: &Vendor) -> String {
         (known.into_iter().filter(|known| *known).count(), levels)
     };
     // Of equals the last one counts, so from behind it is the first.
-    let found = catalogue.ids(&vendor.id).rev().max_by_key(|id| worth(&vendor.model(&catalogue, id)));
+    let found = catalog.ids(&vendor.id).rev().max_by_key(|id| worth(&vendor.model(&catalog, id)));
     found.unwrap_or("some-model").to_owned()
 }
 
-/// The vendor that stands for a wire: the one with the largest catalogue.
+/// The vendor that stands for a wire: the one with the largest catalog.
 pub(crate) fn main_vendor(wire: WireKind) -> Arc<Vendor> {
     let of_wire = Vendors::builtin().iter().filter(|vendor| vendor.wire == wire).collect::<Vec<_>>();
-    let largest = of_wire.into_iter().max_by_key(|vendor| Catalogue::builtin().ids(&vendor.id).count());
+    let largest = of_wire.into_iter().max_by_key(|vendor| Catalog::builtin().ids(&vendor.id).count());
     largest.expect("every wire has a vendor")
 }
 

@@ -2,7 +2,7 @@
 
 use futures::StreamExt;
 use rheon_providers::wire::WireKind;
-use rheon_testkit::server::{Ending, Fault, Reply};
+use rheon_testkit::server::{FakeReply, Fault, ReplyEnd};
 use rheon_types::{Chunk, ChunkStream, ProviderError, ProviderErrorKind};
 use tokio_util::sync::CancellationToken;
 
@@ -10,8 +10,8 @@ use super::recording::{Recording, Tape, rich};
 use super::stage::{Answer, Stage};
 
 /// A reply that stands still behind its first text.
-async fn stalling(wire: WireKind) -> Reply {
-    let reply = Reply::text("one two three").delta_chars(4);
+async fn stalling(wire: WireKind) -> FakeReply {
+    let reply = FakeReply::text("one two three").delta_chars(4);
     let event = Tape::new(wire).await.event_where(&reply, |part| !part.text().is_empty()).await;
     reply.with(Fault::StallAfterEvent(event))
 }
@@ -32,7 +32,7 @@ fn cancelled() -> ProviderError {
 #[tokio::test]
 async fn nothing_is_sent_before_the_stream_is_polled() {
     for wire in WireKind::ALL {
-        let stage = Stage::wire(wire, Reply::text("x")).await;
+        let stage = Stage::wire(wire, FakeReply::text("x")).await;
         let stream = stage.resolved.provider.stream(stage.request(), CancellationToken::new());
         for _ in 0..50 {
             tokio::task::yield_now().await;
@@ -52,7 +52,7 @@ async fn cancelling_in_the_middle_closes_the_connection_at_once() {
         cancel.cancel();
         assert_eq!(stream.next().await, Some(Err(cancelled())), "{wire:?}");
         // The stream itself is still there.
-        assert_eq!(stage.server.ended(1).await, Ending::Left, "{wire:?}");
+        assert_eq!(stage.server.ended(1).await, ReplyEnd::Left, "{wire:?}");
         assert_eq!(stream.next().await, None, "{wire:?}");
     }
 }
@@ -60,14 +60,14 @@ async fn cancelling_in_the_middle_closes_the_connection_at_once() {
 #[tokio::test]
 async fn cancelling_before_the_first_byte_closes_the_connection_at_once() {
     for wire in WireKind::ALL {
-        let stage = Stage::wire(wire, Reply::fault(Fault::NeverAnswer)).await;
+        let stage = Stage::wire(wire, FakeReply::fault(Fault::NeverAnswer)).await;
         let cancel = CancellationToken::new();
         let stream = stage.resolved.provider.stream(stage.request(), cancel.clone());
         let answer = tokio::spawn(stream.collect::<Vec<_>>());
         stage.server.stalled(1).await;
         cancel.cancel();
         assert_eq!(answer.await.unwrap(), [Err(cancelled())], "{wire:?}");
-        assert_eq!(stage.server.ended(1).await, Ending::Left, "{wire:?}");
+        assert_eq!(stage.server.ended(1).await, ReplyEnd::Left, "{wire:?}");
     }
 }
 
@@ -78,7 +78,7 @@ async fn dropping_the_stream_closes_the_connection_at_once() {
         let mut stream = stage.resolved.provider.stream(stage.request(), CancellationToken::new());
         until_text(&mut stream).await;
         drop(stream);
-        assert_eq!(stage.server.ended(1).await, Ending::Left, "{wire:?}");
+        assert_eq!(stage.server.ended(1).await, ReplyEnd::Left, "{wire:?}");
     }
 }
 
@@ -120,7 +120,8 @@ async fn a_connection_cut_at_any_byte_is_a_failure_of_the_network() {
         let whole = Recording::of(wire, rich()).await;
         let length = whole.bytes.len();
         let places = [0, 1, length / 5, length / 3, length / 2, length * 2 / 3, length - 1];
-        let replies: Vec<Reply> = places.iter().map(|place| rich().with(Fault::CutAtByte(*place))).collect();
+        let replies: Vec<FakeReply> =
+            places.iter().map(|place| rich().with(Fault::CutAtByte(*place))).collect();
         let stage = Stage::wire(wire, replies).await;
         for place in places {
             let answer = stage.ask(stage.request()).await;

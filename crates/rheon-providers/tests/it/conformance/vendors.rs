@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rheon_providers::{AuthScheme, Catalogue, ToolStyle, TransportConfig, Vendor, Vendors};
-use rheon_testkit::server::{FakeServer, Fault, Recorded, Reply, Script, UsageReport};
+use rheon_providers::{AuthScheme, Catalog, ToolStyle, TransportConfig, Vendor, Vendors};
+use rheon_testkit::server::{FakeReply, FakeServer, Fault, RecordedRequest, Script, UsageReport};
 use rheon_types::{
     AgentMessage, Content, Message, MicroUsd, OutputSchema, Request, ThinkingLevel, Timestamp, ToolChoice,
     Usage,
@@ -20,16 +20,16 @@ fn vendors() -> impl Iterator<Item = Arc<Vendor>> {
     vendors.into_iter()
 }
 
-async fn stage(vendor: &Arc<Vendor>, replies: impl IntoIterator<Item = Reply>) -> Stage {
+async fn stage(vendor: &Arc<Vendor>, replies: impl IntoIterator<Item = FakeReply>) -> Stage {
     let script = Script::new(replies).rules(rules(vendor));
     Stage::vendor(Arc::clone(vendor), script, TransportConfig::default()).await
 }
 
 /// A call of the tool `read`, as models of `vendor` write it.
-fn call(vendor: &Vendor) -> Reply {
+fn call(vendor: &Vendor) -> FakeReply {
     match vendor.compat.tools {
-        ToolStyle::Native | ToolStyle::Lenient => Reply::call("read", &json!({"path": "a.txt"})),
-        ToolStyle::Prompted => Reply::text(r#"{"tool":"read","arguments":{"path":"a.txt"}}"#),
+        ToolStyle::Native | ToolStyle::Lenient => FakeReply::call("read", &json!({"path": "a.txt"})),
+        ToolStyle::Prompted => FakeReply::text(r#"{"tool":"read","arguments":{"path":"a.txt"}}"#),
     }
 }
 
@@ -94,8 +94,8 @@ async fn every_model_can_be_asked_to_think_at_every_level() {
         let server = FakeServer::start(Script::default().rules(rules(&vendor))).await.unwrap();
         let registry = registry(variables(&vendor, &server.url()), TransportConfig::default());
         let mut asked = Vec::new();
-        for id in Catalogue::builtin().ids(&vendor.id) {
-            let style = vendor.model(&Catalogue::builtin(), id).thinking.clone();
+        for id in Catalog::builtin().ids(&vendor.id) {
+            let style = vendor.model(&Catalog::builtin(), id).thinking.clone();
             if asked.contains(&style) {
                 continue;
             }
@@ -114,7 +114,7 @@ async fn every_model_can_be_asked_to_think_at_every_level() {
 #[tokio::test]
 async fn a_round_of_tools_is_taken() {
     for vendor in vendors() {
-        let stage = stage(&vendor, [call(&vendor), Reply::text("Done.")]).await;
+        let stage = stage(&vendor, [call(&vendor), FakeReply::text("Done.")]).await;
         let answer = written(&stage).await;
         let calls: Vec<_> = answer.tool_calls().cloned().collect();
         let [read] = calls.as_slice() else { panic!("{}: {answer:?}", vendor.id) };
@@ -138,7 +138,7 @@ async fn a_round_of_tools_is_taken() {
 async fn what_a_call_costs_is_known_where_the_price_is() {
     let usage = Usage { input: 1_000, output: 100, cache_read: 500, ..Usage::default() };
     for vendor in vendors() {
-        let stage = stage(&vendor, [Reply::text("x").usage(UsageReport::counts(usage))]).await;
+        let stage = stage(&vendor, [FakeReply::text("x").usage(UsageReport::counts(usage))]).await;
         let told = stage.ask(Request { tools: Arc::from([]), ..stage.request() }).await.finished();
         let mut counted = told.usage;
         counted.total_tokens = 0;
@@ -183,7 +183,7 @@ fn proofs(vendor: &Vendor, server: &FakeServer) -> Vec<(String, BTreeMap<String,
 }
 
 /// The names of the headers, and `query`, in which the canary arrived.
-fn places(sent: &Recorded) -> Vec<String> {
+fn places(sent: &RecordedRequest) -> Vec<String> {
     let encoded: String = url::form_urlencoded::byte_serialize(CANARY.as_bytes()).collect();
     let headers =
         sent.headers.iter().filter(|(_, value)| String::from_utf8_lossy(value.as_bytes()).contains(CANARY));
@@ -245,7 +245,7 @@ async fn no_error_shows_the_key() {
         for (way, _) in proofs(&vendor, &server) {
             for (code, body) in &replies {
                 let body = Some(body.clone());
-                let reply = Reply::fault(Fault::Status { code: *code, body, headers: Vec::new() });
+                let reply = FakeReply::fault(Fault::Status { code: *code, body, headers: Vec::new() });
                 let server = FakeServer::start(Script::always(reply).rules(rules(&vendor))).await.unwrap();
                 let shown = refused(&vendor, &server, &way).await;
                 for secret in [CANARY, encoded.as_str(), "canary-81", "xyzzy"] {

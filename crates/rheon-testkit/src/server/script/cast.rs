@@ -3,7 +3,7 @@
 use super::replies::Script;
 use crate::server::asked::Asked;
 use crate::server::issued::Issued;
-use crate::server::reply::{Reply, Times};
+use crate::server::reply::{FakeReply, ReplyCount};
 
 /// A script at work: which replies have been used how often.
 #[derive(Debug)]
@@ -25,13 +25,13 @@ impl Cast {
     }
 
     /// The reply to a request and its name for people. Uses it up.
-    pub(crate) fn choose(&mut self, asked: &Asked, body: &[u8]) -> (Reply, String) {
+    pub(crate) fn choose(&mut self, asked: &Asked, body: &[u8]) -> (FakeReply, String) {
         self.asked += 1;
         for (place, (reply, used)) in self.script.replies.iter().zip(&mut self.used).enumerate() {
             let left = match reply.times {
-                Times::Once => *used < 1,
-                Times::Exactly(times) => *used < times,
-                Times::Always => true,
+                ReplyCount::Once => *used < 1,
+                ReplyCount::Exactly(times) => *used < times,
+                ReplyCount::Always => true,
             };
             if left && reply.when.fits(asked, body, self.asked) {
                 *used += 1;

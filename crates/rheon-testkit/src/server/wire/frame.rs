@@ -6,10 +6,10 @@ use bytes::Bytes;
 use rheon_providers::wire::WireKind;
 
 use crate::server::event::{Event, EventKind};
-use crate::server::reply::{BedrockFraming, SseStyle, Style};
+use crate::server::reply::{BedrockFraming, ReplyStyle, SseStyle};
 
 /// One event as a service of this wire sends it.
-pub(crate) fn frame(wire: WireKind, style: &Style, event: &Event) -> Bytes {
+pub(crate) fn frame(wire: WireKind, style: &ReplyStyle, event: &Event) -> Bytes {
     match wire {
         WireKind::Anthropic | WireKind::Responses => sse(style.sse, &event.name, &event.data, "\n"),
         WireKind::Chat => sse(style.sse, "", &event.data, "\n"),

@@ -20,7 +20,7 @@ use super::event::Event;
 use super::incoming::Incoming;
 use super::refusal::Refusal;
 use super::reply::UsageReport;
-use super::rules::Strictness;
+use super::rules::RequestStrictness;
 
 pub(crate) use frame::frame;
 
@@ -78,8 +78,8 @@ pub(crate) fn validate(wire: WireKind, incoming: &Incoming<'_>) -> Result<Asked,
         WireKind::Bedrock => bedrock::asked(incoming),
     };
     match incoming.rules.requests {
-        Strictness::Lenient => return Ok(asked),
-        Strictness::Service => {}
+        RequestStrictness::Lenient => return Ok(asked),
+        RequestStrictness::Service => {}
     }
     match wire {
         WireKind::Anthropic => anthropic::validate(incoming),

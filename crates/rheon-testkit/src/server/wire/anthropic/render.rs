@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::server::answer::Answer;
 use crate::server::event::Event;
-use crate::server::reply::{Block, Stop};
+use crate::server::reply::{ReplyBlock, ReplyStop};
 use crate::server::wire::pieces::{Counts, pieces};
 
 /// The events of a stream.
@@ -85,10 +85,10 @@ fn usage(counts: &Counts, output: &Value) -> Value {
 }
 
 /// The block as it begins, and its deltas.
-fn block_parts(answer: &Answer<'_>, index: usize, block: &Block) -> (Value, Vec<Value>) {
+fn block_parts(answer: &Answer<'_>, index: usize, block: &ReplyBlock) -> (Value, Vec<Value>) {
     let chars = answer.style.delta_chars;
     match block {
-        Block::Thinking { text, signature } => {
+        ReplyBlock::Thinking { text, signature } => {
             let mut deltas: Vec<Value> = pieces(text, chars)
                 .into_iter()
                 .map(|piece| json!({"type": "thinking_delta", "thinking": piece}))
@@ -98,13 +98,13 @@ fn block_parts(answer: &Answer<'_>, index: usize, block: &Block) -> (Value, Vec<
             }
             (json!({"type": "thinking", "thinking": "", "signature": ""}), deltas)
         }
-        Block::Redacted { data } => (json!({"type": "redacted_thinking", "data": data}), Vec::new()),
-        Block::Text { text, .. } => {
+        ReplyBlock::Redacted { data } => (json!({"type": "redacted_thinking", "data": data}), Vec::new()),
+        ReplyBlock::Text { text, .. } => {
             let deltas = pieces(text, chars).into_iter();
             let deltas = deltas.map(|piece| json!({"type": "text_delta", "text": piece})).collect();
             (json!({"type": "text", "text": ""}), deltas)
         }
-        Block::Call { id, name, arguments, .. } => {
+        ReplyBlock::Call { id, name, arguments, .. } => {
             let mut deltas = vec![json!({"type": "input_json_delta", "partial_json": ""})];
             // The service writes nothing more for a call without arguments.
             let text = if arguments == "{}" { "" } else { arguments };
@@ -112,24 +112,24 @@ fn block_parts(answer: &Answer<'_>, index: usize, block: &Block) -> (Value, Vec<
             deltas.extend(written.map(|piece| json!({"type": "input_json_delta", "partial_json": piece})));
             (json!({"type": "tool_use", "id": call_id(answer, id, index), "name": name, "input": {}}), deltas)
         }
-        Block::AnyCall => (json!({"type": "text", "text": ""}), Vec::new()),
+        ReplyBlock::AnyCall => (json!({"type": "text", "text": ""}), Vec::new()),
     }
 }
 
-fn whole_block(answer: &Answer<'_>, index: usize, block: &Block) -> Value {
+fn whole_block(answer: &Answer<'_>, index: usize, block: &ReplyBlock) -> Value {
     match block {
-        Block::Thinking { text, signature } => {
+        ReplyBlock::Thinking { text, signature } => {
             json!({"type": "thinking", "thinking": text, "signature": signature.as_deref().unwrap_or_default()})
         }
-        Block::Redacted { data } => json!({"type": "redacted_thinking", "data": data}),
-        Block::Text { text, .. } => json!({"type": "text", "text": text}),
-        Block::Call { id, name, arguments, .. } => json!({
+        ReplyBlock::Redacted { data } => json!({"type": "redacted_thinking", "data": data}),
+        ReplyBlock::Text { text, .. } => json!({"type": "text", "text": text}),
+        ReplyBlock::Call { id, name, arguments, .. } => json!({
             "type": "tool_use",
             "id": call_id(answer, id, index),
             "name": name,
             "input": serde_json::from_str(arguments).unwrap_or_else(|_| json!({})),
         }),
-        Block::AnyCall => json!({"type": "text", "text": ""}),
+        ReplyBlock::AnyCall => json!({"type": "text", "text": ""}),
     }
 }
 
@@ -137,12 +137,12 @@ fn call_id(answer: &Answer<'_>, id: &Option<String>, index: usize) -> String {
     id.clone().unwrap_or_else(|| answer.call_id(index))
 }
 
-fn stop_word(stop: &Stop) -> &str {
+fn stop_word(stop: &ReplyStop) -> &str {
     match stop {
-        Stop::Natural | Stop::End => "end_turn",
-        Stop::ToolUse => "tool_use",
-        Stop::Length => "max_tokens",
-        Stop::Refusal => "refusal",
-        Stop::Word(word) => word,
+        ReplyStop::Natural | ReplyStop::End => "end_turn",
+        ReplyStop::ToolUse => "tool_use",
+        ReplyStop::Length => "max_tokens",
+        ReplyStop::Refusal => "refusal",
+        ReplyStop::Word(word) => word,
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::server::answer::Answer;
 use crate::server::event::Event;
-use crate::server::reply::{Block, Stop};
+use crate::server::reply::{ReplyBlock, ReplyStop};
 use crate::server::wire::pieces::{Counts, pieces};
 
 /// What pads an event, so that its length tells nothing of its text.
@@ -15,7 +15,7 @@ const PADDING: &str = "abcdefghijklmnopqrstuvwxyz";
 pub(in crate::server::wire) fn events(answer: &Answer<'_>) -> Vec<Event> {
     let mut events = vec![event("messageStart", json!({"role": "assistant"}))];
     for (index, block) in answer.blocks.iter().enumerate() {
-        if let Block::Call { id, name, .. } = block {
+        if let ReplyBlock::Call { id, name, .. } = block {
             let start = json!({"toolUse": {"toolUseId": call_id(answer, id, index), "name": name}});
             events.push(event("contentBlockStart", json!({"contentBlockIndex": index, "start": start})));
         }
@@ -63,9 +63,9 @@ fn event(name: &str, mut data: Value) -> Event {
     Event::new(name, &data)
 }
 
-fn deltas(block: &Block, chars: usize) -> Vec<Value> {
+fn deltas(block: &ReplyBlock, chars: usize) -> Vec<Value> {
     match block {
-        Block::Thinking { text, signature } => {
+        ReplyBlock::Thinking { text, signature } => {
             let mut deltas: Vec<Value> = pieces(text, chars)
                 .into_iter()
                 .map(|piece| json!({"reasoningContent": {"text": piece}}))
@@ -75,32 +75,32 @@ fn deltas(block: &Block, chars: usize) -> Vec<Value> {
             }
             deltas
         }
-        Block::Redacted { data } => vec![json!({"reasoningContent": {"redactedContent": blob(data)}})],
-        Block::Text { text, .. } => {
+        ReplyBlock::Redacted { data } => vec![json!({"reasoningContent": {"redactedContent": blob(data)}})],
+        ReplyBlock::Text { text, .. } => {
             pieces(text, chars).into_iter().map(|piece| json!({"text": piece})).collect()
         }
-        Block::Call { arguments, .. } => {
+        ReplyBlock::Call { arguments, .. } => {
             // The service writes nothing for a call without arguments.
             let text = if arguments == "{}" { "" } else { arguments };
             pieces(text, chars).into_iter().map(|piece| json!({"toolUse": {"input": piece}})).collect()
         }
-        Block::AnyCall => Vec::new(),
+        ReplyBlock::AnyCall => Vec::new(),
     }
 }
 
-fn whole_block(answer: &Answer<'_>, index: usize, block: &Block) -> Value {
+fn whole_block(answer: &Answer<'_>, index: usize, block: &ReplyBlock) -> Value {
     match block {
-        Block::Thinking { text, signature } => {
+        ReplyBlock::Thinking { text, signature } => {
             json!({"reasoningContent": {"reasoningText": {"text": text, "signature": signature}}})
         }
-        Block::Redacted { data } => json!({"reasoningContent": {"redactedContent": blob(data)}}),
-        Block::Text { text, .. } => json!({"text": text}),
-        Block::Call { id, name, arguments, .. } => json!({"toolUse": {
+        ReplyBlock::Redacted { data } => json!({"reasoningContent": {"redactedContent": blob(data)}}),
+        ReplyBlock::Text { text, .. } => json!({"text": text}),
+        ReplyBlock::Call { id, name, arguments, .. } => json!({"toolUse": {
             "toolUseId": call_id(answer, id, index),
             "name": name,
             "input": serde_json::from_str(arguments).unwrap_or_else(|_| json!({})),
         }}),
-        Block::AnyCall => json!({"text": ""}),
+        ReplyBlock::AnyCall => json!({"text": ""}),
     }
 }
 
@@ -124,12 +124,12 @@ fn call_id(answer: &Answer<'_>, id: &Option<String>, index: usize) -> String {
     id.clone().unwrap_or_else(|| answer.call_id(index))
 }
 
-fn stop_word(stop: &Stop) -> &str {
+fn stop_word(stop: &ReplyStop) -> &str {
     match stop {
-        Stop::Natural | Stop::End => "end_turn",
-        Stop::ToolUse => "tool_use",
-        Stop::Length => "max_tokens",
-        Stop::Refusal => "content_filtered",
-        Stop::Word(word) => word,
+        ReplyStop::Natural | ReplyStop::End => "end_turn",
+        ReplyStop::ToolUse => "tool_use",
+        ReplyStop::Length => "max_tokens",
+        ReplyStop::Refusal => "content_filtered",
+        ReplyStop::Word(word) => word,
     }
 }

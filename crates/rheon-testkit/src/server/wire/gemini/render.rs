@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::server::answer::Answer;
 use crate::server::event::Event;
-use crate::server::reply::{Block, Stop};
+use crate::server::reply::{ReplyBlock, ReplyStop};
 use crate::server::wire::pieces::{Counts, pieces};
 
 /// The events of a stream. The last one holds the reason to stop.
@@ -70,12 +70,12 @@ fn usage(counts: &Counts, is_last: bool) -> Value {
 }
 
 /// The parts in which a block is streamed: texts in pieces, calls whole, a signature with the last piece.
-fn streamed(answer: &Answer<'_>, block: &Block) -> Vec<Value> {
+fn streamed(answer: &Answer<'_>, block: &ReplyBlock) -> Vec<Value> {
     let chars = answer.style.delta_chars;
     let (text, thought, signature) = match block {
-        Block::Thinking { text, signature } => (text, true, signature),
-        Block::Text { text, signature } => (text, false, signature),
-        Block::Redacted { .. } | Block::Call { .. } | Block::AnyCall => {
+        ReplyBlock::Thinking { text, signature } => (text, true, signature),
+        ReplyBlock::Text { text, signature } => (text, false, signature),
+        ReplyBlock::Redacted { .. } | ReplyBlock::Call { .. } | ReplyBlock::AnyCall => {
             return part(block).into_iter().collect();
         }
     };
@@ -93,12 +93,12 @@ fn streamed(answer: &Answer<'_>, block: &Block) -> Vec<Value> {
 }
 
 /// The block as one part; none for what Gemini does not send.
-fn part(block: &Block) -> Option<Value> {
+fn part(block: &ReplyBlock) -> Option<Value> {
     match block {
-        Block::Thinking { text, signature } => Some(text_part(text, true, signature.as_deref())),
-        Block::Redacted { data } => Some(text_part("", false, Some(data))),
-        Block::Text { text, signature } => Some(text_part(text, false, signature.as_deref())),
-        Block::Call { id, name, arguments, signature } => {
+        ReplyBlock::Thinking { text, signature } => Some(text_part(text, true, signature.as_deref())),
+        ReplyBlock::Redacted { data } => Some(text_part("", false, Some(data))),
+        ReplyBlock::Text { text, signature } => Some(text_part(text, false, signature.as_deref())),
+        ReplyBlock::Call { id, name, arguments, signature } => {
             let arguments: Value = serde_json::from_str(arguments).ok().filter(Value::is_object)?;
             let mut call = json!({"name": name, "args": arguments});
             if let (Some(call), Some(id)) = (call.as_object_mut(), id) {
@@ -110,7 +110,7 @@ fn part(block: &Block) -> Option<Value> {
             }
             Some(part)
         }
-        Block::AnyCall => None,
+        ReplyBlock::AnyCall => None,
     }
 }
 
@@ -129,14 +129,14 @@ fn text_part(text: &str, thought: bool, signature: Option<&str>) -> Value {
 
 /// Gemini stops with the same word whether it calls tools or not, and has one for calls that it wrote badly.
 fn stop_word<'a>(answer: &'a Answer<'_>) -> &'a str {
-    let is_bad = |block: &Block| matches!(block, Block::Call { .. }) && part(block).is_none();
+    let is_bad = |block: &ReplyBlock| matches!(block, ReplyBlock::Call { .. }) && part(block).is_none();
     match &answer.stop {
-        Stop::Natural | Stop::End | Stop::ToolUse if answer.blocks.iter().any(is_bad) => {
+        ReplyStop::Natural | ReplyStop::End | ReplyStop::ToolUse if answer.blocks.iter().any(is_bad) => {
             "MALFORMED_FUNCTION_CALL"
         }
-        Stop::Natural | Stop::End | Stop::ToolUse => "STOP",
-        Stop::Length => "MAX_TOKENS",
-        Stop::Refusal => "SAFETY",
-        Stop::Word(word) => word,
+        ReplyStop::Natural | ReplyStop::End | ReplyStop::ToolUse => "STOP",
+        ReplyStop::Length => "MAX_TOKENS",
+        ReplyStop::Refusal => "SAFETY",
+        ReplyStop::Word(word) => word,
     }
 }

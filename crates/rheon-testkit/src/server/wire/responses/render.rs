@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::server::answer::Answer;
 use crate::server::event::Event;
-use crate::server::reply::{Block, Stop};
+use crate::server::reply::{ReplyBlock, ReplyStop};
 use crate::server::wire::pieces::{Counts, pieces};
 
 /// When every answer was made: 2023-11-14T22:13:20Z.
@@ -52,16 +52,16 @@ impl Writer<'_> {
         self.events.push(Event::new(name, &data));
     }
 
-    fn block(&mut self, place: usize, block: &Block) {
+    fn block(&mut self, place: usize, block: &ReplyBlock) {
         let Some(item) = item(self.answer, place, block) else { return };
         let id = item.get("id").cloned().unwrap_or_default();
         let begun = begun(&item);
         self.push("response.output_item.added", json!({"output_index": place, "item": begun}));
         match block {
-            Block::Thinking { text, .. } => self.thinking(place, &id, text),
-            Block::Redacted { .. } | Block::AnyCall => {}
-            Block::Text { text, .. } => self.text(place, &id, text),
-            Block::Call { arguments, .. } => self.arguments(place, &id, arguments),
+            ReplyBlock::Thinking { text, .. } => self.thinking(place, &id, text),
+            ReplyBlock::Redacted { .. } | ReplyBlock::AnyCall => {}
+            ReplyBlock::Text { text, .. } => self.text(place, &id, text),
+            ReplyBlock::Call { arguments, .. } => self.arguments(place, &id, arguments),
         }
         self.push("response.output_item.done", json!({"output_index": place, "item": item}));
     }
@@ -121,22 +121,22 @@ fn text_part(text: &str) -> Value {
 }
 
 /// One finished item of the output.
-fn item(answer: &Answer<'_>, place: usize, block: &Block) -> Option<Value> {
+fn item(answer: &Answer<'_>, place: usize, block: &ReplyBlock) -> Option<Value> {
     match block {
-        Block::Thinking { text, signature } => {
+        ReplyBlock::Thinking { text, signature } => {
             let summary =
                 if text.is_empty() { json!([]) } else { json!([{"type": "summary_text", "text": text}]) };
             Some(reasoning(answer, place, summary, signature.as_deref()))
         }
-        Block::Redacted { data } => Some(reasoning(answer, place, json!([]), Some(data))),
-        Block::Text { text, .. } => Some(json!({
+        ReplyBlock::Redacted { data } => Some(reasoning(answer, place, json!([]), Some(data))),
+        ReplyBlock::Text { text, .. } => Some(json!({
             "id": answer.id("msg_", place),
             "type": "message",
             "status": "completed",
             "role": "assistant",
             "content": [text_part(text)],
         })),
-        Block::Call { id, name, arguments, .. } => Some(json!({
+        ReplyBlock::Call { id, name, arguments, .. } => Some(json!({
             "id": answer.id("fc_", place),
             "type": "function_call",
             "status": "completed",
@@ -144,7 +144,7 @@ fn item(answer: &Answer<'_>, place: usize, block: &Block) -> Option<Value> {
             "call_id": id.clone().unwrap_or_else(|| answer.call_id(place)),
             "name": name,
         })),
-        Block::AnyCall => None,
+        ReplyBlock::AnyCall => None,
     }
 }
 
@@ -177,17 +177,19 @@ fn output(answer: &Answer<'_>) -> Vec<Value> {
 }
 
 /// The name of the last event and the status it reports.
-fn end(stop: &Stop) -> (&'static str, &'static str) {
+fn end(stop: &ReplyStop) -> (&'static str, &'static str) {
     match stop {
-        Stop::Length | Stop::Refusal => ("response.incomplete", "incomplete"),
-        Stop::Natural | Stop::End | Stop::ToolUse | Stop::Word(_) => ("response.completed", "completed"),
+        ReplyStop::Length | ReplyStop::Refusal => ("response.incomplete", "incomplete"),
+        ReplyStop::Natural | ReplyStop::End | ReplyStop::ToolUse | ReplyStop::Word(_) => {
+            ("response.completed", "completed")
+        }
     }
 }
 
 fn response(answer: &Answer<'_>, status: &str, output: Vec<Value>) -> Value {
     let incomplete = match (&answer.stop, status) {
-        (Stop::Length, "incomplete") => json!({"reason": "max_output_tokens"}),
-        (Stop::Refusal, "incomplete") => json!({"reason": "content_filter"}),
+        (ReplyStop::Length, "incomplete") => json!({"reason": "max_output_tokens"}),
+        (ReplyStop::Refusal, "incomplete") => json!({"reason": "content_filter"}),
         _ => Value::Null,
     };
     let usage = Counts::of(&answer.usage).filter(|_| status != "in_progress").map(|counts| {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::model::Model;
 use super::names;
 use super::row::Row;
-use crate::toml_text::{Source, TextError};
+use crate::toml_text::{Source, TomlError};
 
 /// Each file of `models/`: the name of its vendor and its text, by name.
 pub(super) static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/models.rs"));
@@ -36,7 +36,7 @@ struct File {
 
 impl Models {
     /// The models of one of our own files.
-    pub(super) fn read(source: Source<'_>) -> Result<Self, TextError> {
+    pub(super) fn read(source: Source<'_>) -> Result<Self, TomlError> {
         let file: File = source.read(source.table()?, &(0..0))?;
         let mut models = Self { same_as: file.same_as, ..Self::default() };
         for (id, row) in file.models {

@@ -1,4 +1,4 @@
-//! `Catalogue`: the models that are known, and what users know better.
+//! `Catalog`: the models that are known, and what users know better.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,18 +6,18 @@ use std::sync::Arc;
 use super::bundle;
 use super::model::Model;
 use super::row::Row;
-use crate::toml_text::{Source, TextError};
+use crate::toml_text::{Source, TomlError};
 
 /// The models that are known. Cheap to make; data is read when it is asked for.
 #[derive(Debug, Clone, Default)]
-pub struct Catalogue {
+pub struct Catalog {
     /// What users say of models, by `vendor/model`.
     rows: BTreeMap<String, Row>,
     /// The sizes that servers report, by `vendor/model`.
     contexts: BTreeMap<String, u64>,
 }
 
-impl Catalogue {
+impl Catalog {
     /// The models that come with Rheon.
     pub fn builtin() -> Self {
         Self::default()
@@ -50,7 +50,7 @@ impl Catalogue {
 
     /// Adds what a user's file says of models: the tables `[models."vendor/model"]`. Other tables are left to others. A
     /// table needs to say only what differs from what is known.
-    pub fn with(mut self, text: &str, file: &str) -> Result<Self, TextError> {
+    pub fn with(mut self, text: &str, file: &str) -> Result<Self, TomlError> {
         let source = Source { text, file };
         for section in source.sections("models")? {
             let start = section.place.start;

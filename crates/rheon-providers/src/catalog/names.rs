@@ -3,7 +3,7 @@
 /// Where Bedrock runs a model, in front of its name.
 const REGIONS: [&str; 10] = ["us", "eu", "apac", "jp", "au", "ca", "in", "global", "us-gov", "sa"];
 
-/// What gateways call the makers of models, and whose catalogue has them.
+/// What gateways call the makers of models, and whose catalog has them.
 const MAKERS: [(&str, &str); 21] = [
     ("alibaba", "qwen"),
     ("anthropic", "anthropic"),
@@ -59,7 +59,7 @@ pub(super) fn other_regions(id: &str) -> Vec<String> {
     }
 }
 
-/// Whose catalogue has the model, and its name there, where its name begins with its maker's.
+/// Whose catalog has the model, and its name there, where its name begins with its maker's.
 pub(super) fn maker(id: &str) -> Option<(&'static str, &str)> {
     let id = without_region(id).trim_start_matches('~');
     let (maker, name) = id.split_once('/').or_else(|| id.split_once('.'))?;

@@ -1,18 +1,18 @@
-//! Tests of the catalogue: what is found under which name, what it costs, and what users change.
+//! Tests of the catalog: what is found under which name, what it costs, and what users change.
 
 use std::sync::Arc;
 
 use expect_test::expect;
 use rheon_types::{MicroUsd, ModelInfo, ThinkingLevel, Usage};
 
-use super::{Catalogue, Model, ThinkingStyle};
+use super::{Catalog, Model, ThinkingStyle};
 
 fn model(vendor: &str, id: &str) -> Model {
-    Model::clone(&ask(&Catalogue::builtin(), vendor, id))
+    Model::clone(&ask(&Catalog::builtin(), vendor, id))
 }
 
-fn ask(catalogue: &Catalogue, vendor: &str, id: &str) -> Arc<Model> {
-    catalogue.model_or(vendor, id, || Model::unknown(id))
+fn ask(catalog: &Catalog, vendor: &str, id: &str) -> Arc<Model> {
+    catalog.model_or(vendor, id, || Model::unknown(id))
 }
 
 fn cost(vendor: &str, id: &str, [input, output, cache_read, cache_write]: [u64; 4]) -> Option<MicroUsd> {
@@ -144,7 +144,7 @@ fn a_user_adds_and_changes_models() {
         [models."anthropic/claude-opus-5"]
         output_tokens = 64_000
     "#;
-    let catalogue = Catalogue::builtin().with(text, "config.toml").unwrap();
+    let catalog = Catalog::builtin().with(text, "config.toml").unwrap();
     expect![[r#"
         Model {
             info: ModelInfo {
@@ -171,20 +171,20 @@ fn a_user_adds_and_changes_models() {
             tool_style: None,
         }
     "#]]
-    .assert_debug_eq(&*ask(&catalogue, "acme", "large"));
+    .assert_debug_eq(&*ask(&catalog, "acme", "large"));
     let known = model("anthropic", "claude-opus-5");
-    let changed = ask(&catalogue, "anthropic", "claude-opus-5");
+    let changed = ask(&catalog, "anthropic", "claude-opus-5");
     let expected = ModelInfo { output_tokens_max: 64_000, ..ModelInfo::clone(&known.info) };
     assert_eq!((&*changed.info, &changed.thinking), (&expected, &known.thinking));
 }
 
 #[test]
 fn a_server_reports_its_context_and_a_user_knows_better() {
-    let catalogue = Catalogue::builtin().with_context("ollama", "qwen3:8b", 4_096);
-    let probed = ask(&catalogue, "ollama", "qwen3:8b");
+    let catalog = Catalog::builtin().with_context("ollama", "qwen3:8b", 4_096);
+    let probed = ask(&catalog, "ollama", "qwen3:8b");
     assert_eq!((probed.info.context_tokens, probed.info.output_tokens_max), (4_096, 2_048));
-    let catalogue = catalogue.with("[models.\"ollama/qwen3:8b\"]\ncontext_tokens = 9000", "c.toml").unwrap();
-    assert_eq!(ask(&catalogue, "ollama", "qwen3:8b").info.context_tokens, 9_000);
+    let catalog = catalog.with("[models.\"ollama/qwen3:8b\"]\ncontext_tokens = 9000", "c.toml").unwrap();
+    assert_eq!(ask(&catalog, "ollama", "qwen3:8b").info.context_tokens, 9_000);
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn mistakes_are_named_with_their_place() {
         "[models.\"a/m\"]\nthinking_budget = { min = 5, max = 4 }",
         "[models",
     ]
-    .map(|text| Catalogue::builtin().with(text, "config.toml").unwrap_err().to_string());
+    .map(|text| Catalog::builtin().with(text, "config.toml").unwrap_err().to_string());
     expect![[r#"
         cannot read config.toml: line 2, column 1: unknown key "context_token"; did you mean "context_tokens"?
         cannot read config.toml: line 2, column 18: invalid type: string "many", expected a whole number

@@ -1,4 +1,4 @@
-//! `When`: which requests a reply means.
+//! `ReplyCondition`: which requests a reply means.
 
 use rheon_providers::wire::WireKind;
 
@@ -6,7 +6,7 @@ use super::asked::Asked;
 
 /// A condition on requests; all that is set must hold. The default fits every request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct When {
+pub struct ReplyCondition {
     /// The wire.
     pub wire: Option<WireKind>,
     /// A text in the body, byte for byte as it was sent.
@@ -19,7 +19,7 @@ pub struct When {
     pub tools: Option<bool>,
 }
 
-impl When {
+impl ReplyCondition {
     /// Requests on this wire.
     pub fn wire(wire: WireKind) -> Self {
         Self { wire: Some(wire), ..Self::default() }
