@@ -1,4 +1,4 @@
-//! What all targets do: bytes into a reader, whole and in pieces, and what comes out into a draft.
+//! Shared by all targets: feeds bytes to a reader, whole and in pieces, and the chunks to a draft.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use rheon_providers::frame::Framing;
 use rheon_providers::wire::{ResponseReader, WireKind};
 use rheon_types::{Chunk, Draft, StopReason};
 
-/// The first byte is the length of the pieces and the second one the framing; the rest is read.
+/// The first byte is the size of the pieces and the second one the framing; the rest is the body.
 pub fn read(wire: WireKind, data: &[u8]) {
     let [length, framing, bytes @ ..] = data else { return };
     let framing = match framing % 4 {

@@ -1,7 +1,7 @@
-//! Model providers: a request becomes a stream of chunks.
+//! Model providers: turn a request into a stream of chunks.
 //!
-//! Three separate things make a provider: a *wire* (how requests and answers are written), an *auth* (how a request
-//! proves who sends it) and a *vendor* (data: an address, variables and flags). [`Registry`] puts them together.
+//! A provider combines three things: a *wire* (the format of requests and responses), an *auth* scheme and a *vendor*
+//! (data: a base URL, environment variables and flags). [`Registry`] puts them together.
 
 mod auth;
 mod cache;
@@ -12,8 +12,8 @@ pub mod docs;
 mod env;
 mod error;
 mod fallback;
-mod fit;
 pub mod frame;
+mod history;
 mod probe;
 mod prompted;
 mod registry;
@@ -44,7 +44,7 @@ pub use vendor::{
 };
 
 #[cfg(test)]
-mod fit_tests;
+mod history_tests;
 #[cfg(test)]
 mod registry_tests;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! For tests: write a scenario, run it, and compare all that happened as text.
+//! Test kit: write a scenario, run it, and compare the events as text.
 
 mod clock;
 mod live;
@@ -13,7 +13,7 @@ mod worker;
 
 pub use clock::{CountingRandom, TestClock};
 pub use live::live;
-/// What tests of stores build agents with.
+/// For tests of stores that build agents.
 pub use rheon_agent::{Agent, LogPosition};
 pub use rheon_providers::scripted::{Scenario, ScriptedProvider, Turn};
 pub use scripted::{ScriptedAgent, ScriptedRun, request_text, scripted};

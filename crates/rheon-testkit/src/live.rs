@@ -1,4 +1,4 @@
-//! An agent of a test that asks a provider over the network.
+//! A test agent with a provider over the network.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,8 +9,8 @@ use rheon_types::{AllowAll, Provider};
 use crate::clock::{CountingRandom, TestClock};
 use crate::trace::Trace;
 
-/// Begins an agent that asks `model` of `provider`: everything allowed, fixed ids, no pause before another try. The trace
-/// sees all that happens.
+/// Starts building an agent that calls `model` of `provider`: allows everything, has fixed ids and retries without
+/// delay. The trace records all events.
 pub fn live(provider: Arc<dyn Provider>, model: &str) -> (AgentBuilder, Trace) {
     let trace = Trace::new();
     let observer = trace.clone();

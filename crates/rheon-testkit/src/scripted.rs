@@ -1,4 +1,4 @@
-//! A scripted run: a scenario, tools, a prompt; then all that happened.
+//! A scripted run: a scenario, tools and a prompt in, a trace out.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use rheon_types::{AgentOutput, AllowAll, Message, Request, Tool};
 use crate::clock::{CountingRandom, TestClock};
 use crate::trace::Trace;
 
-/// An agent about to play a scenario: everything allowed, every answer taken as it is, fixed ids, a clock and dice that are
-/// the same in every run.
+/// An agent that plays a scenario: allows everything, accepts every answer, and has fixed ids, a test clock and
+/// counting random numbers.
 pub struct ScriptedAgent {
     builder: AgentBuilder,
     provider: Arc<ScriptedProvider>,
     trace: Trace,
 }
 
-/// Begins a scripted run.
+/// Creates an agent that plays `scenario`.
 pub fn scripted(scenario: Scenario) -> ScriptedAgent {
     let provider = Arc::new(ScriptedProvider::new(scenario));
     let trace = Trace::new();
@@ -37,7 +37,7 @@ pub fn scripted(scenario: Scenario) -> ScriptedAgent {
 }
 
 impl ScriptedAgent {
-    /// Changes the agent that will be built.
+    /// Changes the agent builder.
     pub fn with(mut self, change: impl FnOnce(AgentBuilder) -> AgentBuilder) -> Self {
         self.builder = change(self.builder);
         self
@@ -48,14 +48,14 @@ impl ScriptedAgent {
         self.with(|builder| builder.tool(tool))
     }
 
-    /// The agent, for tests that talk to it themselves, with what it will leave behind.
-    #[allow(clippy::expect_used, reason = "a test that builds a broken agent should stop there")]
+    /// Builds the agent, for tests that call it themselves.
+    #[allow(clippy::expect_used, reason = "a test with an invalid agent should fail")]
     pub fn build(self) -> (Agent, Trace, Arc<ScriptedProvider>) {
-        let agent = self.builder.build().expect("the agent of a test must be buildable");
+        let agent = self.builder.build().expect("the test agent builds");
         (agent, self.trace, self.provider)
     }
 
-    /// Runs one prompt to its end and checks the order of all events.
+    /// Runs one prompt to the end and checks the order of all events.
     pub async fn run(self, prompt: impl Into<Prompt>) -> ScriptedRun {
         let (agent, trace, provider) = self.build();
         let result = agent.run(prompt).await;
@@ -64,21 +64,21 @@ impl ScriptedAgent {
     }
 }
 
-/// What a scripted run left behind.
+/// The result of a scripted run.
 pub struct ScriptedRun {
-    /// The agent, ready for more.
+    /// The agent, ready for more prompts.
     pub agent: Agent,
-    /// All that happened.
+    /// All events.
     pub trace: Trace,
-    /// The model, with the requests it got.
+    /// The provider, with the requests it received.
     pub provider: Arc<ScriptedProvider>,
-    /// What the caller got.
+    /// The result of the run.
     pub result: Result<Arc<AgentOutput>, AgentError>,
 }
 
 impl ScriptedRun {
     /// The output of the run, whether it failed or not.
-    #[allow(clippy::panic, reason = "a test whose run never began should stop there")]
+    #[allow(clippy::panic, reason = "a test whose run did not start should fail")]
     pub fn output(&self) -> &AgentOutput {
         match &self.result {
             Ok(output) | Err(AgentError::Failed { output, .. }) => output,
@@ -86,7 +86,7 @@ impl ScriptedRun {
         }
     }
 
-    /// What the model was sent in its `n`th request, one line per message.
+    /// The messages of the `n`th request, one line each.
     pub fn sent(&self, n: usize) -> String {
         self.provider.requests().get(n).map(request_text).unwrap_or_default()
     }

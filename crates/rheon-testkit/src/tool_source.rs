@@ -1,10 +1,10 @@
-//! A source of tools that a test changes whenever it likes.
+//! A tool source that a test can change at any time.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rheon_types::{Tool, ToolSet, ToolSource};
 
-/// A source whose tools a test sets.
+/// A source whose tools are set by the test.
 pub struct ChangingTools {
     name: String,
     set: Mutex<Arc<ToolSet>>,
@@ -16,12 +16,12 @@ impl ChangingTools {
         Arc::new(Self { name: name.into(), set: Mutex::default() })
     }
 
-    /// Replaces the tools; the instructions stay.
+    /// Replaces the tools and keeps the instructions.
     pub fn set(&self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) {
         self.change(|set| set.tools = tools.into_iter().collect());
     }
 
-    /// Replaces the instructions; the tools stay.
+    /// Replaces the instructions and keeps the tools.
     pub fn set_instructions(&self, instructions: &str) {
         self.change(|set| set.instructions = Some(instructions.into()));
     }

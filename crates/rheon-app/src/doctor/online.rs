@@ -54,11 +54,11 @@ fn has_own_key(registry: &Registry, id: &str) -> bool {
 
 async fn check_connection(registry: &Registry, variables: &ProviderEnv, id: &str) -> Check {
     match timeout(ANSWER_TIME_MAX, registry.check_connection(id)).await {
-        Ok(Ok(ProbeResult::Welcome)) if !has_own_key(registry, id) => {
+        Ok(Ok(ProbeResult::Accepted)) if !has_own_key(registry, id) => {
             Check::ok(TOPIC, format!("{id} answers"))
         }
-        Ok(Ok(ProbeResult::Welcome)) => Check::ok(TOPIC, format!("{id} answers and takes the key")),
-        Ok(Ok(ProbeResult::Answered)) => {
+        Ok(Ok(ProbeResult::Accepted)) => Check::ok(TOPIC, format!("{id} answers and takes the key")),
+        Ok(Ok(ProbeResult::Reachable)) => {
             Check::ok(TOPIC, format!("{id} answers; it has nothing to try the key with"))
         }
         Ok(Err(ProbeError::Name(error))) => {

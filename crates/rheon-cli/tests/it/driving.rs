@@ -153,7 +153,7 @@ fn an_interrupt_and_another_prompt() {
     ]);
     let mut driven = Driven::new(&stage, &[]);
     driven.prompt("hi");
-    stage.runtime.block_on(stage.server.stalled(1));
+    stage.runtime.block_on(stage.server.wait_for_stall(1));
     driven.request("2", &json!({ "subtype": "interrupt" }));
     assert_eq!(driven.next("result")["subtype"], "error_during_execution");
     driven.prompt("And now?");
@@ -427,7 +427,7 @@ fn files_do_not_go_back_under_a_run() {
     let stage = Stage::new(FakeReply::text("This takes long.").with(Fault::StallAfterEvent(3)));
     let mut driven = Driven::new(&stage, &[]);
     driven.prompt("hi");
-    stage.runtime.block_on(stage.server.stalled(1));
+    stage.runtime.block_on(stage.server.wait_for_stall(1));
     driven.request("1", &json!({ "subtype": "rewind_files", "user_message_id": "x" }));
     assert_eq!(
         driven.next("control_response")["response"]["error"],

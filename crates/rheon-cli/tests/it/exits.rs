@@ -159,7 +159,7 @@ fn an_interrupt_ends_a_stream_that_hangs() {
         let arguments = ["-p", "hi", "--model", MODEL, "--output-format", "stream-json"];
         // The first line is said when the run has begun.
         let begun = Begun::new(stage.rheon(&arguments));
-        stage.runtime.block_on(stage.server.stalled(1));
+        stage.runtime.block_on(stage.server.wait_for_stall(1));
         kill(signal, &begun.child);
         let ran = begun.finish();
         let last: serde_json::Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
@@ -181,7 +181,7 @@ fn a_program_that_is_interrupted_twice_leaves_no_temporary_folder() {
     writer.write_all(&[b'\n'; 65_536]).unwrap();
     let mut command = stage.rheon(&["-p", "hi", "--model", MODEL]);
     let mut child = command.env("TMPDIR", &folder).stdout(writer).spawn().unwrap();
-    stage.runtime.block_on(stage.server.stalled(1));
+    stage.runtime.block_on(stage.server.wait_for_stall(1));
     // Signals that come together count as one, so two may not be enough.
     let code = loop {
         match child.try_wait().unwrap() {
@@ -213,7 +213,7 @@ fn a_terminal_that_is_gone_ends_a_run_in_order_unless_it_was_started_to_stay() {
     if !is_hangup_ignored() {
         let stage = Stage::new(script());
         let begun = Begun::new(stage.rheon(&arguments));
-        stage.runtime.block_on(stage.server.stalled(1));
+        stage.runtime.block_on(stage.server.wait_for_stall(1));
         kill("HUP", &begun.child);
         assert_eq!(ended(begun.finish()), ("aborted_streaming".to_owned(), Some(143)));
     }
@@ -227,7 +227,7 @@ fn a_terminal_that_is_gone_ends_a_run_in_order_unless_it_was_started_to_stay() {
     command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped());
     command.stderr(std::process::Stdio::piped());
     let begun = Begun::new(command);
-    stage.runtime.block_on(stage.server.stalled(1));
+    stage.runtime.block_on(stage.server.wait_for_stall(1));
     kill("HUP", &begun.child);
     kill("INT", &begun.child);
     assert_eq!(ended(begun.finish()), ("aborted_streaming".to_owned(), Some(130)));

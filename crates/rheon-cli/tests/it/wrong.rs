@@ -120,7 +120,7 @@ fn a_model_that_is_unknown() {
         error: no vendor is known to have a model "claud-opus-5"; did you mean anthropic/claude-opus-5? `rheon models --all` lists what is known
         error: cannot read --model: "model": the text is empty; write one or leave the key out
         error: no vendor is known to have a model "/"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models --all` lists what is known
-        error: "openai/" names no model of a vendor: write vendor/model
+        error: "openai/" is not a model name: write vendor/model
     "#]].assert_eq(&said);
 }
 

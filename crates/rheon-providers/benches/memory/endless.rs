@@ -1,4 +1,4 @@
-//! What an answer without end keeps in memory: the peak of a fresh process, before and behind it.
+//! Memory kept by an endless response: the peak of a fresh process, before and after it.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -14,11 +14,11 @@ use crate::support::history::request;
 use crate::support::provider::anthropic;
 use crate::support::report;
 
-/// What the first process sets for those it starts.
+/// Set by the first process for its child processes.
 const CHILD: &str = "RHEON_BENCH_ENDLESS";
 /// How much the reader is fed.
 const READER_BYTES: usize = 2 * 1000 * 1000 * 1000;
-/// At which size the bare client stops; ours stops by itself, at its own limit.
+/// The size at which the bare client stops; ours stops at its own limit.
 const CLIENT_BYTES: usize = 256 * 1024 * 1024;
 
 pub(crate) fn measure() {
@@ -37,7 +37,7 @@ pub(crate) fn measure() {
     }
 }
 
-/// By how many MiB the peak of a process grew that does this.
+/// By how many MiB the peak of a process grows.
 fn child(way: &str, address: &str) -> f64 {
     let program = std::env::current_exe().expect("the benchmark has a path");
     let output = Command::new(program)
@@ -65,7 +65,7 @@ pub(crate) fn run_child() {
     println!("{growth}");
 }
 
-/// Feeds a reader from a megabyte of deltas, over and over.
+/// Feeds a reader from a megabyte of deltas, repeatedly.
 fn reader() -> f64 {
     let mut body = Body { wire: WireKind::Anthropic, bytes: Vec::new(), number: 0 };
     body.open();
@@ -88,7 +88,7 @@ fn reader() -> f64 {
     peak_mib() - before
 }
 
-/// Reads an answer through our provider until its own limit ends it.
+/// Reads a response through our provider until its limit ends it.
 async fn provider(address: &str) -> f64 {
     let model = anthropic(address);
     let request = request("anthropic", &model.model, 1);
@@ -120,7 +120,7 @@ async fn bare(address: &str) -> f64 {
     peak_mib() - before
 }
 
-/// The most memory this process has had, in MiB.
+/// The peak memory of this process, in MiB.
 fn peak_mib() -> f64 {
     let status = fs::read_to_string("/proc/self/status").expect("the system tells of its processes");
     let line =

@@ -1,4 +1,4 @@
-//! ReplyCount: frames, answers, requests, and the way of a request to the network. One JSON object per line.
+//! Speed benchmarks: frames, responses, requests, and time to the network. One JSON object per line.
 
 #![allow(
     clippy::expect_used,

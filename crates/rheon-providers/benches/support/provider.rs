@@ -1,8 +1,8 @@
-//! Encoders and providers, as the registry makes them.
+//! Encoders and providers, as the registry builds them.
 
 use std::sync::Arc;
 
-use rheon_providers::wire::{Call, WireKind};
+use rheon_providers::wire::{WireKind, WireRequest};
 use rheon_providers::{
     Catalog, Model, ProviderEnv, ProxyChoice, Registry, RegistryParts, ResolvedModel, Transport,
     TransportConfig, Vendor, Vendors,
@@ -12,7 +12,7 @@ use rheon_types::Request;
 
 use super::history;
 
-/// A vendor of each wire, and a model of it.
+/// A vendor and a model for each wire.
 pub(crate) fn vendor(wire: WireKind) -> (&'static str, &'static str) {
     match wire {
         WireKind::Anthropic => ("anthropic", "claude-sonnet-4-5"),
@@ -23,7 +23,7 @@ pub(crate) fn vendor(wire: WireKind) -> (&'static str, &'static str) {
     }
 }
 
-/// Requests of one wire.
+/// Requests for one wire.
 pub(crate) struct Encoding {
     wire: WireKind,
     vendor: Arc<Vendor>,
@@ -45,12 +45,13 @@ impl Encoding {
     }
 
     pub(crate) fn encode(&self, request: &Request) -> Vec<u8> {
-        let call = Call { request, model: &self.model, compat: &self.vendor.compat, origin: &self.origin };
+        let call =
+            WireRequest { request, model: &self.model, compat: &self.vendor.compat, origin: &self.origin };
         self.wire.encode(&call).expect("the conversation can be sent")
     }
 }
 
-/// A model of Anthropic behind this address.
+/// An Anthropic model at this URL.
 pub(crate) fn anthropic(base_url: &str) -> ResolvedModel {
     let variables = [("ANTHROPIC_API_KEY", "sk-ant-benchmark"), ("ANTHROPIC_BASE_URL", base_url)];
     let environment: ProviderEnv = variables.into_iter().collect();

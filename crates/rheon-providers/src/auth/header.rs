@@ -1,4 +1,4 @@
-//! The key in a header of its own: `api-key`, `x-api-key` or any other name.
+//! The key in a dedicated header: `api-key`, `x-api-key` or any other name.
 
 use http::HeaderName;
 use rheon_types::{BoxFuture, ProviderError};
@@ -8,7 +8,6 @@ use super::Authorizer;
 use super::key::{KeyNeed, KeySource};
 use crate::transport::HttpRequest;
 
-/// Sends the key in a header.
 #[derive(Debug)]
 pub(crate) struct HeaderAuth {
     pub(crate) name: HeaderName,

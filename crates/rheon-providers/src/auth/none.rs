@@ -1,4 +1,4 @@
-//! No proof at all: servers on the user's own machine.
+//! No authentication, for servers on the user's own machine.
 
 use rheon_types::{BoxFuture, ProviderError};
 use secrecy::SecretString;
@@ -6,7 +6,6 @@ use secrecy::SecretString;
 use super::Authorizer;
 use crate::transport::HttpRequest;
 
-/// Leaves requests as they are.
 #[derive(Debug)]
 pub(crate) struct NoAuth;
 

@@ -1,4 +1,4 @@
-//! The model catalog: what is known of models, as data. One TOML file for each vendor; users add their own.
+//! The model catalog: limits, prices and features of models, as data. One TOML file per vendor; users add their own.
 
 mod bundle;
 mod model;

@@ -1,25 +1,25 @@
-//! One frame per line that is not blank. Lines end in LF or CRLF.
+//! One frame per non-blank line. Lines end in LF or CRLF.
 
 use memchr::memchr;
 use rheon_types::ProviderError;
 
 use super::event::{FRAME_BYTES_MAX, Frame, FrameSink, text, too_large};
 
-/// Cuts a body into frames. Each byte is looked at once. After an error, further bytes are ignored.
+/// Splits a body into frames. Reads each byte once. After an error, further bytes are ignored.
 #[derive(Debug, Default)]
 pub struct LineDecoder {
-    /// The line that is not yet at its end.
+    /// The incomplete line.
     line: Vec<u8>,
     ended: bool,
 }
 
 impl LineDecoder {
-    /// At the start of a body.
+    /// Starts a new body.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes in the next bytes and hands on each frame that they complete.
+    /// Feeds the next bytes and passes each completed frame to `sink`.
     pub fn feed(&mut self, bytes: &[u8], sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
         if self.ended {
             return Ok(());
@@ -31,7 +31,7 @@ impl LineDecoder {
         result
     }
 
-    /// The body has ended: a last line without an end is handed on.
+    /// Ends the body: a last line without a line end is passed on.
     pub fn finish(&mut self, sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
         self.ended = true;
         hand_on(&std::mem::take(&mut self.line), sink)

@@ -55,9 +55,9 @@ use rheon_types::{ChunkStream, Provider, Request};
 use tokio_util::sync::CancellationToken;
 
 pub use error::{SCENARIO_BYTES_MAX, ScenarioError, ScenarioPosition};
-pub(crate) use locate::place_at;
+pub(crate) use locate::position_at;
 pub use scenario::{Scenario, Turn};
-pub use script::REQUESTS_KEPT_MAX;
+pub use script::REQUEST_LOG_MAX;
 
 use play::Play;
 use script::Script;
@@ -69,17 +69,17 @@ pub struct ScriptedProvider {
 }
 
 impl ScriptedProvider {
-    /// A provider that plays `scenario` from its beginning.
+    /// Creates a provider that plays `scenario` from the start.
     pub fn new(scenario: Scenario) -> Self {
         Self { script: Arc::new(Script::new(scenario)) }
     }
 
-    /// The last requests it got, oldest first: at most [`REQUESTS_KEPT_MAX`].
+    /// The most recent requests, oldest first: at most [`REQUEST_LOG_MAX`].
     pub fn requests(&self) -> Vec<Request> {
         self.script.requests()
     }
 
-    /// How many requests it got in all.
+    /// The total number of requests.
     pub fn request_count(&self) -> u64 {
         self.script.request_count()
     }
@@ -90,7 +90,7 @@ impl Provider for ScriptedProvider {
         "scripted"
     }
 
-    /// Delays need a tokio runtime with its timer on. Like any provider's, the request counts once the stream is polled.
+    /// Delays need a tokio runtime with the timer enabled. The request is counted when the stream is first polled.
     fn stream(&self, request: Request, cancel: CancellationToken) -> ChunkStream {
         Box::pin(Play::new(Arc::clone(&self.script), request, cancel))
     }

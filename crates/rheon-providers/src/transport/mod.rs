@@ -9,7 +9,7 @@ mod request;
 mod response;
 
 pub use client::{PostResponse, Transport};
-pub(crate) use clients::is_near;
+pub(crate) use clients::is_local;
 pub use config::{ProxyChoice, TransportConfig};
 pub(crate) use request::HttpRequest;
 pub(crate) use response::HttpResponse;

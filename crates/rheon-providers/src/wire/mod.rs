@@ -1,4 +1,4 @@
-//! Wire formats: requests out, frames in. Pure: no IO, no clock, no vendor.
+//! Wire formats: encode requests, decode frames. Pure: no IO, no clock, no vendor.
 
 mod answer_schema;
 mod anthropic;
@@ -10,6 +10,7 @@ mod claude;
 mod claude_fixtures;
 #[cfg(test)]
 mod claude_tests;
+mod codec;
 mod count;
 mod gemini;
 mod lenient;
@@ -18,7 +19,6 @@ mod open_calls;
 mod openai;
 mod reader;
 mod responses;
-mod seam;
 mod tool_schema;
 mod tools;
 
@@ -29,10 +29,10 @@ use serde::Deserialize;
 
 use crate::frame::Framing;
 
+pub use codec::{Decoder, WireRequest};
 pub use reader::ResponseReader;
-pub use seam::{Call, Decoder};
 
-/// The wire formats there are.
+/// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WireKind {
@@ -49,10 +49,10 @@ pub enum WireKind {
 }
 
 impl WireKind {
-    /// All of them.
+    /// All wire formats.
     pub const ALL: [Self; 5] = [Self::Anthropic, Self::Chat, Self::Responses, Self::Gemini, Self::Bedrock];
 
-    /// Its name, as vendor files have it.
+    /// The name used in vendor files.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic",
@@ -63,7 +63,7 @@ impl WireKind {
         }
     }
 
-    /// Where requests go, below the base address. `{model}` stands for the model's name, percent-encoded.
+    /// The default request path, relative to the base URL. `{model}` stands for the percent-encoded model name.
     pub fn path(self) -> &'static str {
         match self {
             Self::Anthropic => "/v1/messages",
@@ -74,7 +74,7 @@ impl WireKind {
         }
     }
 
-    /// Headers that every request of this wire has, whoever sends it.
+    /// Headers that every request on this wire has.
     pub fn headers(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Anthropic => &[("anthropic-version", "2023-06-01")],
@@ -82,7 +82,7 @@ impl WireKind {
         }
     }
 
-    /// How answers are cut into frames, unless their content type says otherwise.
+    /// How responses are split into frames, unless the content type says otherwise.
     pub fn framing(self) -> Framing {
         match self {
             Self::Anthropic | Self::Chat | Self::Responses | Self::Gemini => Framing::Sse,
@@ -90,8 +90,8 @@ impl WireKind {
         }
     }
 
-    /// The body of a request: JSON.
-    pub fn encode(self, call: &Call<'_>) -> Result<Vec<u8>, ProviderError> {
+    /// Encodes a request body as JSON.
+    pub fn encode(self, call: &WireRequest<'_>) -> Result<Vec<u8>, ProviderError> {
         match self {
             Self::Anthropic => anthropic::encode(call),
             Self::Chat => chat::encode(call),
@@ -101,7 +101,7 @@ impl WireKind {
         }
     }
 
-    /// A decoder for one answer of the model `origin` (`vendor/model`), with which signatures are tagged.
+    /// Creates a decoder for one response of the model `origin` (`vendor/model`), which tags signatures.
     pub fn decoder(self, origin: Arc<str>) -> Box<dyn Decoder> {
         match self {
             Self::Anthropic => Box::new(anthropic::decoder(origin)),

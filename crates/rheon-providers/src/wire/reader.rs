@@ -1,4 +1,4 @@
-//! `ResponseReader`: the bytes of one answer become chunks. Frames and wire put together; pure.
+//! `ResponseReader`: turns the bytes of a response into chunks. Combines frames and wire; pure.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,25 +8,25 @@ use rheon_types::{Chunk, ProviderError};
 use super::{Decoder, WireKind};
 use crate::frame::{FrameDecoder, Framing};
 
-/// Reads one answer, whatever the pieces in which its bytes arrive.
+/// Reads one response; the result does not depend on how its bytes are chunked.
 pub struct ResponseReader {
     frames: FrameDecoder,
     decoder: Box<dyn Decoder>,
 }
 
 impl ResponseReader {
-    /// Reads an answer of the model `origin` (`vendor/model`) on `wire`, cut into frames by `framing`.
+    /// Reads a response of the model `origin` (`vendor/model`) on `wire`, split into frames by `framing`.
     pub fn new(wire: WireKind, framing: Framing, origin: impl Into<Arc<str>>) -> Self {
         Self { frames: FrameDecoder::new(framing), decoder: wire.decoder(origin.into()) }
     }
 
-    /// Takes in the next bytes. What they complete is added to `chunks`, also if an error follows it.
+    /// Feeds the next bytes. Completed chunks are added to `chunks`, even if an error follows.
     pub fn feed(&mut self, bytes: &[u8], chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         let decoder = &mut self.decoder;
         self.frames.feed(bytes, &mut |frame| decoder.frame(frame, chunks))
     }
 
-    /// The body has ended.
+    /// Ends the body.
     pub fn finish(&mut self, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         let decoder = &mut self.decoder;
         self.frames.finish(&mut |frame| decoder.frame(frame, chunks))?;

@@ -1,5 +1,5 @@
-//! Requests and answers that are legal for us and trouble for services, on every wire, against a server that refuses what the
-//! services refuse.
+//! Requests and responses that are valid for us but difficult for services, on every wire, against a server that
+//! refuses what the services refuse.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ const MODELS: [(&str, WireKind); 5] = [
     ("bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0", WireKind::Bedrock),
 ];
 
-/// The name that the services know `mcp__git__log.all` by.
+/// The rewritten name of `mcp__git__log.all`.
 const SENT_NAME: &str = "mcp__git__log_all_";
 
 fn model(name: &str, wire: WireKind, server: &FakeServer) -> ResolvedModel {
@@ -58,7 +58,7 @@ async fn ask(resolved: &ResolvedModel, request: Request) -> Result<Finished, Pro
     Ok(draft.finish(StopReason::Error))
 }
 
-/// What a request to each model is answered with, and what it looked like.
+/// The response of each model to a request, and the request body.
 async fn on_every_wire(
     request: &Request,
     reply: &FakeReply,
@@ -131,7 +131,7 @@ fn odd_tools() -> Arc<[ToolDefinition]> {
 }
 
 #[tokio::test]
-async fn tools_with_odd_names_and_schemas_are_taken_and_called_by_their_own_names() {
+async fn unusual_tool_names_and_schemas_are_accepted() {
     let tools = odd_tools();
     let first = Request { tools: Arc::clone(&tools), messages: history([user("a")]), ..Request::new("m") };
     let server = FakeServer::start(Script::new([FakeReply::text("b")])).await.unwrap();
@@ -151,7 +151,7 @@ async fn tools_with_odd_names_and_schemas_are_taken_and_called_by_their_own_name
         assert_eq!(names, ["mcp__git__log.all", "plain"], "{wire:?}");
         assert_eq!(body.to_string().matches("\"name\":").count(), 4, "{wire:?} sends a tool twice: {body}");
     }
-    // The call and its result go back under the name that the service knows.
+    // The call and its result are sent back under the rewritten name.
     let messages = history([
         user("a"),
         assistant(vec![call("toolu_1", "mcp__git__log.all", json!({}))]),
@@ -166,9 +166,9 @@ async fn tools_with_odd_names_and_schemas_are_taken_and_called_by_their_own_name
 }
 
 #[tokio::test]
-async fn histories_that_services_refuse_are_made_fit() {
+async fn invalid_histories_are_repaired() {
     let half = [
-        // After a compaction: results whose calls are gone.
+        // After a compaction: results without calls.
         result("gone", vec!["left over".into()]),
         assistant(vec![Content::text("  \n")]),
         user(" \u{a0}\n"),
@@ -197,7 +197,7 @@ async fn histories_that_services_refuse_are_made_fit() {
 }
 
 #[tokio::test]
-async fn a_conversation_without_a_message_is_refused_alike_by_all() {
+async fn empty_conversation_is_refused_by_all_wires() {
     let request = Request { system: "You help.".into(), ..Request::new("m") };
     for (wire, answer, _) in on_every_wire(&request, &FakeReply::text("b")).await {
         let error = answer.unwrap_err();
@@ -207,7 +207,7 @@ async fn a_conversation_without_a_message_is_refused_alike_by_all() {
 }
 
 #[tokio::test]
-async fn a_schema_that_is_open_or_has_bounds_is_taken_on_every_wire() {
+async fn open_or_bounded_schema_is_accepted_on_every_wire() {
     let schema = json!({
         "type": "object",
         "properties": { "n": { "type": "integer", "minimum": 1 }, "note": { "type": "string", "maxLength": 9 } },
@@ -225,7 +225,7 @@ async fn a_schema_that_is_open_or_has_bounds_is_taken_on_every_wire() {
 }
 
 #[tokio::test]
-async fn numbers_and_letters_of_arguments_come_back_as_they_were_sent() {
+async fn numbers_and_letters_of_arguments_round_trip() {
     let arguments = json!({
         "big": u64::MAX, "small": i64::MIN, "exact": 0.1, "tiny": 5e-324, "huge": 1.7976931348623157e308,
         "crab": "\u{1f980}\u{0}\u{feff}\u{2028}", "key \"\u{e9}\"": ["\\u00e9", null, {}],

@@ -1,13 +1,13 @@
-//! `RequestRules`: what requests are held to.
+//! `RequestRules`: how requests are validated.
 
 use serde::Deserialize;
 
-/// Which rules requests are held to.
+/// How requests are validated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestRules {
-    /// How strict.
+    /// The strictness.
     pub requests: RequestStrictness,
-    /// Which ids of tool calls the chat wire takes.
+    /// Which tool call ids the chat wire accepts.
     pub chat_ids: ChatIds,
 }
 
@@ -17,17 +17,17 @@ impl Default for RequestRules {
     }
 }
 
-/// How strictly requests are held to rules.
+/// How strictly requests are validated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestStrictness {
-    /// As the service does it.
+    /// As strictly as the service.
     Service,
-    /// Not at all: whatever can be read is answered.
+    /// Not at all: every readable request is answered.
     Lenient,
 }
 
-/// Which ids of tool calls the chat wire takes; services differ.
+/// Which tool call ids the chat wire accepts; services differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChatIds {

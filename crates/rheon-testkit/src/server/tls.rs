@@ -1,4 +1,4 @@
-//! A certificate of the server's own, for tests over TLS.
+//! A self-signed certificate for tests with TLS.
 
 use std::io;
 use std::sync::Arc;
@@ -8,16 +8,14 @@ use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
 use tokio_rustls::TlsAcceptor;
 
-/// A certificate for the loopback addresses and what serves it.
+/// A certificate for the loopback addresses, and its TLS configuration.
 pub(crate) struct Certificate {
-    /// For clients that are to trust it.
+    /// For clients that trust it.
     pub(crate) pem: String,
-    /// Speaks TLS with it.
     pub(crate) acceptor: TlsAcceptor,
 }
 
 impl Certificate {
-    /// A new one.
     pub(crate) fn new() -> io::Result<Self> {
         let names = vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
         let CertifiedKey { cert, signing_key } =

@@ -1,4 +1,4 @@
-//! ScriptedAgent replies as each wire renders them.
+//! Scripted replies as each wire renders them.
 
 use aws_smithy_eventstream::frame::{DecodedFrame, MessageFrameDecoder};
 use expect_test::{expect, expect_file};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::support::{ask, client, hello, with};
 
-/// A reply with everything in it.
+/// A reply with all kinds of content.
 fn rich() -> FakeReply {
     let usage = Usage { input: 10, output: 20, cache_read: 5, cache_write: 3, ..Usage::default() };
     FakeReply::thinking("Hm, so.", "c2lnbmF0dXJl")
@@ -31,7 +31,7 @@ async fn answered(reply: FakeReply, wire: WireKind) -> Vec<u8> {
     bytes
 }
 
-/// Binary frames as text: the headers, then the payload.
+/// Binary frames as text: headers, then payload.
 fn frames(bytes: &[u8]) -> String {
     let mut decoder = MessageFrameDecoder::new();
     let mut rest = bytes;
@@ -50,7 +50,7 @@ fn frames(bytes: &[u8]) -> String {
 }
 
 #[tokio::test]
-async fn every_wire_streams_a_reply_with_everything_in_it() {
+async fn every_wire_streams_a_full_reply() {
     let text = async |wire| String::from_utf8(answered(rich(), wire).await).unwrap();
     expect_file!["../golden/anthropic.txt"].assert_eq(&text(WireKind::Anthropic).await);
     expect_file!["../golden/chat.txt"].assert_eq(&text(WireKind::Chat).await);
@@ -69,7 +69,7 @@ async fn every_wire_streams_a_reply_with_everything_in_it() {
 }
 
 #[tokio::test]
-async fn whole_bodies_hold_the_same() {
+async fn whole_bodies_have_the_same_content() {
     let server = FakeServer::start(Script::always(rich())).await.unwrap();
     let mut bodies = String::new();
     for wire in [WireKind::Anthropic, WireKind::Chat, WireKind::Responses] {
@@ -88,7 +88,7 @@ async fn whole_bodies_hold_the_same() {
 }
 
 #[tokio::test]
-async fn an_empty_reply_and_one_cut_by_its_limit_end_in_good_order() {
+async fn empty_and_length_limited_replies_end_cleanly() {
     let mut ends = String::new();
     for wire in [WireKind::Anthropic, WireKind::Chat, WireKind::Gemini] {
         for reply in [
@@ -122,7 +122,7 @@ async fn an_empty_reply_and_one_cut_by_its_limit_end_in_good_order() {
 }
 
 #[tokio::test]
-async fn usage_can_be_absent_or_nonsense() {
+async fn usage_can_be_absent_or_invalid() {
     for wire in [WireKind::Anthropic, WireKind::Chat, WireKind::Responses, WireKind::Gemini] {
         let nonsense = answered(FakeReply::text("x").usage(UsageReport::Every("-1e999".into())), wire).await;
         let text = String::from_utf8(nonsense).unwrap();
@@ -138,7 +138,7 @@ async fn usage_can_be_absent_or_nonsense() {
 }
 
 #[tokio::test]
-async fn server_sent_events_can_be_written_in_other_ways() {
+async fn server_sent_events_have_other_styles() {
     let styled = |sse| FakeReply::text("x").style(ReplyStyle { sse, ..ReplyStyle::default() });
     let returns =
         String::from_utf8(answered(styled(SseStyle::CarriageReturns), WireKind::Anthropic).await).unwrap();
@@ -170,7 +170,7 @@ async fn replies_are_used_in_order_and_then_the_default() {
 }
 
 #[tokio::test]
-async fn a_request_that_breaks_a_rule_uses_up_no_reply() {
+async fn invalid_request_uses_up_no_reply() {
     let server = FakeServer::start(FakeReply::text("scripted")).await.unwrap();
     let broken = with(&hello(WireKind::Chat), json!({"messages": []}));
     assert_eq!(ask(&server, WireKind::Chat, &broken).await.0, 400);
@@ -180,7 +180,7 @@ async fn a_request_that_breaks_a_rule_uses_up_no_reply() {
 }
 
 #[tokio::test]
-async fn a_request_without_a_key_or_without_json_is_refused() {
+async fn request_without_key_or_json_is_refused() {
     let server = FakeServer::start(Script::default()).await.unwrap();
     let client = client();
     let mut statuses = Vec::new();

@@ -1,4 +1,4 @@
-//! `<think>` at the beginning of an answer's text, as servers without a field for reasoning leave it there.
+//! Extracts `<think>` at the start of a response's text, for servers without a reasoning field.
 
 use std::collections::VecDeque;
 
@@ -7,14 +7,14 @@ use rheon_types::{Chunk, DeltaText};
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
-/// How much white space before the first word is held back to see whether a tag follows.
+/// How much leading whitespace is held back to see whether a tag follows.
 const BLANK_BYTES_MAX: usize = 64;
 
-/// Splits the text of one answer, whatever the pieces.
+/// Splits the text of one response; the result does not depend on how it is chunked.
 #[derive(Default)]
 pub(super) struct ThinkTags {
     stage: Stage,
-    /// What may be the beginning of a tag.
+    /// The possible start of a tag.
     held: String,
 }
 
@@ -26,13 +26,13 @@ enum Stage {
     /// After the opening tag, before the first word of thinking.
     Opened,
     Inside,
-    /// After the closing tag, before the first word of the answer.
+    /// After the closing tag, before the first word of the response.
     Closed,
     Plain,
 }
 
 impl ThinkTags {
-    /// Takes in a piece of text.
+    /// Adds a piece of text.
     pub(super) fn text(&mut self, delta: &str, chunks: &mut VecDeque<Chunk>) {
         if self.stage == Stage::Plain {
             return say(delta, chunks);
@@ -92,7 +92,7 @@ impl ThinkTags {
         }
     }
 
-    /// The text has ended, or something else follows it: hands out what was held back, unless it is blank.
+    /// Ends the text: passes on what was held back, unless it is blank.
     pub(super) fn flush(&mut self, chunks: &mut VecDeque<Chunk>) {
         let held = std::mem::take(&mut self.held);
         match self.stage {
@@ -104,13 +104,13 @@ impl ThinkTags {
 }
 
 enum Step<'a> {
-    /// The stage has changed: look at the rest again.
+    /// The stage has changed: process the rest again.
     Again(&'a str),
-    /// Keep this until more comes.
+    /// Hold this back until more arrives.
     Hold(&'a str),
 }
 
-/// Splits off the longest end of `text` that may be the beginning of the closing tag.
+/// Splits off the longest suffix of `text` that may start the closing tag.
 fn split_before_tag(text: &str) -> (&str, &str) {
     let lengths = (1..CLOSE.len()).rev().filter_map(|length| text.len().checked_sub(length));
     let mut splits = lengths.filter_map(|at| text.split_at_checked(at));

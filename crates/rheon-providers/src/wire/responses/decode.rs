@@ -1,4 +1,4 @@
-//! OpenAI Responses: answers.
+//! OpenAI Responses: responses.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use rheon_types::{
 use super::calls::{Calls, Key};
 use super::event::{Head, Item, ItemEvent, Piece, Response, ResponseEvent};
 use crate::frame::Frame;
+use crate::wire::codec::Decoder;
 use crate::wire::lenient::{self, Text};
-use crate::wire::seam::Decoder;
 
-/// A decoder for one answer.
+/// Creates a decoder for one response.
 pub(in crate::wire) fn decoder(origin: Arc<str>) -> impl Decoder + use<> {
     Decode {
         origin,
@@ -29,9 +29,9 @@ struct Decode {
     origin: Arc<str>,
     model_told: bool,
     calls: Calls,
-    /// Whether the open message has said anything.
+    /// Whether the current message has streamed text.
     text_streamed: bool,
-    /// The part of the open reasoning that was written last, if any was.
+    /// The part of the current reasoning that was written last.
     thought: Option<Thought>,
     done: bool,
 }
@@ -113,11 +113,11 @@ impl Decode {
         Ok(())
     }
 
-    /// An answer that came at once.
+    /// A response that was not streamed.
     fn whole(&mut self, data: &str, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         let response: Response<'_> = lenient::parse("the answer", data)?;
-        for (item, place) in response.output().iter().zip(0..) {
-            self.item_ends(item, Some(place), chunks)?;
+        for (item, index) in response.output().iter().zip(0..) {
+            self.item_ends(item, Some(index), chunks)?;
         }
         let kind = match &*response.status {
             "incomplete" => "response.incomplete",
@@ -171,7 +171,7 @@ impl Decode {
         Ok(())
     }
 
-    /// What an item says at its end repeats what it streamed; it is taken where nothing was streamed.
+    /// The content at the end of an item repeats what it streamed; it is used only if nothing was streamed.
     fn item_ends(
         &mut self,
         item: &Item<'_>,
@@ -182,7 +182,7 @@ impl Decode {
             "message" => {
                 if !self.text_streamed {
                     for part in item.content() {
-                        self.say(part.said(), chunks);
+                        self.say(part.text_content(), chunks);
                     }
                 }
                 self.text_streamed = false;
@@ -203,16 +203,17 @@ impl Decode {
         Ok(())
     }
 
-    /// Reasoning without encrypted content is signed too: so it counts as the model's own, and is not sent back as text.
+    /// Reasoning without encrypted content is signed too: it then counts as the model's own and is not sent back as
+    /// text.
     fn reasoning_ends(&mut self, item: &Item<'_>, chunks: &mut VecDeque<Chunk>) {
         if self.thought.is_none() {
-            for (part, place) in item.summary().iter().zip(0..) {
-                self.think(Thought::Summary(Some(place)), part.said(), chunks);
+            for (part, index) in item.summary().iter().zip(0..) {
+                self.think(Thought::Summary(Some(index)), part.text_content(), chunks);
             }
         }
         if self.thought.is_none() {
-            for (part, place) in item.content().iter().zip(0..) {
-                self.think(Thought::Text(Some(place)), part.said(), chunks);
+            for (part, index) in item.content().iter().zip(0..) {
+                self.think(Thought::Text(Some(index)), part.text_content(), chunks);
             }
         }
         if self.thought.is_some() || !item.encrypted_content.is_empty() {

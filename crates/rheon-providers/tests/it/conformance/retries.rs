@@ -1,4 +1,4 @@
-//! Cut answers in the agent's loop: no text twice, no half call run.
+//! Cut responses in the agent loop: no duplicate text, no partial call runs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,10 +9,10 @@ use rheon_testkit::{FnTool, Trace, live};
 use rheon_types::{AgentEvent, AssistantMessage, Chunk, MessageEvent, ModelEvent, StopReason, ToolResult};
 use serde_json::json;
 
+use super::fixture::{Answer, Fixture};
 use super::recording::Tape;
-use super::stage::{Answer, Stage};
 
-/// What one run left behind.
+/// The result of one run.
 struct Ran {
     trace: Trace,
     output: String,
@@ -21,23 +21,23 @@ struct Ran {
 }
 
 async fn run(wire: WireKind, replies: Vec<FakeReply>) -> Ran {
-    let stage = Stage::wire(wire, replies).await;
+    let fixture = Fixture::wire(wire, replies).await;
     let runs = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&runs);
     let tool = FnTool::new("read", move |_, _| {
         counted.fetch_add(1, Ordering::SeqCst);
         async { Ok(ToolResult::text("the file")) }
     });
-    let (builder, trace) = live(Arc::clone(&stage.resolved.provider), &stage.resolved.model);
+    let (builder, trace) = live(Arc::clone(&fixture.resolved.provider), &fixture.resolved.model);
     let agent = builder.tool(tool).build().unwrap();
     let output = agent.run("Go.").await.unwrap();
     trace.assert_order();
-    let requests = stage.server.requests().len();
+    let requests = fixture.server.requests().len();
     Ran { trace, output: output.text.clone(), runs: runs.load(Ordering::SeqCst), requests }
 }
 
 impl Ran {
-    /// All text that was shown, in order.
+    /// All shown text, in order.
     fn shown(&self) -> String {
         let shown = |event: &rheon_types::Event| match &event.kind {
             AgentEvent::Message(MessageEvent::TextDelta { delta }) => delta.to_string(),
@@ -46,7 +46,7 @@ impl Ran {
         self.trace.events().iter().map(shown).collect()
     }
 
-    /// The answers that ended, in order.
+    /// The completed responses, in order.
     fn answers(&self) -> Vec<AssistantMessage> {
         let events = self.trace.events();
         let ended = events.iter().filter_map(|event| match &event.kind {
@@ -62,7 +62,7 @@ impl Ran {
 }
 
 #[tokio::test]
-async fn a_cut_before_any_output_is_tried_again_silently() {
+async fn cut_before_any_output_is_retried_silently() {
     for wire in WireKind::ALL {
         for cut in [Fault::Hangup, Fault::CutAtByte(0), Fault::EndAfterEvent(0), Fault::CutAtByte(9)] {
             let ran =
@@ -80,7 +80,7 @@ async fn a_cut_before_any_output_is_tried_again_silently() {
 }
 
 #[tokio::test]
-async fn a_cut_behind_text_is_marked_and_asked_again() {
+async fn cut_after_text_is_marked_and_retried() {
     let reply = || FakeReply::text("one two three").delta_chars(4);
     for wire in WireKind::ALL {
         let tape = Tape::new(wire).await;
@@ -107,7 +107,7 @@ async fn a_cut_behind_text_is_marked_and_asked_again() {
 }
 
 #[tokio::test]
-async fn a_half_tool_call_never_runs() {
+async fn partial_tool_call_never_runs() {
     let reply = || {
         let arguments = json!({"path": "a rather long path.txt"}).to_string();
         let signature = Some("c2lnbmF0dXJl".to_owned());

@@ -23,10 +23,10 @@ use crate::server::reply::{
 };
 use crate::server::rules::{ChatIds, RequestRules, RequestStrictness};
 
-/// What stands for a signature that the script does not give: base64, as most services have it.
+/// The default signature: base64, as most services use.
 const SIGNATURE: &str = "c2lnbmF0dXJl";
 
-/// Why a script cannot be read.
+/// A script that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot read {name}: line {line}: {message}")]
 pub struct ScriptError {
@@ -39,7 +39,7 @@ impl Script {
     /// The TOML format by example.
     pub const EXAMPLE: &str = include_str!("example.toml");
 
-    /// Reads a script from TOML (see [`EXAMPLE`](Self::EXAMPLE)); `name` is the file's, for messages.
+    /// Parses a script from TOML (see [`EXAMPLE`](Self::EXAMPLE)); `name` is the file name for errors.
     pub fn from_toml(name: &str, text: &str) -> Result<Self, ScriptError> {
         let file: FileScript = toml::from_str(text).map_err(|error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -240,7 +240,7 @@ fn blocks(texts: [Option<String>; 4], calls: Vec<FileCall>, any_calls: usize) ->
 }
 
 fn arguments(table: toml::Table) -> String {
-    // A TOML table always has a form as JSON; dates become texts.
+    // Every TOML table can be written as JSON; dates become strings.
     serde_json::to_string(&table).unwrap_or_else(|_| "{}".to_owned())
 }
 

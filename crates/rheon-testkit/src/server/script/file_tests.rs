@@ -1,4 +1,4 @@
-//! Script files: what they mean and what is said about bad ones.
+//! Script files: their meaning, and errors for invalid ones.
 
 use expect_test::expect;
 use rheon_providers::wire::WireKind;
@@ -9,7 +9,7 @@ use crate::server::{
 };
 
 #[test]
-fn the_example_is_a_script() {
+fn example_is_a_script() {
     let script = Script::from_toml("example.toml", Script::EXAMPLE).unwrap();
     assert_eq!(script.default.blocks, FakeReply::text("All done.").blocks);
     let usage = Usage { input: 100, output: 20, cache_read: 50, ..Usage::default() };
@@ -29,7 +29,7 @@ fn the_example_is_a_script() {
 }
 
 #[test]
-fn an_empty_file_is_the_default_script() {
+fn empty_file_is_the_default_script() {
     assert_eq!(Script::from_toml("x", "").unwrap(), Script::default());
     let when = "[[reply]]\nwhen = { wire = \"gemini\", request = 2 }";
     let expected =
@@ -38,7 +38,7 @@ fn an_empty_file_is_the_default_script() {
 }
 
 #[test]
-fn a_bad_file_is_told_with_its_line() {
+fn invalid_file_is_reported_with_its_line() {
     let problems = [
         "[[reply]]\ntext = \"a\"\ntxet = \"b\"",
         "[[reply]]\nfaults = [\n  { kind = \"cut_at_byte\" },\n]",

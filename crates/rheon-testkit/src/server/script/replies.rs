@@ -5,17 +5,17 @@ use crate::server::rules::RequestRules;
 
 /// Replies in order, and one for all other requests.
 ///
-/// A request gets the first reply that is not used up and whose condition fits it; so a reply with a condition is not
-/// spent on requests that it does not mean.
+/// A request gets the first reply that is not used up and whose condition matches; a reply with a condition is not
+/// used up by other requests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Script {
-    /// The replies, first one first.
+    /// The replies, in order of priority.
     pub replies: Vec<FakeReply>,
-    /// What answers when no reply fits.
+    /// The reply if no other matches.
     pub default: FakeReply,
-    /// Whether requests are held to the rules of the service.
+    /// How requests are validated.
     pub rules: RequestRules,
-    /// How many tokens of context the models have, for those who ask.
+    /// The context window that the server reports.
     pub context_tokens: u64,
 }
 
@@ -49,7 +49,7 @@ impl From<Vec<FakeReply>> for Script {
 }
 
 impl Script {
-    /// These replies, then "ok" for ever.
+    /// These replies, then always "ok".
     pub fn new(replies: impl IntoIterator<Item = FakeReply>) -> Self {
         Self { replies: replies.into_iter().collect(), ..Self::default() }
     }
@@ -59,14 +59,14 @@ impl Script {
         Self { default: reply, ..Self::default() }
     }
 
-    /// Sets what answers when no reply fits.
+    /// Sets the reply if no other matches.
     #[must_use]
     pub fn otherwise(mut self, reply: FakeReply) -> Self {
         self.default = reply;
         self
     }
 
-    /// Sets which rules requests are held to.
+    /// Sets how requests are validated.
     #[must_use]
     pub fn rules(mut self, rules: RequestRules) -> Self {
         self.rules = rules;

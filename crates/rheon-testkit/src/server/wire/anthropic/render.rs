@@ -1,4 +1,4 @@
-//! Answers of Anthropic Messages.
+//! Responses of Anthropic Messages.
 
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ pub(in crate::server::wire) fn events(answer: &Answer<'_>) -> Vec<Event> {
     events
 }
 
-/// The answer as one body.
+/// The response as one body.
 pub(in crate::server::wire) fn whole(answer: &Answer<'_>) -> Value {
     let content = answer.blocks.iter().enumerate().map(|(index, block)| whole_block(answer, index, block));
     let mut message = message(answer, content.collect(), json!(stop_word(&answer.stop)));
@@ -46,7 +46,7 @@ pub(in crate::server::wire) fn whole(answer: &Answer<'_>) -> Value {
     message
 }
 
-/// A piece of text.
+/// A text delta.
 pub(in crate::server::wire) fn text_event(text: &str) -> Event {
     event("content_block_delta", json!({"index": 0, "delta": {"type": "text_delta", "text": text}}))
 }
@@ -67,7 +67,7 @@ fn message(answer: &Answer<'_>, content: Vec<Value>, stop: Value) -> Value {
         "id": answer.id("msg_01", 0),
         "type": "message",
         "role": "assistant",
-        "model": answer.asked.model,
+        "model": answer.request_info.model,
         "content": content,
         "stop_reason": stop,
         "stop_sequence": null,
@@ -84,7 +84,7 @@ fn usage(counts: &Counts, output: &Value) -> Value {
     })
 }
 
-/// The block as it begins, and its deltas.
+/// The start of the block, and its deltas.
 fn block_parts(answer: &Answer<'_>, index: usize, block: &ReplyBlock) -> (Value, Vec<Value>) {
     let chars = answer.style.delta_chars;
     match block {
@@ -106,7 +106,7 @@ fn block_parts(answer: &Answer<'_>, index: usize, block: &ReplyBlock) -> (Value,
         }
         ReplyBlock::Call { id, name, arguments, .. } => {
             let mut deltas = vec![json!({"type": "input_json_delta", "partial_json": ""})];
-            // The service writes nothing more for a call without arguments.
+            // The service sends no deltas for a call without arguments.
             let text = if arguments == "{}" { "" } else { arguments };
             let written = pieces(text, chars).into_iter();
             deltas.extend(written.map(|piece| json!({"type": "input_json_delta", "partial_json": piece})));

@@ -1,4 +1,4 @@
-//! Answers of Bedrock.
+//! Responses of Bedrock.
 
 use base64::Engine as _;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::server::event::Event;
 use crate::server::reply::{ReplyBlock, ReplyStop};
 use crate::server::wire::pieces::{Counts, pieces};
 
-/// What pads an event, so that its length tells nothing of its text.
+/// Padding that hides the length of an event's text.
 const PADDING: &str = "abcdefghijklmnopqrstuvwxyz";
 
 /// The events of a stream.
@@ -35,7 +35,7 @@ pub(in crate::server::wire) fn events(answer: &Answer<'_>) -> Vec<Event> {
     events
 }
 
-/// The answer as one body.
+/// The response as one body.
 pub(in crate::server::wire) fn whole(answer: &Answer<'_>) -> Value {
     let content: Vec<Value> =
         answer.blocks.iter().enumerate().map(|(index, block)| whole_block(answer, index, block)).collect();
@@ -50,7 +50,7 @@ pub(in crate::server::wire) fn whole(answer: &Answer<'_>) -> Value {
     body
 }
 
-/// A piece of text.
+/// A text delta.
 pub(in crate::server::wire) fn text_event(text: &str) -> Event {
     event("contentBlockDelta", json!({"contentBlockIndex": 0, "delta": {"text": text}}))
 }
@@ -80,7 +80,7 @@ fn deltas(block: &ReplyBlock, chars: usize) -> Vec<Value> {
             pieces(text, chars).into_iter().map(|piece| json!({"text": piece})).collect()
         }
         ReplyBlock::Call { arguments, .. } => {
-            // The service writes nothing for a call without arguments.
+            // The service sends no deltas for a call without arguments.
             let text = if arguments == "{}" { "" } else { arguments };
             pieces(text, chars).into_iter().map(|piece| json!({"toolUse": {"input": piece}})).collect()
         }
@@ -104,7 +104,7 @@ fn whole_block(answer: &Answer<'_>, index: usize, block: &ReplyBlock) -> Value {
     }
 }
 
-/// Bytes are base64 in JSON; what already is goes out as it is.
+/// Bytes are base64 in JSON; data that already is base64 stays unchanged.
 fn blob(data: &str) -> String {
     let engine = base64::engine::general_purpose::STANDARD;
     if engine.decode(data).is_ok() { data.to_owned() } else { engine.encode(data) }

@@ -1,4 +1,4 @@
-//! Answers of Gemini.
+//! Responses of Gemini.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::server::event::Event;
 use crate::server::reply::{ReplyBlock, ReplyStop};
 use crate::server::wire::pieces::{Counts, pieces};
 
-/// The events of a stream. The last one holds the reason to stop.
+/// The events of a stream. The last one has the finish reason.
 pub(in crate::server::wire) fn events(answer: &Answer<'_>) -> Vec<Event> {
     let mut parts: Vec<Vec<Value>> = Vec::new();
     for block in &answer.blocks {
@@ -20,13 +20,13 @@ pub(in crate::server::wire) fn events(answer: &Answer<'_>) -> Vec<Event> {
     events
 }
 
-/// The answer as one body.
+/// The response as one body.
 pub(in crate::server::wire) fn whole(answer: &Answer<'_>) -> Value {
     let parts = answer.blocks.iter().filter_map(part).collect();
     body(answer, parts, Some(stop_word(answer)))
 }
 
-/// A piece of text.
+/// A text delta.
 pub(in crate::server::wire) fn text_event(text: &str) -> Event {
     Event::new(
         "",
@@ -41,7 +41,7 @@ fn body(answer: &Answer<'_>, parts: Vec<Value>, finish: Option<&str>) -> Value {
     }
     let mut body = json!({
         "candidates": [candidate],
-        "modelVersion": answer.asked.model,
+        "modelVersion": answer.request_info.model,
         "responseId": answer.id("response", 0),
     });
     if let (Some(body), Some(counts)) = (body.as_object_mut(), Counts::of(&answer.usage)) {
@@ -69,7 +69,7 @@ fn usage(counts: &Counts, is_last: bool) -> Value {
     usage
 }
 
-/// The parts in which a block is streamed: texts in pieces, calls whole, a signature with the last piece.
+/// The parts in which a block is streamed: text in pieces, calls whole, a signature with the last piece.
 fn streamed(answer: &Answer<'_>, block: &ReplyBlock) -> Vec<Value> {
     let chars = answer.style.delta_chars;
     let (text, thought, signature) = match block {
@@ -92,7 +92,7 @@ fn streamed(answer: &Answer<'_>, block: &ReplyBlock) -> Vec<Value> {
     parts
 }
 
-/// The block as one part; none for what Gemini does not send.
+/// The block as one part; `None` if Gemini does not send it.
 fn part(block: &ReplyBlock) -> Option<Value> {
     match block {
         ReplyBlock::Thinking { text, signature } => Some(text_part(text, true, signature.as_deref())),
@@ -127,7 +127,7 @@ fn text_part(text: &str, thought: bool, signature: Option<&str>) -> Value {
     part
 }
 
-/// Gemini stops with the same word whether it calls tools or not, and has one for calls that it wrote badly.
+/// Gemini has the same finish reason with and without tool calls, and a separate one for malformed calls.
 fn stop_word<'a>(answer: &'a Answer<'_>) -> &'a str {
     let is_bad = |block: &ReplyBlock| matches!(block, ReplyBlock::Call { .. }) && part(block).is_none();
     match &answer.stop {

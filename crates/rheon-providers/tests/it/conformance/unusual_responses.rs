@@ -1,4 +1,4 @@
-//! Answers that are odd but legal, and answers that are neither.
+//! Responses that are unusual but valid, and responses that are invalid.
 
 use rheon_providers::frame::Framing;
 use rheon_providers::wire::WireKind;
@@ -8,7 +8,7 @@ use rheon_types::{Content, ProviderErrorKind, StopReason, Usage};
 use super::recording::{Recording, SIGNATURE, TEXT, Tape, rich};
 
 #[tokio::test]
-async fn an_empty_answer_is_an_answer() {
+async fn empty_response_is_valid() {
     for wire in WireKind::ALL {
         let answer = Recording::of(wire, FakeReply::empty()).await.whole();
         assert_eq!(answer.error, None, "{wire:?}");
@@ -18,7 +18,7 @@ async fn an_empty_answer_is_an_answer() {
 }
 
 #[tokio::test]
-async fn an_answer_of_thinking_alone_is_an_answer() {
+async fn thinking_only_response_is_valid() {
     for wire in WireKind::ALL {
         let reply = FakeReply { style: rich().style, ..FakeReply::thinking("Hm, so.", SIGNATURE) };
         let answer = Recording::of(wire, reply).await.whole();
@@ -31,7 +31,7 @@ async fn an_answer_of_thinking_alone_is_an_answer() {
 }
 
 #[tokio::test]
-async fn counts_that_are_absent_or_cannot_be_count_as_zero() {
+async fn missing_or_invalid_counts_are_zero() {
     let nonsense =
         ["-1", "null", "1.5", "1e300", "18446744073709551615", "9999999999999999999999", "\"NaN\"", "[]"];
     let reports = nonsense.map(|text| UsageReport::Every(text.into()));
@@ -51,7 +51,7 @@ async fn counts_that_are_absent_or_cannot_be_count_as_zero() {
 }
 
 #[tokio::test]
-async fn counts_that_are_no_json_cost_at_most_another_try() {
+async fn non_json_counts_cost_at_most_a_retry() {
     for wire in WireKind::ALL {
         let tape = Tape::new(wire).await;
         for text in ["NaN", "1e999", "--1"] {
@@ -66,7 +66,7 @@ async fn counts_that_are_no_json_cost_at_most_another_try() {
 }
 
 #[tokio::test]
-async fn reasons_to_stop_are_kept() {
+async fn stop_reasons_are_kept() {
     for wire in WireKind::ALL {
         let tape = Tape::new(wire).await;
         for (stop, expected) in [
@@ -75,7 +75,7 @@ async fn reasons_to_stop_are_kept() {
             (ReplyStop::Word("of_a_new_kind".into()), StopReason::Stop),
         ] {
             let answer = tape.record(FakeReply::text(TEXT).stop(stop.clone())).await.whole();
-            assert_eq!(answer.told(), format!("{expected:?} {TEXT:?}"), "{wire:?} {stop:?}");
+            assert_eq!(answer.summary(), format!("{expected:?} {TEXT:?}"), "{wire:?} {stop:?}");
         }
         let refused = tape.record(FakeReply::text(TEXT).stop(ReplyStop::Refusal)).await.whole();
         let kind = refused.error.as_ref().map(|error| error.kind);
@@ -88,7 +88,7 @@ async fn reasons_to_stop_are_kept() {
 }
 
 #[tokio::test]
-async fn a_call_cut_by_the_token_limit_is_never_one_that_could_run() {
+async fn call_cut_by_the_token_limit_cannot_run() {
     for wire in WireKind::ALL {
         let reply = FakeReply::empty()
             .and(rheon_testkit::server::ReplyBlock::Call {
@@ -108,7 +108,7 @@ async fn a_call_cut_by_the_token_limit_is_never_one_that_could_run() {
 }
 
 #[tokio::test]
-async fn events_of_a_new_kind_are_passed_over() {
+async fn unknown_events_are_ignored() {
     for wire in WireKind::ALL {
         let tape = Tape::new(wire).await;
         let lines = || {
@@ -132,7 +132,7 @@ async fn events_of_a_new_kind_are_passed_over() {
 }
 
 #[tokio::test]
-async fn an_event_that_is_no_json_costs_at_most_another_try() {
+async fn non_json_event_costs_at_most_a_retry() {
     for wire in WireKind::ALL {
         let tape = Tape::new(wire).await;
         let whole = tape.record(rich()).await.whole();
