@@ -82,13 +82,13 @@ fn vendor_table() -> String {
             (false, false) => code(&auth.key_env),
         };
         let wire = vendor.wire.as_str();
-        vec![format!("`{id}`"), format!("[{name}]({docs})"), wire.to_owned(), auth_words(auth), key]
+        vec![format!("`{id}`"), format!("[{name}]({docs})"), wire.to_owned(), auth_text(auth), key]
     };
     let head = ["id", "service", "wire", "auth", "API key"];
     table("## Vendors", &head, Vendors::builtin().iter().map(row))
 }
 
-fn auth_words(auth: &AuthSpec) -> String {
+fn auth_text(auth: &AuthSpec) -> String {
     match &auth.scheme {
         AuthScheme::Header { header } => format!("header `{header}`"),
         AuthScheme::Bearer => "bearer".to_owned(),
@@ -106,17 +106,17 @@ fn feature_table() -> String {
             format!("`{}`", vendor.id),
             format!("`{}`", vendor.base_url),
             code(&vendor.base_url_env),
-            structured_words(&vendor).to_owned(),
-            cache_words(&vendor).to_owned(),
-            thinking_words(&vendor).to_owned(),
-            tool_words(vendor.compat.tools).to_owned(),
+            structured_text(&vendor).to_owned(),
+            cache_text(&vendor).to_owned(),
+            thinking_text(&vendor).to_owned(),
+            tool_text(vendor.compat.tools).to_owned(),
         ]
     };
     let head = ["id", "base URL", "override with", "structured output", "cache", "thinking", "tools"];
     table("## Base URLs and features", &head, Vendors::builtin().iter().map(row))
 }
 
-fn structured_words(vendor: &Vendor) -> &'static str {
+fn structured_text(vendor: &Vendor) -> &'static str {
     match vendor.compat.structured_output {
         StructuredOutput::JsonSchema => "yes",
         StructuredOutput::JsonObject => "JSON, schema in the prompt",
@@ -124,7 +124,7 @@ fn structured_words(vendor: &Vendor) -> &'static str {
     }
 }
 
-fn cache_words(vendor: &Vendor) -> &'static str {
+fn cache_text(vendor: &Vendor) -> &'static str {
     match (vendor.wire, vendor.compat.cache) {
         (_, CacheStyle::Marks) => "marks",
         (_, CacheStyle::Points) => "cache points",
@@ -133,7 +133,7 @@ fn cache_words(vendor: &Vendor) -> &'static str {
     }
 }
 
-fn thinking_words(vendor: &Vendor) -> &'static str {
+fn thinking_text(vendor: &Vendor) -> &'static str {
     match (vendor.wire, vendor.compat.thinking) {
         (WireKind::Anthropic | WireKind::Bedrock, _) => "budget or effort",
         (WireKind::Gemini, _) => "budget or level",
@@ -146,7 +146,7 @@ fn thinking_words(vendor: &Vendor) -> &'static str {
     }
 }
 
-fn tool_words(tools: ToolStyle) -> &'static str {
+fn tool_text(tools: ToolStyle) -> &'static str {
     match tools {
         ToolStyle::Native => "native",
         ToolStyle::Lenient => "native, lenient",

@@ -203,9 +203,9 @@ mod tests {
     }
 
     /// A provider whose models all have the same price.
-    struct Priced(ScriptedProvider, u64);
+    struct FixedPriceProvider(ScriptedProvider, u64);
 
-    impl Provider for Priced {
+    impl Provider for FixedPriceProvider {
         fn id(&self) -> &str {
             self.0.id()
         }
@@ -225,8 +225,11 @@ mod tests {
     async fn shared_model_name_costs_what_the_answering_provider_charges() {
         let primary =
             Scenario::new().model("same").turn(Turn::new().error(overloaded())).turn("from the primary");
-        let primary = Priced(ScriptedProvider::new(primary), 7);
-        let fallback = Priced(ScriptedProvider::new(Scenario::new().model("same").turn("from the other")), 3);
+        let primary = FixedPriceProvider(ScriptedProvider::new(primary), 7);
+        let fallback = FixedPriceProvider(
+            ScriptedProvider::new(Scenario::new().model("same").turn("from the other")),
+            3,
+        );
         let provider = FallbackProvider::new(Arc::new(primary), Arc::new(fallback), "same");
         let price = || provider.describe("same").unwrap().prices.unwrap().base.input;
         let mut prices = vec![price()];

@@ -109,12 +109,12 @@ async fn unknown_name_says_what_to_write() {
         problems.push(problem(&registry, name));
     }
     expect![[r#"
-        there is no vendor "antropic", as in "antropic/claude-opus-5"; did you mean "anthropic"?
-        there is no vendor "Anthropic", as in "Anthropic/claude-opus-5"; did you mean "anthropic"?
+        unknown vendor "antropic" in "antropic/claude-opus-5"; did you mean "anthropic"?
+        unknown vendor "Anthropic" in "Anthropic/claude-opus-5"; did you mean "anthropic"?
         "claude-opus-5" is not a model name: write vendor/model, for instance anthropic/claude-opus-5
         "gpt-9" is not a model name: write vendor/model
         "openai/" is not a model name: write vendor/model
-        there is no vendor "", as in "/m"; there are anthropic, azure, azure-chat, bedrock, cerebras, custom, deepseek, fireworks, github-models, google, groq, huggingface, llamacpp, lmstudio, minimax, mistral, moonshot, nvidia, ollama, openai, openai-chat, openrouter, perplexity, qwen, together, vercel, vertex, vertex-express, vllm, xai, zai
+        unknown vendor "" in "/m"; there are anthropic, azure, azure-chat, bedrock, cerebras, custom, deepseek, fireworks, github-models, google, groq, huggingface, llamacpp, lmstudio, minimax, mistral, moonshot, nvidia, ollama, openai, openai-chat, openrouter, perplexity, qwen, together, vercel, vertex, vertex-express, vllm, xai, zai
         "" is not a model name: write vendor/model"#]].assert_eq(&problems.join("\n"));
 }
 
@@ -158,10 +158,10 @@ async fn missing_url_variable_is_named() {
         .map(|name| problem(&registry(&[]), name))
         .into();
     expect![[r#"
-        azure needs the endpoint or the name of the Azure OpenAI resource; set AZURE_OPENAI_ENDPOINT or AZURE_OPENAI_RESOURCE or AZURE_OPENAI_RESOURCE_NAME or AZURE_RESOURCE_NAME
-        azure-chat needs the endpoint or the name of the Azure OpenAI resource; set AZURE_OPENAI_ENDPOINT or AZURE_OPENAI_RESOURCE or AZURE_OPENAI_RESOURCE_NAME or AZURE_RESOURCE_NAME
+        azure needs the endpoint or name of the Azure OpenAI resource; set AZURE_OPENAI_ENDPOINT or AZURE_OPENAI_RESOURCE or AZURE_OPENAI_RESOURCE_NAME or AZURE_RESOURCE_NAME
+        azure-chat needs the endpoint or name of the Azure OpenAI resource; set AZURE_OPENAI_ENDPOINT or AZURE_OPENAI_RESOURCE or AZURE_OPENAI_RESOURCE_NAME or AZURE_RESOURCE_NAME
         vertex needs the Google Cloud project; set GOOGLE_CLOUD_PROJECT or GOOGLE_VERTEX_PROJECT or GCLOUD_PROJECT
-        custom needs the address of the service, for instance https://models.example/v1; set CUSTOM_BASE_URL"#]].assert_eq(&problems.join("\n"));
+        custom needs the base URL of the service, for instance https://models.example/v1; set CUSTOM_BASE_URL"#]].assert_eq(&problems.join("\n"));
     let set = registry(&[
         ("AZURE_OPENAI_RESOURCE", "mine"),
         ("GOOGLE_CLOUD_PROJECT", "p"),

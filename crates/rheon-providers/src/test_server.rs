@@ -25,7 +25,7 @@ pub(crate) enum Step {
 pub(crate) struct Server {
     /// The base URL, without a trailing slash.
     pub(crate) url: String,
-    seen: Arc<Mutex<Seen>>,
+    log: Arc<Mutex<RequestLog>>,
     requested: mpsc::UnboundedReceiver<()>,
     closed: mpsc::UnboundedReceiver<()>,
 }
@@ -34,13 +34,13 @@ pub(crate) struct Server {
 #[derive(Clone)]
 struct Shared {
     answers: Arc<Mutex<VecDeque<Vec<Step>>>>,
-    seen: Arc<Mutex<Seen>>,
+    log: Arc<Mutex<RequestLog>>,
     requested: mpsc::UnboundedSender<()>,
     closed: mpsc::UnboundedSender<()>,
 }
 
 #[derive(Default)]
-struct Seen {
+struct RequestLog {
     requests: Vec<String>,
     connections: usize,
 }
@@ -50,31 +50,31 @@ impl Server {
     pub(crate) async fn start<const N: usize>(answers: [Vec<Step>; N]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let seen = Arc::new(Mutex::new(Seen::default()));
+        let log = Arc::new(Mutex::new(RequestLog::default()));
         let (report_request, requested) = mpsc::unbounded_channel();
         let (report_close, closed) = mpsc::unbounded_channel();
         let shared = Shared {
             answers: Arc::new(Mutex::new(VecDeque::from(answers))),
-            seen: Arc::clone(&seen),
+            log: Arc::clone(&log),
             requested: report_request,
             closed: report_close,
         };
         tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
-                shared.seen.lock().unwrap().connections += 1;
+                shared.log.lock().unwrap().connections += 1;
                 tokio::spawn(converse(socket, shared.clone()));
             }
         });
-        Self { url, seen, requested, closed }
+        Self { url, log, requested, closed }
     }
 
     /// The requests so far: head and body.
     pub(crate) fn requests(&self) -> Vec<String> {
-        self.seen.lock().unwrap().requests.clone()
+        self.log.lock().unwrap().requests.clone()
     }
 
     pub(crate) fn connections(&self) -> usize {
-        self.seen.lock().unwrap().connections
+        self.log.lock().unwrap().connections
     }
 
     /// Waits for a request.
@@ -133,7 +133,7 @@ pub(crate) fn transport_with(config: TransportConfig) -> Transport {
 async fn converse(mut socket: TcpStream, shared: Shared) {
     let mut buffer = Vec::new();
     while let Some(request) = read_request(&mut socket, &mut buffer).await {
-        shared.seen.lock().unwrap().requests.push(request);
+        shared.log.lock().unwrap().requests.push(request);
         shared.requested.send(()).unwrap_or_default();
         let Some(steps) = shared.answers.lock().unwrap().pop_front() else { return };
         for step in steps {

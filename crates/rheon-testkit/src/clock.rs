@@ -7,7 +7,7 @@ use rheon_types::{Clock, Random, Timestamp};
 use tokio::time::Instant;
 
 /// 2023-11-14T22:13:20Z: the start time of every test.
-const BEGINNING_MS: u64 = 1_700_000_000_000;
+const START_MS: u64 = 1_700_000_000_000;
 
 /// A clock that starts at a fixed time and follows tokio's clock, which tests can pause.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl Default for TestClock {
 impl Clock for TestClock {
     fn now(&self) -> Timestamp {
         let elapsed = u64::try_from(self.elapsed().as_millis()).unwrap_or(u64::MAX);
-        Timestamp::from_millis(BEGINNING_MS.saturating_add(elapsed))
+        Timestamp::from_millis(START_MS.saturating_add(elapsed))
     }
 
     fn elapsed(&self) -> Duration {

@@ -22,7 +22,7 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// Allocation counts.
 #[derive(Clone, Copy)]
-struct Allocated {
+struct AllocationCounts {
     /// The number of allocations; growing a block counts as one.
     times: f64,
     /// The total number of bytes.
@@ -30,12 +30,12 @@ struct Allocated {
 }
 
 /// Counts the allocations of `work` on all threads.
-fn counted<T>(work: impl FnOnce() -> T) -> (T, Allocated) {
+fn counted<T>(work: impl FnOnce() -> T) -> (T, AllocationCounts) {
     let region = Region::new(ALLOCATOR);
     let made = work();
     let change = region.change();
     let times = (change.allocations + change.reallocations) as f64;
-    (made, Allocated { times, bytes: change.bytes_allocated as f64 })
+    (made, AllocationCounts { times, bytes: change.bytes_allocated as f64 })
 }
 
 fn main() {
@@ -45,7 +45,7 @@ fn main() {
     let parts: [(&str, fn()); 3] =
         [("encode", encode::measure), ("deltas", deltas::measure), ("endless", endless::measure)];
     for (name, measure) in parts {
-        if support::wants(name) {
+        if support::is_selected(name) {
             measure();
         }
     }

@@ -22,7 +22,7 @@ fn main() {
         ("first_byte", first_byte::measure),
     ];
     for (name, measure) in parts {
-        if support::wants(name) {
+        if support::is_selected(name) {
             measure();
         }
     }

@@ -10,7 +10,7 @@ pub(crate) struct Way<'a, T> {
 }
 
 /// The result of an alternative.
-pub(crate) struct Ran<'a, T> {
+pub(crate) struct BenchResult<'a, T> {
     pub(crate) name: &'a str,
     /// Other load can only add to a time, so the shortest time is the reproducible one.
     pub(crate) best: Duration,
@@ -23,15 +23,18 @@ pub(crate) fn way<'a, T>(name: &'a str, run: impl FnMut() -> T + 'a) -> Way<'a, 
 }
 
 /// Runs all alternatives `rounds` times, alternating.
-pub(crate) fn race<'a, T>(rounds: usize, ways: impl IntoIterator<Item = Way<'a, T>>) -> Vec<Ran<'a, T>> {
+pub(crate) fn race<'a, T>(
+    rounds: usize,
+    ways: impl IntoIterator<Item = Way<'a, T>>,
+) -> Vec<BenchResult<'a, T>> {
     let mut ways: Vec<_> = ways.into_iter().map(|way| (way, None)).collect();
     for _ in 0..rounds {
         for (way, ran) in &mut ways {
             let start = Instant::now();
             let made = black_box((way.run)());
             let time = start.elapsed();
-            let best = ran.as_ref().map_or(time, |before: &Ran<'_, T>| before.best.min(time));
-            *ran = Some(Ran { name: way.name, best, made });
+            let best = ran.as_ref().map_or(time, |before: &BenchResult<'_, T>| before.best.min(time));
+            *ran = Some(BenchResult { name: way.name, best, made });
         }
     }
     ways.into_iter().filter_map(|(_, ran)| ran).collect()

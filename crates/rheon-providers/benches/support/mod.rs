@@ -13,7 +13,7 @@ pub(crate) fn report(case: &str, value: f64) {
 }
 
 /// Whether a part is selected: all are, unless the command line names some.
-pub(crate) fn wants(part: &str) -> bool {
+pub(crate) fn is_selected(part: &str) -> bool {
     let mut named = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).peekable();
     named.peek().is_none() || named.any(|argument| argument == part)
 }

@@ -118,8 +118,8 @@ fn written_forms(secret: &str) -> Vec<Zeroizing<String>> {
         // Some services write a slash in JSON as `\/`.
         json.replace('/', "\\/"),
         json,
-        base64_beginning(&STANDARD_NO_PAD, secret),
-        base64_beginning(&URL_SAFE_NO_PAD, secret),
+        base64_prefix(&STANDARD_NO_PAD, secret),
+        base64_prefix(&URL_SAFE_NO_PAD, secret),
     ]
     .into_iter()
     .filter(|form| form.len() >= SECRET_BYTES_MIN)
@@ -160,7 +160,7 @@ fn lower_hex(percent_encoded: &str) -> String {
 }
 
 /// Base64 of `secret` without the last characters, which depend on the bytes that follow.
-fn base64_beginning(engine: &impl Engine, secret: &str) -> String {
+fn base64_prefix(engine: &impl Engine, secret: &str) -> String {
     let mut text = engine.encode(secret);
     if !secret.len().is_multiple_of(3) {
         text.pop();

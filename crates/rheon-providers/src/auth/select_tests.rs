@@ -197,9 +197,9 @@ fn invalid_auth_section_is_refused() {
         Ok(_) => "accepted".to_owned(),
         Err(error) => error.to_string(),
     };
-    expect![[r#"the auth of mine is not valid: "x api key" is not a valid header name"#]]
+    expect![[r#"invalid auth for mine: "x api key" is not a valid header name"#]]
         .assert_eq(&refusal(header("x api key")));
-    expect!["the auth of mine is not valid: the query parameter has no name"]
+    expect!["invalid auth for mine: the query parameter has no name"]
         .assert_eq(&refusal(AuthScheme::Query { parameter: String::new() }));
 }
 

@@ -43,7 +43,7 @@ impl Models {
             if let Some(problem) = row.problem() {
                 return Err(source.error(0, format!("{id}: {problem}")));
             }
-            let model = row.over(&Model::blank(&id), &id);
+            let model = row.apply_to(&Model::blank(&id), &id);
             models.by_id.insert(id, Arc::new(model));
         }
         // Shorter names first: a name without a date means the current version of the model.
@@ -65,8 +65,8 @@ impl Models {
             .map(|model| match model.info.id == id {
                 true => model,
                 // Gateways offer some models for free under a separate name.
-                false if id.ends_with(":free") => Arc::new(model.for_nothing(id)),
-                false => Arc::new(model.renamed(id)),
+                false if id.ends_with(":free") => Arc::new(model.free_of_charge(id)),
+                false => Arc::new(model.with_id(id)),
             })
     }
 }
@@ -88,6 +88,6 @@ pub(super) fn find(vendor: &str, id: &str) -> Option<Arc<Model>> {
     here.or_else(|| {
         let (maker, name) = names::maker(id)?;
         let model = models(maker).filter(|_| maker != vendor)?.find(name)?;
-        Some(Arc::new(model.elsewhere(id)))
+        Some(Arc::new(model.without_prices(id)))
     })
 }

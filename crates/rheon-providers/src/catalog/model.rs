@@ -64,20 +64,20 @@ impl Model {
     }
 
     /// The same model under the name `id`, without prices: another service has its own.
-    pub(super) fn elsewhere(&self, id: &str) -> Self {
+    pub(super) fn without_prices(&self, id: &str) -> Self {
         let info = ModelInfo { id: id.to_owned(), prices: None, ..ModelInfo::clone(&self.info) };
         Self { info: Arc::new(info), thinking: self.thinking.clone(), tool_style: self.tool_style }
     }
 
     /// The same model under the name `id`, free of charge.
-    pub(super) fn for_nothing(&self, id: &str) -> Self {
+    pub(super) fn free_of_charge(&self, id: &str) -> Self {
         let prices = Some(Prices { base: Rates::default(), long: None });
         let info = ModelInfo { id: id.to_owned(), prices, ..ModelInfo::clone(&self.info) };
         Self { info: Arc::new(info), thinking: self.thinking.clone(), tool_style: self.tool_style }
     }
 
     /// The same model under the name `id`.
-    pub(super) fn renamed(&self, id: &str) -> Self {
+    pub(super) fn with_id(&self, id: &str) -> Self {
         let info = ModelInfo { id: id.to_owned(), ..ModelInfo::clone(&self.info) };
         Self { info: Arc::new(info), thinking: self.thinking.clone(), tool_style: self.tool_style }
     }

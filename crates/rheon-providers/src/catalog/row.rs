@@ -129,7 +129,7 @@ impl Row {
     }
 
     /// The model `id`: fields of the row, and those of `base` where the row has none.
-    pub(super) fn over(&self, base: &Model, id: &str) -> Model {
+    pub(super) fn apply_to(&self, base: &Model, id: &str) -> Model {
         let prices = self.prices.map(|price| Prices {
             base: price.rates(),
             long: self.long_prices.map(|long| (long.above_tokens, long.prices.rates())),

@@ -36,7 +36,7 @@ impl Catalog {
             None => model,
         };
         match self.rows.get(&name) {
-            Some(row) => Arc::new(row.over(&model, id)),
+            Some(row) => Arc::new(row.apply_to(&model, id)),
             None => model,
         }
     }

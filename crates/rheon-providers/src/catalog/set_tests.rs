@@ -58,7 +58,7 @@ fn model_is_found_under_all_its_aliases() {
     ] {
         let (found, expected) = (model(vendor, id), model(vendor, same));
         assert!(found.info.known, "{vendor}/{id}");
-        assert_eq!(found, expected.renamed(id), "{vendor}/{id}");
+        assert_eq!(found, expected.with_id(id), "{vendor}/{id}");
     }
 }
 
@@ -99,7 +99,7 @@ fn gateway_model_without_an_entry_uses_its_makers_without_prices() {
     {
         let found = model(vendor, id);
         assert_eq!(found.info.prices, None);
-        assert_eq!(found, maker.elsewhere(id));
+        assert_eq!(found, maker.without_prices(id));
     }
     assert!(model("openrouter", "anthropic/claude-haiku-4.5").info.prices.is_some());
 }
@@ -206,7 +206,7 @@ fn errors_have_a_position() {
         cannot read config.toml: line 2, column 18: invalid type: string "many", expected a whole number
         cannot read config.toml: line 2, column 20: "1,5" is not an amount in dollars; write it like "0.25", with at most six decimals
         cannot read config.toml: line 2, column 12: unknown value "sometimes"; there are none, toggle, always
-        cannot read config.toml: line 1, column 9: give one of "thinking", "thinking_levels" and "thinking_budget" only
+        cannot read config.toml: line 1, column 9: set only one of "thinking", "thinking_levels" and "thinking_budget"
         cannot read config.toml: line 1, column 9: "m" must be named [models."vendor/model"]
         cannot read config.toml: line 1, column 10: "models" must be a table of tables, [models.name]
         cannot read config.toml: line 1, column 9: the minimum budget must not exceed the maximum

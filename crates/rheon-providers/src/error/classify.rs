@@ -11,10 +11,10 @@ use super::report::Report;
 /// not help.
 pub(super) fn kind_of(report: &Report) -> ProviderErrorKind {
     let text = report.message.to_lowercase();
-    by_phrase(&text, CLEAR_WORDS)
+    by_phrase(&text, CLEAR_PHRASES)
         .or_else(|| by_code(report, CODES))
-        .or_else(|| by_words(report, &text))
-        .or_else(|| by_code(report, WEAK_CODES).filter(|_| !is_telling(report.status)))
+        .or_else(|| by_message(report, &text))
+        .or_else(|| by_code(report, WEAK_CODES).filter(|_| !is_specific(report.status)))
         .or_else(|| report.status.or_else(|| report.status_code()).map(by_status))
         .or_else(|| by_code(report, LAST_CODES))
         .unwrap_or(Api)
@@ -25,12 +25,12 @@ fn by_code(report: &Report, table: &[(ProviderErrorKind, &[&str])]) -> Option<Pr
     table.iter().find(|(_, codes)| known(codes)).map(|(kind, _)| *kind)
 }
 
-fn by_words(report: &Report, text: &str) -> Option<ProviderErrorKind> {
+fn by_message(report: &Report, text: &str) -> Option<ProviderErrorKind> {
     match report.status.or_else(|| report.status_code()) {
         Some(401) => Some(Auth),
         // A rate limit stays one, even if its message mentions something else.
         Some(429) => Some(RateLimited),
-        Some(_) | None => by_phrase(text, WORDS),
+        Some(_) | None => by_phrase(text, PHRASES),
     }
 }
 
@@ -66,7 +66,7 @@ fn plain(code: &str) -> String {
 }
 
 /// Whether a status is more specific than a generic code.
-fn is_telling(status: Option<u16>) -> bool {
+fn is_specific(status: Option<u16>) -> bool {
     matches!(status, Some(401..=403 | 408 | 413 | 429 | 500..=599))
 }
 
@@ -84,7 +84,7 @@ fn by_status(status: u16) -> ProviderErrorKind {
 }
 
 /// Phrases that are more specific than any code next to them. The first matching row wins.
-const CLEAR_WORDS: &[(ProviderErrorKind, &[&str])] = &[
+const CLEAR_PHRASES: &[(ProviderErrorKind, &[&str])] = &[
     (
         Auth,
         &[
@@ -246,7 +246,7 @@ const CODES: &[(ProviderErrorKind, &[&str])] = &[
 ];
 
 /// Unambiguous phrases. The first matching row wins.
-const WORDS: &[(ProviderErrorKind, &[&str])] = &[
+const PHRASES: &[(ProviderErrorKind, &[&str])] = &[
     (
         RateLimited,
         &["tokens per min", "requests per min", "tokens per day", "requests per day", "(tpm)", "(rpm)"],

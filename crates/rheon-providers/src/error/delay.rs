@@ -10,7 +10,7 @@ pub(super) fn requested(headers: &HeaderMap, report: &Report, now: Timestamp) ->
     retry_after(headers, now)
         .or_else(|| report.retry_delay.as_deref().and_then(duration))
         .or_else(|| report.reset.as_deref().and_then(|moment| reset(moment, now)))
-        .or_else(|| in_words(&report.message))
+        .or_else(|| delay_in_message(&report.message))
 }
 
 /// The delay in the headers: seconds, or a point in time.
@@ -42,7 +42,7 @@ pub(super) fn until_reset(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
 }
 
 /// "try again in 1.5s", "retry after 20 seconds".
-pub(super) fn in_words(message: &str) -> Option<u64> {
+pub(super) fn delay_in_message(message: &str) -> Option<u64> {
     const OPENINGS: [&str; 6] =
         ["try again in ", "retry in ", "retry after ", "try again after ", "wait for ", "please wait "];
     let lower = message.to_ascii_lowercase();
@@ -53,7 +53,7 @@ pub(super) fn in_words(message: &str) -> Option<u64> {
             .take(40)
             .take_while(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '.' | ' '))
             .collect();
-        spoken(&written)
+        parse_spoken(&written)
     })
 }
 
@@ -88,11 +88,11 @@ fn duration(value: &str) -> Option<u64> {
 }
 
 /// The same with spaces and trailing words: `20 seconds before you`.
-fn spoken(written: &str) -> Option<u64> {
-    let mut words = written.split_whitespace();
-    let first = words.next()?.trim_end_matches('.');
+fn parse_spoken(written: &str) -> Option<u64> {
+    let mut format_message = written.split_whitespace();
+    let first = format_message.next()?.trim_end_matches('.');
     duration(first).or_else(|| {
-        let unit = words.next().and_then(|word| unit_ms(word.trim_end_matches('.')));
+        let unit = format_message.next().and_then(|word| unit_ms(word.trim_end_matches('.')));
         millis(first, unit?)
     })
 }

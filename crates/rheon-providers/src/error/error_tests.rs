@@ -512,7 +512,7 @@ fn delay_is_read_from_the_body() {
     assert_eq!(classify(429, &[], openrouter).retry_after_ms, Some(9_000));
     let azure = r#"{"error":{"code":"429","message":"Requests to the API have exceeded call rate limit of your current OpenAI S0 pricing tier. Please retry after 6 seconds."}}"#;
     assert_eq!(classify(429, &[], azure).retry_after_ms, Some(6_000));
-    for (words, expected) in [
+    for (message, expected) in [
         ("Rate limit reached. Please try again in 1.5s. Visit", Some(1_500)),
         ("Please try again in 6m0s.", Some(360_000)),
         ("Please retry after 20 seconds.", Some(20_000)),
@@ -522,6 +522,6 @@ fn delay_is_read_from_the_body() {
         ("try again in 5", None),
         ("try again in ", None),
     ] {
-        assert_eq!(in_stream("rate_limit_exceeded", words).retry_after_ms, expected, "{words}");
+        assert_eq!(in_stream("rate_limit_exceeded", message).retry_after_ms, expected, "{message}");
     }
 }

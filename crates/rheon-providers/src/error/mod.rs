@@ -39,7 +39,7 @@ pub(crate) fn from_response(
         Some(name) => format!("{} {name}", status.as_str()),
         None => status.as_str().to_owned(),
     };
-    let message = words(&label, &report.message, hint(&report, kind));
+    let message = format_message(&label, &report.message, hint(&report, kind));
     let retry_after_ms = match kind {
         ProviderErrorKind::RateLimited => {
             delay::requested(headers, &report, now).or_else(|| delay::until_reset(headers, now))
@@ -62,9 +62,11 @@ pub(crate) fn in_stream(code: &str, message: &str) -> ProviderError {
     let report = Report::in_stream(code, message);
     let kind = kind_of(&report);
     let label = if code.is_empty() { UNNAMED } else { code };
-    let message = words(label, &report.message, hint(&report, kind));
+    let message = format_message(label, &report.message, hint(&report, kind));
     let retry_after_ms = match kind {
-        ProviderErrorKind::RateLimited | ProviderErrorKind::Overloaded => delay::in_words(&report.message),
+        ProviderErrorKind::RateLimited | ProviderErrorKind::Overloaded => {
+            delay::delay_in_message(&report.message)
+        }
         ProviderErrorKind::Auth
         | ProviderErrorKind::ContextOverflow
         | ProviderErrorKind::InvalidRequest
@@ -91,7 +93,7 @@ pub(crate) fn shorten(text: &str) -> String {
     }
 }
 
-fn words(label: &str, message: &str, hint: &str) -> String {
+fn format_message(label: &str, message: &str, hint: &str) -> String {
     let label = shorten(label);
     if message.is_empty() || message == label {
         return format!("{label}{hint}");
@@ -103,7 +105,9 @@ fn words(label: &str, message: &str, hint: &str) -> String {
 fn hint(report: &Report, kind: ProviderErrorKind) -> &'static str {
     let missing = kind == ProviderErrorKind::InvalidRequest && matches!(report.status, Some(404 | 405));
     let untimely = ["signature expired", "signature not yet current"];
-    if kind == ProviderErrorKind::Auth && untimely.iter().any(|words| report.mentions(words)) {
+    if kind == ProviderErrorKind::Auth
+        && untimely.iter().any(|format_message| report.mentions(format_message))
+    {
         " (check this machine's clock)"
     } else if !missing {
         ""

@@ -201,7 +201,7 @@ impl Report {
             self.add_code(code);
         }
         match element(trimmed, "message").or_else(|| element(trimmed, "title")) {
-            Some(words) => self.set_message(words),
+            Some(format_message) => self.set_message(format_message),
             None => self.set_message("an HTML or XML response without a title"),
         }
     }
@@ -253,7 +253,7 @@ fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     })?;
     let start = open + lower.get(open..)?.find('>')? + 1;
     let end = start + lower.get(start..)?.find("</")?;
-    text.get(start..end).map(str::trim).filter(|words| !words.is_empty())
+    text.get(start..end).map(str::trim).filter(|format_message| !format_message.is_empty())
 }
 
 /// The text on one line, without characters that are unsafe to display.

@@ -12,7 +12,7 @@ use crate::error::malformed;
 const PRELUDE_BYTES: usize = 12;
 
 /// Larger buffers are freed after their frame.
-const BUFFER_BYTES_KEPT: usize = 64 * 1024;
+const BUFFER_BYTES_MAX: usize = 64 * 1024;
 
 /// Splits a body into frames.
 ///
@@ -83,7 +83,7 @@ impl EventStreamDecoder {
             // The prelude comes first: it says how many bytes follow.
             let needed = frame_bytes(&self.frame)?.unwrap_or(PRELUDE_BYTES);
             if needed == self.frame.len() {
-                hand_on(&self.frame, sink)?;
+                emit_frame(&self.frame, sink)?;
                 self.reset();
                 break;
             }
@@ -96,7 +96,7 @@ impl EventStreamDecoder {
             rest = tail;
         }
         while let Some((frame, tail)) = frame_bytes(rest)?.and_then(|length| rest.split_at_checked(length)) {
-            hand_on(frame, sink)?;
+            emit_frame(frame, sink)?;
             rest = tail;
         }
         self.frame.extend_from_slice(rest);
@@ -104,7 +104,7 @@ impl EventStreamDecoder {
     }
 
     fn reset(&mut self) {
-        if self.frame.capacity() > BUFFER_BYTES_KEPT {
+        if self.frame.capacity() > BUFFER_BYTES_MAX {
             self.frame = Vec::new();
         } else {
             self.frame.clear();
@@ -133,7 +133,7 @@ fn checksum(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), bit))
 }
 
-fn hand_on(frame: &[u8], sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
+fn emit_frame(frame: &[u8], sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
     let message = read_message_from(frame).map_err(|error| malformed(format!("a binary event: {error}")))?;
     match header(&message, ":message-type") {
         "exception" => {

@@ -34,7 +34,7 @@ impl LineDecoder {
     /// Ends the body: a last line without a line end is passed on.
     pub fn finish(&mut self, sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
         self.ended = true;
-        hand_on(&std::mem::take(&mut self.line), sink)
+        emit_frame(&std::mem::take(&mut self.line), sink)
     }
 
     fn read(&mut self, bytes: &[u8], sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
@@ -42,16 +42,16 @@ impl LineDecoder {
         while let Some((line, tail)) = memchr(b'\n', rest).and_then(|end| rest.split_at_checked(end)) {
             rest = tail.strip_prefix(b"\n").unwrap_or(tail);
             if self.line.is_empty() {
-                hand_on(line, sink)?;
+                emit_frame(line, sink)?;
             } else {
-                self.keep(line)?;
-                hand_on(&std::mem::take(&mut self.line), sink)?;
+                self.save(line)?;
+                emit_frame(&std::mem::take(&mut self.line), sink)?;
             }
         }
-        self.keep(rest)
+        self.save(rest)
     }
 
-    fn keep(&mut self, bytes: &[u8]) -> Result<(), ProviderError> {
+    fn save(&mut self, bytes: &[u8]) -> Result<(), ProviderError> {
         if self.line.len().saturating_add(bytes.len()) > FRAME_BYTES_MAX {
             return Err(too_large());
         }
@@ -60,7 +60,7 @@ impl LineDecoder {
     }
 }
 
-fn hand_on(line: &[u8], sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
+fn emit_frame(line: &[u8], sink: &mut FrameSink<'_>) -> Result<(), ProviderError> {
     if line.len() > FRAME_BYTES_MAX {
         return Err(too_large());
     }

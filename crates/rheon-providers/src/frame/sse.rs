@@ -15,7 +15,7 @@ use super::event::{FRAME_BYTES_MAX, Frame, FrameSink, text, too_large};
 const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
 /// Larger buffers are freed after their event.
-const BUFFER_BYTES_KEPT: usize = 64 * 1024;
+const BUFFER_BYTES_MAX: usize = 64 * 1024;
 
 /// Splits a body into frames.
 ///
@@ -56,7 +56,7 @@ struct Span {
 
 /// The fields of the incomplete event in the current piece.
 #[derive(Clone, Copy, Default)]
-struct Open {
+struct OpenEvent {
     name: Option<Span>,
     data: Option<Span>,
 }
@@ -115,10 +115,10 @@ impl SseDecoder {
         if self.ended {
             return Ok(());
         }
-        self.pass_mark();
+        self.finish_mark();
         let line = std::mem::take(&mut self.line);
         let piece = Piece { bytes: &line, valid: "" };
-        let mut open = Open::default();
+        let mut open = OpenEvent::default();
         let taken = self.take_line(piece, Span { start: 0, end: line.len() }, &mut open);
         let result = taken.and_then(|()| self.dispatch(piece, &open, sink));
         self.end();
@@ -138,13 +138,13 @@ impl SseDecoder {
         }
         let returns = memchr(b'\r', rest).is_some();
         if !self.line.is_empty() {
-            let Some((line, tail)) = self.split_line(rest, returns) else { return self.keep_line(rest) };
-            self.keep_line(line)?;
-            self.take_kept_line()?;
+            let Some((line, tail)) = self.split_line(rest, returns) else { return self.save_line(rest) };
+            self.save_line(line)?;
+            self.take_saved_line()?;
             rest = tail;
         }
         let piece = Piece::new(rest);
-        let mut open = Open::default();
+        let mut open = OpenEvent::default();
         loop {
             // The empty line after an event needs no search.
             let (line, tail) = match rest {
@@ -163,8 +163,8 @@ impl SseDecoder {
             }
             rest = tail;
         }
-        self.keep_event(piece, open);
-        self.keep_line(rest)
+        self.save_event(piece, open);
+        self.save_line(rest)
     }
 
     /// Skips the part of the byte order mark that is in this chunk.
@@ -175,7 +175,7 @@ impl SseDecoder {
                     self.mark_seen += 1;
                     bytes = rest;
                 }
-                Some(_) => self.pass_mark(),
+                Some(_) => self.finish_mark(),
                 None => break,
             }
         }
@@ -183,7 +183,7 @@ impl SseDecoder {
     }
 
     /// Ends the start of the body. A partial mark is part of the first line.
-    fn pass_mark(&mut self) {
+    fn finish_mark(&mut self) {
         if self.mark_seen < BYTE_ORDER_MARK.len() {
             self.line.extend(BYTE_ORDER_MARK.iter().take(self.mark_seen));
             self.mark_seen = BYTE_ORDER_MARK.len();
@@ -207,7 +207,7 @@ impl SseDecoder {
         }
     }
 
-    fn keep_line(&mut self, bytes: &[u8]) -> Result<(), ProviderError> {
+    fn save_line(&mut self, bytes: &[u8]) -> Result<(), ProviderError> {
         if self.line.len().saturating_add(bytes.len()) > FRAME_BYTES_MAX {
             return Err(too_large());
         }
@@ -215,14 +215,14 @@ impl SseDecoder {
         Ok(())
     }
 
-    fn take_kept_line(&mut self) -> Result<(), ProviderError> {
+    fn take_saved_line(&mut self) -> Result<(), ProviderError> {
         let mut line = std::mem::take(&mut self.line);
         // It is copied, so checking it now would be wasted.
         let piece = Piece { bytes: &line, valid: "" };
-        let mut open = Open::default();
+        let mut open = OpenEvent::default();
         self.take_line(piece, Span { start: 0, end: line.len() }, &mut open)?;
-        self.keep_event(piece, open);
-        if line.capacity() <= BUFFER_BYTES_KEPT {
+        self.save_event(piece, open);
+        if line.capacity() <= BUFFER_BYTES_MAX {
             line.clear();
             self.line = line;
         }
@@ -231,7 +231,7 @@ impl SseDecoder {
 
     /// Reads a non-empty line. Comments and unknown fields are ignored.
     #[inline]
-    fn take_line(&mut self, piece: Piece<'_>, line: Span, open: &mut Open) -> Result<(), ProviderError> {
+    fn take_line(&mut self, piece: Piece<'_>, line: Span, open: &mut OpenEvent) -> Result<(), ProviderError> {
         let bytes = piece.bytes(line);
         if bytes.len() > FRAME_BYTES_MAX {
             return Err(too_large());
@@ -251,13 +251,18 @@ impl SseDecoder {
         Ok(())
     }
 
-    fn take_data(&mut self, piece: Piece<'_>, value: Span, open: &mut Open) -> Result<(), ProviderError> {
+    fn take_data(
+        &mut self,
+        piece: Piece<'_>,
+        value: Span,
+        open: &mut OpenEvent,
+    ) -> Result<(), ProviderError> {
         if !self.has_data {
             let Some(first) = open.data.take() else {
                 open.data = Some(value);
                 return Ok(());
             };
-            self.keep_data(piece.bytes(first));
+            self.save_data(piece.bytes(first));
         }
         let value = piece.bytes(value);
         if self.data.len().saturating_add(value.len()) >= FRAME_BYTES_MAX {
@@ -268,19 +273,19 @@ impl SseDecoder {
         Ok(())
     }
 
-    fn keep_data(&mut self, first: &[u8]) {
+    fn save_data(&mut self, first: &[u8]) {
         self.data.extend_from_slice(first);
         self.has_data = true;
     }
 
     /// Saves the fields of the incomplete event for the next chunk.
-    fn keep_event(&mut self, piece: Piece<'_>, open: Open) {
+    fn save_event(&mut self, piece: Piece<'_>, open: OpenEvent) {
         if let Some(name) = open.name {
             self.name.clear();
             self.name.extend_from_slice(piece.bytes(name));
         }
         if let Some(data) = open.data {
-            self.keep_data(piece.bytes(data));
+            self.save_data(piece.bytes(data));
         }
     }
 
@@ -289,7 +294,7 @@ impl SseDecoder {
     fn dispatch(
         &mut self,
         piece: Piece<'_>,
-        open: &Open,
+        open: &OpenEvent,
         sink: &mut FrameSink<'_>,
     ) -> Result<(), ProviderError> {
         if self.id.is_some() {
@@ -328,5 +333,5 @@ fn split_field(line: &[u8]) -> (&[u8], &[u8]) {
 }
 
 fn reset(buffer: &mut Vec<u8>) {
-    if buffer.capacity() > BUFFER_BYTES_KEPT { *buffer = Vec::new() } else { buffer.clear() }
+    if buffer.capacity() > BUFFER_BYTES_MAX { *buffer = Vec::new() } else { buffer.clear() }
 }

@@ -76,7 +76,7 @@ impl Steps {
                 out.push_back(chunk);
             }
             Chunk::ToolCallStart { index, id, name } => {
-                self.give_up(out);
+                self.flush_as_text(out);
                 out.push_back(Chunk::ToolCallStart { index: index.saturating_add(self.calls), id, name });
             }
             Chunk::ToolCallDelta { index, delta } => {
@@ -93,7 +93,7 @@ impl Steps {
     pub(super) fn cut(&mut self, out: &mut VecDeque<Chunk>) {
         match &mut self.stage {
             Stage::Other(lenient) => lenient.cut(out),
-            Stage::Head(_) if self.shown || self.calls > 0 => self.give_up(out),
+            Stage::Head(_) if self.shown || self.calls > 0 => self.flush_as_text(out),
             Stage::Head(_)
             | Stage::AnswerText(_)
             | Stage::AnswerJson(_)
@@ -116,13 +116,13 @@ impl Steps {
             && let Stage::Head(head) = &mut self.stage
         {
             let head = std::mem::take(head);
-            self.read_otherwise(head, out);
+            self.switch_to_lenient(head, out);
         }
         if let Stage::Other(lenient) = &mut self.stage {
             return lenient.push(Chunk::Done { stop_reason }, out);
         }
         if !fence_only {
-            self.give_up(out);
+            self.flush_as_text(out);
         }
         let stop_reason = match stop_reason {
             StopReason::Stop if self.calls > 0 => StopReason::ToolUse,
@@ -138,12 +138,12 @@ impl Steps {
     }
 
     /// Shows the held back text.
-    fn give_up(&mut self, out: &mut VecDeque<Chunk>) {
+    fn flush_as_text(&mut self, out: &mut VecDeque<Chunk>) {
         if let Stage::Head(head) = &mut self.stage {
             let head = std::mem::take(head);
             self.stage = Stage::Text;
             if !head.is_empty() {
-                self.separate(out);
+                self.push_separator(out);
                 self.show(head, out);
             }
         }
@@ -190,7 +190,7 @@ impl Steps {
                 taken
             }
             Head::Answer { at } => {
-                self.separate(out);
+                self.push_separator(out);
                 if self.answer == AnswerValue::Text && quoted(at) {
                     self.stage = Stage::AnswerText(Unescape::default());
                     (at + 1).saturating_sub(before)
@@ -216,18 +216,18 @@ impl Steps {
                 end.saturating_sub(before)
             }
             Head::Other if self.steps == 0 => {
-                self.read_otherwise(head, out);
+                self.switch_to_lenient(head, out);
                 taken
             }
             Head::Other => {
                 self.stage = Stage::Head(head);
-                self.give_up(out);
+                self.flush_as_text(out);
                 taken
             }
         }
     }
 
-    fn read_otherwise(&mut self, head: String, out: &mut VecDeque<Chunk>) {
+    fn switch_to_lenient(&mut self, head: String, out: &mut VecDeque<Chunk>) {
         let bare = match self.answer {
             AnswerValue::Text => BareCalls::Recovered,
             AnswerValue::Json => BareCalls::Text,
@@ -302,7 +302,7 @@ impl Steps {
     }
 
     /// Consecutive answers are separated by a line break.
-    fn separate(&mut self, out: &mut VecDeque<Chunk>) {
+    fn push_separator(&mut self, out: &mut VecDeque<Chunk>) {
         if self.shown {
             self.show("\n".to_owned(), out);
         }

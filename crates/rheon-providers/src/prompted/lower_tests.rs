@@ -148,12 +148,11 @@ fn tools_come_after_the_stable_part_of_the_prompt() {
 
         You work in steps. In each step you write exactly one JSON object and nothing else. It is one of two things:
 
-        - a call of one tool: {"name": "<tool>", "parameters": {"<key>": <value>}}
+        - a tool call: {"name": "<tool>", "parameters": {"<key>": <value>}}
         - your final answer: {"answer": "<text>"}
 
-        After a call, the next message tells you its result. Then you go on with the next step. Use a tool when you need to look at
-        something or change something; never make up what a tool would say. When nothing is left to do, or no tool helps, give
-        the final answer.
+        After a call, the next message contains its result. Then continue with the next step. Use a tool when you need to read or
+        change something; never make up the result of a tool. When the task is done, or no tool helps, give the final answer.
 
         Example, with a tool that is not yours:
 

@@ -126,9 +126,9 @@ fn no_turn_message_is_bounded() {
     assert_eq!(
         message,
         format!(
-            "scenario \"demo\" has no turn for request 8: 7 of 9 turns are unused; turn 1 wants request 9; turn 2 \
-             wants request 9; turn 3 wants request 9; turn 4 wants request 9; turn 5 wants request 9; and 2 more; \
-             the last message begins \"{}\"...; add a matching turn",
+            "scenario \"demo\" has no turn for request 8: 7 of 9 turns are unused; turn 1 needs request 9; turn 2 \
+             needs request 9; turn 3 needs request 9; turn 4 needs request 9; turn 5 needs request 9; and 2 more; \
+             the last message starts with \"{}\"...; add a matching turn",
             "ä".repeat(80)
         )
     );

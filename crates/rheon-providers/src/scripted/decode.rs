@@ -68,12 +68,12 @@ fn turn(value: Value, path: KeyPath) -> Result<Turn, Fault> {
         usage: fields.table("usage", usage)?,
         stop: fields.take::<StopReason>("stop", "a stop reason")?,
     };
-    ends_with_its_end(&turn.steps, &fields.path().key("steps"))?;
+    check_last_step(&turn.steps, &fields.path().key("steps"))?;
     Ok(turn)
 }
 
 /// A step that ends the stream must be the last one; later steps would be ignored silently.
-fn ends_with_its_end(steps: &[Step], path: &KeyPath) -> Result<(), Fault> {
+fn check_last_step(steps: &[Step], path: &KeyPath) -> Result<(), Fault> {
     let is_end = |step: &Step| match step {
         Step::Error(_) | Step::Cut | Step::Hang => true,
         Step::Text { .. } | Step::Thinking { .. } | Step::ToolCall(_) | Step::Delay(_) => false,

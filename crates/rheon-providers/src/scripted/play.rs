@@ -22,11 +22,11 @@ pub(super) struct Play {
 enum Stage {
     /// No turn is chosen before the first poll.
     New(Arc<Script>, Box<Request>),
-    Playing(Playing),
+    PlayState(PlayState),
     Ended,
 }
 
-struct Playing {
+struct PlayState {
     started: StartedTurn,
     /// The next operation.
     next: usize,
@@ -66,11 +66,11 @@ impl Stream for Play {
         }
         if let Stage::New(script, request) = &this.stage {
             match script.begin(Request::clone(request)) {
-                Ok(started) => this.stage = Stage::Playing(Playing { started, next: 0, wait: None }),
+                Ok(started) => this.stage = Stage::PlayState(PlayState { started, next: 0, wait: None }),
                 Err(error) => return this.fail(error),
             }
         }
-        let Stage::Playing(playing) = &mut this.stage else { return Poll::Ready(None) };
+        let Stage::PlayState(playing) = &mut this.stage else { return Poll::Ready(None) };
         loop {
             if let Some(wait) = &mut playing.wait {
                 match ready!(wait.as_mut().poll(cx)) {

@@ -105,7 +105,7 @@ async fn html_page_is_an_error_with_its_content_type() {
         error_of(&provider(WireKind::Anthropic, &server)).await,
         ProviderError::new(
             ProviderErrorKind::Malformed,
-            "the service answered with text/html instead of an event stream; check the base URL"
+            "the service responded with text/html instead of an event stream; check the base URL"
         )
     );
 }
@@ -132,7 +132,7 @@ async fn unstreamed_response_is_read_if_the_wire_supports_it() {
     let error = error_of(&provider(WireKind::Responses, &server)).await;
     assert_eq!(
         error.message,
-        "the service answered with application/json instead of an event stream; check the base URL"
+        "the service responded with application/json instead of an event stream; check the base URL"
     );
     let error = error_of(&provider(WireKind::Gemini, &server)).await;
     assert_eq!(error.kind, ProviderErrorKind::Malformed);
@@ -179,7 +179,7 @@ async fn invalid_url_is_an_invalid_request() {
         error_of(&provider_at(endpoint, Keys::new(["topsecret"]))).await,
         ProviderError::new(
             ProviderErrorKind::InvalidRequest,
-            "the address no address cannot be used: relative URL without a base; check the base URL"
+            "invalid URL no address: relative URL without a base; check the base URL"
         )
     );
 }

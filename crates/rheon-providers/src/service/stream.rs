@@ -24,7 +24,7 @@ use crate::wire::ResponseReader;
 const DRAIN_BYTES_MAX: usize = 64 * 1024;
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long the end of a response is delayed for the last bytes, which usually arrive with it.
-const DRAIN_HELD_BACK: Duration = Duration::from_millis(10);
+const DRAIN_DELAY: Duration = Duration::from_millis(10);
 
 /// The response to `request`.
 pub(super) fn open(shared: Arc<Shared>, request: Request, cancel: CancellationToken) -> ChunkStream {
@@ -71,12 +71,12 @@ enum Phase {
     /// Not sent yet.
     Pending(Box<Request>),
     /// Reading the body.
-    Reading(Box<Reading>),
+    ReadState(Box<ReadState>),
     /// Finished.
     Finished,
 }
 
-struct Reading {
+struct ReadState {
     response: HttpResponse,
     form: Form,
     reader: Option<ResponseReader>,
@@ -131,7 +131,7 @@ impl ResponseState {
                 }
                 self.chunks.clear();
                 self.failure = None;
-                if let Phase::Reading(reading) = std::mem::replace(&mut self.phase, Phase::Finished) {
+                if let Phase::ReadState(reading) = std::mem::replace(&mut self.phase, Phase::Finished) {
                     drain(reading.response).await;
                 }
             }
@@ -158,10 +158,10 @@ impl ResponseState {
                 };
                 let (reading, size) = tokio::join!(send_request(&self.shared, request), counted);
                 self.size = size;
-                self.phase = Phase::Reading(Box::new(reading?));
+                self.phase = Phase::ReadState(Box::new(reading?));
                 Ok(())
             }
-            Phase::Reading(reading) => {
+            Phase::ReadState(reading) => {
                 let limit = self.shared.transport.progress_timeout();
                 let deadline = *self.last_progress.get_or_insert_with(Instant::now) + limit;
                 let step = reading.step(&self.shared, &mut self.chunks);
@@ -190,18 +190,18 @@ async fn drain(mut response: HttpResponse) {
         // Ignore the result: the response is complete, and an unread rest only costs the connection.
         drop(timeout(DRAIN_TIMEOUT, response.read_to_end(Bytes::new(), DRAIN_BYTES_MAX)).await);
     });
-    if timeout(DRAIN_HELD_BACK, &mut rest).await.is_err() {
+    if timeout(DRAIN_DELAY, &mut rest).await.is_err() {
         tokio::spawn(rest);
     }
 }
 
-async fn send_request(shared: &Shared, request: &Request) -> Result<Reading, ProviderError> {
+async fn send_request(shared: &Shared, request: &Request) -> Result<ReadState, ProviderError> {
     let endpoint = &shared.endpoint;
     let body = shared.encode(request)?;
     let sent = shared.http_request(&endpoint.url, &request.model, body, accept(endpoint.wire))?;
     let response = shared.exchange(&sent).await?;
     let form = body::form(endpoint.wire, response.content_type().as_deref())?;
-    Ok(Reading { response, form, reader: None, origin: shared.origin(request) })
+    Ok(ReadState { response, form, reader: None, origin: shared.origin(request) })
 }
 
 enum Step {
@@ -209,7 +209,7 @@ enum Step {
     End,
 }
 
-impl Reading {
+impl ReadState {
     async fn step(&mut self, shared: &Shared, chunks: &mut VecDeque<Chunk>) -> Result<Step, ProviderError> {
         let wire = shared.endpoint.wire;
         let framing = match self.form {

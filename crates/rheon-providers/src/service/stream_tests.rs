@@ -108,10 +108,7 @@ async fn response_with_only_pings_times_out() {
     let items: Vec<_> = stream.collect().await;
     assert_eq!(
         items,
-        [Err(ProviderError::new(
-            ProviderErrorKind::Timeout,
-            "the answer went on for 600 s without saying anything new"
-        ))]
+        [Err(ProviderError::new(ProviderErrorKind::Timeout, "the response made no progress for 600 s"))]
     );
 }
 

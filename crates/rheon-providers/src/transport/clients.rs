@@ -43,7 +43,7 @@ impl Clients {
             return Ok(Self::default());
         }
         let local_plain = build(config, ProxyChoice::Direct, Trust::ConfigOnly);
-        let local_plain = local_plain.map_err(|problem| not_set_up(&problem))?;
+        let local_plain = local_plain.map_err(|problem| client_setup_error(&problem))?;
         Ok(Self { local_plain: OnceLock::from(Ok(local_plain)), ..Self::default() })
     }
 
@@ -59,7 +59,7 @@ impl Clients {
         if is_local(url) && !is_secure {
             // Redirects stay within the origin, so no certificate is ever needed.
             let client = self.local_plain.get_or_init(|| direct(Trust::ConfigOnly));
-            return client.as_ref().map_err(|problem| not_set_up(problem));
+            return client.as_ref().map_err(|problem| client_setup_error(problem));
         }
         let remote = self.remote_client(config)?;
         if let Some(problem) = remote.trust_problem.as_deref().filter(|_| is_secure) {
@@ -71,7 +71,7 @@ impl Clients {
             ProxyChoice::System if is_local(url) => {
                 let client =
                     self.local.get_or_init(|| direct(Trust::System).or_else(|_| direct(Trust::ConfigOnly)));
-                client.as_ref().map_err(|problem| not_set_up(problem))
+                client.as_ref().map_err(|problem| client_setup_error(problem))
             }
             ProxyChoice::System | ProxyChoice::Direct => Ok(&remote.client),
         }
@@ -89,7 +89,7 @@ impl Clients {
                 Err(_) => Err(problem),
             },
         });
-        remote.as_ref().map_err(|problem| not_set_up(problem))
+        remote.as_ref().map_err(|problem| client_setup_error(problem))
     }
 }
 
@@ -143,7 +143,7 @@ fn build(config: &TransportConfig, proxy: ProxyChoice, trust: Trust) -> Result<r
     builder.build().map_err(problem)
 }
 
-fn not_set_up(problem: &str) -> ProviderError {
+fn client_setup_error(problem: &str) -> ProviderError {
     unusable(&format!("cannot set up the HTTP client: {problem}"))
 }
 

@@ -76,7 +76,7 @@ async fn unknown_certificate_is_a_network_error_with_help() {
     let error = ask(&server, Vec::new()).await.unwrap_err();
     assert_eq!(error.kind, ProviderErrorKind::Network);
     assert!(error.message.contains("certificate"), "{}", error.message);
-    assert!(error.message.ends_with("name its certificate in SSL_CERT_FILE"), "{}", error.message);
+    assert!(error.message.ends_with("set SSL_CERT_FILE to its certificate"), "{}", error.message);
 }
 
 #[tokio::test]

@@ -66,8 +66,7 @@ async fn redirect_to_another_origin_is_refused_before_sending() {
             (
                 ProviderErrorKind::Api,
                 format!(
-                    "SERVER redirects to another origin, {}; credentials were not sent there. If that is the \
-                     right address, set it as the base URL",
+                    "SERVER redirects to another origin, {}; credentials were not sent there. If that is correct, set it as the base URL",
                     other.url
                 )
             )
@@ -89,15 +88,15 @@ async fn redirect_loop_ends() {
 
 #[tokio::test]
 async fn broken_body_is_a_network_error() {
-    let mut is_truncated = events(&["data: a\n\n"]);
-    is_truncated.push(Step::Close);
+    let mut cut = events(&["data: a\n\n"]);
+    cut.push(Step::Close);
     let mut short = vec![Step::Send(head("200 OK", &[("content-length", "10")]))];
     short.extend([Step::Send(b"abc".to_vec()), Step::Close]);
-    let server = Server::start([is_truncated, short]).await;
+    let server = Server::start([cut, short]).await;
     for _ in 0..2 {
         let (kind, message) = error_of(whole(&transport(), &server.url).await, &server.url);
         assert_eq!(kind, ProviderErrorKind::Network);
-        assert!(message.starts_with("the answer of SERVER broke off: "), "{message}");
+        assert!(message.starts_with("the response from SERVER was cut off: "), "{message}");
     }
 }
 
@@ -130,7 +129,7 @@ async fn missing_head_times_out() {
     tokio::time::pause();
     assert_eq!(
         error_of(sending.await.unwrap(), &server.url),
-        (ProviderErrorKind::Timeout, "SERVER did not answer within 900 s".into())
+        (ProviderErrorKind::Timeout, "SERVER did not respond within 900 s".into())
     );
     server.wait_for_close().await;
 }

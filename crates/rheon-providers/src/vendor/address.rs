@@ -40,7 +40,7 @@ impl Vendor {
     /// A URL that checks a key without cost, or `None` if the vendor has none.
     pub fn check_url(&self, env: &ProviderEnv) -> Result<Option<String>, VendorError> {
         let own = self.paths.check.as_deref().filter(|path| !path.is_empty()).map(str::to_owned);
-        own.or_else(|| models_beside(self.path())).map(|path| self.url_of(&path, env)).transpose()
+        own.or_else(|| model_list_path(self.path())).map(|path| self.url_of(&path, env)).transpose()
     }
 
     fn url_of(&self, path: &str, env: &ProviderEnv) -> Result<String, VendorError> {
@@ -223,7 +223,7 @@ fn names_in(text: &str) -> impl Iterator<Item = &str> {
 
 /// The path of the model list next to the request path. Keeps a query that selects the API version, but not one that
 /// selects streaming.
-fn models_beside(path: &str) -> Option<String> {
+fn model_list_path(path: &str) -> Option<String> {
     let (target, query) = path.split_once('?').unwrap_or((path, ""));
     if let Some((before, _)) = target.split_once("/models/{model}") {
         return Some(format!("{before}/models"));

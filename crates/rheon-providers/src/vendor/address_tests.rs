@@ -99,7 +99,7 @@ fn azure_is_configured_by_resource_endpoint_or_base_url() {
         https://contoso.cognitiveservices.azure.com/openai/v1/responses?api-version=v1
         https://contoso.openai.azure.com/openai/deployments/gpt/responses?api-version=2025-01-01-preview
         https://contoso.openai.azure.com/openai/v1/chat/completions?api-version=v1
-        azure needs the endpoint or the name of the Azure OpenAI resource; set AZURE_OPENAI_ENDPOINT or AZURE_OPENAI_RESOURCE or AZURE_OPENAI_RESOURCE_NAME or AZURE_RESOURCE_NAME"#]].assert_eq(&urls.join("\n"));
+        azure needs the endpoint or name of the Azure OpenAI resource; set AZURE_OPENAI_ENDPOINT or AZURE_OPENAI_RESOURCE or AZURE_OPENAI_RESOURCE_NAME or AZURE_RESOURCE_NAME"#]].assert_eq(&urls.join("\n"));
 }
 
 #[test]
@@ -204,17 +204,17 @@ fn invalid_base_url_is_refused_without_showing_it() {
     ];
     let errors = bad.map(|address| url("openai", [("OPENAI_BASE_URL", address)]));
     expect![[r#"
-        the address of openai (from OPENAI_BASE_URL) must start with https:// or http://
-        the address of openai (from OPENAI_BASE_URL) must start with https:// or http://
-        the address of openai (from OPENAI_BASE_URL) must not contain a user name or password; set the key in its own environment variable
-        the address of openai (from OPENAI_BASE_URL) must not contain ? or #
-        the address of openai (from OPENAI_BASE_URL) must not contain ? or #
-        the address of openai (from OPENAI_BASE_URL) is not a URL: empty host
-        the address of openai (from OPENAI_BASE_URL) is not a URL: invalid international domain name
-        the address of openai (from OPENAI_BASE_URL) is not a URL: invalid IPv6 address"#]].assert_eq(&errors.join("\n"));
+        the base URL of openai (from OPENAI_BASE_URL) must start with https:// or http://
+        the base URL of openai (from OPENAI_BASE_URL) must start with https:// or http://
+        the base URL of openai (from OPENAI_BASE_URL) must not contain a user name or password; set the key in its own environment variable
+        the base URL of openai (from OPENAI_BASE_URL) must not contain ? or #
+        the base URL of openai (from OPENAI_BASE_URL) must not contain ? or #
+        the base URL of openai (from OPENAI_BASE_URL) is not a URL: empty host
+        the base URL of openai (from OPENAI_BASE_URL) is not a URL: invalid international domain name
+        the base URL of openai (from OPENAI_BASE_URL) is not a URL: invalid IPv6 address"#]].assert_eq(&errors.join("\n"));
     assert!(!errors.concat().contains("hunter2"));
     let region = url("bedrock", [("AWS_REGION", "evil.example/?x=")]);
-    expect!["the address of bedrock (from AWS_REGION) has characters that are not allowed in a URL"]
+    expect!["the base URL of bedrock (from AWS_REGION) has characters that are not allowed in a URL"]
         .assert_eq(&region);
 }
 
@@ -249,9 +249,7 @@ fn connection_headers_cannot_be_set_by_files() {
         let vendor = Vendors::builtin().with(&text, "config.toml").unwrap().get("acme").unwrap();
         assert_eq!(
             vendor.headers(&environment([])).unwrap_err().to_string(),
-            format!(
-                "the header {header:?} of acme is not a header that can be sent; correct it in the vendor's file"
-            )
+            format!("invalid header {header:?} of acme; fix it in the vendor file")
         );
     }
 }

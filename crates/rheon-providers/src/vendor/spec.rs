@@ -167,7 +167,7 @@ impl Vendor {
         if !self.base_url_env.contains(&address) {
             self.base_url_env.insert(0, address);
         }
-        if self.auth.key_env.is_empty() && self.auth.scheme.wants_key() {
+        if self.auth.key_env.is_empty() && self.auth.scheme.requires_key() {
             self.auth.key_env.push(format!("{prefix}_API_KEY"));
         }
         if self.name.is_empty() {
@@ -193,7 +193,7 @@ impl AuthScheme {
     }
 
     /// Whether it requires a key; the others find their credentials elsewhere.
-    fn wants_key(&self) -> bool {
+    fn requires_key(&self) -> bool {
         match self {
             Self::Header { .. } | Self::Bearer | Self::Query { .. } | Self::Anthropic => true,
             Self::Aws { .. } | Self::Google | Self::None => false,

@@ -84,7 +84,7 @@ impl<'a> Settings<'a> {
         let tokens_max = tokens_max(request, &model.info, plan.budget_tokens());
         Self {
             tokens_max,
-            thinking: plan.thinking_below(tokens_max),
+            thinking: plan.thinking_within(tokens_max),
             effort: plan.effort,
             temperature: request
                 .temperature
@@ -126,7 +126,7 @@ impl Plan {
             ThinkingStyle::None => plain,
             ThinkingStyle::Budget { can_disable: true, .. } if level == ThinkingLevel::Off => plain,
             ThinkingStyle::Budget { min, max, .. } => Self::budget(level, *min, *max),
-            ThinkingStyle::Levels(levels) => match known_level(levels, level) {
+            ThinkingStyle::Levels(levels) => match supported_level(levels, level) {
                 None => plain,
                 Some(ThinkingLevel::Off) => Self { thinking: Some(Thinking::Disabled), ..Self::default() },
                 Some(level) => Self {
@@ -166,7 +166,7 @@ impl Plan {
     }
 
     /// Leaves a quarter of the limit for the response; if even the minimum budget does not fit, the field is omitted.
-    fn thinking_below(&self, tokens_max: u32) -> Option<Thinking> {
+    fn thinking_within(&self, tokens_max: u32) -> Option<Thinking> {
         match self.thinking {
             Some(Thinking::Enabled { budget_tokens }) => {
                 let budget_tokens =
@@ -179,7 +179,7 @@ impl Plan {
 }
 
 /// The supported level for the requested one. Thinking is disabled only if that is requested.
-fn known_level(levels: &[ThinkingLevel], requested: ThinkingLevel) -> Option<ThinkingLevel> {
+fn supported_level(levels: &[ThinkingLevel], requested: ThinkingLevel) -> Option<ThinkingLevel> {
     if requested == ThinkingLevel::Off && levels.contains(&requested) {
         return Some(requested);
     }

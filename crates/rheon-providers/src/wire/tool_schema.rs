@@ -26,27 +26,27 @@ pub(super) fn arguments_schema(schema: &Value) -> Cow<'_, Value> {
     if plain {
         return Cow::Borrowed(schema);
     }
-    let mut whole = Whole::default();
-    whole.take(fields, schema, DEPTH_MAX);
+    let mut parts = ObjectParts::default();
+    parts.take(fields, schema, DEPTH_MAX);
     let mut fields = fields.clone();
     fields.retain(|key, _| !REFUSED.contains(&key.as_str()) && key != "else");
     fields.insert("type".to_owned(), "object".into());
-    fields.insert("properties".to_owned(), Value::Object(whole.properties));
-    match whole.required.is_empty() {
+    fields.insert("properties".to_owned(), Value::Object(parts.properties));
+    match parts.required.is_empty() {
         true => fields.remove("required"),
-        false => fields.insert("required".to_owned(), whole.required.into_iter().collect()),
+        false => fields.insert("required".to_owned(), parts.required.into_iter().collect()),
     };
     Cow::Owned(Value::Object(fields))
 }
 
 /// The properties and required keys of a schema and its alternatives.
 #[derive(Default)]
-struct Whole {
+struct ObjectParts {
     properties: Map<String, Value>,
     required: BTreeSet<String>,
 }
 
-impl Whole {
+impl ObjectParts {
     /// Adds `fields`, a schema somewhere below `root`.
     fn take(&mut self, fields: &Map<String, Value>, root: &Value, depth: usize) {
         if let Some(Value::Object(properties)) = fields.get("properties") {

@@ -116,7 +116,7 @@ fn history(messages: impl IntoIterator<Item = AgentMessage>) -> History {
     messages.into_iter().map(Arc::new).collect()
 }
 
-fn odd_tools() -> Arc<[ToolDefinition]> {
+fn unusual_tools() -> Arc<[ToolDefinition]> {
     let object = json!({ "type": "object", "properties": { "a": { "type": "string" } } });
     Arc::from([
         tool("mcp__git__log.all", object.clone()),
@@ -132,7 +132,7 @@ fn odd_tools() -> Arc<[ToolDefinition]> {
 
 #[tokio::test]
 async fn unusual_tool_names_and_schemas_are_accepted() {
-    let tools = odd_tools();
+    let tools = unusual_tools();
     let first = Request { tools: Arc::clone(&tools), messages: history([user("a")]), ..Request::new("m") };
     let server = FakeServer::start(Script::new([FakeReply::text("b")])).await.unwrap();
     ask(&model(MODELS[0].0, MODELS[0].1, &server), first.clone()).await.unwrap();
@@ -186,7 +186,7 @@ async fn invalid_histories_are_repaired() {
     ];
     let request = Request {
         messages: history(half),
-        tools: odd_tools(),
+        tools: unusual_tools(),
         tokens_max: Some(1),
         temperature: Some(1.7),
         ..Request::new("m")

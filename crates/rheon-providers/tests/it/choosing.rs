@@ -49,8 +49,7 @@ async fn closure_answers_in_order_or_declines() {
     assert_eq!(text(&provider, user("z")).await, "last");
     assert_eq!(
         text(&provider, user("z")).await,
-        "the scenario has no turn for request 5: 1 of 3 turns are unused; turn 2 is a closure that declined; the \
-         last message begins \"z\"; add a matching turn"
+        "the scenario has no turn for request 5: 1 of 3 turns are unused; turn 2 is a closure that declined; the last message starts with \"z\"; add a matching turn"
     );
 }
 
@@ -74,9 +73,8 @@ async fn unmatched_request_lists_the_conditions_of_the_turns() {
         .turn(Turn::call("x", json!({})).when_tool("read").when_tool_result_contains("42").repeat());
     let provider = ScriptedProvider::new(scenario);
     assert_eq!(text(&provider, user("hi")).await, "one");
-    let message = "scenario \"demo\" has no turn for request 2: 2 of 3 turns are unused; turn 2 wants request 7 \
-                   and a last message with \"bye\"; turn 3 wants a tool result of \"read\" with \"42\"; the last \
-                   message begins \"hi\\nthere\"; add a matching turn";
+    let message = "scenario \"demo\" has no turn for request 2: 2 of 3 turns are unused; turn 2 needs request 7 \
+                   and a last message with \"bye\"; turn 3 needs a tool result of \"read\" with \"42\"; the last message starts with \"hi\\nthere\"; add a matching turn";
     let error = ProviderError::new(ProviderErrorKind::InvalidRequest, message);
     assert_eq!(ask(&provider, user("hi\nthere")).await, [Err(error)]);
 }
@@ -86,8 +84,7 @@ async fn empty_scenario_answers_nothing() {
     let provider = ScriptedProvider::new(Scenario::new());
     assert_eq!(
         text(&provider, user("hi")).await,
-        "the scenario has no turn for request 1: 0 of 0 turns are unused; the last message starts with \"hi\"; add a \
-         turn that fits it"
+        "the scenario has no turn for request 1: 0 of 0 turns are unused; the last message starts with \"hi\"; add a matching turn"
     );
 }
 

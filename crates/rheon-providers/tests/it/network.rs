@@ -88,7 +88,7 @@ async fn certificate_in_environment_variable_is_trusted() {
     assert_eq!(summary(&[address, ("SSL_CERT_FILE", file.to_str().unwrap())]).await, "ok");
     let refused = summary(&[address]).await;
     assert!(refused.starts_with("Network: cannot connect to https://127.0.0.1:"), "{refused}");
-    assert!(refused.ends_with("name its certificate in SSL_CERT_FILE"), "{refused}");
+    assert!(refused.ends_with("set SSL_CERT_FILE to its certificate"), "{refused}");
 }
 
 #[tokio::test]

@@ -1,4 +1,5 @@
-//! A fake model server: a real HTTP server on loopback that speaks all five wires, answers by script and fails by script.
+//! A fake model server: a real HTTP server on loopback for all five wires, with scripted
+//! answers and failures.
 //!
 //! ```no_run
 //! # use rheon_testkit::server::{Fault, FakeServer, FakeReply, Script};
@@ -13,8 +14,8 @@
 //! # drop(address); Ok(()) }
 //! ```
 //!
-//! Each request is held to the rules that the service publishes; one that breaks them gets the service's own 400 and uses
-//! up no reply.
+//! Requests are validated by the rules that the service publishes. An invalid request gets the service's own 400 and does
+//! not use up a reply.
 
 mod answer;
 mod condition;

@@ -240,17 +240,17 @@ fn insert(steps: &mut Vec<Step>, wire: WireKind, style: &ReplyStyle, fault: &Fau
             put_after(steps, *event, Step::Part(Bytes::from(bytes.clone())));
         }
         Fault::ErrorAfterEvent { event, error } => {
-            steps.truncate(place_after(steps, *event));
+            steps.truncate(index_after(steps, *event));
             steps.push(Step::Event(framed(&Refusal::of(*error, wire).event(wire))));
         }
         Fault::HugeEvent { event, bytes } => {
             put_after(steps, *event, Step::Part(framed(&text_event(wire, &"x".repeat(*bytes)))));
         }
         Fault::Endless { event } => {
-            steps.truncate(place_after(steps, *event));
+            steps.truncate(index_after(steps, *event));
             steps.push(Step::Endless(framed(&text_event(wire, "and so on, "))));
         }
-        Fault::EndAfterEvent(event) => steps.truncate(place_after(steps, *event)),
+        Fault::EndAfterEvent(event) => steps.truncate(index_after(steps, *event)),
         Fault::Status { .. }
         | Fault::Refuse(_)
         | Fault::Redirect(_)
@@ -277,7 +277,7 @@ fn interrupt(plan: &mut Plan, fault: &Fault) {
     match fault {
         Fault::StallAfterEvent(event) => put_after(steps, *event, Step::Stall),
         Fault::CutAfterEvent(event) => {
-            steps.truncate(place_after(steps, *event));
+            steps.truncate(index_after(steps, *event));
             steps.push(Step::Cut);
         }
         Fault::StallAtByte(byte) => {
@@ -312,7 +312,7 @@ fn interrupt(plan: &mut Plan, fault: &Fault) {
 }
 
 /// The index after the event with this number, or the end.
-fn place_after(steps: &[Step], event: usize) -> usize {
+fn index_after(steps: &[Step], event: usize) -> usize {
     if event == 0 {
         return 0;
     }
@@ -321,7 +321,7 @@ fn place_after(steps: &[Step], event: usize) -> usize {
 }
 
 fn put_after(steps: &mut Vec<Step>, event: usize, step: Step) {
-    let index = place_after(steps, event);
+    let index = index_after(steps, event);
     steps.insert(index, step);
 }
 

@@ -9,11 +9,11 @@
 //! use rheon::prelude::*;
 //! use rheon::providers::{Registry, RegistryParts};
 //! use rheon::SystemClock;
-//! # use rheon_testkit::server::{FakeServer, Reply, Script};
+//! # use rheon_testkit::server::{FakeReply, FakeServer, Script};
 //!
 //! # #[tokio::main]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let server = FakeServer::start(Script::always(Reply::text("Four."))).await?;
+//! # let server = FakeServer::start(Script::always(FakeReply::text("Four."))).await?;
 //! // In a program: ProviderEnv::new(|name| std::env::var(name).ok()).
 //! let environment =
 //!     [("ANTHROPIC_API_KEY", "sk-ant-...".to_owned()), ("ANTHROPIC_BASE_URL", server.url())].into_iter().collect();

@@ -17,7 +17,7 @@ pub(super) enum FileKind {
 /// The settings of the profile `name` in a shared file, or `None` if there is no such profile. If a setting occurs
 /// twice, the last one wins. Nested settings (indented lines below a setting without a value) are ignored.
 pub(super) fn settings(text: &str, kind: FileKind, name: &str) -> Option<Settings> {
-    let mut settings_found = None;
+    let mut profile_settings = None;
     let mut is_inside = false;
     let mut is_nested = false;
     for line in text.lines() {
@@ -29,20 +29,20 @@ pub(super) fn settings(text: &str, kind: FileKind, name: &str) -> Option<Setting
             is_inside = profile_name(section, kind).is_some_and(|profile| profile == name);
             is_nested = false;
             if is_inside {
-                settings_found.get_or_insert_with(Settings::new);
+                profile_settings.get_or_insert_with(Settings::new);
             }
             continue;
         }
         if !is_inside || (is_nested && line.starts_with([' ', '\t'])) {
             continue;
         }
-        if let (Some((key, value)), Some(settings)) = (line.split_once('='), &mut settings_found) {
+        if let (Some((key, value)), Some(settings)) = (line.split_once('='), &mut profile_settings) {
             let value = without_comment(value).trim();
             is_nested = value.is_empty();
             settings.insert(key.trim().to_ascii_lowercase(), value.to_owned());
         }
     }
-    settings_found
+    profile_settings
 }
 
 /// The profile name in a section header.

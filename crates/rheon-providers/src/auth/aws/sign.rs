@@ -46,7 +46,7 @@ pub(super) fn sign(request: &mut HttpRequest, keys: &AwsKeys, scope: Scope<'_>) 
     let unsigned = SignableRequest::new(
         request.method.as_str(),
         request.url.as_str(),
-        covered(&request.headers)?.into_iter(),
+        signed_headers(&request.headers)?.into_iter(),
         SignableBody::Bytes(&request.body),
     )
     .map_err(|error| AuthError::Signature(error.to_string()))?;
@@ -62,8 +62,8 @@ pub(super) fn sign(request: &mut HttpRequest, keys: &AwsKeys, scope: Scope<'_>) 
 }
 
 /// The headers that the signature covers, besides those it adds itself.
-fn covered(headers: &HeaderMap) -> Result<Vec<(&str, &str)>, AuthError> {
-    let mut covered = Vec::new();
+fn signed_headers(headers: &HeaderMap) -> Result<Vec<(&str, &str)>, AuthError> {
+    let mut signed_headers = Vec::new();
     for (name, value) in headers {
         let name = name.as_str();
         let is_added = matches!(name, "x-amz-date" | "x-amz-security-token");
@@ -73,9 +73,9 @@ fn covered(headers: &HeaderMap) -> Result<Vec<(&str, &str)>, AuthError> {
         let value = value.to_str().map_err(|_| {
             AuthError::Signature(format!("the header {name} holds characters that are not ASCII"))
         })?;
-        covered.push((name, value));
+        signed_headers.push((name, value));
     }
-    Ok(covered)
+    Ok(signed_headers)
 }
 
 /// The region in the name of an AWS host such as `bedrock-runtime.eu-west-1.amazonaws.com`. AWS refuses a signature

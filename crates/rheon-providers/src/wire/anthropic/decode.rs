@@ -58,8 +58,8 @@ impl Decoder for Decode {
         }
         match frame.name {
             "" | "message" if frame.data.trim_start().starts_with('{') => {
-                let typed: Typed<'_> = read("(unnamed)", frame.data)?;
-                self.event(&typed.kind, frame.data, chunks)
+                let tag: TypeTag<'_> = read("(unnamed)", frame.data)?;
+                self.event(&tag.kind, frame.data, chunks)
             }
             "" | "message" => Ok(()),
             name => self.event(name, frame.data, chunks),
@@ -133,7 +133,7 @@ impl Decode {
         self.close_block(chunks);
         self.calls.continue_response(chunks);
         let content = event.content_block.get();
-        match &*read::<Typed<'_>>(NAME, content)?.kind {
+        match &*read::<TypeTag<'_>>(NAME, content)?.kind {
             "text" => push_text(read::<TextBlock>(NAME, content)?.text, chunks),
             "thinking" => {
                 let block: ThinkingBlock = read(NAME, content)?;
@@ -242,7 +242,7 @@ fn has_content(input: &str) -> bool {
 }
 
 #[derive(Deserialize)]
-struct Typed<'a> {
+struct TypeTag<'a> {
     #[serde(rename = "type", borrow, default)]
     kind: Cow<'a, str>,
 }

@@ -43,7 +43,7 @@ impl<'a> ToolConfig<'a> {
         let mut entries: Vec<Entry<'a>> = if forbidden {
             Vec::new()
         } else if request.tools.is_empty() {
-            called().collect::<BTreeSet<_>>().into_iter().map(Entry::stand_in).collect()
+            called().collect::<BTreeSet<_>>().into_iter().map(Entry::placeholder).collect()
         } else {
             tools(request).into_iter().map(Entry::new).collect()
         };
@@ -87,7 +87,7 @@ impl<'a> Entry<'a> {
         })
     }
 
-    fn stand_in(name: &'a str) -> Self {
+    fn placeholder(name: &'a str) -> Self {
         let input_schema = Schema { json: arguments_schema(&Value::Null) };
         Self::ToolSpec(ToolSpec {
             name: Cow::Borrowed(name),

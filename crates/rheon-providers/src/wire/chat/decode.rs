@@ -92,26 +92,26 @@ impl Decoder for Decode {
 impl Decode {
     fn part(&mut self, part: &Delta<'_>, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         let thinking_text = part.thinking();
-        self.think(thinking_text, chunks);
+        self.push_thinking(thinking_text, chunks);
         for raw in part.reasoning_details.iter().flatten() {
             let readable = self.details.piece(raw)?;
             if thinking_text.is_empty() {
-                self.think(&readable, chunks);
+                self.push_thinking(&readable, chunks);
             }
         }
         match &part.content {
             Content::Nothing => {}
-            Content::Text(text) => self.say(text, chunks),
+            Content::Text(text) => self.push_text(text, chunks),
             Content::Parts(parts) => {
                 for part in parts {
                     if let Some(thinking) = part.thinking() {
-                        self.think_all(&thinking, chunks);
+                        self.push_thinking_parts(&thinking, chunks);
                     }
-                    self.say(&part.text, chunks);
+                    self.push_text(&part.text, chunks);
                 }
             }
         }
-        self.say(&part.refusal, chunks);
+        self.push_text(&part.refusal, chunks);
         for piece in part.tool_calls.iter().flatten() {
             self.sign(chunks);
             self.tags.flush(chunks);
@@ -125,26 +125,26 @@ impl Decode {
         Ok(())
     }
 
-    fn think(&mut self, text: &str, chunks: &mut VecDeque<Chunk>) {
+    fn push_thinking(&mut self, text: &str, chunks: &mut VecDeque<Chunk>) {
         if !text.is_empty() {
             self.calls.interrupted();
             chunks.push_back(Chunk::Thinking { delta: DeltaText::from(text) });
         }
     }
 
-    fn think_all(&mut self, content: &Content<'_>, chunks: &mut VecDeque<Chunk>) {
+    fn push_thinking_parts(&mut self, content: &Content<'_>, chunks: &mut VecDeque<Chunk>) {
         match content {
             Content::Nothing => {}
-            Content::Text(text) => self.think(text, chunks),
+            Content::Text(text) => self.push_thinking(text, chunks),
             Content::Parts(parts) => {
                 for part in parts {
-                    self.think(&part.text, chunks);
+                    self.push_thinking(&part.text, chunks);
                 }
             }
         }
     }
 
-    fn say(&mut self, text: &str, chunks: &mut VecDeque<Chunk>) {
+    fn push_text(&mut self, text: &str, chunks: &mut VecDeque<Chunk>) {
         if !text.is_empty() {
             self.sign(chunks);
             self.calls.interrupted();

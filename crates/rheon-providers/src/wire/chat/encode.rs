@@ -115,7 +115,7 @@ impl Body<'_> {
             ToolChoice::None => body.serialize_entry("tool_choice", "none"),
             ToolChoice::Required => body.serialize_entry("tool_choice", "required"),
             ToolChoice::Tool(name) => {
-                let function = Named { name: &tools::name(name) };
+                let function = NamedTool { name: &tools::name(name) };
                 body.serialize_entry("tool_choice", &ChosenTool { kind: "function", function })
             }
         }
@@ -222,11 +222,11 @@ struct Function<'a> {
 struct ChosenTool<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
-    function: Named<'a>,
+    function: NamedTool<'a>,
 }
 
 #[derive(Serialize)]
-struct Named<'a> {
+struct NamedTool<'a> {
     name: &'a str,
 }
 

@@ -35,7 +35,7 @@ impl ThinkTags {
     /// Adds a piece of text.
     pub(super) fn text(&mut self, delta: &str, chunks: &mut VecDeque<Chunk>) {
         if self.stage == Stage::Plain {
-            return say(delta, chunks);
+            return push_text(delta, chunks);
         }
         let mut held = std::mem::take(&mut self.held);
         held.push_str(delta);
@@ -43,8 +43,8 @@ impl ThinkTags {
         loop {
             match self.step(rest, chunks) {
                 Step::Again(next) => rest = next,
-                Step::Hold(kept) => {
-                    kept.clone_into(&mut self.held);
+                Step::Hold(held_back) => {
+                    held_back.clone_into(&mut self.held);
                     return;
                 }
             }
@@ -75,18 +75,18 @@ impl ThinkTags {
             }
             Stage::Inside => match rest.split_once(CLOSE) {
                 Some((thought, after)) => {
-                    think(thought, chunks);
+                    push_thinking(thought, chunks);
                     self.stage = Stage::Closed;
                     Step::Again(after)
                 }
                 None => {
-                    let (thought, kept) = split_before_tag(rest);
-                    think(thought, chunks);
-                    Step::Hold(kept)
+                    let (thought, held_back) = split_before_tag(rest);
+                    push_thinking(thought, chunks);
+                    Step::Hold(held_back)
                 }
             },
             Stage::Plain => {
-                say(rest, chunks);
+                push_text(rest, chunks);
                 Step::Hold("")
             }
         }
@@ -96,9 +96,9 @@ impl ThinkTags {
     pub(super) fn flush(&mut self, chunks: &mut VecDeque<Chunk>) {
         let held = std::mem::take(&mut self.held);
         match self.stage {
-            Stage::Inside => think(&held, chunks),
+            Stage::Inside => push_thinking(&held, chunks),
             Stage::Start if held.trim_start().is_empty() => {}
-            Stage::Start | Stage::Opened | Stage::Closed | Stage::Plain => say(&held, chunks),
+            Stage::Start | Stage::Opened | Stage::Closed | Stage::Plain => push_text(&held, chunks),
         }
     }
 }
@@ -117,13 +117,13 @@ fn split_before_tag(text: &str) -> (&str, &str) {
     splits.find(|(_, end)| CLOSE.starts_with(end)).unwrap_or((text, ""))
 }
 
-fn say(text: &str, chunks: &mut VecDeque<Chunk>) {
+fn push_text(text: &str, chunks: &mut VecDeque<Chunk>) {
     if !text.is_empty() {
         chunks.push_back(Chunk::Text { delta: DeltaText::from(text) });
     }
 }
 
-fn think(text: &str, chunks: &mut VecDeque<Chunk>) {
+fn push_thinking(text: &str, chunks: &mut VecDeque<Chunk>) {
     if !text.is_empty() {
         chunks.push_back(Chunk::Thinking { delta: DeltaText::from(text) });
     }

@@ -7,7 +7,7 @@ use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::MADE_ID;
+use super::GENERATED_ID;
 use super::generation::Generation;
 use crate::history::{Block, PreparedHistory, PreparedResult, ResultBlock, Role};
 
@@ -165,7 +165,7 @@ impl<'a, Q: SerializeSeq> PartWriter<'a, Q> {
     /// Older models have no ids (Vertex refuses them), and ids that we invented are not sent.
     fn id<'b>(&self, id: &'b str) -> Option<&'b str> {
         match self.generation {
-            Generation::Three if !id.contains(MADE_ID) => Some(id),
+            Generation::Three if !id.contains(GENERATED_ID) => Some(id),
             Generation::Two | Generation::Three => None,
         }
     }

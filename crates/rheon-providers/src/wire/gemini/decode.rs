@@ -8,7 +8,7 @@ use rheon_types::{
     Chunk, DRAFT_BYTES_MAX, ProviderError, ProviderErrorKind, Signature, SignatureKind, StopReason, Usage,
 };
 
-use super::MADE_ID;
+use super::GENERATED_ID;
 use super::answer::{Answer, Candidate, FunctionCall, Part};
 use crate::error::{in_stream, malformed};
 use crate::frame::{Frame, too_large};
@@ -179,7 +179,7 @@ impl Decode {
             Some(id) => id.0.into_owned(),
             None => {
                 let vendor = self.origin.split('/').next().unwrap_or_default();
-                format!("{vendor}{MADE_ID}{index}")
+                format!("{vendor}{GENERATED_ID}{index}")
             }
         };
         chunks.push_back(Chunk::ToolCallStart { index, id: id.into(), name: (*call.name).into() });

@@ -16,4 +16,4 @@ pub(super) use decode::decoder;
 pub(super) use encode::encode;
 
 /// Part of ids that are created here because the service gave none: `google-fc-0`. They are never sent.
-const MADE_ID: &str = "-fc-";
+const GENERATED_ID: &str = "-fc-";

@@ -32,12 +32,12 @@ struct Decode {
     /// Whether the current message has streamed text.
     text_streamed: bool,
     /// The part of the current reasoning that was written last.
-    thought: Option<Thought>,
+    thought: Option<ThinkingPart>,
     done: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Thought {
+enum ThinkingPart {
     Summary(Option<u32>),
     Text(Option<u32>),
 }
@@ -68,15 +68,15 @@ impl Decode {
         match kind {
             "response.output_text.delta" | "response.refusal.delta" => {
                 let piece: Piece<'_> = lenient::parse(kind, data)?;
-                self.say(&piece.delta, chunks);
+                self.push_text(&piece.delta, chunks);
             }
             "response.reasoning_summary_text.delta" | "response.reasoning.delta" => {
                 let piece: Piece<'_> = lenient::parse(kind, data)?;
-                self.think(Thought::Summary(piece.summary_index.0), &piece.delta, chunks);
+                self.push_thinking(ThinkingPart::Summary(piece.summary_index.0), &piece.delta, chunks);
             }
             "response.reasoning_text.delta" => {
                 let piece: Piece<'_> = lenient::parse(kind, data)?;
-                self.think(Thought::Text(piece.content_index.0), &piece.delta, chunks);
+                self.push_thinking(ThinkingPart::Text(piece.content_index.0), &piece.delta, chunks);
             }
             "response.function_call_arguments.start" => {
                 let piece: Piece<'_> = lenient::parse(kind, data)?;
@@ -93,11 +93,11 @@ impl Decode {
             }
             "response.output_item.added" => {
                 let event: ItemEvent<'_> = lenient::parse(kind, data)?;
-                self.item_begins(&event, chunks)?;
+                self.start_item(&event, chunks)?;
             }
             "response.output_item.done" => {
                 let event: ItemEvent<'_> = lenient::parse(kind, data)?;
-                self.item_ends(&event.item, event.output_index.0, chunks)?;
+                self.end_item(&event.item, event.output_index.0, chunks)?;
             }
             "response.created" | "response.in_progress" => {
                 let event: ResponseEvent<'_> = lenient::parse(kind, data)?;
@@ -117,7 +117,7 @@ impl Decode {
     fn whole(&mut self, data: &str, chunks: &mut VecDeque<Chunk>) -> Result<(), ProviderError> {
         let response: Response<'_> = lenient::parse("the answer", data)?;
         for (item, index) in response.output().iter().zip(0..) {
-            self.item_ends(item, Some(index), chunks)?;
+            self.end_item(item, Some(index), chunks)?;
         }
         let kind = match &*response.status {
             "incomplete" => "response.incomplete",
@@ -127,7 +127,7 @@ impl Decode {
         self.end(kind, &response, chunks)
     }
 
-    fn say(&mut self, text: &str, chunks: &mut VecDeque<Chunk>) {
+    fn push_text(&mut self, text: &str, chunks: &mut VecDeque<Chunk>) {
         if !text.is_empty() {
             self.text_streamed = true;
             chunks.push_back(Chunk::Text { delta: DeltaText::from(text) });
@@ -135,7 +135,7 @@ impl Decode {
     }
 
     /// Adds to the reasoning, with an empty line between its parts.
-    fn think(&mut self, part: Thought, text: &str, chunks: &mut VecDeque<Chunk>) {
+    fn push_thinking(&mut self, part: ThinkingPart, text: &str, chunks: &mut VecDeque<Chunk>) {
         if text.is_empty() {
             return;
         }
@@ -153,7 +153,7 @@ impl Decode {
         }
     }
 
-    fn item_begins(
+    fn start_item(
         &mut self,
         event: &ItemEvent<'_>,
         chunks: &mut VecDeque<Chunk>,
@@ -172,7 +172,7 @@ impl Decode {
     }
 
     /// The content at the end of an item repeats what it streamed; it is used only if nothing was streamed.
-    fn item_ends(
+    fn end_item(
         &mut self,
         item: &Item<'_>,
         output_index: Option<u32>,
@@ -182,12 +182,12 @@ impl Decode {
             "message" => {
                 if !self.text_streamed {
                     for part in item.content() {
-                        self.say(part.text_content(), chunks);
+                        self.push_text(part.text_content(), chunks);
                     }
                 }
                 self.text_streamed = false;
             }
-            "reasoning" => self.reasoning_ends(item, chunks),
+            "reasoning" => self.end_reasoning(item, chunks),
             "function_call" => {
                 let key = Key { output_index, item_id: &*item.id };
                 self.calls.start(key, &item.call_id, &item.name, chunks)?;
@@ -205,15 +205,15 @@ impl Decode {
 
     /// Reasoning without encrypted content is signed too: it then counts as the model's own and is not sent back as
     /// text.
-    fn reasoning_ends(&mut self, item: &Item<'_>, chunks: &mut VecDeque<Chunk>) {
+    fn end_reasoning(&mut self, item: &Item<'_>, chunks: &mut VecDeque<Chunk>) {
         if self.thought.is_none() {
             for (part, index) in item.summary().iter().zip(0..) {
-                self.think(Thought::Summary(Some(index)), part.text_content(), chunks);
+                self.push_thinking(ThinkingPart::Summary(Some(index)), part.text_content(), chunks);
             }
         }
         if self.thought.is_none() {
             for (part, index) in item.content().iter().zip(0..) {
-                self.think(Thought::Text(Some(index)), part.text_content(), chunks);
+                self.push_thinking(ThinkingPart::Text(Some(index)), part.text_content(), chunks);
             }
         }
         if self.thought.is_some() || !item.encrypted_content.is_empty() {

@@ -138,18 +138,18 @@ fn results<S: SerializeSeq>(items: &mut S, blocks: &[Block<'_>]) -> Result<(), S
             let output = DisplayString(result_text(result));
             items.serialize_element(&Item::FunctionCallOutput { call_id, output })?;
         } else {
-            items.serialize_element(&Item::FunctionCallOutput { call_id, output: Mixed { result } })?;
+            items.serialize_element(&Item::FunctionCallOutput { call_id, output: MixedResult { result } })?;
         }
     }
     Ok(())
 }
 
 /// A result with images.
-struct Mixed<'a> {
+struct MixedResult<'a> {
     result: &'a PreparedResult<'a>,
 }
 
-impl Serialize for Mixed<'_> {
+impl Serialize for MixedResult<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut parts = serializer.serialize_seq(None)?;
         for (index, block) in self.result.blocks().enumerate() {

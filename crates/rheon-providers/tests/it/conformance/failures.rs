@@ -125,7 +125,7 @@ async fn html_page_is_an_error() {
     for wire in WireKind::ALL {
         let lines = errors(wire, vec![FakeReply::fault(Fault::Html)]).await;
         let expected =
-            "Malformed: the service answered with text/html instead of an event stream; check the base URL";
+            "Malformed: the service responded with text/html instead of an event stream; check the base URL";
         assert_eq!(lines, [expected], "{wire:?}");
     }
 }

@@ -22,9 +22,9 @@ use tokio_util::sync::CancellationToken;
 pub(crate) const CANARY: &str = "canary-81\"c3+f7/0a9e=xyzzy";
 
 /// A fixed clock, so that dates give the same delays in every run.
-pub(crate) struct StillClock;
+pub(crate) struct FixedClock;
 
-impl Clock for StillClock {
+impl Clock for FixedClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_millis(1_700_000_000_000)
     }
@@ -69,7 +69,7 @@ pub(crate) fn registry(variables: BTreeMap<String, String>, config: TransportCon
     let transport = if is_usual { USUAL.with(Transport::clone) } else { transport(config) };
     Registry::new(RegistryParts {
         environment,
-        clock: Arc::new(StillClock),
+        clock: Arc::new(FixedClock),
         transport,
         vendors: Vendors::builtin(),
         catalog: Catalog::builtin(),

@@ -14,7 +14,7 @@ use super::fixture::{Fixture, main_vendor, request};
 use super::recording::{REDACTED, SIGNATURE, TEXT, rich};
 
 /// A one-pixel image.
-pub(crate) const PICTURE: &str =
+pub(crate) const IMAGE: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 
 /// An id that no other service would accept.
@@ -23,7 +23,7 @@ const FOREIGN_ID: &str = "call|an odd id, longer than any service takes: 0123456
 const NOW: Timestamp = Timestamp::from_millis(0);
 
 pub(crate) fn image() -> Content {
-    Content::Image { data: PICTURE.into(), mime_type: "image/png".into() }
+    Content::Image { data: IMAGE.into(), mime_type: "image/png".into() }
 }
 
 pub(crate) fn user(content: Vec<Content>) -> AgentMessage {
@@ -142,7 +142,7 @@ async fn service_content_is_accepted_by_every_other_service() {
                     assert_nothing_foreign(&body, &position);
                 }
                 assert!(body.contains(TEXT), "{position}: {body}");
-                let shown = body.matches(PICTURE).count();
+                let shown = body.matches(IMAGE).count();
                 let given = 1 + usize::from(!name.starts_with("without"));
                 let expected = if reader.resolved.info.images { given } else { 0 };
                 assert_eq!(shown, expected, "{position}: {body}");

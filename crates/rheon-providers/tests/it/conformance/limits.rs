@@ -37,7 +37,7 @@ async fn missing_response_head_times_out() {
         let fixture = Fixture::limited(wire, FakeReply::fault(Fault::NeverAnswer), config).await;
         let answer = fixture.ask(fixture.request()).await;
         let error = answer.error.unwrap();
-        let expected = format!("{} did not answer within 0.15 s", fixture.server.url());
+        let expected = format!("{} did not respond within 0.15 s", fixture.server.url());
         assert_eq!((error.kind, error.message), (ProviderErrorKind::Timeout, expected), "{wire:?}");
         assert_eq!(fixture.server.wait_for_end(1).await, ReplyEnd::Disconnected, "{wire:?}");
     }
@@ -141,8 +141,7 @@ async fn redirect_to_another_origin_carries_no_credentials() {
         let fixture = Fixture::wire(wire, FakeReply::fault(Fault::Redirect(address))).await;
         let error = fixture.ask(fixture.request()).await.error.unwrap();
         let expected = format!(
-            "{} redirects to another origin, {}; credentials were not sent there. If that is the right address, set \
-             it as the base URL",
+            "{} redirects to another origin, {}; credentials were not sent there. If that is correct, set it as the base URL",
             fixture.server.url(),
             other.url()
         );

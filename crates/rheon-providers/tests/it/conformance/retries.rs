@@ -13,14 +13,14 @@ use super::fixture::{Answer, Fixture};
 use super::recording::Tape;
 
 /// The result of one run.
-struct Ran {
+struct RetryRun {
     trace: Trace,
     output: String,
     runs: usize,
     requests: usize,
 }
 
-async fn run(wire: WireKind, replies: Vec<FakeReply>) -> Ran {
+async fn run(wire: WireKind, replies: Vec<FakeReply>) -> RetryRun {
     let fixture = Fixture::wire(wire, replies).await;
     let runs = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&runs);
@@ -33,10 +33,10 @@ async fn run(wire: WireKind, replies: Vec<FakeReply>) -> Ran {
     let output = agent.run("Go.").await.unwrap();
     trace.assert_order();
     let requests = fixture.server.requests().len();
-    Ran { trace, output: output.text.clone(), runs: runs.load(Ordering::SeqCst), requests }
+    RetryRun { trace, output: output.text.clone(), runs: runs.load(Ordering::SeqCst), requests }
 }
 
-impl Ran {
+impl RetryRun {
     /// All shown text, in order.
     fn shown(&self) -> String {
         let shown = |event: &rheon_types::Event| match &event.kind {
@@ -65,16 +65,16 @@ impl Ran {
 async fn cut_before_any_output_is_retried_silently() {
     for wire in WireKind::ALL {
         for cut in [Fault::Hangup, Fault::CutAtByte(0), Fault::EndAfterEvent(0), Fault::CutAtByte(9)] {
-            let ran =
+            let run_result =
                 run(wire, vec![FakeReply::text("All done.").with(cut.clone()), FakeReply::text("All done.")])
                     .await;
             assert_eq!(
-                (ran.shown().as_str(), ran.output.as_str()),
+                (run_result.shown().as_str(), run_result.output.as_str()),
                 ("All done.", "All done."),
                 "{wire:?} {cut:?}"
             );
-            let ends: Vec<_> = ran.answers().iter().map(|answer| answer.stop_reason).collect();
-            assert_eq!((ends, ran.retries()), (vec![StopReason::Stop], 1), "{wire:?} {cut:?}");
+            let ends: Vec<_> = run_result.answers().iter().map(|answer| answer.stop_reason).collect();
+            assert_eq!((ends, run_result.retries()), (vec![StopReason::Stop], 1), "{wire:?} {cut:?}");
         }
     }
 }
@@ -86,8 +86,8 @@ async fn cut_after_text_is_marked_and_retried() {
         let tape = Tape::new(wire).await;
         let event = tape.event_where(&reply(), |part| !part.text().is_empty()).await;
         for cut in [Fault::CutAfterEvent(event), Fault::EndAfterEvent(event)] {
-            let ran = run(wire, vec![reply().with(cut.clone()), FakeReply::text("All done.")]).await;
-            let answers = ran.answers();
+            let run_result = run(wire, vec![reply().with(cut.clone()), FakeReply::text("All done.")]).await;
+            let answers = run_result.answers();
             let [first, second] = answers.as_slice() else { panic!("{wire:?} {cut:?}: {answers:?}") };
             assert_eq!(
                 (first.text().as_str(), first.stop_reason),
@@ -97,11 +97,11 @@ async fn cut_after_text_is_marked_and_retried() {
             assert!(first.error_message.is_some(), "{wire:?} {cut:?}");
             assert_eq!((second.text().as_str(), second.stop_reason), ("All done.", StopReason::Stop));
             assert_eq!(
-                (ran.shown().as_str(), ran.output.as_str()),
+                (run_result.shown().as_str(), run_result.output.as_str()),
                 ("one All done.", "All done."),
                 "{wire:?}"
             );
-            assert_eq!(ran.requests, 2, "{wire:?} {cut:?}");
+            assert_eq!(run_result.requests, 2, "{wire:?} {cut:?}");
         }
     }
 }
@@ -131,9 +131,14 @@ async fn partial_tool_call_never_runs() {
         cuts.push(Fault::CutAtByte(whole / 2));
         for cut in cuts {
             let replies = vec![reply().with(cut.clone()), reply(), FakeReply::text("All done.")];
-            let ran = run(wire, replies).await;
-            assert_eq!((ran.runs, ran.requests), (1, 3), "{wire:?} {cut:?}:\n{}", ran.trace.durable_text());
-            assert_eq!(ran.output, "All done.", "{wire:?} {cut:?}");
+            let run_result = run(wire, replies).await;
+            assert_eq!(
+                (run_result.runs, run_result.requests),
+                (1, 3),
+                "{wire:?} {cut:?}:\n{}",
+                run_result.trace.durable_text()
+            );
+            assert_eq!(run_result.output, "All done.", "{wire:?} {cut:?}");
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::server::refusal::{Refusal, invalid};
 use crate::server::wire::check::{has, is_base64, is_word, items, text};
 
 /// Supported image types.
-const PICTURES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 /// Refuses a conversation that the service refuses.
 pub(super) fn check_messages(messages: &[Value]) -> Result<(), Refusal> {
@@ -136,7 +136,7 @@ fn check_image(position: &str, block: &Value) -> Result<(), Refusal> {
         return invalid(format!("{position}.image.source: Field required"));
     };
     match text(source, "type") {
-        "base64" if !PICTURES.contains(&text(source, "media_type")) => invalid(format!(
+        "base64" if !IMAGE_TYPES.contains(&text(source, "media_type")) => invalid(format!(
             "{position}.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or \
              'image/webp'"
         )),
@@ -275,7 +275,7 @@ fn without_results(position: usize, ids: &str) -> Result<(), Refusal> {
 
 /// Thinking that the service sent with a call must come back unchanged. A turn that started without thinking, for
 /// instance with another model, continues without.
-pub(super) fn check_thoughts(messages: &[Value], issued: &IssuedBlocks) -> Result<(), Refusal> {
+pub(super) fn check_thinking_blocks(messages: &[Value], issued: &IssuedBlocks) -> Result<(), Refusal> {
     for (position, message) in messages.iter().enumerate() {
         let blocks = items(message, "content");
         for (at, block) in blocks.iter().enumerate().filter(|(_, block)| text(block, "type") == "thinking") {

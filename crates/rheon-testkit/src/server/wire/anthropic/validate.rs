@@ -3,7 +3,7 @@
 use rheon_providers::wire::WireKind;
 use serde_json::Value;
 
-use super::messages::{check_messages, check_thoughts};
+use super::messages::{check_messages, check_thinking_blocks};
 use crate::server::incoming::Incoming;
 use crate::server::refusal::{Refusal, ServiceError, invalid};
 use crate::server::request_info::{Delivery, RequestInfo, RequestedExtras};
@@ -94,7 +94,7 @@ pub(in crate::server::wire) fn validate(incoming: &Incoming<'_>) -> Result<(), R
     let messages = items(body, "messages");
     check_messages(messages)?;
     if thinking != Thinking::Off {
-        check_thoughts(messages, incoming.issued)?;
+        check_thinking_blocks(messages, incoming.issued)?;
     }
     check_cache_marks(body)
 }

@@ -5,4 +5,4 @@ mod render;
 mod validate;
 
 pub(super) use render::{events, text_event, whole};
-pub(super) use validate::{check_function, check_held, check_key, request_info, validate};
+pub(super) use validate::{check_function, check_key, check_output_schema, request_info, validate};

@@ -184,7 +184,7 @@ fn check_response_format(body: &Value) -> Result<(), Refusal> {
             )
         }
         "json_schema" => match format.get("json_schema") {
-            Some(held) => check_held("response_format.json_schema", held),
+            Some(output) => check_output_schema("response_format.json_schema", output),
             None => invalid("Missing required parameter: 'response_format.json_schema'."),
         },
         other => invalid(format!(
@@ -194,18 +194,18 @@ fn check_response_format(body: &Value) -> Result<(), Refusal> {
 }
 
 /// Refuses an invalid output schema; the Responses wire has the same rules.
-pub(in crate::server::wire) fn check_held(position: &str, held: &Value) -> Result<(), Refusal> {
-    let name = text(held, "name");
+pub(in crate::server::wire) fn check_output_schema(position: &str, output: &Value) -> Result<(), Refusal> {
+    let name = text(output, "name");
     if !is_word(name, 64) {
         return invalid(format!(
             "Invalid '{position}.name': string does not match pattern. Expected a string that matches the pattern \
              '^[a-zA-Z0-9_-]+$' of at most 64 characters."
         ));
     }
-    let Some(schema) = held.get("schema") else {
+    let Some(schema) = output.get("schema") else {
         return invalid(format!("Missing required parameter: '{position}.schema'."));
     };
-    let is_strict = held.get("strict") == Some(&Value::Bool(true));
+    let is_strict = output.get("strict") == Some(&Value::Bool(true));
     let problem = if is_strict {
         object_schema_problem(schema).or_else(|| strict_problem(schema))
     } else {

@@ -13,9 +13,9 @@ const CREATED: u64 = 1_700_000_000;
 /// The events of a stream.
 pub(in crate::server::wire) fn events(answer: &Answer<'_>) -> Vec<Event> {
     let mut writer = Writer { answer, events: Vec::new() };
-    let begun = response(answer, "in_progress", Vec::new());
-    writer.push("response.created", json!({"response": begun}));
-    writer.push("response.in_progress", json!({"response": begun}));
+    let added_item = response(answer, "in_progress", Vec::new());
+    writer.push("response.created", json!({"response": added_item}));
+    writer.push("response.in_progress", json!({"response": added_item}));
     for (index, block) in answer.blocks.iter().enumerate() {
         writer.block(index, block);
     }
@@ -55,8 +55,8 @@ impl Writer<'_> {
     fn block(&mut self, index: usize, block: &ReplyBlock) {
         let Some(item) = item(self.answer, index, block) else { return };
         let id = item.get("id").cloned().unwrap_or_default();
-        let begun = begun(&item);
-        self.push("response.output_item.added", json!({"output_index": index, "item": begun}));
+        let added_item = added_item(&item);
+        self.push("response.output_item.added", json!({"output_index": index, "item": added_item}));
         match block {
             ReplyBlock::Thinking { text, .. } => self.thinking(index, &id, text),
             ReplyBlock::Redacted { .. } | ReplyBlock::AnyCall => {}
@@ -157,19 +157,19 @@ fn reasoning(answer: &Answer<'_>, index: usize, summary: Value, encrypted: Optio
 }
 
 /// The item when it is added: still empty.
-fn begun(item: &Value) -> Value {
-    let mut begun: Map<String, Value> = item.as_object().cloned().unwrap_or_default();
+fn added_item(item: &Value) -> Value {
+    let mut added_item: Map<String, Value> = item.as_object().cloned().unwrap_or_default();
     for (key, empty) in [
         ("content", json!([])),
         ("summary", json!([])),
         ("arguments", json!("")),
         ("status", json!("in_progress")),
     ] {
-        if let Some(value) = begun.get_mut(key) {
+        if let Some(value) = added_item.get_mut(key) {
             *value = empty;
         }
     }
-    Value::Object(begun)
+    Value::Object(added_item)
 }
 
 fn output(answer: &Answer<'_>) -> Vec<Value> {

@@ -7,7 +7,7 @@ use super::input::check_input;
 use crate::server::incoming::Incoming;
 use crate::server::refusal::{Refusal, invalid};
 use crate::server::request_info::{Delivery, RequestInfo, RequestedExtras};
-use crate::server::wire::chat::{check_function, check_held, check_key};
+use crate::server::wire::chat::{check_function, check_key, check_output_schema};
 use crate::server::wire::check::{has, items, offered, only_keys, text};
 
 /// The minimum output limit.
@@ -194,7 +194,7 @@ fn check_format(body: &Value) -> Result<(), Refusal> {
         "json_schema" if has(format, "json_schema") => {
             invalid("Missing required parameter: 'text.format.name'.")
         }
-        "json_schema" => check_held("text.format", format),
+        "json_schema" => check_output_schema("text.format", format),
         other => invalid(format!(
             "Invalid value: '{other}'. Supported values are: 'json_object', 'json_schema', and 'text'. \
              (text.format.type)"
