@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use expect_test::expect;
-use rheon_testkit::{FnTool, Scenario, Scripted, Turn, echo, fails, scripted};
+use rheon_testkit::{FnTool, Scenario, ScriptedAgent, Turn, echo, fails, scripted};
 use rheon_types::event::{ApprovalRequest, Danger, Subject};
 use rheon_types::{
     AgentEvent, Answer, ApprovalEvent, DenyAll, Event, FilterVerdict, Flow, History, Hook, Message,
@@ -24,7 +24,7 @@ fn render(style: Style, events: &[Event]) -> String {
     events.iter().map(|event| renderer.event(event).out()).collect()
 }
 
-async fn rendered(style: Style, run: Scripted) -> String {
+async fn rendered(style: Style, run: ScriptedAgent) -> String {
     render(style, &run.run("Go.").await.trace.events())
 }
 
@@ -33,7 +33,7 @@ fn visible(text: &str) -> String {
     text.replace('\x1b', "␛")
 }
 
-fn conversation() -> Scripted {
+fn conversation() -> ScriptedAgent {
     let usage = Usage { input: 1_200, output: 80, cache_read: 34, ..Usage::default() };
     let scenario = Scenario::new()
         .turn(

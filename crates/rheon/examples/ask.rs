@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use rheon::SystemClock;
 use rheon::prelude::*;
-use rheon::providers::{Environment, Registry, RegistryParts};
+use rheon::providers::{ProviderEnv, Registry, RegistryParts};
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -34,7 +34,7 @@ async fn ask() -> Result<(), Box<dyn Error>> {
         Some("medium") => ThinkingLevel::Medium,
         Some(_) => ThinkingLevel::High,
     };
-    let mut environment = Environment::new(|name| std::env::var(name).ok());
+    let mut environment = ProviderEnv::new(|name| std::env::var(name).ok());
     if let Some(home) = std::env::home_dir() {
         environment = environment.with_home(home);
     }

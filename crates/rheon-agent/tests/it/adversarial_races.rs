@@ -346,7 +346,7 @@ async fn two_loops_on_one_log_at_once_are_told_apart() {
         )
     };
     assert!(AssertUnwindSafe(loops).catch_unwind().await.is_ok(), "two runs share one id");
-    parts.trace.cannot_be_replayed("two runs are under way in one log at the same time");
+    parts.trace.skip_replay_check("two runs are under way in one log at the same time");
     parts.trace.assert_order();
     assert_ne!(left.last_run_id, right.last_run_id);
 }

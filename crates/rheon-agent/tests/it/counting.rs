@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rheon_agent::{AgentBuilder, BudgetPool, Caps, SummaryBy, Tiers, TokenCounter, WindowSettings};
-use rheon_testkit::{FnTool, Ran, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, scripted};
+use rheon_testkit::{
+    FnTool, Scenario, ScriptedProvider, ScriptedRun, TestClock, Trace, Turn, echo, scripted,
+};
 use rheon_types::event::Meter;
 use rheon_types::{
     AgentEvent, Answer, ChunkStream, ContextEvent, Effect, Provider, ProviderError, ProviderErrorKind,
@@ -173,7 +175,7 @@ impl Provider for Counts {
     }
 }
 
-async fn run(provider: &Arc<Counts>, tokens: u64) -> Ran {
+async fn run(provider: &Arc<Counts>, tokens: u64) -> ScriptedRun {
     let shared = Arc::clone(provider) as Arc<dyn Provider>;
     let with = |builder: AgentBuilder| window(tokens)(builder).shared_provider(shared);
     scripted(Scenario::new()).tool(big()).with(with).run("go").await

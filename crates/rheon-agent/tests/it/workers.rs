@@ -19,11 +19,11 @@ async fn agents_of_this_process_conform() {
     worker_conformance(|script| Arc::new(scripted_agent_worker(script))).await;
 }
 
-fn delegating(script: WorkerScript) -> rheon_testkit::Scripted {
+fn delegating(script: WorkerScript) -> rheon_testkit::ScriptedAgent {
     delegating_to(Arc::new(scripted_agent_worker(script)))
 }
 
-fn delegating_to(worker: Arc<dyn Worker>) -> rheon_testkit::Scripted {
+fn delegating_to(worker: Arc<dyn Worker>) -> rheon_testkit::ScriptedAgent {
     let scenario = Scenario::new()
         .turn(Turn::new().tool_call_with_id("a", "delegate", json!({ "task": "Look around." })))
         .turn("All done.");

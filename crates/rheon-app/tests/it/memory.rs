@@ -7,7 +7,7 @@ use rheon_app::context::{ContextInputs, ContextSources, Loaded, Source};
 use rheon_app::keeping::Folders;
 use rheon_app::memory::{MemoryDesk, MemoryPlaces, MemoryStore, NoteEdit};
 use rheon_store::sqlite::{LearningId, LearningStatus, Memory, OpenMode, Proposal, Recalled};
-use rheon_testkit::{FnTool, Ran, Scenario, Turn, scripted};
+use rheon_testkit::{FnTool, ScriptedRun, Scenario, Turn, scripted};
 use rheon_tools::notes::{Note, NoteKind};
 use rheon_tools::skills::Origin;
 use rheon_types::{Clock as _, Effect, Message, ToolError, ToolResult};
@@ -42,12 +42,12 @@ fn tool(name: &str) -> FnTool {
     .effect(Effect::Pure)
 }
 
-async fn run(loaded: &Loaded, scenario: Scenario, prompt: &str) -> Ran {
+async fn run(loaded: &Loaded, scenario: Scenario, prompt: &str) -> ScriptedRun {
     let wire = |builder| loaded.wire(builder).permission_policy(rheon_types::AllowAll);
     scripted(scenario).tool(tool("edit")).tool(tool("bash")).with(wire).run(prompt).await
 }
 
-fn results(ran: &Ran) -> String {
+fn results(ran: &ScriptedRun) -> String {
     let messages = ran.output().messages.iter().filter_map(|message| message.as_llm());
     let results = messages.filter(|message| matches!(message, Message::ToolResult(_)));
     results.map(Message::text).collect::<Vec<_>>().join("\n----\n")
@@ -117,7 +117,7 @@ async fn a_session_does_not_recall_itself_and_other_projects_stay_apart() {
 async fn a_goal_is_in_every_request_of_its_session_and_other_sessions_know_of_it() {
     let ground = Ground::new();
     let turns = || Scenario::new().turn(Turn::call("edit", json!({ "path": "a.rs" }))).turn("Done.");
-    let reminders = |ran: &Ran| -> Vec<Option<String>> {
+    let reminders = |ran: &ScriptedRun| -> Vec<Option<String>> {
         ran.provider
             .requests()
             .into_iter()

@@ -4,13 +4,13 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use expect_test::expect;
-use rheon_testkit::server::{Reply, Script};
+use rheon_testkit::server::{FakeReply, Script};
 
 use crate::stage::{MODEL, Stage, write};
 use crate::support::Ran;
 
 fn stage() -> Stage {
-    Stage::new(Script::always(Reply::text("Hello.")))
+    Stage::new(Script::always(FakeReply::text("Hello.")))
 }
 
 /// What is said of a run that cannot begin, in which nobody is asked anything.
@@ -120,7 +120,7 @@ fn a_model_that_is_unknown() {
         error: no vendor is known to have a model "claud-opus-5"; did you mean anthropic/claude-opus-5? `rheon models --all` lists what is known
         error: cannot read --model: "model": the text is empty; write one or leave the key out
         error: no vendor is known to have a model "/"; write vendor/model (anthropic, azure, azure-chat, bedrock ...); `rheon models --all` lists what is known
-        error: "openai/" names no model of a vendor: write vendor/model
+        error: "openai/" is not a model name: write vendor/model
     "#]].assert_eq(&said);
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon_testkit::Dice;
+use rheon_testkit::CountingRandom;
 use rheon_types::event::CompactionTrigger;
 use rheon_types::{
     AgentEvent, AgentMessage, AssistantMessage, ChildEvent, Content, ContextEvent, ContinuationKind, Event,
@@ -28,7 +28,7 @@ fn place(folder: &Path) -> TranscriptPlace {
 }
 
 fn open(folder: &Path) -> TranscriptWriter {
-    TranscriptWriter::open(place(folder), Arc::new(Dice::default())).unwrap()
+    TranscriptWriter::open(place(folder), Arc::new(CountingRandom::default())).unwrap()
 }
 
 fn at(second: u64) -> Timestamp {
@@ -336,9 +336,9 @@ fn a_compaction_keeps_the_messages_that_were_not_dropped() {
     assert_eq!(conversation(folder.path()), "note: \"All.\"\n");
 }
 
-/// Dice that go on where earlier ones stopped.
-fn dice_after(rolls: usize) -> Dice {
-    let dice = Dice::default();
+/// CountingRandom that go on where earlier ones stopped.
+fn dice_after(rolls: usize) -> CountingRandom {
+    let dice = CountingRandom::default();
     for _ in 0..rolls {
         let _: u64 = rheon_types::Random::next_u64(&dice);
     }
@@ -471,7 +471,7 @@ fn files_and_folders_are_for_the_user_alone() {
 fn a_place_that_cannot_be_written_is_an_error_and_later_a_whole_transcript() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("projects"), "a file").unwrap();
-    assert!(TranscriptWriter::open(place(folder.path()), Arc::new(Dice::default())).is_err());
+    assert!(TranscriptWriter::open(place(folder.path()), Arc::new(CountingRandom::default())).is_err());
     fs::remove_file(folder.path().join("projects")).unwrap();
     let mut writer = open(folder.path());
     fs::write(folder.path().join("projects"), "a file").unwrap();

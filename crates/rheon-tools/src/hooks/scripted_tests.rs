@@ -1,7 +1,7 @@
 //! Hooks in a run: what happens, event by event.
 
 use expect_test::expect;
-use rheon_testkit::{FnTool, Ran, Scenario, Turn, scripted};
+use rheon_testkit::{FnTool, Scenario, ScriptedRun, Turn, scripted};
 use rheon_types::ToolResult;
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ const SHOWN: &[&str] =
     &["hook.run", "approval.", "tool.", "message.end user", "message.end toolResult", "input.", "agent.end"];
 
 /// A run of one call of `bash` with the hooks of `settings`.
-async fn run(stage: &Stage, settings: Value) -> Ran {
+async fn run(stage: &Stage, settings: Value) -> ScriptedRun {
     let hooks = stage.hooks(settings);
     let tool = FnTool::new("bash", |arguments, _| async move {
         Ok(ToolResult::text(format!(
@@ -31,7 +31,7 @@ async fn run(stage: &Stage, settings: Value) -> Ran {
 }
 
 /// What happened, without how long hooks took.
-fn shown(ran: &Ran) -> String {
+fn shown(ran: &ScriptedRun) -> String {
     let trace = ran.trace.only(SHOWN);
     let lines = trace.lines().map(|line| match line.split_once(", duration_ms: ") {
         Some((line, _)) => format!("{line} }}"),

@@ -3,7 +3,7 @@
 use expect_test::expect;
 use rheon::prelude::*;
 use rheon::{CheckSettings, RunFailure};
-use rheon_testkit::{Ran, Scenario, Turn, scripted};
+use rheon_testkit::{Scenario, ScriptedRun, Turn, scripted};
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 struct Plan {
@@ -25,7 +25,7 @@ enum Kind {
     Write,
 }
 
-async fn asked(scenario: Scenario) -> Ran {
+async fn asked(scenario: Scenario) -> ScriptedRun {
     scripted(scenario).with(|builder| builder.output_schema::<Plan>()).run("Plan it.").await
 }
 

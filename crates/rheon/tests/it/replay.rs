@@ -10,7 +10,7 @@ use rheon::store::journal::Lease;
 use rheon::store::sessions::{BLOB_BYTES_MAX, JournalStore, Sessions};
 use rheon::types::{AskFirst, ProviderError, ProviderErrorKind, Store, Timestamp, Usage};
 use rheon::{BudgetPool, Caps, ReplaySessionError, WindowSettings, replay_session};
-use rheon_testkit::{FnTool, Scenario, Scripted, TestClock, Turn, echo, fails, scripted};
+use rheon_testkit::{FnTool, Scenario, ScriptedAgent, TestClock, Turn, echo, fails, scripted};
 
 fn journals(folder: &Path) -> Arc<JournalStore> {
     let lease = Lease { pid: 7, host: None, at: Timestamp::from_millis(5) };
@@ -33,7 +33,7 @@ fn tools() -> Vec<Arc<dyn Tool>> {
 }
 
 /// An agent that thinks, fails, tries again, calls tools side by side and asks.
-fn worker(scenario: Scenario) -> Scripted {
+fn worker(scenario: Scenario) -> ScriptedAgent {
     scripted(scenario).with(|builder| {
         builder.tools(tools()).permission_policy(AskFirst).on_approval(|request| async move {
             match request.call_id.as_str() {
@@ -135,7 +135,7 @@ async fn from_any_event_on_another_model_may_answer() {
 }
 
 /// An agent whose window is small and whose budget is shared with one that has taken most of it.
-fn frugal(scenario: Scenario, budget: &BudgetPool) -> Scripted {
+fn frugal(scenario: Scenario, budget: &BudgetPool) -> ScriptedAgent {
     let budget = budget.clone();
     let window = WindowSettings { tokens_max: Some(4_000), ..WindowSettings::default() };
     let text = "All work and no play makes a dull log. ".repeat(70);

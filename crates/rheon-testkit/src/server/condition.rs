@@ -1,25 +1,25 @@
-//! `When`: which requests a reply means.
+//! `ReplyCondition`: which requests a reply answers.
 
 use rheon_providers::wire::WireKind;
 
-use super::asked::Asked;
+use super::request_info::RequestInfo;
 
-/// A condition on requests; all that is set must hold. The default fits every request.
+/// A condition on requests; all set fields must match. The default matches every request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct When {
+pub struct ReplyCondition {
     /// The wire.
     pub wire: Option<WireKind>,
-    /// A text in the body, byte for byte as it was sent.
+    /// A text in the body, byte for byte.
     pub contains: Option<String>,
-    /// The number of the request, from 1, among those that asked a model and broke no rule.
+    /// The number of the request, starting at 1, among valid model requests.
     pub request: Option<usize>,
-    /// Whether the conversation ends with the result of a tool.
+    /// Whether the conversation ends with a tool result.
     pub tool_result: Option<bool>,
     /// Whether the request offers tools.
     pub tools: Option<bool>,
 }
 
-impl When {
+impl ReplyCondition {
     /// Requests on this wire.
     pub fn wire(wire: WireKind) -> Self {
         Self { wire: Some(wire), ..Self::default() }
@@ -30,12 +30,12 @@ impl When {
         Self { contains: Some(text.into()), ..Self::default() }
     }
 
-    /// The request with this number, from 1.
+    /// The request with this number, starting at 1.
     pub fn request(number: usize) -> Self {
         Self { request: Some(number), ..Self::default() }
     }
 
-    /// Requests that end with the result of a tool.
+    /// Requests that end with a tool result.
     pub fn after_tool_result() -> Self {
         Self { tool_result: Some(true), ..Self::default() }
     }
@@ -45,12 +45,12 @@ impl When {
         Self { tools: Some(true), ..Self::default() }
     }
 
-    /// Whether the request `number` is meant.
-    pub(crate) fn fits(&self, asked: &Asked, body: &[u8], number: usize) -> bool {
-        self.wire.is_none_or(|wire| wire == asked.wire)
-            && self.request.is_none_or(|wanted| wanted == number)
-            && self.tool_result.is_none_or(|wanted| wanted == asked.ends_with_tool_result)
-            && self.tools.is_none_or(|wanted| wanted != asked.tools.is_empty())
+    /// Whether the condition matches request `number`.
+    pub(crate) fn matches(&self, request_info: &RequestInfo, body: &[u8], number: usize) -> bool {
+        self.wire.is_none_or(|wire| wire == request_info.wire)
+            && self.request.is_none_or(|expected| expected == number)
+            && self.tool_result.is_none_or(|expected| expected == request_info.ends_with_tool_result)
+            && self.tools.is_none_or(|expected| expected != request_info.tools.is_empty())
             && self.contains.as_ref().is_none_or(|text| holds(body, text.as_bytes()))
     }
 }

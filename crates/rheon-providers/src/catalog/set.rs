@@ -1,4 +1,4 @@
-//! `Catalogue`: the models that are known, and what users know better.
+//! `Catalog`: known models, and the user's overrides.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,41 +6,42 @@ use std::sync::Arc;
 use super::bundle;
 use super::model::Model;
 use super::row::Row;
-use crate::toml_text::{Source, TextError};
+use crate::toml_text::{Source, TomlError};
 
-/// The models that are known. Cheap to make; data is read when it is asked for.
+/// The known models. Cheap to create; data is parsed on first use.
 #[derive(Debug, Clone, Default)]
-pub struct Catalogue {
-    /// What users say of models, by `vendor/model`.
+pub struct Catalog {
+    /// The user's overrides, by `vendor/model`.
     rows: BTreeMap<String, Row>,
-    /// The sizes that servers report, by `vendor/model`.
+    /// Context windows reported by servers, by `vendor/model`.
     contexts: BTreeMap<String, u64>,
 }
 
-impl Catalogue {
-    /// The models that come with Rheon.
+impl Catalog {
+    /// The models bundled with Rheon.
     pub fn builtin() -> Self {
         Self::default()
     }
 
-    /// What is known of the model `id` of a vendor; [`Vendor::model`](crate::Vendor::model) is the shorter way.
+    /// Looks up a model of a vendor; [`Vendor::model`](crate::Vendor::model) is the shorter way.
     ///
-    /// It is found by its exact name, or without date, version and region; a gateway's model also by its maker's name, then
-    /// without prices. A model that is not found is `unknown`. What users say comes on top.
+    /// The name is matched exactly first, then without date, version and region. A gateway's model is also looked up
+    /// at its maker, without prices. If nothing matches, `unknown` supplies the model. The user's overrides are
+    /// applied on top.
     pub fn model_or(&self, vendor: &str, id: &str, unknown: impl FnOnce() -> Model) -> Arc<Model> {
-        let found = bundle::find(vendor, id).unwrap_or_else(|| Arc::new(unknown()));
+        let model = bundle::find(vendor, id).unwrap_or_else(|| Arc::new(unknown()));
         let name = format!("{vendor}/{id}");
-        let found = match self.contexts.get(&name) {
-            Some(tokens) => Arc::new(found.with_context(*tokens)),
-            None => found,
+        let model = match self.contexts.get(&name) {
+            Some(tokens) => Arc::new(model.with_context(*tokens)),
+            None => model,
         };
         match self.rows.get(&name) {
-            Some(row) => Arc::new(row.over(&found, id)),
-            None => found,
+            Some(row) => Arc::new(row.apply_to(&model, id)),
+            None => model,
         }
     }
 
-    /// The names of the bundled models of a vendor, in order.
+    /// The ids of the vendor's bundled models, sorted.
     pub fn ids(&self, vendor: &str) -> impl DoubleEndedIterator<Item = &'static str> + use<> {
         let own = bundle::models(vendor);
         let same = own.and_then(|models| models.same_as.as_deref()).and_then(bundle::models);
@@ -48,18 +49,18 @@ impl Catalogue {
         all.map(String::as_str).collect::<std::collections::BTreeSet<_>>().into_iter()
     }
 
-    /// Adds what a user's file says of models: the tables `[models."vendor/model"]`. Other tables are left to others. A
-    /// table needs to say only what differs from what is known.
-    pub fn with(mut self, text: &str, file: &str) -> Result<Self, TextError> {
+    /// Adds the user's tables `[models."vendor/model"]`; other tables are ignored. A table only needs the keys that
+    /// differ.
+    pub fn with(mut self, text: &str, file: &str) -> Result<Self, TomlError> {
         let source = Source { text, file };
         for section in source.sections("models")? {
-            let start = section.place.start;
+            let start = section.span.start;
             if !section.name.split_once('/').is_some_and(|(vendor, id)| !vendor.is_empty() && !id.is_empty())
             {
                 let name = section.name;
                 return Err(source.error(start, format!("{name:?} must be named [models.\"vendor/model\"]")));
             }
-            let row: Row = source.read(section.table, &section.place)?;
+            let row: Row = source.read(section.table, &section.span)?;
             if let Some(problem) = row.problem() {
                 return Err(source.error(start, problem));
             }
@@ -68,7 +69,7 @@ impl Catalogue {
         Ok(self)
     }
 
-    /// Sets the size of the context that a server reports for a model.
+    /// Sets the context window that a server reports for a model.
     pub fn with_context(mut self, vendor: &str, id: &str, tokens: u64) -> Self {
         self.contexts.insert(format!("{vendor}/{id}"), tokens);
         self

@@ -1,4 +1,4 @@
-//! Conversations of every kind, as one service may be sent them.
+//! Conversations of all kinds, prepared for a service.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use rheon_types::{
 use serde_json::json;
 
 use super::call_id::CallIdRule;
-use super::fit::{Block, FitRules, FitThinking, Fitted, Pictures, ResultBlock, Role};
+use super::history::{Block, HistoryRules, ImageSupport, PreparedHistory, ResultBlock, Role, ThinkingFilter};
 use super::tool_name::ToolNameRule;
 
-const RULES: FitRules<'static> = FitRules {
+const RULES: HistoryRules<'static> = HistoryRules {
     origin: "acme/big",
     call_id: CallIdRule::Any,
     alternate: false,
     tool_name: ToolNameRule::Word64,
-    pictures: Pictures::Any,
-    thinking: FitThinking::Signed,
+    image_support: ImageSupport::Any,
+    thinking: ThinkingFilter::Signed,
 };
-const ALTERNATING: FitRules<'static> = FitRules { alternate: true, ..RULES };
+const ALTERNATING: HistoryRules<'static> = HistoryRules { alternate: true, ..RULES };
 
 fn user(content: Vec<Content>) -> Message {
     Message::User(UserMessage { content, timestamp: Timestamp::default(), author: Author::User })
@@ -87,9 +87,9 @@ fn request(messages: impl IntoIterator<Item = Message>) -> Request {
 }
 
 /// One line per message.
-fn fitted(rules: FitRules<'_>, messages: impl IntoIterator<Item = Message>) -> Vec<String> {
+fn history(rules: HistoryRules<'_>, messages: impl IntoIterator<Item = Message>) -> Vec<String> {
     let request = request(messages);
-    let fitted = Fitted::new(&request, rules);
+    let history = PreparedHistory::new(&request, rules);
     let line = |(role, blocks): (Role, &[Block<'_>])| {
         let role = match role {
             Role::User => "user",
@@ -99,7 +99,7 @@ fn fitted(rules: FitRules<'_>, messages: impl IntoIterator<Item = Message>) -> V
         let blocks: Vec<String> = blocks.iter().map(shown).collect();
         format!("{role}: {}", blocks.join(" | "))
     };
-    fitted.messages().map(line).collect()
+    history.messages().map(line).collect()
 }
 
 fn shown(block: &Block<'_>) -> String {
@@ -128,7 +128,7 @@ const LOST: &str =
     "The result of this call was lost; it may or may not have run. Check before doing it again.";
 
 #[test]
-fn a_conversation_that_is_fit_stays_as_it_is() {
+fn valid_conversation_is_unchanged() {
     let messages = [
         say("go"),
         answer(vec![Content::text("Looking."), call("1"), call("2")]),
@@ -139,33 +139,33 @@ fn a_conversation_that_is_fit_stays_as_it_is() {
     let head = ["user: go", "assistant: Looking. | call read 1 | call read 2"];
     let tail = "assistant: Done.";
     let results = "result 1 [one] | result 2 [two]";
-    assert_eq!(fitted(RULES, messages.clone()), [head[0], head[1], &format!("tool: {results}"), tail]);
-    assert_eq!(fitted(ALTERNATING, messages), [head[0], head[1], &format!("user: {results}"), tail]);
+    assert_eq!(history(RULES, messages.clone()), [head[0], head[1], &format!("tool: {results}"), tail]);
+    assert_eq!(history(ALTERNATING, messages), [head[0], head[1], &format!("user: {results}"), tail]);
 }
 
 #[test]
-fn a_lost_result_is_told_before_whatever_follows_the_call() {
+fn missing_result_is_added_right_after_the_call() {
     let calls = || answer(vec![call("1"), call("2")]);
     let lost = |id: &str| format!("result {id} failed [{LOST}]");
     let begin = "assistant: call read 1 | call read 2";
     assert_eq!(
-        fitted(RULES, [say("go"), calls(), result("2", "two"), say("Well?")]),
+        history(RULES, [say("go"), calls(), result("2", "two"), say("Well?")]),
         ["user: go", begin, &format!("tool: result 2 [two] | {}", lost("1")), "user: Well?"]
     );
     assert_eq!(
-        fitted(RULES, [say("go"), calls(), answer(vec![Content::text("So.")])]),
+        history(RULES, [say("go"), calls(), answer(vec![Content::text("So.")])]),
         ["user: go", begin, &format!("tool: {} | {}", lost("1"), lost("2")), "assistant: So."]
     );
     assert_eq!(
-        fitted(RULES, [say("go"), calls()]),
+        history(RULES, [say("go"), calls()]),
         ["user: go", begin, &format!("tool: {} | {}", lost("1"), lost("2"))]
     );
 }
 
 #[test]
-fn a_result_without_its_call_before_it_is_left_out() {
+fn result_without_a_call_is_omitted() {
     assert_eq!(
-        fitted(
+        history(
             RULES,
             [
                 say("go"),
@@ -178,15 +178,15 @@ fn a_result_without_its_call_before_it_is_left_out() {
         ["user: go", "assistant: call read 1", "tool: result 1 [one]"]
     );
     assert_eq!(
-        fitted(RULES, [say("go"), answer(vec![call("1")]), say("stop"), result("1", "late")]),
+        history(RULES, [say("go"), answer(vec![call("1")]), say("stop"), result("1", "late")]),
         ["user: go", "assistant: call read 1", &format!("tool: result 1 failed [{LOST}]"), "user: stop"]
     );
 }
 
 #[test]
-fn of_results_for_one_call_the_first_counts_and_their_order_is_free() {
+fn first_result_of_a_call_counts_and_order_is_free() {
     assert_eq!(
-        fitted(
+        history(
             RULES,
             [
                 say("go"),
@@ -201,9 +201,9 @@ fn of_results_for_one_call_the_first_counts_and_their_order_is_free() {
 }
 
 #[test]
-fn the_same_id_in_two_answers_is_answered_in_each() {
+fn same_id_in_two_messages_is_answered_in_each() {
     assert_eq!(
-        fitted(
+        history(
             RULES,
             [say("go"), answer(vec![call("1")]), result("1", "a"), answer(vec![call("1")]), result("1", "b")]
         ),
@@ -218,22 +218,22 @@ fn the_same_id_in_two_answers_is_answered_in_each() {
 }
 
 #[test]
-fn a_call_twice_under_one_id_is_sent_and_answered_once() {
+fn duplicate_call_id_is_sent_and_answered_once() {
     assert_eq!(
-        fitted(RULES, [say("go"), answer(vec![call("1"), call("1")]), result("1", "a")]),
+        history(RULES, [say("go"), answer(vec![call("1"), call("1")]), result("1", "a")]),
         ["user: go", "assistant: call read 1", "tool: result 1 [a]"]
     );
 }
 
 #[test]
-fn ids_are_rewritten_in_call_and_result_alike() {
-    let rules = FitRules { call_id: CallIdRule::Alnum9, ..RULES };
+fn ids_are_rewritten_in_call_and_result() {
+    let rules = HistoryRules { call_id: CallIdRule::Alnum9, ..RULES };
     let new = CallIdRule::Alnum9.apply("toolu_1|x");
     assert_eq!(new.len(), 9);
     let calls = answer(vec![call("toolu_1|x"), call("abcdefgh1"), call("lost")]);
     let lost = CallIdRule::Alnum9.apply("lost");
     assert_eq!(
-        fitted(rules, [say("go"), calls, result("abcdefgh1", "b"), result("toolu_1|x", "a")]),
+        history(rules, [say("go"), calls, result("abcdefgh1", "b"), result("toolu_1|x", "a")]),
         [
             "user: go".to_owned(),
             format!("assistant: call read {new} | call read abcdefgh1 | call read {lost}"),
@@ -243,7 +243,7 @@ fn ids_are_rewritten_in_call_and_result_alike() {
 }
 
 #[test]
-fn own_signed_thinking_goes_back_and_what_others_thought_becomes_text() {
+fn own_signed_thinking_is_sent_back_and_other_thinking_becomes_text() {
     let messages = || {
         [
             say("go"),
@@ -254,23 +254,23 @@ fn own_signed_thinking_goes_back_and_what_others_thought_becomes_text() {
             )),
         ]
     };
-    let shown = |thinking| fitted(FitRules { thinking, ..RULES }, messages()).split_off(1);
+    let shown = |thinking| history(HistoryRules { thinking, ..RULES }, messages()).split_off(1);
     let text = |text: &str| format!("<thinking>/{text}/</thinking>");
     let theirs = format!("assistant: {} | {}", text("theirs"), text("bare"));
     assert_eq!(
-        shown(FitThinking::Signed),
+        shown(ThinkingFilter::Signed),
         [format!("assistant: thinking mine sig | {} | a", text("unsigned")), theirs.clone()]
     );
     assert_eq!(
-        shown(FitThinking::Plain),
+        shown(ThinkingFilter::Plain),
         ["assistant: thinking mine sig | thinking unsigned - | a".to_owned(), theirs.clone()]
     );
-    assert_eq!(shown(FitThinking::None), ["assistant: a".to_owned(), theirs]);
-    assert_eq!(shown(FitThinking::Nobody), ["assistant: a"]);
+    assert_eq!(shown(ThinkingFilter::None), ["assistant: a".to_owned(), theirs]);
+    assert_eq!(shown(ThinkingFilter::Nobody), ["assistant: a"]);
 }
 
 #[test]
-fn what_only_another_model_can_read_is_dropped() {
+fn opaque_data_of_another_model_is_dropped() {
     let blocks = |origin: &str| {
         answer(vec![
             signed("", Some(origin), SignatureKind::Redacted),
@@ -279,18 +279,18 @@ fn what_only_another_model_can_read_is_dropped() {
         ])
     };
     assert_eq!(
-        fitted(RULES, [say("go"), blocks("acme/big")]),
+        history(RULES, [say("go"), blocks("acme/big")]),
         ["user: go", "assistant: thinking  sig | thinking  sig | a"]
     );
-    assert_eq!(fitted(RULES, [say("go"), blocks("acme/small")]), ["user: go", "assistant: a"]);
+    assert_eq!(history(RULES, [say("go"), blocks("acme/small")]), ["user: go", "assistant: a"]);
     let only_redacted = answer(vec![signed("", Some("acme/small"), SignatureKind::Redacted)]);
-    assert_eq!(fitted(RULES, [say("go"), only_redacted, say("on")]), ["user: go", "user: on"]);
+    assert_eq!(history(RULES, [say("go"), only_redacted, say("on")]), ["user: go", "user: on"]);
 }
 
 #[test]
-fn where_roles_alternate_neighbours_become_one_message() {
+fn neighbors_are_merged_if_roles_alternate() {
     assert_eq!(
-        fitted(
+        history(
             ALTERNATING,
             [
                 say("a"),
@@ -307,35 +307,35 @@ fn where_roles_alternate_neighbours_become_one_message() {
 }
 
 #[test]
-fn a_history_that_begins_with_an_answer_gets_an_opening_where_roles_alternate() {
+fn history_that_starts_with_the_assistant_gets_an_opening() {
     let messages = || [answer(vec![Content::text("Hello.")]), say("go")];
     assert_eq!(
-        fitted(ALTERNATING, messages()),
+        history(ALTERNATING, messages()),
         ["user: (the conversation continues)", "assistant: Hello.", "user: go"]
     );
-    assert_eq!(fitted(RULES, messages()), ["assistant: Hello.", "user: go"]);
+    assert_eq!(history(RULES, messages()), ["assistant: Hello.", "user: go"]);
     let unreadable = answer(vec![signed("", Some("other/x"), SignatureKind::Redacted)]);
-    assert_eq!(fitted(ALTERNATING, [unreadable, say("go")]), ["user: go"]);
+    assert_eq!(history(ALTERNATING, [unreadable, say("go")]), ["user: go"]);
 }
 
 #[test]
 fn no_message_and_no_result_is_empty() {
     assert_eq!(
-        fitted(
+        history(
             RULES,
             [user(vec![]), user(vec![Content::text(" \n")]), answer(vec![Content::text("")]), answer(vec![])]
         ),
         ["user: (empty message)", "user: (empty message)"]
     );
     assert_eq!(
-        fitted(RULES, [say("go"), answer(vec![call("1")]), result_of("1", vec![Content::text("")])]),
+        history(RULES, [say("go"), answer(vec![call("1")]), result_of("1", vec![Content::text("")])]),
         ["user: go", "assistant: call read 1", "tool: result 1 [(no output)]"]
     );
-    assert_eq!(fitted(RULES, []), Vec::<String>::new());
+    assert_eq!(history(RULES, []), Vec::<String>::new());
 }
 
 #[test]
-fn a_model_that_cannot_see_is_told_of_pictures() {
+fn images_become_a_note_for_a_model_without_vision() {
     let messages = || {
         [
             user(vec![Content::text("see"), image()]),
@@ -344,12 +344,12 @@ fn a_model_that_cannot_see_is_told_of_pictures() {
         ]
     };
     assert_eq!(
-        fitted(RULES, messages()),
+        history(RULES, messages()),
         ["user: see | image QUJD", "assistant: call read 1", "tool: result 1 [image QUJD, made it]"]
     );
     let note = "(an image was here; this model cannot see images)";
     assert_eq!(
-        fitted(FitRules { pictures: Pictures::None, ..RULES }, messages()),
+        history(HistoryRules { image_support: ImageSupport::None, ..RULES }, messages()),
         [
             format!("user: see | {note}"),
             "assistant: call read 1".to_owned(),
@@ -359,30 +359,30 @@ fn a_model_that_cannot_see_is_told_of_pictures() {
 }
 
 #[test]
-fn a_picture_of_a_type_that_the_service_does_not_take_becomes_a_note() {
-    let pictures = Pictures::Of(&["image/jpeg", "image/png"]);
+fn unsupported_image_type_becomes_a_note() {
+    let image_support = ImageSupport::Of(&["image/jpeg", "image/png"]);
     let image =
         |data: &str, mime_type: &str| Content::Image { data: data.into(), mime_type: mime_type.into() };
     let shown = ["image/png", "IMAGE/JPG", "image/svg+xml", ""].map(|kind| image("QUJD", kind));
     let empty = image("", "image/png");
     let note = "(an image was here; the service cannot read its format)";
     assert_eq!(
-        fitted(FitRules { pictures, ..RULES }, [user(shown.into_iter().chain([empty]).collect())]),
+        history(HistoryRules { image_support, ..RULES }, [user(shown.into_iter().chain([empty]).collect())]),
         [format!("user: image QUJD | image QUJD | {note} | {note} | {note}")]
     );
 }
 
 #[test]
-fn names_and_arguments_that_services_refuse_are_made_fit_on_call_and_result_alike() {
-    let odd = Content::ToolCall(ToolCall {
+fn invalid_names_and_arguments_are_fixed_in_call_and_result() {
+    let unusual = Content::ToolCall(ToolCall {
         id: "1".into(),
         name: "a.b".into(),
         arguments: Arc::new(json!([1])),
         malformed: None,
     });
-    let request = request([say("go"), answer(vec![odd]), result("1", "one")]);
-    let fitted = Fitted::new(&request, RULES);
-    let blocks: Vec<&Block<'_>> = fitted.messages().flat_map(|(_, blocks)| blocks).collect();
+    let request = request([say("go"), answer(vec![unusual]), result("1", "one")]);
+    let history = PreparedHistory::new(&request, RULES);
+    let blocks: Vec<&Block<'_>> = history.messages().flat_map(|(_, blocks)| blocks).collect();
     let [_, Block::Call { name, arguments, .. }, Block::Result(result)] = blocks[..] else {
         panic!("{blocks:?}")
     };
@@ -391,24 +391,24 @@ fn names_and_arguments_that_services_refuse_are_made_fit_on_call_and_result_alik
 }
 
 #[test]
-fn an_answer_that_ended_in_an_error_is_left_out_with_its_calls_and_their_results() {
+fn failed_message_is_omitted_with_its_calls_and_results() {
     let failed = AssistantMessage { stop_reason: StopReason::Error, ..answer_by("acme", vec![call("1")]) };
     assert_eq!(
-        fitted(RULES, [say("go"), Message::Assistant(failed), result("1", "one"), say("again")]),
+        history(RULES, [say("go"), Message::Assistant(failed), result("1", "one"), say("again")]),
         ["user: go", "user: again"]
     );
 }
 
 #[test]
-fn the_texts_of_a_result_are_joined_and_borrowed_where_there_is_one() {
+fn result_texts_are_joined_and_a_single_one_is_borrowed() {
     let request = request([
         say("go"),
         answer(vec![call("1"), call("2")]),
         result("1", "one"),
         result_of("2", vec![Content::text("a"), image(), Content::text("b")]),
     ]);
-    let fitted = Fitted::new(&request, RULES);
-    let results: Vec<_> = fitted
+    let history = PreparedHistory::new(&request, RULES);
+    let results: Vec<_> = history
         .messages()
         .flat_map(|(_, blocks)| blocks)
         .filter_map(|block| if let Block::Result(result) = block { Some(result) } else { None })
@@ -430,9 +430,9 @@ fn ten_thousand_messages_are_borrowed() {
         ]
     });
     let request = request(messages);
-    let fitted = Fitted::new(&request, RULES);
-    assert_eq!(fitted.messages().len(), 10_000);
-    for block in fitted.messages().flat_map(|(_, blocks)| blocks) {
+    let history = PreparedHistory::new(&request, RULES);
+    assert_eq!(history.messages().len(), 10_000);
+    for block in history.messages().flat_map(|(_, blocks)| blocks) {
         match block {
             Block::Text(text) => assert!(matches!(text, Cow::Borrowed(_))),
             Block::Call { id, .. } => assert!(matches!(id, Cow::Borrowed(_))),
@@ -446,11 +446,14 @@ fn ten_thousand_messages_are_borrowed() {
 }
 
 #[test]
-fn the_size_of_a_conversation_is_that_of_its_blocks() {
+fn size_of_a_conversation_is_the_size_of_its_blocks() {
     let request = request([
         say("four"),
         answer(vec![Content::text("sixsix"), call("id")]),
         result_of("id", vec![Content::text("ten bytes!"), Content::text("x")]),
     ]);
-    assert_eq!(Fitted::new(&request, RULES).size(), (4, 4 + 6 + ("id".len() + "read".len()) + (2 + 11)));
+    assert_eq!(
+        PreparedHistory::new(&request, RULES).size(),
+        (4, 4 + 6 + ("id".len() + "read".len()) + (2 + 11))
+    );
 }

@@ -1,4 +1,4 @@
-//! `Row`: a model as files describe it. What a row leaves out is taken from what is known otherwise.
+//! `Row`: a model as described in a file. Missing fields fall back to the catalog.
 
 use std::sync::Arc;
 
@@ -8,29 +8,26 @@ use serde::Deserialize;
 use super::model::{Model, ThinkingStyle};
 use crate::compat::ToolStyle;
 
-/// A model as files describe it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Row {
-    /// How many tokens prompt and answer may have together.
+    /// The context window: prompt and response together.
     context_tokens: Option<u64>,
-    /// How many tokens one answer may have.
+    /// The maximum length of one response.
     output_tokens: Option<u32>,
-    /// What a million tokens cost, in US dollars.
+    /// Prices per million tokens, in US dollars.
     prices: Option<Price>,
-    /// What they cost in a call with a long prompt.
+    /// Prices for calls with a long prompt.
     long_prices: Option<LongPrice>,
-    /// Whether it reads pictures.
+    /// Whether it accepts images.
     images: Option<bool>,
-    /// Whether it calls tools.
+    /// Whether it supports tool calls.
     tools: Option<bool>,
-    /// How it gets its tools, where that is not as its vendor's models do.
+    /// How it receives tools, if that differs from its vendor's default.
     tool_style: Option<ToolStyle>,
-    /// How its thinking is set, where that takes no more than a word.
+    /// How its thinking is configured, if one word is enough.
     thinking: Option<Thinking>,
-    /// The levels of its thinking.
     thinking_levels: Option<Vec<ThinkingLevel>>,
-    /// The budgets of its thinking.
     thinking_budget: Option<Budget>,
 }
 
@@ -67,7 +64,7 @@ struct Budget {
     can_disable: bool,
 }
 
-/// An amount of US dollars, written as a decimal string so that nothing is rounded; kept in millionths.
+/// An amount of US dollars, written as a decimal string to avoid rounding; stored in millionths.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 struct Dollars(u64);
@@ -77,7 +74,7 @@ impl TryFrom<String> for Dollars {
 
     fn try_from(text: String) -> Result<Self, String> {
         parse_dollars(&text).map(Self).ok_or_else(|| {
-            format!("{text:?} is no amount of dollars; write it like \"0.25\", with at most six decimals")
+            format!("{text:?} is not an amount in dollars; write it like \"0.25\", with at most six decimals")
         })
     }
 }
@@ -95,7 +92,7 @@ fn parse_dollars(text: &str) -> Option<u64> {
 
 impl Price {
     fn rates(self) -> Rates {
-        // Where a service has no price of its own for its cache, tokens of the cache are ordinary ones.
+        // Without a cache price, cached tokens cost as much as input tokens.
         let or_input = |price: Option<Dollars>| price.unwrap_or(self.input).0;
         Rates {
             input: self.input.0,
@@ -107,31 +104,32 @@ impl Price {
 }
 
 impl Row {
-    /// What contradicts itself in the row.
+    /// A contradiction in the row.
     pub(super) fn problem(&self) -> Option<String> {
-        let ways = [self.thinking.is_some(), self.thinking_levels.is_some(), self.thinking_budget.is_some()];
-        if ways.into_iter().filter(|given| *given).count() > 1 {
+        let settings =
+            [self.thinking.is_some(), self.thinking_levels.is_some(), self.thinking_budget.is_some()];
+        if settings.into_iter().filter(|given| *given).count() > 1 {
             return Some(
-                "give one of \"thinking\", \"thinking_levels\" and \"thinking_budget\" only".to_owned(),
+                "set only one of \"thinking\", \"thinking_levels\" and \"thinking_budget\"".to_owned(),
             );
         }
         if self.thinking_levels.as_ref().is_some_and(Vec::is_empty) {
             return Some("\"thinking_levels\" must not be empty; write thinking = \"none\"".to_owned());
         }
         if self.thinking_budget.is_some_and(|budget| budget.min > budget.max) {
-            return Some("the least budget must not be above the most".to_owned());
+            return Some("the minimum budget must not exceed the maximum".to_owned());
         }
         if self.context_tokens == Some(0) || self.output_tokens == Some(0) {
-            return Some("a limit of tokens must be at least 1".to_owned());
+            return Some("a token limit must be at least 1".to_owned());
         }
         if self.long_prices.is_some() && self.prices.is_none() {
-            return Some("\"long_prices\" go with \"prices\"; give both".to_owned());
+            return Some("\"long_prices\" requires \"prices\"; set both".to_owned());
         }
         None
     }
 
-    /// The model `id`: what the row says, and `base` where it says nothing.
-    pub(super) fn over(&self, base: &Model, id: &str) -> Model {
+    /// The model `id`: fields of the row, and those of `base` where the row has none.
+    pub(super) fn apply_to(&self, base: &Model, id: &str) -> Model {
         let prices = self.prices.map(|price| Prices {
             base: price.rates(),
             long: self.long_prices.map(|long| (long.above_tokens, long.prices.rates())),
@@ -171,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dollars_are_read_exactly() {
+    fn dollars_are_parsed_exactly() {
         for (text, micro_usd) in [
             ("3", Some(3_000_000)),
             ("0.075", Some(75_000)),

@@ -1,4 +1,4 @@
-//! Tests of the bundled models: every file is read, every model is sane.
+//! Tests of the bundled models: every file parses, every model is plausible.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::model::ThinkingStyle;
 use crate::toml_text::Source;
 use crate::vendor::Vendors;
 
-/// Above this a price is a slip of the decimal point: 1,000 dollars for a million tokens.
+/// A higher price is a misplaced decimal point: 1,000 dollars per million tokens.
 const PRICE_MAX: u64 = 1_000_000_000;
 
 fn read(file: &str, text: &str) -> Models {
@@ -17,7 +17,7 @@ fn read(file: &str, text: &str) -> Models {
 }
 
 #[test]
-fn every_file_is_read_and_belongs_to_a_vendor() {
+fn every_file_parses_and_belongs_to_a_vendor() {
     for (id, text) in FILES {
         let models = read(id, text);
         assert!(Vendors::builtin().get(id).is_some(), "{id} is no vendor");
@@ -29,13 +29,13 @@ fn every_file_is_read_and_belongs_to_a_vendor() {
 }
 
 #[test]
-fn every_model_is_sane() {
+fn every_model_is_plausible() {
     for (vendor, text) in FILES {
         for (id, model) in read(vendor, text).by_id {
             let ModelInfo { known, context_tokens, output_tokens_max, prices, .. } = *model.info;
             assert!(known, "{vendor}/{id}");
             assert!((4_096..=20_000_000).contains(&context_tokens), "{vendor}/{id}: {context_tokens}");
-            // A file says at most half, so that there is room for the question.
+            // At most half of the context window, so that there is room for the prompt.
             assert!(
                 u64::from(output_tokens_max) * 2 <= context_tokens && output_tokens_max >= 1_024,
                 "{vendor}/{id}"
@@ -63,8 +63,8 @@ fn assert_thinking(name: &str, thinking: &ThinkingStyle, output_tokens_max: u32)
         ThinkingStyle::Levels(levels) => {
             use ThinkingLevel::{High, Low, Max, Medium, Minimal, Off};
             let order = [Off, Minimal, Low, Medium, High, Max];
-            let places = levels.iter().map(|level| order.iter().position(|other| other == level));
-            assert!(places.is_sorted_by(|a, b| a < b), "{name}: {levels:?}");
+            let positions = levels.iter().map(|level| order.iter().position(|other| other == level));
+            assert!(positions.is_sorted_by(|a, b| a < b), "{name}: {levels:?}");
         }
         ThinkingStyle::Budget { min, max, .. } => assert!(min < max && *max <= output_tokens_max, "{name}"),
         ThinkingStyle::None | ThinkingStyle::Toggle | ThinkingStyle::Always => {}
@@ -72,7 +72,7 @@ fn assert_thinking(name: &str, thinking: &ThinkingStyle, output_tokens_max: u32)
 }
 
 #[test]
-fn no_id_stands_twice_in_a_file_and_the_bundle_is_small() {
+fn ids_are_unique_and_the_bundle_is_small() {
     let mut bytes = 0;
     for (vendor, text) in FILES {
         bytes += text.len();

@@ -1,4 +1,4 @@
-//! `Model`: what is known of one model, for those who encode requests to it.
+//! `Model`: the properties of a model that encoders need.
 
 use std::sync::Arc;
 
@@ -6,52 +6,53 @@ use rheon_types::{ModelInfo, Prices, Rates, ThinkingLevel};
 
 use crate::compat::ToolStyle;
 
-/// What is known of a model, for those who encode requests to it.
+/// The properties of a model that encoders need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Model {
-    /// What everyone may know of it.
+    /// The public properties.
     pub info: Arc<ModelInfo>,
-    /// How its thinking is set.
+    /// How its thinking is configured.
     pub thinking: ThinkingStyle,
-    /// How it gets its tools, where that is not as its vendor's models do.
+    /// How it receives tools, if that differs from its vendor's default.
     pub tool_style: Option<ToolStyle>,
 }
 
-/// How the thinking of a model is set, whatever the wire.
+/// How a model's thinking is configured, independent of the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ThinkingStyle {
-    /// It does not think, or cannot be told to.
+    /// It does not think, or thinking cannot be configured.
     None,
-    /// By a budget of tokens.
+    /// By a token budget.
     Budget {
-        /// The least the service takes.
+        /// The minimum that the service accepts.
         min: u32,
-        /// The most.
+        /// The maximum.
         max: u32,
-        /// Whether it can be switched off.
+        /// Whether thinking can be disabled.
         can_disable: bool,
     },
-    /// By one of these levels, lowest first. A level that is not among them becomes the nearest one.
+    /// By one of these levels, lowest first. Other levels are mapped to the nearest one.
     Levels(Vec<ThinkingLevel>),
     /// On or off.
     Toggle,
-    /// It always thinks; there is nothing to set.
+    /// It always thinks; there is no setting.
     Always,
 }
 
 impl Model {
-    /// A model that nothing is known of.
+    /// A model without a catalog entry.
     pub fn unknown(id: &str) -> Self {
         Self { info: Arc::new(ModelInfo::unknown(id)), thinking: ThinkingStyle::None, tool_style: None }
     }
 
-    /// A model of which a file says the rest: it sees no pictures, unless the file says so.
+    /// The base for a model described by a file: without images, unless the file enables them.
     pub(super) fn blank(id: &str) -> Self {
         let info = ModelInfo { images: false, ..ModelInfo::unknown(id) };
         Self { info: Arc::new(info), thinking: ThinkingStyle::None, tool_style: None }
     }
 
-    /// The same model with a context of `tokens`, as a server reports it. An answer is at most half of it.
+    /// The same model with a context window of `tokens`, as reported by a server. The output limit is at most half of
+    /// it.
     pub fn with_context(&self, tokens: u64) -> Self {
         let half = u32::try_from(tokens / 2).unwrap_or(u32::MAX).max(1);
         let info = ModelInfo {
@@ -62,21 +63,21 @@ impl Model {
         Self { info: Arc::new(info), thinking: self.thinking.clone(), tool_style: self.tool_style }
     }
 
-    /// The same model under the name `id`, without prices: another service asks its own.
-    pub(super) fn elsewhere(&self, id: &str) -> Self {
+    /// The same model under the name `id`, without prices: another service has its own.
+    pub(super) fn without_prices(&self, id: &str) -> Self {
         let info = ModelInfo { id: id.to_owned(), prices: None, ..ModelInfo::clone(&self.info) };
         Self { info: Arc::new(info), thinking: self.thinking.clone(), tool_style: self.tool_style }
     }
 
-    /// The same model under the name `id`, under which it costs nothing.
-    pub(super) fn for_nothing(&self, id: &str) -> Self {
+    /// The same model under the name `id`, free of charge.
+    pub(super) fn free_of_charge(&self, id: &str) -> Self {
         let prices = Some(Prices { base: Rates::default(), long: None });
         let info = ModelInfo { id: id.to_owned(), prices, ..ModelInfo::clone(&self.info) };
         Self { info: Arc::new(info), thinking: self.thinking.clone(), tool_style: self.tool_style }
     }
 
     /// The same model under the name `id`.
-    pub(super) fn renamed(&self, id: &str) -> Self {
+    pub(super) fn with_id(&self, id: &str) -> Self {
         let info = ModelInfo { id: id.to_owned(), ..ModelInfo::clone(&self.info) };
         Self { info: Arc::new(info), thinking: self.thinking.clone(), tool_style: self.tool_style }
     }

@@ -1,9 +1,9 @@
-//! The names under which a model is known: with and without date, version, region or the maker's name. Pure.
+//! Model aliases: with and without date, version, region or maker. Pure.
 
-/// Where Bedrock runs a model, in front of its name.
+/// Region prefixes of Bedrock model ids.
 const REGIONS: [&str; 10] = ["us", "eu", "apac", "jp", "au", "ca", "in", "global", "us-gov", "sa"];
 
-/// What gateways call the makers of models, and whose catalogue has them.
+/// Maker names used by gateways, and the vendor whose catalog lists their models.
 const MAKERS: [(&str, &str); 21] = [
     ("alibaba", "qwen"),
     ("anthropic", "anthropic"),
@@ -28,11 +28,11 @@ const MAKERS: [(&str, &str); 21] = [
     ("zhipuai", "zai"),
 ];
 
-/// A name without what services put around it: `us.anthropic.claude-opus-4-5-20251101-v1:0` becomes
-/// `anthropic.claude-opus-4-5`. Two names of one model become the same.
+/// Strips what services add to a name: `us.anthropic.claude-opus-4-5-20251101-v1:0` becomes
+/// `anthropic.claude-opus-4-5`. All aliases of a model give the same result.
 pub(super) fn plain(id: &str) -> String {
     let id = id.to_ascii_lowercase();
-    // A name can be the end of a path: `models/gemini-2.5-pro`, or an address of AWS.
+    // A name can be the end of a path: `models/gemini-2.5-pro`, or an ARN.
     let id = match id.strip_prefix("models/") {
         Some(rest) => rest,
         None if id.starts_with("arn:") => id.rsplit('/').next().unwrap_or(&id),
@@ -46,7 +46,7 @@ pub(super) fn plain(id: &str) -> String {
     without_date(id).replace('.', "-")
 }
 
-/// The same model where it is run in another region, the likelier first.
+/// The ids of the same model in other regions, most likely first.
 pub(super) fn other_regions(id: &str) -> Vec<String> {
     let bare = without_region(id);
     let at = |region: &str| format!("{region}.{bare}");
@@ -59,7 +59,7 @@ pub(super) fn other_regions(id: &str) -> Vec<String> {
     }
 }
 
-/// Whose catalogue has the model, and its name there, where its name begins with its maker's.
+/// The vendor whose catalog lists the model, and its name there, if the id starts with its maker's name.
 pub(super) fn maker(id: &str) -> Option<(&'static str, &str)> {
     let id = without_region(id).trim_start_matches('~');
     let (maker, name) = id.split_once('/').or_else(|| id.split_once('.'))?;
@@ -73,14 +73,14 @@ fn without_region(id: &str) -> &str {
     rest.map_or(id, |(_, rest)| rest)
 }
 
-/// Without `-v1` at the end, nor `-v2` and so on behind a date. Without a date a later version is another model.
+/// Strips a trailing `-v1`, and `-v2` and so on after a date. Without a date, a later version is a different model.
 fn without_version(id: &str) -> &str {
     let Some((name, version)) = id.rsplit_once("-v") else { return id };
     let is_number = version.len() == 1 && version.bytes().all(|byte| byte.is_ascii_digit());
     if version == "1" || (is_number && without_date(name).len() < name.len()) { name } else { id }
 }
 
-/// Without `-20250929` or `-2025-09-29` at the end.
+/// Strips a trailing `-20250929` or `-2025-09-29`.
 fn without_date(id: &str) -> &str {
     let is_date = |(_, tail): &(&str, &str)| {
         let digits = tail.bytes().filter(u8::is_ascii_digit).count();
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_one_model_become_the_same() {
+    fn aliases_of_a_model_are_normalized_to_the_same_name() {
         for (id, name) in [
             ("claude-sonnet-4-5-20250929", "claude-sonnet-4-5"),
             ("claude-sonnet-4-5@20250929", "claude-sonnet-4-5"),
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_tells_its_maker() {
+    fn maker_is_read_from_the_name() {
         assert_eq!(maker("anthropic/claude-opus-5"), Some(("anthropic", "claude-opus-5")));
         assert_eq!(maker("us.anthropic.claude-opus-5"), Some(("anthropic", "claude-opus-5")));
         assert_eq!(maker("Qwen/Qwen3-32B"), Some(("qwen", "Qwen3-32B")));

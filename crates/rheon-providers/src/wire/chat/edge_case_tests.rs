@@ -1,4 +1,4 @@
-//! Chat answers of servers that write them in their own way.
+//! Chat responses of servers that deviate from OpenAI.
 
 use expect_test::{Expect, expect};
 use rheon_types::ProviderErrorKind;
@@ -12,7 +12,7 @@ fn decoded(frames: &[&str]) -> Decoded {
     decode(Chat, frames.iter().map(|data| ("", *data)))
 }
 
-/// The trace of an answer whose chunks have these `tool_calls`.
+/// The trace of a response whose chunks have these `tool_calls`.
 #[track_caller]
 fn check_calls(pieces: &[&str], expected: Expect) {
     let frames: Vec<String> = pieces
@@ -103,7 +103,7 @@ fn id_and_name_repeated_in_each_piece() {
 }
 
 #[test]
-fn a_new_id_for_each_piece_a_late_name_and_no_function_at_all() {
+fn new_id_per_piece_late_name_and_missing_function() {
     check_calls(
         &[
             r#"{"index":0,"id":"a","function":{"name":"read","arguments":null}}"#,
@@ -129,7 +129,7 @@ fn a_new_id_for_each_piece_a_late_name_and_no_function_at_all() {
 }
 
 #[test]
-fn pieces_after_the_end_are_ignored_and_new_calls_are_not() {
+fn pieces_after_the_end_are_ignored_but_new_calls_are_not() {
     let frames = [
         r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"read","arguments":"{}"}}]},"finish_reason":"stop"}]}"#,
         r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"x"}},{"index":1,"id":"b","function":{"name":"read","arguments":"{}"}}]}}]}"#,
@@ -148,7 +148,7 @@ fn pieces_after_the_end_are_ignored_and_new_calls_are_not() {
 }
 
 #[test]
-fn a_whole_completion_as_one_frame() {
+fn whole_completion_as_one_frame() {
     let frame = r#"{"id":"c","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"Hi","reasoning_content":"hm","refusal":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"read","arguments":"{\"n\":1}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}"#;
     expect![[r#"
         model m
@@ -164,7 +164,7 @@ fn a_whole_completion_as_one_frame() {
 }
 
 #[test]
-fn the_message_so_far_beside_the_delta_is_not_said_twice() {
+fn repeated_message_next_to_the_delta_is_ignored() {
     let frames = [
         r#"{"choices":[{"delta":{"content":"a"},"message":{"content":"a"}}],"usage":{"prompt_tokens":1,"completion_tokens":1}}"#,
         r#"{"choices":[{"delta":{"content":"b"},"message":{"content":"ab"},"finish_reason":"stop"},{"delta":{"content":"other"}}],"usage":{"prompt_tokens":1,"completion_tokens":1}}"#,
@@ -178,7 +178,7 @@ fn the_message_so_far_beside_the_delta_is_not_said_twice() {
     .assert_eq(&decoded(&frames).trace());
 }
 
-/// Thinking and text of an answer whose content comes in these pieces.
+/// Thinking and text of a response whose content comes in these pieces.
 fn split(pieces: &[&str]) -> (String, String) {
     let frames: Vec<String> = pieces
         .iter()
@@ -197,12 +197,12 @@ fn split(pieces: &[&str]) -> (String, String) {
 }
 
 #[test]
-fn think_tags_are_split_off_wherever_the_pieces_end() {
+fn think_tags_are_extracted_with_any_chunking() {
     let whole = "\n<think>\nhö </thin> <</think>\n\nSo <think>é</think>.";
     let expected = ("hö </thin> <".to_owned(), "So <think>é</think>.".to_owned());
-    let places: Vec<usize> = whole.char_indices().map(|(place, _)| place).collect();
-    for first in &places {
-        for second in places.iter().filter(|place| *place >= first) {
+    let positions: Vec<usize> = whole.char_indices().map(|(index, _)| index).collect();
+    for first in &positions {
+        for second in positions.iter().filter(|index| *index >= first) {
             let (before, last) = whole.split_at(*second);
             let (before, middle) = before.split_at(*first);
             let pieces = [before, middle, last];
@@ -215,7 +215,7 @@ fn think_tags_are_split_off_wherever_the_pieces_end() {
 }
 
 #[test]
-fn text_that_only_looks_like_a_tag_stays_text() {
+fn text_that_resembles_a_tag_stays_text() {
     let text = |pieces: &[&str]| split(pieces);
     assert_eq!(text(&["<thi", "s>"]), (String::new(), "<this>".into()));
     assert_eq!(text(&["a <think>b</think>"]), (String::new(), "a <think>b</think>".into()));
@@ -228,7 +228,7 @@ fn text_that_only_looks_like_a_tag_stays_text() {
 }
 
 #[test]
-fn too_many_calls_and_too_large_details_end_the_answer() {
+fn too_many_calls_or_details_end_the_response() {
     let call = |index: usize| {
         format!(
             r#"{{"choices":[{{"delta":{{"tool_calls":[{{"index":{index},"id":"i{index}","function":{{"name":"n"}}}}]}}}}]}}"#

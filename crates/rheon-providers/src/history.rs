@@ -1,8 +1,8 @@
-//! History hygiene: a conversation as one service may be sent it. Pure; borrows the history and copies none of it.
+//! Prepares a conversation for one service. Pure; borrows the history without copying it.
 //!
-//! Whoever wrote the history, what comes out is fit to send: every tool call has its result right after it, every result
-//! its call; opaque thinking data goes only to the model that wrote it, other thinking is lowered to text; ids follow the
-//! service's rule; pictures that the model cannot see become a note; no message is empty.
+//! The result is valid no matter where the history came from: every tool call is followed by its result, every result
+//! has a call; opaque thinking data goes only to the model that wrote it, other thinking becomes text; ids follow the
+//! service's rule; images that the model cannot read become a note; no message is empty.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,146 +16,133 @@ use serde_json::{Map, Value};
 use crate::call_id::CallIdRule;
 use crate::tool_name::ToolNameRule;
 
-/// What a service asks of a conversation.
+/// What a service requires of a conversation.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct FitRules<'a> {
-    /// Who is asked, as `vendor/model`: signatures of this origin are sent, others dropped.
+pub(crate) struct HistoryRules<'a> {
+    /// The target as `vendor/model`: signatures of this origin are sent, others are dropped.
     pub(crate) origin: &'a str,
-    /// Which ids it takes.
     pub(crate) call_id: CallIdRule,
-    /// Which names of tools it takes.
     pub(crate) tool_name: ToolNameRule,
-    /// Whether roles must alternate: consecutive messages of the user and tool results then become one.
+    /// Whether roles must alternate: consecutive user messages and tool results are then merged.
     pub(crate) alternate: bool,
-    /// Which pictures the model sees.
-    pub(crate) pictures: Pictures,
-    /// Which thinking goes back.
-    pub(crate) thinking: FitThinking,
+    pub(crate) image_support: ImageSupport,
+    /// Which thinking is sent back.
+    pub(crate) thinking: ThinkingFilter,
 }
 
-/// Which pictures a model sees.
+/// Which images a model accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pictures {
-    /// None.
+pub(crate) enum ImageSupport {
     None,
-    /// All; whoever sends them looks at them again.
+    /// All; the next encoder checks them again.
     Any,
-    /// Those of these types; a service refuses the whole request for another.
+    /// Those of these types; the service refuses the whole request for any other.
     Of(&'static [&'static str]),
 }
 
-impl Pictures {
-    /// Those of `types`, if the model sees any.
+impl ImageSupport {
+    /// Images of these types, if the model accepts images.
     pub(crate) fn new(sees: &ModelInfo, types: &'static [&'static str]) -> Self {
         if sees.images { Self::Of(types) } else { Self::None }
     }
 
-    /// A picture, or what the model reads in its place.
+    /// The image, or a note for the model in its place.
     fn show<'a>(self, data: &'a str, mime_type: &'a str) -> Result<(&'a str, &'a str), &'static str> {
         let types = match self {
             Self::None => return Err(IMAGE_OMITTED),
             Self::Any => return Ok((data, mime_type)),
             Self::Of(types) => types,
         };
-        let wanted = if mime_type.eq_ignore_ascii_case("image/jpg") { "image/jpeg" } else { mime_type };
-        match types.iter().find(|known| known.eq_ignore_ascii_case(wanted)) {
+        let normalized = if mime_type.eq_ignore_ascii_case("image/jpg") { "image/jpeg" } else { mime_type };
+        match types.iter().find(|known| known.eq_ignore_ascii_case(normalized)) {
             Some(known) if !data.is_empty() => Ok((data, known)),
             Some(_) | None => Err(IMAGE_UNREADABLE),
         }
     }
 }
 
-/// Which of the model's own thinking goes back to it. Thinking of other models is lowered to text.
+/// Which of the model's own thinking is sent back. Thinking of other models becomes text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FitThinking {
-    /// That which carries a signature of its own.
+pub(crate) enum ThinkingFilter {
+    /// Only thinking with its own signature.
     Signed,
-    /// All that it wrote itself, signed or not (matched by the provider's name in the message).
+    /// All its own thinking, signed or not (matched by the provider name in the message).
     Plain,
-    /// None: it is left out.
+    /// None of its own.
     None,
-    /// None, and of other models' thinking none either.
+    /// None at all, not even other models' thinking.
     Nobody,
 }
 
-/// Who speaks.
+/// The role of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// The user; where roles alternate, tool results too.
+    /// The user; also tool results if roles alternate.
     User,
-    /// The model.
     Assistant,
-    /// The tools.
     Tool,
 }
 
-/// One block, fit to send.
+/// A content block, ready to send.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Block<'a> {
-    /// Text, never blank: services refuse that.
+    /// Never blank: services refuse that.
     Text(Cow<'a, str>),
-    /// A picture, base64.
+    /// A base64 image.
     Image {
-        /// The bytes.
         data: &'a str,
         /// For instance `image/png`.
         mime_type: &'a str,
     },
-    /// The model's own thinking.
     Thinking {
-        /// What it thought.
         text: &'a str,
-        /// What the service wants back with it.
+        /// What the service expects back with it.
         signature: Option<&'a Signature>,
     },
-    /// A tool call.
     Call {
-        /// Its id, as the service takes it.
+        /// As the service accepts it.
         id: Cow<'a, str>,
-        /// The tool, as the service takes its name.
+        /// As the service accepts it.
         name: Cow<'a, str>,
         /// A JSON object.
         arguments: &'a Value,
     },
-    /// The result of a tool call.
-    Result(FitResult<'a>),
+    Result(PreparedResult<'a>),
 }
 
-/// The result of a tool call, fit to send.
+/// The result of a tool call, ready to send.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct FitResult<'a> {
-    /// The id of the call, as the service takes it.
+pub(crate) struct PreparedResult<'a> {
+    /// The id of the call, as the service accepts it.
     pub(crate) id: Cow<'a, str>,
-    /// The tool, as the service takes its name.
+    /// The name of the tool, as the service accepts it.
     pub(crate) name: Cow<'a, str>,
-    /// What it says: texts and pictures, see [`FitResult::blocks`].
+    /// Text and images, see [`FitResult::blocks`].
     content: &'a [Content],
-    /// Which pictures the model sees.
-    pictures: Pictures,
-    /// Whether the call failed.
+    /// Which images the model accepts.
+    image_support: ImageSupport,
     pub(crate) is_error: bool,
 }
 
-/// One text or picture of a tool result.
+/// A text or image of a tool result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ResultBlock<'a> {
-    /// Text, never blank: services refuse that.
+    /// Never blank: services refuse that.
     Text(&'a str),
-    /// A picture, base64.
+    /// A base64 image.
     Image {
-        /// The bytes.
         data: &'a str,
         /// For instance `image/png`.
         mime_type: &'a str,
     },
 }
 
-/// A conversation, fit to send.
+/// A conversation, ready to send.
 #[derive(Debug)]
-pub(crate) struct Fitted<'a> {
+pub(crate) struct PreparedHistory<'a> {
     blocks: Vec<Block<'a>>,
     spans: Vec<Span>,
-    /// Whether the last block is said in this request only.
+    /// Whether the last block is a reminder, sent in this request only.
     reminded: bool,
 }
 
@@ -165,65 +152,68 @@ struct Span {
     end: usize,
 }
 
-/// What the model reads where a result is missing.
+/// What the model sees if a result is missing.
 const LOST_RESULT: &str =
     "The result of this call was lost; it may or may not have run. Check before doing it again.";
-/// What the model reads where a result has no text.
+/// What the model sees if a result has no text.
 const EMPTY_RESULT: &str = "(no output)";
-/// What the model reads where a message has nothing that can be sent.
+/// What the model sees if a message has no content that can be sent.
 const EMPTY_MESSAGE: &str = "(empty message)";
-/// What the model reads where a picture was.
+/// What the model sees in place of an image.
 const IMAGE_OMITTED: &str = "(an image was here; this model cannot see images)";
-/// What the model reads where a picture of a kind was that the service does not take.
+/// What the model sees in place of an image of an unsupported type.
 const IMAGE_UNREADABLE: &str = "(an image was here; the service cannot read its format)";
-/// What opens a conversation that would begin with the model's own words.
+/// Opens a conversation that would otherwise start with the assistant.
 const OPENING: &str = "(the conversation continues)";
 
-/// What the user says where the conversation ends with the model's words and the model cannot go on writing them.
+/// Sent as the user if the conversation ends with the assistant and the model cannot continue its own message.
 pub(crate) const CONTINUE: &str = "Continue.";
 
-impl<'a> Fitted<'a> {
-    /// The conversation of `request` under `rules`.
-    pub(crate) fn new(request: &'a Request, rules: FitRules<'a>) -> Self {
+impl<'a> PreparedHistory<'a> {
+    /// Prepares the conversation of `request` by `rules`.
+    pub(crate) fn new(request: &'a Request, rules: HistoryRules<'a>) -> Self {
         let messages = request.messages.len();
-        let mut fitting = Fitting {
+        let mut builder = HistoryBuilder {
             rules,
-            fitted: Self {
+            history: Self {
                 blocks: Vec::with_capacity(messages + messages / 2),
                 spans: Vec::with_capacity(messages),
                 reminded: false,
             },
-            due: Vec::new(),
-            places: HashMap::new(),
+            pending: Vec::new(),
+            calls_by_id: HashMap::new(),
         };
         for message in request.messages.for_model() {
-            fitting.take(message);
+            builder.take(message);
         }
-        fitting.settle();
-        if let Some(reminder) = request.reminder.as_deref().filter(|said| !said.trim().is_empty()) {
-            fitting.fitted.blocks.push(Block::Text(Cow::Borrowed(reminder)));
-            fitting.end(Role::User);
-            fitting.fitted.reminded = true;
+        builder.finish_calls();
+        if let Some(reminder) =
+            request.reminder.as_deref().filter(|blocks_sent| !blocks_sent.trim().is_empty())
+        {
+            builder.history.blocks.push(Block::Text(Cow::Borrowed(reminder)));
+            builder.end(Role::User);
+            builder.history.reminded = true;
         }
-        fitting.fitted
+        builder.history
     }
 
-    /// How many of the blocks of the message at `place` are said in the next request too.
-    pub(crate) fn lasting(&self, place: usize, blocks: &[Block<'_>]) -> usize {
-        let is_reminded = self.reminded && place + 1 == self.spans.len();
+    /// How many blocks of the message at `index` are part of the next request too.
+    pub(crate) fn stable_blocks(&self, index: usize, blocks: &[Block<'_>]) -> usize {
+        let is_reminded = self.reminded && index + 1 == self.spans.len();
         blocks.len() - usize::from(is_reminded)
     }
 
-    /// An error if there is nothing to send, which every service refuses in words of its own.
-    pub(crate) fn ensure_said(&self) -> Result<(), ProviderError> {
+    /// An error if there is nothing to send, which services refuse in different ways.
+    pub(crate) fn ensure_not_empty(&self) -> Result<(), ProviderError> {
         if !self.spans.is_empty() {
             return Ok(());
         }
-        let message = "the conversation has no message to send; add one of the user first";
+        let message = "the conversation has no message to send; add a user message first";
         Err(ProviderError::new(ProviderErrorKind::InvalidRequest, message))
     }
 
-    /// What the user says after the model's words, where they end the conversation and the service wants the user's there.
+    /// The user message to append if the conversation ends with the assistant and the service requires a user message
+    /// there.
     pub(crate) fn continuation(&self) -> Option<&'static str> {
         match self.spans.last()?.role {
             Role::Assistant => Some(CONTINUE),
@@ -231,12 +221,12 @@ impl<'a> Fitted<'a> {
         }
     }
 
-    /// How many blocks there are, and how many bytes of text and pictures, arguments left out.
+    /// The number of blocks, and the bytes of text and images without arguments.
     pub(crate) fn size(&self) -> (usize, usize) {
         (self.blocks.len(), self.blocks.iter().map(Block::bytes).sum())
     }
 
-    /// The messages: who speaks, and the blocks, of which there is at least one.
+    /// The messages: role and blocks, at least one block each.
     pub(crate) fn messages(&self) -> impl ExactSizeIterator<Item = (Role, &[Block<'a>])> {
         let mut start = 0;
         self.spans.iter().map(move |span| {
@@ -263,24 +253,24 @@ impl Block<'_> {
     }
 }
 
-impl<'a> FitResult<'a> {
-    /// What the result says; at least one block.
+impl<'a> PreparedResult<'a> {
+    /// The content of the result; at least one block.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = ResultBlock<'a>> + use<'a> {
-        let pictures = self.pictures;
-        let said = self.content.iter().filter_map(move |block| match block {
+        let image_support = self.image_support;
+        let blocks_sent = self.content.iter().filter_map(move |block| match block {
             Content::Text { text } if text.trim().is_empty() => None,
             Content::Text { text } => Some(ResultBlock::Text(text)),
-            Content::Image { data, mime_type } => Some(match pictures.show(data, mime_type) {
+            Content::Image { data, mime_type } => Some(match image_support.show(data, mime_type) {
                 Ok((data, mime_type)) => ResultBlock::Image { data, mime_type },
                 Err(note) => ResultBlock::Text(note),
             }),
             Content::Thinking { .. } | Content::ToolCall(_) => None,
         });
-        let nothing = said.clone().next().is_none().then_some(ResultBlock::Text(EMPTY_RESULT));
-        said.chain(nothing)
+        let placeholder = blocks_sent.clone().next().is_none().then_some(ResultBlock::Text(EMPTY_RESULT));
+        blocks_sent.chain(placeholder)
     }
 
-    /// All its texts, one per line; borrowed where there is only one.
+    /// All its text, one block per line; borrowed if there is only one.
     pub(crate) fn text(&self) -> Cow<'a, str> {
         let mut texts = self.blocks().filter_map(|block| match block {
             ResultBlock::Text(text) => Some(text),
@@ -295,66 +285,65 @@ impl<'a> FitResult<'a> {
         joined
     }
 
-    /// Its pictures.
     pub(crate) fn images(&self) -> impl Iterator<Item = ResultBlock<'a>> + use<'a> {
         self.blocks().filter(|block| matches!(block, ResultBlock::Image { .. }))
     }
 }
 
-/// The arguments of a call: an object, whatever the history says.
+/// The arguments of a call; always an object.
 fn arguments(written: &Value) -> &Value {
     static EMPTY: std::sync::LazyLock<Value> = std::sync::LazyLock::new(|| Value::Object(Map::new()));
     if written.is_object() { written } else { &EMPTY }
 }
 
-struct Fitting<'a> {
-    rules: FitRules<'a>,
-    fitted: Fitted<'a>,
-    /// The calls of the last answer, in order.
-    due: Vec<(&'a ToolCallId, &'a str)>,
-    /// The same by their ids, with whether they have their result.
-    places: HashMap<&'a ToolCallId, Due<'a>>,
+struct HistoryBuilder<'a> {
+    rules: HistoryRules<'a>,
+    history: PreparedHistory<'a>,
+    /// The calls of the last assistant message, in order.
+    pending: Vec<(&'a ToolCallId, &'a str)>,
+    /// The same by id, with whether their result was seen.
+    calls_by_id: HashMap<&'a ToolCallId, PendingCall<'a>>,
 }
 
-/// A call of the last answer.
-struct Due<'a> {
+/// A call of the last assistant message.
+struct PendingCall<'a> {
     name: &'a str,
-    answered: bool,
+    has_result: bool,
 }
 
-impl<'a> Fitting<'a> {
+impl<'a> HistoryBuilder<'a> {
     fn take(&mut self, message: &'a Message) {
         match message {
             Message::User(user) => {
-                self.settle();
-                let start = self.fitted.blocks.len();
+                self.finish_calls();
+                let start = self.history.blocks.len();
                 for block in &user.content {
                     self.user_block(block);
                 }
-                if self.fitted.blocks.len() == start {
-                    self.fitted.blocks.push(Block::Text(Cow::Borrowed(EMPTY_MESSAGE)));
+                if self.history.blocks.len() == start {
+                    self.history.blocks.push(Block::Text(Cow::Borrowed(EMPTY_MESSAGE)));
                 }
                 self.end(Role::User);
             }
             Message::Assistant(answer) => {
-                self.settle();
+                self.finish_calls();
                 let own =
                     self.rules.origin.split_once('/').is_some_and(|(vendor, _)| vendor == answer.provider);
-                let start = self.fitted.blocks.len();
+                let start = self.history.blocks.len();
                 if start == 0 && self.rules.alternate {
-                    self.fitted.blocks.push(Block::Text(Cow::Borrowed(OPENING)));
+                    self.history.blocks.push(Block::Text(Cow::Borrowed(OPENING)));
                     self.end(Role::User);
                 }
-                let opened = self.fitted.blocks.len();
+                let opened = self.history.blocks.len();
                 for block in &answer.content {
                     self.answer_block(block, own);
                 }
-                if self.fitted.blocks.len() > opened {
+                if self.history.blocks.len() > opened {
                     self.end(Role::Assistant);
                 } else if opened > start {
-                    // Nothing of the answer can be sent, so nothing needs an opening.
-                    self.fitted.blocks.clear();
-                    self.fitted.spans.clear();
+                    // Nothing of the message can be sent, so no opening is needed.
+                    self.history.blocks.clear();
+                    self.history.spans.clear();
                 }
             }
             Message::ToolResult(result) => self.result(result),
@@ -365,13 +354,13 @@ impl<'a> Fitting<'a> {
         let block = match block {
             Content::Text { text } if text.trim().is_empty() => return,
             Content::Text { text } => Block::Text(Cow::Borrowed(text)),
-            Content::Image { data, mime_type } => match self.rules.pictures.show(data, mime_type) {
+            Content::Image { data, mime_type } => match self.rules.image_support.show(data, mime_type) {
                 Ok((data, mime_type)) => Block::Image { data, mime_type },
                 Err(note) => Block::Text(Cow::Borrowed(note)),
             },
             Content::Thinking { .. } | Content::ToolCall(_) => return,
         };
-        self.fitted.blocks.push(block);
+        self.history.blocks.push(block);
     }
 
     fn answer_block(&mut self, block: &'a Content, own: bool) {
@@ -384,29 +373,29 @@ impl<'a> Fitting<'a> {
                     None => return,
                 }
             }
-            // No service takes two calls of one id in an answer, and a result could not tell them apart.
-            Content::ToolCall(call) if self.places.contains_key(&call.id) => return,
+            // No service accepts two calls with the same id in one message, and their results would be ambiguous.
+            Content::ToolCall(call) if self.calls_by_id.contains_key(&call.id) => return,
             Content::ToolCall(call) => {
                 let name = call.name.as_str();
-                self.due.push((&call.id, name));
-                self.places.insert(&call.id, Due { name, answered: false });
+                self.pending.push((&call.id, name));
+                self.calls_by_id.insert(&call.id, PendingCall { name, has_result: false });
                 let id = self.rules.call_id.apply(call.id.as_str());
                 let arguments = arguments(&call.arguments);
                 Block::Call { id, name: self.rules.tool_name.apply(name), arguments }
             }
             Content::Image { .. } => return,
         };
-        self.fitted.blocks.push(block);
+        self.history.blocks.push(block);
     }
 
     fn thinking(&self, text: &'a str, signature: Option<&'a Signature>, own: bool) -> Option<Block<'a>> {
         let readable = signature.filter(|signature| signature.origin == self.rules.origin);
         let as_is = match self.rules.thinking {
-            FitThinking::Signed => readable.is_some(),
-            FitThinking::Plain => readable.is_some() || (own && !text.is_empty()),
-            FitThinking::None if own || readable.is_some() => return None,
-            FitThinking::Nobody => return None,
-            FitThinking::None => false,
+            ThinkingFilter::Signed => readable.is_some(),
+            ThinkingFilter::Plain => readable.is_some() || (own && !text.is_empty()),
+            ThinkingFilter::None if own || readable.is_some() => return None,
+            ThinkingFilter::Nobody => return None,
+            ThinkingFilter::None => false,
         };
         if as_is {
             Some(Block::Thinking { text, signature: readable })
@@ -418,43 +407,53 @@ impl<'a> Fitting<'a> {
     }
 
     fn result(&mut self, result: &'a ToolResultMessage) {
-        let Some(due) = self.places.get_mut(&result.tool_call_id).filter(|due| !due.answered) else { return };
-        due.answered = true;
-        let name = self.rules.tool_name.apply(due.name);
+        let Some(pending) =
+            self.calls_by_id.get_mut(&result.tool_call_id).filter(|pending| !pending.has_result)
+        else {
+            return;
+        };
+        pending.has_result = true;
+        let name = self.rules.tool_name.apply(pending.name);
         let id = self.rules.call_id.apply(result.tool_call_id.as_str());
         let (content, is_error) = (result.content.as_slice(), result.is_error);
-        self.push_result(FitResult { id, name, content, pictures: self.rules.pictures, is_error });
+        self.push_result(PreparedResult {
+            id,
+            name,
+            content,
+            image_support: self.rules.image_support,
+            is_error,
+        });
     }
 
-    /// Answers the calls of the last answer that have no result.
-    fn settle(&mut self) {
+    /// Adds results for the calls of the last assistant message that have none.
+    fn finish_calls(&mut self) {
         static LOST: std::sync::LazyLock<[Content; 1]> =
             std::sync::LazyLock::new(|| [Content::text(LOST_RESULT)]);
-        let mut due = std::mem::take(&mut self.due);
-        for (id, name) in due.drain(..) {
-            if self.places.get(id).is_some_and(|due| !due.answered) {
+        let mut pending = std::mem::take(&mut self.pending);
+        for (id, name) in pending.drain(..) {
+            if self.calls_by_id.get(id).is_some_and(|pending| !pending.has_result) {
                 let (id, name) = (self.rules.call_id.apply(id.as_str()), self.rules.tool_name.apply(name));
-                let (content, pictures) = (LOST.as_slice(), Pictures::None);
-                self.push_result(FitResult { id, name, content, pictures, is_error: true });
+                let (content, image_support) = (LOST.as_slice(), ImageSupport::None);
+                self.push_result(PreparedResult { id, name, content, image_support, is_error: true });
             }
         }
-        self.places.clear();
-        self.due = due;
+        self.calls_by_id.clear();
+        self.pending = pending;
     }
 
-    fn push_result(&mut self, result: FitResult<'a>) {
-        self.fitted.blocks.push(Block::Result(result));
+    fn push_result(&mut self, result: PreparedResult<'a>) {
+        self.history.blocks.push(Block::Result(result));
         self.end(Role::Tool);
     }
 
-    /// Ends a message, or makes it part of the one before it.
+    /// Ends a message, or merges it into the previous one.
     fn end(&mut self, role: Role) {
         let role = if self.rules.alternate && role == Role::Tool { Role::User } else { role };
-        let end = self.fitted.blocks.len();
+        let end = self.history.blocks.len();
         let joins = role == Role::Tool || self.rules.alternate;
-        match self.fitted.spans.last_mut() {
+        match self.history.spans.last_mut() {
             Some(last) if joins && last.role == role => last.end = end,
-            Some(_) | None => self.fitted.spans.push(Span { role, end }),
+            Some(_) | None => self.history.spans.push(Span { role, end }),
         }
     }
 }

@@ -1,16 +1,16 @@
-//! Answers that are odd but legal, and answers that are neither.
+//! Responses that are unusual but valid, and responses that are invalid.
 
 use rheon_providers::frame::Framing;
 use rheon_providers::wire::WireKind;
-use rheon_testkit::server::{BedrockFraming, Fault, Reply, Stop, UsageReport};
+use rheon_testkit::server::{BedrockFraming, FakeReply, Fault, ReplyStop, UsageReport};
 use rheon_types::{Content, ProviderErrorKind, StopReason, Usage};
 
 use super::recording::{Recording, SIGNATURE, TEXT, Tape, rich};
 
 #[tokio::test]
-async fn an_empty_answer_is_an_answer() {
+async fn empty_response_is_valid() {
     for wire in WireKind::ALL {
-        let answer = Recording::of(wire, Reply::empty()).await.whole();
+        let answer = Recording::of(wire, FakeReply::empty()).await.whole();
         assert_eq!(answer.error, None, "{wire:?}");
         let finished = answer.finished();
         assert_eq!((finished.content, finished.stop_reason), (Vec::new(), StopReason::Stop), "{wire:?}");
@@ -18,9 +18,9 @@ async fn an_empty_answer_is_an_answer() {
 }
 
 #[tokio::test]
-async fn an_answer_of_thinking_alone_is_an_answer() {
+async fn thinking_only_response_is_valid() {
     for wire in WireKind::ALL {
-        let reply = Reply { style: rich().style, ..Reply::thinking("Hm, so.", SIGNATURE) };
+        let reply = FakeReply { style: rich().style, ..FakeReply::thinking("Hm, so.", SIGNATURE) };
         let answer = Recording::of(wire, reply).await.whole();
         assert_eq!((&answer.error, answer.is_done()), (&None, true), "{wire:?}");
         let finished = answer.finished();
@@ -31,14 +31,14 @@ async fn an_answer_of_thinking_alone_is_an_answer() {
 }
 
 #[tokio::test]
-async fn counts_that_are_absent_or_cannot_be_count_as_zero() {
+async fn missing_or_invalid_counts_are_zero() {
     let nonsense =
         ["-1", "null", "1.5", "1e300", "18446744073709551615", "9999999999999999999999", "\"NaN\"", "[]"];
     let reports = nonsense.map(|text| UsageReport::Every(text.into()));
     for wire in WireKind::ALL {
         let tape = Tape::new(wire).await;
         for report in reports.iter().chain(&[UsageReport::Absent]) {
-            let answer = tape.record(Reply::text(TEXT).usage(report.clone())).await.whole();
+            let answer = tape.record(FakeReply::text(TEXT).usage(report.clone())).await.whole();
             let finished = answer.finished();
             assert_eq!(answer.text(), TEXT, "{wire:?} {report:?} {:?}", answer.error);
             assert_eq!(
@@ -51,11 +51,12 @@ async fn counts_that_are_absent_or_cannot_be_count_as_zero() {
 }
 
 #[tokio::test]
-async fn counts_that_are_no_json_cost_at_most_another_try() {
+async fn non_json_counts_cost_at_most_a_retry() {
     for wire in WireKind::ALL {
         let tape = Tape::new(wire).await;
         for text in ["NaN", "1e999", "--1"] {
-            let answer = tape.record(Reply::text(TEXT).usage(UsageReport::Every(text.into()))).await.whole();
+            let answer =
+                tape.record(FakeReply::text(TEXT).usage(UsageReport::Every(text.into()))).await.whole();
             assert!(TEXT.starts_with(&answer.text()), "{wire:?} {text}");
             let kind = answer.error.as_ref().map(|error| error.kind);
             assert!(matches!(kind, None | Some(ProviderErrorKind::Malformed)), "{wire:?} {text}: {kind:?}");
@@ -65,18 +66,18 @@ async fn counts_that_are_no_json_cost_at_most_another_try() {
 }
 
 #[tokio::test]
-async fn reasons_to_stop_are_kept() {
+async fn stop_reasons_are_kept() {
     for wire in WireKind::ALL {
         let tape = Tape::new(wire).await;
         for (stop, expected) in [
-            (Stop::End, StopReason::Stop),
-            (Stop::Length, StopReason::Length),
-            (Stop::Word("of_a_new_kind".into()), StopReason::Stop),
+            (ReplyStop::End, StopReason::Stop),
+            (ReplyStop::Length, StopReason::Length),
+            (ReplyStop::Word("of_a_new_kind".into()), StopReason::Stop),
         ] {
-            let answer = tape.record(Reply::text(TEXT).stop(stop.clone())).await.whole();
-            assert_eq!(answer.told(), format!("{expected:?} {TEXT:?}"), "{wire:?} {stop:?}");
+            let answer = tape.record(FakeReply::text(TEXT).stop(stop.clone())).await.whole();
+            assert_eq!(answer.summary(), format!("{expected:?} {TEXT:?}"), "{wire:?} {stop:?}");
         }
-        let refused = tape.record(Reply::text(TEXT).stop(Stop::Refusal)).await.whole();
+        let refused = tape.record(FakeReply::text(TEXT).stop(ReplyStop::Refusal)).await.whole();
         let kind = refused.error.as_ref().map(|error| error.kind);
         assert_eq!(
             (kind, refused.text().as_str()),
@@ -87,16 +88,16 @@ async fn reasons_to_stop_are_kept() {
 }
 
 #[tokio::test]
-async fn a_call_cut_by_the_token_limit_is_never_one_that_could_run() {
+async fn call_cut_by_the_token_limit_cannot_run() {
     for wire in WireKind::ALL {
-        let reply = Reply::empty()
-            .and(rheon_testkit::server::Block::Call {
+        let reply = FakeReply::empty()
+            .and(rheon_testkit::server::ReplyBlock::Call {
                 id: None,
                 name: "read".into(),
                 arguments: r#"{"path": "a.t"#.into(),
                 signature: None,
             })
-            .stop(Stop::Length);
+            .stop(ReplyStop::Length);
         let finished = Recording::of(wire, reply).await.whole().finished();
         for block in &finished.content {
             let Content::ToolCall(call) = block else { panic!("{wire:?}: {block:?}") };
@@ -107,7 +108,7 @@ async fn a_call_cut_by_the_token_limit_is_never_one_that_could_run() {
 }
 
 #[tokio::test]
-async fn events_of_a_new_kind_are_passed_over() {
+async fn unknown_events_are_ignored() {
     for wire in WireKind::ALL {
         let tape = Tape::new(wire).await;
         let lines = || {
@@ -131,7 +132,7 @@ async fn events_of_a_new_kind_are_passed_over() {
 }
 
 #[tokio::test]
-async fn an_event_that_is_no_json_costs_at_most_another_try() {
+async fn non_json_event_costs_at_most_a_retry() {
     for wire in WireKind::ALL {
         let tape = Tape::new(wire).await;
         let whole = tape.record(rich()).await.whole();

@@ -1,29 +1,24 @@
-//! `Asked`: what a request wants, whatever its wire.
+//! `RequestInfo`: what a request asks for, independent of its wire.
 
 use rheon_providers::wire::WireKind;
 use serde_json::{Map, Value, json};
 
-/// What a request wants, as its wire's validation found it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Asked {
-    /// What it is written in.
+pub(crate) struct RequestInfo {
     pub(crate) wire: WireKind,
     /// The model, as the request names it.
     pub(crate) model: String,
-    /// How the answer is wanted.
     pub(crate) delivery: Delivery,
-    /// The tools on offer.
-    pub(crate) tools: Vec<Offered>,
-    /// Whether the conversation ends with the result of a tool.
+    pub(crate) tools: Vec<OfferedTool>,
+    /// Whether the conversation ends with a tool result.
     pub(crate) ends_with_tool_result: bool,
-    /// Extras that the service sends only if asked to.
-    pub(crate) wants: Wants,
+    pub(crate) extras: RequestedExtras,
 }
 
-/// How an answer is wanted.
+/// How the response is delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Delivery {
-    /// As a stream of events.
+    /// As an event stream.
     Stream,
     /// As a stream of the items of one JSON array (Gemini without `alt=sse`).
     ArrayStream,
@@ -31,29 +26,28 @@ pub(crate) enum Delivery {
     Whole,
 }
 
-/// Extras that a service sends only if asked to.
+/// Parts of a response that a service sends only on request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Wants {
+pub(crate) struct RequestedExtras {
     /// Usage at the end of the stream (chat).
     pub(crate) usage: bool,
-    /// Thinking in encrypted form (Responses).
+    /// Encrypted reasoning (Responses).
     pub(crate) encrypted_thinking: bool,
 }
 
-/// One tool on offer.
+/// A tool that the request offers.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Offered {
-    /// Its name.
+pub(crate) struct OfferedTool {
     pub(crate) name: String,
-    /// The schema of its arguments; `null` where it has none.
+    /// The schema of its parameters; `null` if it has none.
     pub(crate) schema: Value,
 }
 
-impl Asked {
-    /// The tool that a made-up call uses: one that runs a command, because it can be called again and again, or else the
+impl RequestInfo {
+    /// The tool for a generated call: one that runs a command, because it can be called repeatedly, otherwise the
     /// first.
-    pub(crate) fn any_tool(&self) -> Option<&Offered> {
-        let runs = |tool: &&Offered| {
+    pub(crate) fn any_tool(&self) -> Option<&OfferedTool> {
+        let runs = |tool: &&OfferedTool| {
             let required = tool.schema.get("required").and_then(Value::as_array);
             required.is_some_and(|names| names.iter().any(|name| name == "command" || name == "cmd"))
         };
@@ -61,14 +55,14 @@ impl Asked {
     }
 }
 
-impl Offered {
-    /// Arguments that its schema takes: every required one, and nothing else.
+impl OfferedTool {
+    /// Arguments that match its schema: all required ones and no others.
     pub(crate) fn arguments(&self) -> Value {
         sample(&self.schema, "", 8)
     }
 }
 
-/// A value that `schema` takes, for the property `name`, at most `depth` levels deep.
+/// A value that matches `schema`, for the property `name`, at most `depth` levels deep.
 fn sample(schema: &Value, name: &str, depth: usize) -> Value {
     if let Some(first) = schema.get("enum").and_then(Value::as_array).and_then(|values| values.first()) {
         return first.clone();
@@ -107,24 +101,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_made_up_call_fits_the_schema_of_a_tool_that_runs_commands() {
+    fn generated_call_matches_the_schema() {
         let shell = json!({"type": "object", "required": ["command", "mode", "limit"], "properties": {
             "command": {"type": "string"}, "mode": {"enum": ["fast", "slow"]},
             "limit": {"type": ["integer", "null"]}, "note": {"type": "string"}}});
-        let asked = Asked {
+        let request_info = RequestInfo {
             wire: WireKind::Chat,
             model: "m".into(),
             delivery: Delivery::Stream,
             tools: vec![
-                Offered { name: "read".into(), schema: Value::Null },
-                Offered { name: "shell".into(), schema: shell },
+                OfferedTool { name: "read".into(), schema: Value::Null },
+                OfferedTool { name: "shell".into(), schema: shell },
             ],
             ends_with_tool_result: false,
-            wants: Wants::default(),
+            extras: RequestedExtras::default(),
         };
-        let tool = asked.any_tool().unwrap();
+        let tool = request_info.any_tool().unwrap();
         assert_eq!(tool.name, "shell");
         assert_eq!(tool.arguments(), json!({"command": "echo ok", "mode": "fast", "limit": 1}));
-        assert_eq!(asked.tools[0].arguments(), json!({}));
+        assert_eq!(request_info.tools[0].arguments(), json!({}));
     }
 }

@@ -1,4 +1,4 @@
-//! Vendors of the real files that ask a fake server, with keys of a test.
+//! The real vendor files against a fake server, with test keys.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use rheon_providers::wire::WireKind;
 use rheon_providers::{
-    AuthScheme, Catalogue, Model, ProxyChoice, Registry, RegistryParts, ResolvedModel, ThinkingStyle,
+    AuthScheme, Catalog, Model, ProxyChoice, Registry, RegistryParts, ResolvedModel, ThinkingStyle,
     Transport, TransportConfig, Vendor, Vendors,
 };
 use rheon_testkit::server::FakeServer;
@@ -18,13 +18,13 @@ use rheon_types::{
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-/// The secret that every vendor is given. It holds what addresses and JSON write in another way.
+/// The secret that every vendor gets. It contains characters that URLs and JSON encode.
 pub(crate) const CANARY: &str = "canary-81\"c3+f7/0a9e=xyzzy";
 
-/// A clock that stands still, so that dates become the same delays in every run.
-pub(crate) struct StillClock;
+/// A fixed clock, so that dates give the same delays in every run.
+pub(crate) struct FixedClock;
 
-impl Clock for StillClock {
+impl Clock for FixedClock {
     fn now(&self) -> Timestamp {
         Timestamp::from_millis(1_700_000_000_000)
     }
@@ -34,7 +34,7 @@ impl Clock for StillClock {
     }
 }
 
-/// The variables of a user of `vendor`, whose service is the server at `address`.
+/// The environment of a user of `vendor`, whose service is the server at `address`.
 pub(crate) fn variables(vendor: &Vendor, address: &str) -> BTreeMap<String, String> {
     let mut variables = BTreeMap::new();
     for (name, variable) in &vendor.variables {
@@ -58,10 +58,10 @@ pub(crate) fn variables(vendor: &Vendor, address: &str) -> BTreeMap<String, Stri
     variables
 }
 
-/// A registry of the real vendors with these variables.
+/// A registry of the real vendors with this environment.
 pub(crate) fn registry(variables: BTreeMap<String, String>, config: TransportConfig) -> Registry {
     thread_local! {
-        /// Tests have a thread each, and making a client takes long: it reads the system's certificates.
+        /// Shared per test thread: creating a client is slow because it reads the system's certificates.
         static USUAL: Transport = transport(TransportConfig::default());
     }
     let environment = variables.into_iter().collect();
@@ -69,10 +69,10 @@ pub(crate) fn registry(variables: BTreeMap<String, String>, config: TransportCon
     let transport = if is_usual { USUAL.with(Transport::clone) } else { transport(config) };
     Registry::new(RegistryParts {
         environment,
-        clock: Arc::new(StillClock),
+        clock: Arc::new(FixedClock),
         transport,
         vendors: Vendors::builtin(),
-        catalogue: Catalogue::builtin(),
+        catalog: Catalog::builtin(),
         keys: BTreeMap::new(),
     })
 }
@@ -81,9 +81,9 @@ fn transport(config: TransportConfig) -> Transport {
     Transport::new(TransportConfig { proxy: ProxyChoice::Direct, ..config }).unwrap()
 }
 
-/// A model of `vendor` of which as much as possible is known: pictures, tools, thinking and its levels, a price.
+/// The model of `vendor` with the most known properties: images, tools, thinking and its levels, a price.
 pub(crate) fn best_model(vendor: &Vendor) -> String {
-    let catalogue = Catalogue::builtin();
+    let catalog = Catalog::builtin();
     let worth = |model: &Model| {
         let info = &model.info;
         let known = [info.tools, info.images, info.reasoning, info.prices.is_some()];
@@ -95,32 +95,32 @@ pub(crate) fn best_model(vendor: &Vendor) -> String {
         };
         (known.into_iter().filter(|known| *known).count(), levels)
     };
-    // Of equals the last one counts, so from behind it is the first.
-    let found = catalogue.ids(&vendor.id).rev().max_by_key(|id| worth(&vendor.model(&catalogue, id)));
+    // `max_by_key` returns the last of equal elements, so reversing gives the first.
+    let found = catalog.ids(&vendor.id).rev().max_by_key(|id| worth(&vendor.model(&catalog, id)));
     found.unwrap_or("some-model").to_owned()
 }
 
-/// The vendor that stands for a wire: the one with the largest catalogue.
+/// The vendor that represents a wire: the one with the largest catalog.
 pub(crate) fn main_vendor(wire: WireKind) -> Arc<Vendor> {
     let of_wire = Vendors::builtin().iter().filter(|vendor| vendor.wire == wire).collect::<Vec<_>>();
-    let largest = of_wire.into_iter().max_by_key(|vendor| Catalogue::builtin().ids(&vendor.id).count());
+    let largest = of_wire.into_iter().max_by_key(|vendor| Catalog::builtin().ids(&vendor.id).count());
     largest.expect("every wire has a vendor")
 }
 
-/// One model behind a fake server.
-pub(crate) struct Stage {
+/// One model with a fake server.
+pub(crate) struct Fixture {
     pub(crate) server: FakeServer,
     pub(crate) vendor: Arc<Vendor>,
     pub(crate) resolved: ResolvedModel,
 }
 
-impl Stage {
-    /// The best model of the vendor that stands for `wire`.
+impl Fixture {
+    /// The best model of the vendor that represents `wire`.
     pub(crate) async fn wire(wire: WireKind, script: impl Into<rheon_testkit::server::Script>) -> Self {
         Self::vendor(main_vendor(wire), script, TransportConfig::default()).await
     }
 
-    /// The same with limits of its own.
+    /// The same with custom limits.
     pub(crate) async fn limited(
         wire: WireKind,
         script: impl Into<rheon_testkit::server::Script>,
@@ -141,12 +141,12 @@ impl Stage {
         Self { server, vendor, resolved }
     }
 
-    /// A request of one user message, with tools and thinking.
+    /// A request with one user message, tools and thinking.
     pub(crate) fn request(&self) -> Request {
         request(&self.resolved.model, [AgentMessage::user("Go.", Timestamp::from_millis(0))])
     }
 
-    /// The whole answer to `request`.
+    /// The whole response to `request`.
     pub(crate) async fn ask(&self, request: Request) -> Answer {
         let stream = self.resolved.provider.stream(request, CancellationToken::new());
         Answer::of(stream.collect().await)
@@ -173,7 +173,7 @@ fn tool(name: &str) -> ToolDefinition {
     ToolDefinition { name: name.into(), description: format!("{name} a file"), parameters }
 }
 
-/// What came of a request or of some bytes.
+/// The response to a request, or to some bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) chunks: Vec<Chunk>,
@@ -198,7 +198,7 @@ impl Answer {
         matches!(self.chunks.last(), Some(Chunk::Done { .. }))
     }
 
-    /// What becomes of it if nothing more comes.
+    /// The final message if nothing more arrives.
     pub(crate) fn finished(&self) -> Finished {
         let mut draft = Draft::new();
         for chunk in &self.chunks {
@@ -207,15 +207,15 @@ impl Answer {
         draft.finish(StopReason::Error)
     }
 
-    /// Its text alone.
+    /// Its text only.
     pub(crate) fn text(&self) -> String {
         let texts =
             self.chunks.iter().map(|chunk| if let Chunk::Text { delta } = chunk { delta } else { "" });
         texts.collect()
     }
 
-    /// What it came to: its text and its end, or its error.
-    pub(crate) fn told(&self) -> String {
+    /// A summary: its stop reason and text, or its error.
+    pub(crate) fn summary(&self) -> String {
         match &self.error {
             Some(error) => format!("{:?} {error}", error.kind),
             None if self.is_done() => format!("{:?} {:?}", self.finished().stop_reason, self.text()),

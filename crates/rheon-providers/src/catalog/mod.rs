@@ -1,4 +1,4 @@
-//! The model catalogue: what is known of models, as data. One TOML file for each vendor; users add their own.
+//! The model catalog: limits, prices and features of models, as data. One TOML file per vendor; users add their own.
 
 mod bundle;
 mod model;
@@ -7,7 +7,7 @@ mod row;
 mod set;
 
 pub use model::{Model, ThinkingStyle};
-pub use set::Catalogue;
+pub use set::Catalog;
 
 #[cfg(test)]
 mod bundle_tests;

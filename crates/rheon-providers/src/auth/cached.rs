@@ -1,37 +1,36 @@
-//! `Shared`: a value that is costly to get, kept until it is stale or forgotten. Callers that want it at the same time
-//! share one attempt, and its failure.
+//! `CachedCredential`: an expensive value, cached until it is stale or forgotten. Concurrent callers share one attempt
+//! and its failure.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::AuthError;
 
-/// A value that is costly to get.
-pub(crate) struct Shared<T> {
+pub(crate) struct CachedCredential<T> {
     state: Mutex<State<T>>,
-    /// Held by whoever gets the value; the others wait for it.
+    /// Held by the caller that fetches the value; the others wait for it.
     turn: tokio::sync::Mutex<()>,
 }
 
 struct State<T> {
     value: Option<T>,
-    /// The value before this one: an answer to an older request may still quote it.
+    /// The previous value: the response to an older request may still quote it.
     previous: Option<T>,
-    /// How many attempts have ended.
+    /// How many attempts have finished.
     attempts: u64,
-    /// How the last attempt failed, if it did.
+    /// The failure of the last attempt.
     failure: Option<AuthError>,
 }
 
-impl<T> Default for Shared<T> {
+impl<T> Default for CachedCredential<T> {
     fn default() -> Self {
         let state = State { value: None, previous: None, attempts: 0, failure: None };
         Self { state: Mutex::new(state), turn: tokio::sync::Mutex::new(()) }
     }
 }
 
-impl<T: Clone> Shared<T> {
-    /// The kept value if it is fresh, else what `get` gives. Callers that wait while another one gets it take the
-    /// outcome of that attempt, success or failure; an attempt whose caller went away counts for nothing.
+impl<T: Clone> CachedCredential<T> {
+    /// The cached value if it is fresh, otherwise the result of `get`. Callers that wait for another caller's attempt
+    /// take its outcome, success or failure; an attempt whose caller was dropped does not count.
     pub(crate) async fn get_or<F>(&self, is_fresh: impl Fn(&T) -> bool, get: F) -> Result<T, AuthError>
     where
         F: AsyncFnOnce() -> Result<T, AuthError>,
@@ -67,7 +66,7 @@ impl<T: Clone> Shared<T> {
         outcome
     }
 
-    /// Forgets the value. Whether there was one.
+    /// Forgets the value. Returns whether there was one.
     pub(crate) fn forget(&self) -> bool {
         let mut state = self.lock();
         match state.value.take() {
@@ -79,13 +78,13 @@ impl<T: Clone> Shared<T> {
         }
     }
 
-    /// The value that is kept and the one before it.
+    /// The cached value and the previous one.
     pub(crate) fn known(&self) -> Vec<T> {
         let state = self.lock();
         state.value.iter().chain(&state.previous).cloned().collect()
     }
 
-    /// The state is whole after every change, so a panic elsewhere does not spoil it.
+    /// The state is consistent after every change, so a panic elsewhere does not corrupt it.
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
