@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use rheon_agent::{Agent, AgentBuilder, ExecutionLimits, TokenCounter, WindowSettings, flat_tokens};
 use rheon_app::context::Loaded;
-use rheon_providers::wire::{Call, WireKind};
+use rheon_providers::wire::{WireKind, WireRequest};
 use rheon_providers::{
     AuthScheme, Catalog, Model, ProxyChoice, Registry, RegistryParts, Transport, TransportConfig, Vendor,
     Vendors,
@@ -199,8 +199,12 @@ impl Provider for OnWire {
 
     fn stream(&self, request: Request, _cancel: CancellationToken) -> ChunkStream {
         let origin = format!("{}/{}", self.vendor.id, request.model);
-        let call =
-            Call { request: &request, model: &self.model, compat: &self.vendor.compat, origin: &origin };
+        let call = WireRequest {
+            request: &request,
+            model: &self.model,
+            compat: &self.vendor.compat,
+            origin: &origin,
+        };
         let body = self.vendor.wire.encode(&call).unwrap();
         let mut seen = self.seen.lock().unwrap();
         seen.watched.take(&body);
