@@ -13,8 +13,8 @@ pub mod commands;
 mod derived;
 pub mod files;
 pub mod hooks;
+pub mod loop_guard;
 mod markdown;
-pub mod memory;
 pub mod notes;
 pub mod repo_map;
 pub mod skills;
@@ -22,7 +22,7 @@ mod toolkit;
 
 pub use arguments::arguments_schema;
 pub use derived::{DerivedTool, IntoToolOutput, ToolArguments};
-pub use markdown::{Beginning, FileProblem, read_beginning};
+pub use markdown::{FileHead, FileProblem, read_head};
 pub use rheon_policy::{Access, PathError, ResolvedPath, Shown, Workspace};
 pub use toolkit::{Toolkit, ToolkitError, ToolkitSettings, file_tools};
 

@@ -12,10 +12,11 @@ use rheon_types::{Clock, Hook, Tool};
 
 use crate::builtin::bash::{BashSession, BashSettings, bash_tools};
 use crate::builtin::{
-    AddressRule, AskUser, Edit, Glob, List, Plan, Read, Search, Todo, TodoList, UseSkill, WebFetch, Write,
+    AddressRule, AskUserTool, EditTool, GlobTool, ListTool, PlanTool, ReadTool, SearchTool, SkillTool,
+    TodoList, TodoTool, WebFetchTool, WriteTool,
 };
-use crate::files::{Reach, Workshop};
-use crate::memory::Watch;
+use crate::files::{FileContext, ReadScope};
+use crate::loop_guard::LoopGuard;
 use crate::skills::SkillSet;
 
 /// What a toolkit is made of.
@@ -30,11 +31,11 @@ pub struct ToolkitSettings {
     pub sandbox: Requirement,
     /// The file in which is kept what the sandbox was found to hold, so that the next session need not try again; best in
     /// the state folder of the user, where commands cannot write. Without it everything is tried anew.
-    pub sandbox_memory: Option<PathBuf>,
+    pub sandbox_cache: Option<PathBuf>,
     /// Whether commands reach the network.
     pub network: Network,
     /// What becomes of commands that a sandbox holds. Counts only where the sandbox holds all that it can.
-    pub held_commands: HeldCommands,
+    pub sandboxed_commands: HeldCommands,
     /// Where output goes that is too long to show; a temporary folder if absent.
     pub output_folder: Option<PathBuf>,
     /// Which addresses `web_fetch` reaches; without it there is no such tool.
@@ -53,9 +54,9 @@ impl ToolkitSettings {
             clock,
             variables: Vec::new(),
             sandbox: Requirement::default(),
-            sandbox_memory: None,
+            sandbox_cache: None,
             network: Network::Blocked,
-            held_commands: HeldCommands::Ask,
+            sandboxed_commands: HeldCommands::Ask,
             output_folder: None,
             web: None,
             skills: Arc::default(),
@@ -82,12 +83,12 @@ pub enum ToolkitError {
 pub struct Toolkit {
     tools: Vec<Arc<dyn Tool>>,
     gate: Arc<PolicyGate>,
-    watch: Arc<Watch>,
+    loop_guard: Arc<LoopGuard>,
     shell: Arc<BashSession>,
-    workshop: Workshop,
+    file_context: FileContext,
     tasks: TodoList,
     /// The only tools to offer, by the names that the model knows.
-    only: Option<Vec<String>>,
+    allowed_names: Option<Vec<String>>,
 }
 
 impl Toolkit {
@@ -103,13 +104,13 @@ impl Toolkit {
         let hidden = boundary.hidden().to_vec();
         // Commands look at whole folders and run programs, so what nobody may read or change has to be out of their reach.
         let boundary = without_denied(boundary, &settings.policy, &workspace);
-        let memory = settings.sandbox_memory.as_deref();
+        let cache_file = settings.sandbox_cache.as_deref();
         let sandbox =
-            Sandbox::choose_remembered(Programs::find(), settings.sandbox, boundary, memory).await?;
-        let (kept, output_folder) = output_folder(settings.output_folder)?;
+            Sandbox::choose_remembered(Programs::find(), settings.sandbox, boundary, cache_file).await?;
+        let (temporary, output_folder) = output_folder(settings.output_folder)?;
         // Nobody is spared a question for a sandbox that leaves the network open, or keys in sight.
-        let held_commands = match (sandbox.level(), settings.network, &home) {
-            (Level::Namespaces, Network::Blocked, Some(_)) => settings.held_commands,
+        let sandboxed_commands = match (sandbox.level(), settings.network, &home) {
+            (Level::Namespaces, Network::Blocked, Some(_)) => settings.sandboxed_commands,
             (Level::Namespaces | Level::Landlock | Level::None, Network::Blocked | Network::Open, _) => {
                 HeldCommands::Ask
             }
@@ -118,51 +119,52 @@ impl Toolkit {
             workspace: workspace.clone(),
             sandbox,
             environment: Environment::rebuilt(settings.variables, &STANDARD_VARIABLES),
-            output: BashSettings::output_in(&output_folder),
+            output: BashSettings::output_limits(&output_folder),
         });
-        let shell = Arc::new(match kept {
-            Some(kept) => shell.keeping(kept),
+        let shell = Arc::new(match temporary {
+            Some(temporary) => shell.with_output_dir(temporary),
             None => shell,
         });
         let gate = PolicyGate::new(settings.policy, Arc::new(workspace.clone()))
-            .with_held_commands(held_commands)
+            .with_held_commands(sandboxed_commands)
             .with_readable(output_folder)
             .with_shell_folder(shell.shell_folder());
         // What a skill brings along is read when the skill says so.
-        let folders_of_skills = settings.skills.for_model().map(|skill| skill.folder.clone());
-        let gate = folders_of_skills.fold(gate, PolicyGate::with_readable);
+        let skill_dirs = settings.skills.for_model().map(|skill| skill.folder.clone());
+        let gate = skill_dirs.fold(gate, PolicyGate::with_readable);
         let gate = Arc::new(match settings.rule_sink {
             Some(sink) => gate.with_sink(sink),
             None => gate,
         });
         // Whether a call may look further than the workspace is the gate's decision.
         let rules = Arc::clone(&gate);
-        let workshop = Workshop::with_reach(workspace, settings.clock, Reach::Anywhere)
+        let file_context = FileContext::with_read_scope(workspace, settings.clock, ReadScope::Anywhere)
             .hiding(hidden)
-            .leaving_out(move |path| rules.hides(path));
+            .excluding(move |path| rules.hides(path));
         let tasks = TodoList::default();
-        let mut tools = file_tools(&workshop);
+        let mut tools = file_tools(&file_context);
         tools.extend(bash_tools(&shell));
         if let Some(rule) = settings.web {
-            tools.push(Arc::new(WebFetch::new(rule)));
+            tools.push(Arc::new(WebFetchTool::new(rule)));
         }
-        tools.push(Arc::new(Todo::new(tasks.clone())));
-        tools.push(Arc::new(AskUser));
-        tools.push(Arc::new(Plan::new(Arc::clone(&gate))));
+        tools.push(Arc::new(TodoTool::new(tasks.clone())));
+        tools.push(Arc::new(AskUserTool));
+        tools.push(Arc::new(PlanTool::new(Arc::clone(&gate))));
         if settings.skills.for_model().next().is_some() {
-            tools.push(Arc::new(UseSkill::new(settings.skills)));
+            tools.push(Arc::new(SkillTool::new(settings.skills)));
         }
         // What is forbidden altogether, the model need not hear of.
         tools.retain(|tool| !gate.policy().removes(tool.name()));
-        Ok(Self { tools, gate, watch: Arc::default(), shell, workshop, tasks, only: None })
+        Ok(Self { tools, gate, loop_guard: Arc::default(), shell, file_context, tasks, allowed_names: None })
     }
 
     /// Keeps only the tools with these names, which are the model's or those of rules, and gives back the names that no tool has.
-    pub fn offer_only(&mut self, names: &[String]) -> Vec<String> {
-        let named = |name: &String| known(name).map_or_else(|| name.clone(), |tool| tool.name.to_owned());
-        self.only = Some(names.iter().map(named).collect());
-        let is_there = |name: &str| self.tools.iter().any(|tool| tool.name() == name);
-        let is_unknown = |name: &&String| known(name).is_none() && !is_there(name);
+    pub fn restrict_to(&mut self, names: &[String]) -> Vec<String> {
+        let canonical_name =
+            |name: &String| known(name).map_or_else(|| name.clone(), |tool| tool.name.to_owned());
+        self.allowed_names = Some(names.iter().map(canonical_name).collect());
+        let exists = |name: &str| self.tools.iter().any(|tool| tool.name() == name);
+        let is_unknown = |name: &&String| known(name).is_none() && !exists(name);
         let unknown = names.iter().filter(is_unknown).cloned().collect();
         let mut tools = std::mem::take(&mut self.tools);
         tools.retain(|tool| self.offers(tool.name()));
@@ -172,12 +174,12 @@ impl Toolkit {
 
     /// Whether the model may hear of a tool of this name, be it one of these or of another part of the session.
     pub fn offers(&self, name: &str) -> bool {
-        let is_named = |wanted: &Vec<String>| {
-            let has = |name: &str| wanted.iter().any(|wanted| wanted == name);
+        let is_named = |allowed: &Vec<String>| {
+            let has = |name: &str| allowed.iter().any(|allowed| allowed == name);
             // Commands in the background are of no use without what looks after them.
             has(name) || (has("bash") && name.starts_with("bash_"))
         };
-        self.only.as_ref().is_none_or(is_named) && !self.gate.policy().removes(name)
+        self.allowed_names.as_ref().is_none_or(is_named) && !self.gate.policy().removes(name)
     }
 
     /// The tools.
@@ -191,13 +193,13 @@ impl Toolkit {
     }
 
     /// What remembers failures and circles, to be the first of the hooks.
-    pub fn watch(&self) -> Arc<Watch> {
-        Arc::clone(&self.watch)
+    pub fn loop_guard(&self) -> Arc<LoopGuard> {
+        Arc::clone(&self.loop_guard)
     }
 
     /// The hooks that they are to be used with.
     pub fn hooks(&self) -> Vec<Arc<dyn Hook>> {
-        vec![self.watch()]
+        vec![self.loop_guard()]
     }
 
     /// What holds commands, and what it was tried against.
@@ -206,8 +208,8 @@ impl Toolkit {
     }
 
     /// What file tools share.
-    pub fn workshop(&self) -> &Workshop {
-        &self.workshop
+    pub fn file_context(&self) -> &FileContext {
+        &self.file_context
     }
 
     /// The model's task list.
@@ -217,14 +219,14 @@ impl Toolkit {
 }
 
 /// The tools that look at files and change them.
-pub fn file_tools(workshop: &Workshop) -> Vec<Arc<dyn Tool>> {
+pub fn file_tools(file_context: &FileContext) -> Vec<Arc<dyn Tool>> {
     vec![
-        Arc::new(Read::new(workshop.clone())),
-        Arc::new(Write::new(workshop.clone())),
-        Arc::new(Edit::new(workshop.clone())),
-        Arc::new(List::new(workshop.clone())),
-        Arc::new(Glob::new(workshop.clone())),
-        Arc::new(Search::new(workshop.clone())),
+        Arc::new(ReadTool::new(file_context.clone())),
+        Arc::new(WriteTool::new(file_context.clone())),
+        Arc::new(EditTool::new(file_context.clone())),
+        Arc::new(ListTool::new(file_context.clone())),
+        Arc::new(GlobTool::new(file_context.clone())),
+        Arc::new(SearchTool::new(file_context.clone())),
     ]
 }
 
@@ -236,21 +238,21 @@ fn without_denied(boundary: Boundary, policy: &Policy, workspace: &Workspace) ->
         read_only: policy.denied_in(&workspace, Access::Write),
     });
     // The first command needs it; until then a model has to answer, so that nobody waits for it.
-    let looked_through = boundary.clone();
-    drop(tokio::task::spawn_blocking(move || looked_through.look()));
+    let scanned = boundary.clone();
+    drop(tokio::task::spawn_blocking(move || scanned.look()));
     boundary
 }
 
-fn output_folder(wanted: Option<PathBuf>) -> Result<(Option<TemporaryFolder>, PathBuf), ToolkitError> {
-    match wanted {
+fn output_folder(requested: Option<PathBuf>) -> Result<(Option<TemporaryFolder>, PathBuf), ToolkitError> {
+    match requested {
         Some(folder) => {
             std::fs::create_dir_all(&folder).map_err(ToolkitError::OutputFolder)?;
             Ok((None, folder))
         }
         None => {
-            let kept = TemporaryFolder::new("rheon-output-").map_err(ToolkitError::OutputFolder)?;
-            let folder = kept.path().to_owned();
-            Ok((Some(kept), folder))
+            let temporary = TemporaryFolder::new("rheon-output-").map_err(ToolkitError::OutputFolder)?;
+            let folder = temporary.path().to_owned();
+            Ok((Some(temporary), folder))
         }
     }
 }

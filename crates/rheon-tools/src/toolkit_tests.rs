@@ -6,8 +6,8 @@ use rheon_testkit::TestClock;
 use serde_json::json;
 
 use super::*;
-use crate::builtin::Remember;
-use crate::skills::{Origin, SkillFolder};
+use crate::builtin::MemoryTool;
+use crate::skills::{FileOrigin, SkillDir};
 
 /// What the names, descriptions and schemas may have together, as JSON.
 const BYTES_MAX: usize = 9_000;
@@ -18,7 +18,7 @@ async fn all_tools() -> Vec<Arc<dyn Tool>> {
     let skill = folder.path().join("skills/x/SKILL.md");
     std::fs::create_dir_all(skill.parent().unwrap()).unwrap();
     std::fs::write(skill, "---\nname: x\ndescription: y\n---\n").unwrap();
-    let skills = [SkillFolder { path: folder.path().join("skills"), origin: Origin::User }];
+    let skills = [SkillDir { path: folder.path().join("skills"), origin: FileOrigin::User }];
     let places = Places { working_folder: folder.path().to_owned(), home: None };
     let settings = ToolkitSettings {
         sandbox: Requirement::NoSandbox,
@@ -50,7 +50,7 @@ async fn the_words_of_all_standard_tools_are_few() {
 #[tokio::test]
 async fn what_models_read_of_the_tools_is_known_to_the_byte() {
     let mut tools = all_tools().await;
-    tools.push(Arc::new(Remember::new(Vec::new(), Arc::new(TestClock::default()))));
+    tools.push(Arc::new(MemoryTool::new(Vec::new(), Arc::new(TestClock::default()))));
     let mut all = String::new();
     for tool in tools {
         let (name, label, effect) = (tool.name(), tool.label(), tool.effect());
@@ -77,7 +77,7 @@ async fn only_the_tools_that_are_named_are_offered() {
     let offered = async |names: &[&str]| {
         let mut toolkit = toolkit().await;
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let unknown = toolkit.offer_only(&names);
+        let unknown = toolkit.restrict_to(&names);
         (toolkit.tools().iter().map(|tool| tool.name().to_owned()).collect::<Vec<_>>().join(" "), unknown)
     };
     assert_eq!(offered(&[]).await, (String::new(), vec![]));

@@ -8,7 +8,7 @@ use rheon_agent::{
     score_complexity,
 };
 use rheon_store::sqlite::{DatabaseError, Learning};
-use rheon_tools::memory::{Redact, Watch};
+use rheon_tools::loop_guard::{LessonRedactor, LoopGuard};
 use rheon_tools::notes::NoteSet;
 use rheon_tools::skills::SkillSet;
 use rheon_types::{Hook, Reminder, Tool};
@@ -49,7 +49,7 @@ pub struct Loaded {
     /// What was odd.
     pub warnings: Vec<ContextWarning>,
     /// What remembers failures.
-    pub watch: Arc<Watch>,
+    pub watch: Arc<LoopGuard>,
     /// What proposes lessons, where they are kept.
     pub lessons: Option<Arc<Lessons>>,
     /// The tool for notes and what remembers the session, where the session is kept.
@@ -176,12 +176,12 @@ impl Loaded {
 }
 
 /// The watch for failures, whoever made it; from now on there are no secrets in what it learns.
-fn watch(inputs: &ContextInputs) -> (Arc<Watch>, WatchOwner) {
+fn watch(inputs: &ContextInputs) -> (Arc<LoopGuard>, WatchOwner) {
     let (watch, owner) = match &inputs.made.watch {
         Some(watch) => (Arc::clone(watch), WatchOwner::Tools),
-        None => (Arc::new(Watch::new()), WatchOwner::Context),
+        None => (Arc::new(LoopGuard::new()), WatchOwner::Context),
     };
-    watch.redact_with(Redact::new(redacted));
+    watch.redact_with(LessonRedactor::new(redacted));
     (watch, owner)
 }
 

@@ -16,7 +16,7 @@ pub use notes::{index_notes, memory_tool};
 pub use places::MemoryPlaces;
 pub use rheon_store::sqlite::{Episode, Learning, LearningId, LearningStatus, Proposal, Recalled};
 pub use rheon_tools::notes::Note;
-pub use rheon_tools::skills::Origin;
+pub use rheon_tools::skills::FileOrigin;
 pub use secrets::redacted;
 pub use store::MemoryStore;
 

@@ -1,7 +1,7 @@
 //! Slash commands of a session: those of the session itself, of the project and of the user.
 
 use rheon_text::advice;
-use rheon_tools::commands::Part;
+use rheon_tools::commands::PromptPart;
 use rheon_types::ClientError;
 use rheon_types::protocol::{Command, SlashCommand};
 
@@ -24,10 +24,10 @@ pub(super) fn read(session: &OpenSession, line: &str) -> Result<Slash, ClientErr
         let instructions = Some(rest.trim().to_owned()).filter(|instructions| !instructions.is_empty());
         return Ok(Slash::Command(Command::Compact { instructions }));
     }
-    let named = |part: &Part| match part {
-        Part::Text(text) => text.clone(),
-        Part::File(path) => format!("@{} (read this file)", path.display()),
-        Part::Command(command) => format!("(run this command and use its output: `{command}`)"),
+    let named = |part: &PromptPart| match part {
+        PromptPart::Text(text) => text.clone(),
+        PromptPart::File(path) => format!("@{} (read this file)", path.display()),
+        PromptPart::Command(command) => format!("(run this command and use its output: `{command}`)"),
     };
     match session.extensions.get().expand(typed) {
         Some(expanded) => {
@@ -54,8 +54,8 @@ pub(super) fn commands(session: &OpenSession) -> Vec<SlashCommand> {
     };
     let others = session.extensions.get().commands.iter().map(|command| SlashCommand {
         name: command.name.clone(),
-        description: command.about.description.clone(),
-        argument_hint: command.about.argument_hint.clone().unwrap_or_default(),
+        description: command.info.description.clone(),
+        argument_hint: command.info.argument_hint.clone().unwrap_or_default(),
     });
     std::iter::once(own).chain(others).collect()
 }

@@ -11,7 +11,7 @@ use rheon_app::context::{
 };
 use rheon_app::keeping::{Environment, Persistence};
 use rheon_policy::trust::{ProjectContent, TrustStore};
-use rheon_tools::commands::Part;
+use rheon_tools::commands::PromptPart;
 
 use crate::ground::{Ground, TODAY, says};
 
@@ -45,7 +45,7 @@ fn shown(ground: &Ground, extensions: &Extensions) -> String {
     let commands = extensions
         .commands
         .iter()
-        .map(|command| format!("/{}: {}\n", command.name, command.about.description));
+        .map(|command| format!("/{}: {}\n", command.name, command.info.description));
     let warnings = extensions.warnings.iter().map(|warning| format!("! {warning}\n"));
     let text: String = skills.chain(commands).chain(warnings).collect();
     text.replace(&ground.path("").display().to_string(), "~/")
@@ -100,9 +100,9 @@ fn a_command_that_is_typed_becomes_a_prompt_with_its_arguments() {
     let prompt = |extensions: &Extensions, typed: &str| {
         let expanded = extensions.expand(typed)?.unwrap();
         Some(expanded.prompt(|part| match part {
-            Part::File(path) => format!("<{}>", path.display()),
-            Part::Command(line) => format!("<$ {line}>"),
-            Part::Text(_) => String::new(),
+            PromptPart::File(path) => format!("<{}>", path.display()),
+            PromptPart::Command(line) => format!("<$ {line}>"),
+            PromptPart::Text(_) => String::new(),
         }))
     };
     assert_eq!(prompt(&user, "/fix the \"flaky test\"").unwrap(), "Fix the \"flaky test\", please.");

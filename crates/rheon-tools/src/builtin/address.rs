@@ -76,14 +76,14 @@ fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
 
 /// Looks names up and keeps only the addresses that may be reached, so that what is checked is what is connected to.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct CheckedNames(pub(super) AddressRule);
+pub(super) struct FilteringResolver(pub(super) AddressRule);
 
-impl Resolve for CheckedNames {
+impl Resolve for FilteringResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let rule = self.0;
         Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let allowed: Vec<SocketAddr> = found.filter(|address| rule.allows(address.ip())).collect();
+            let addresses = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let allowed: Vec<SocketAddr> = addresses.filter(|address| rule.allows(address.ip())).collect();
             if allowed.is_empty() {
                 return Err(format!("{} has no address that may be reached", name.as_str()).into());
             }

@@ -39,7 +39,7 @@ pub(crate) async fn ask(
 }
 
 /// `text`, cut after so many characters, with the number of those that are missing.
-pub(crate) fn clipped(text: &str, characters_max: usize) -> String {
+pub(crate) fn truncate(text: &str, characters_max: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(characters_max) else { return text.to_owned() };
     let (head, rest) = text.split_at_checked(end).unwrap_or((text, ""));
     format!("{head} [{} characters more]", rest.chars().count())

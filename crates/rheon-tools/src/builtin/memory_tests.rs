@@ -9,16 +9,16 @@ use rheon_types::{Effect, Tool};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::builtin::stage::{FarClock, call, told};
-use crate::builtin::{Recollection, Remember};
-use crate::notes::{NOTE_BYTES_MAX, NOTES_MAX, NoteFolder};
-use crate::skills::Origin;
+use crate::builtin::fixture::{FarClock, call, output_of};
+use crate::builtin::{MemoryTool, Recollection};
+use crate::notes::{NOTE_BYTES_MAX, NOTES_MAX, NoteDir};
+use crate::skills::FileOrigin;
 
-struct World {
+struct Fixture {
     folder: TempDir,
 }
 
-impl World {
+impl Fixture {
     fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
@@ -27,16 +27,17 @@ impl World {
         self.folder.path().canonicalize().unwrap().join(path)
     }
 
-    fn tool(&self) -> Remember {
-        let folder = |path: &str, origin| NoteFolder { path: self.at(path), origin };
-        let folders = vec![folder("home/memory", Origin::User), folder("data/project", Origin::Project)];
-        Remember::new(folders, Arc::new(FarClock::default()))
+    fn tool(&self) -> MemoryTool {
+        let folder = |path: &str, origin| NoteDir { path: self.at(path), origin };
+        let folders =
+            vec![folder("home/memory", FileOrigin::User), folder("data/project", FileOrigin::Project)];
+        MemoryTool::new(folders, Arc::new(FarClock::default()))
     }
 
     async fn all(&self, calls: &[Value]) -> String {
         let mut text = String::new();
         for given in calls {
-            text.push_str(&told(self.tool(), given.clone()).await);
+            text.push_str(&output_of(self.tool(), given.clone()).await);
             text.push_str("\n----\n");
         }
         text.replace(&self.at("").display().to_string(), "/T/")
@@ -70,8 +71,8 @@ fn a_life() -> Vec<Value> {
 
 #[tokio::test]
 async fn notes_are_written_found_read_and_removed() {
-    let world = World::new();
-    let told = world.all(&a_life()).await;
+    let fixture = Fixture::new();
+    let output_of = fixture.all(&a_life()).await;
     expect![[r#"
         There are no notes.
         ----
@@ -105,7 +106,7 @@ async fn notes_are_written_found_read_and_removed() {
         failed: there is no note "style"; `list` shows which there are
         ----
     "#]]
-    .assert_eq(&told);
+    .assert_eq(&output_of);
     expect![[r#"
         ---
         name: "build-system"
@@ -116,7 +117,7 @@ async fn notes_are_written_found_read_and_removed() {
 
         Use `just`.
     "#]]
-    .assert_eq(&std::fs::read_to_string(world.at("data/project/build-system.md")).unwrap());
+    .assert_eq(&std::fs::read_to_string(fixture.at("data/project/build-system.md")).unwrap());
     expect![[r#"
         # Notes
 
@@ -124,19 +125,19 @@ async fn notes_are_written_found_read_and_removed() {
 
         - [build-system](build-system.md) (semantic): About build-system
     "#]]
-    .assert_eq(&std::fs::read_to_string(world.at("data/project/INDEX.md")).unwrap());
-    let mode = |path: &str| world.at(path).metadata().unwrap().permissions().mode() & 0o777;
+    .assert_eq(&std::fs::read_to_string(fixture.at("data/project/INDEX.md")).unwrap());
+    let mode = |path: &str| fixture.at(path).metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("data/project/build-system.md"), mode("data/project")), (0o600, 0o700));
-    assert_eq!(world.tool().effect(), Effect::Idempotent);
+    assert_eq!(fixture.tool().effect(), Effect::Idempotent);
 }
 
 #[tokio::test]
 async fn names_never_lead_out_of_the_folder_and_what_is_missing_is_said() {
-    let world = World::new();
-    std::fs::create_dir_all(world.at("data/project")).unwrap();
-    std::fs::write(world.at("data/secret.md"), "secret").unwrap();
-    symlink("../secret.md", world.at("data/project/linked.md")).unwrap();
-    let told = world
+    let fixture = Fixture::new();
+    std::fs::create_dir_all(fixture.at("data/project")).unwrap();
+    std::fs::write(fixture.at("data/secret.md"), "secret").unwrap();
+    symlink("../secret.md", fixture.at("data/project/linked.md")).unwrap();
+    let output_of = fixture
         .all(&[
             write("../secret", "x"),
             write("/etc/passwd", "x"),
@@ -191,17 +192,17 @@ async fn names_never_lead_out_of_the_folder_and_what_is_missing_is_said() {
         ----
         wrote the note linked of the project
         ----
-    "#]].assert_eq(&told);
-    assert_eq!(std::fs::read_to_string(world.at("data/secret.md")).unwrap(), "secret");
-    assert!(!world.at("data/project/linked.md").is_symlink());
+    "#]].assert_eq(&output_of);
+    assert_eq!(std::fs::read_to_string(fixture.at("data/secret.md")).unwrap(), "secret");
+    assert!(!fixture.at("data/project/linked.md").is_symlink());
 }
 
 #[tokio::test]
 async fn a_name_that_both_have_is_the_projects_and_is_removed_only_when_it_is_said_whose() {
-    let world = World::new();
+    let fixture = Fixture::new();
     let user =
         json!({ "action": "write", "scope": "user", "name": "a", "description": "mine", "text": "user" });
-    let told = world
+    let output_of = fixture
         .all(&[
             write("a", "project"),
             user,
@@ -232,51 +233,51 @@ async fn a_name_that_both_have_is_the_projects_and_is_removed_only_when_it_is_sa
         - a (project, semantic): About a
         ----
     "#]]
-    .assert_eq(&told);
+    .assert_eq(&output_of);
 }
 
 #[tokio::test]
 async fn a_wider_search_that_fails_is_told() {
-    let world = World::new();
+    let fixture = Fixture::new();
     let search = json!({ "action": "search", "query": "parser" });
-    let found = world.tool().with_recall(Arc::new(|query: &str, count: usize| {
+    let found = fixture.tool().with_recall(Arc::new(|query: &str, count: usize| {
         let lines = [format!("{query} {count}\nfixed"), "x".repeat(1_000)];
         Ok(lines.into_iter().map(Recollection::Session).collect())
     }));
-    let text = told(found, search.clone()).await;
+    let text = output_of(found, search.clone()).await;
     assert!(text.contains("From earlier sessions:\n- parser 10 fixed\n- xxx"), "{text}");
     assert!(text.ends_with("[700 characters more]"), "{text}");
     let failing =
-        world.tool().with_recall(Arc::new(|_: &str, _: usize| Err("the database is damaged".into())));
+        fixture.tool().with_recall(Arc::new(|_: &str, _: usize| Err("the database is damaged".into())));
     expect![[r#"
         No note has anything to do with it.
         [earlier sessions could not be searched: the database is damaged]"#]]
-    .assert_eq(&told(failing, search).await);
+    .assert_eq(&output_of(failing, search).await);
 }
 
 #[tokio::test]
 async fn a_wider_search_adds_notes_that_are_still_there_and_each_once() {
-    let world = World::new();
+    let fixture = Fixture::new();
     for name in ["parsers", "grammar"] {
-        call(world.tool(), write(name, "How texts are read.")).await.unwrap();
+        call(fixture.tool(), write(name, "How texts are read.")).await.unwrap();
     }
-    let found = world.tool().with_recall(Arc::new(|_: &str, _: usize| {
-        let note = |name: &str| Recollection::Note { origin: Origin::Project, name: name.to_owned() };
+    let found = fixture.tool().with_recall(Arc::new(|_: &str, _: usize| {
+        let note = |name: &str| Recollection::Note { origin: FileOrigin::Project, name: name.to_owned() };
         Ok(vec![note("grammar"), note("gone"), note("parsers"), note("grammar")])
     }));
-    let text = told(found, json!({ "action": "search", "query": "parsers" })).await;
+    let text = output_of(found, json!({ "action": "search", "query": "parsers" })).await;
     let names: Vec<&str> = text.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
     assert_eq!(names, ["parsers", "grammar"], "{text}");
 }
 
 #[tokio::test]
 async fn at_the_cap_old_notes_can_be_replaced_and_no_new_ones_written() {
-    let world = World::new();
-    std::fs::create_dir_all(world.at("data/project")).unwrap();
+    let fixture = Fixture::new();
+    std::fs::create_dir_all(fixture.at("data/project")).unwrap();
     for number in 0..NOTES_MAX {
-        std::fs::write(world.at(&format!("data/project/n{number}.md")), "x").unwrap();
+        std::fs::write(fixture.at(&format!("data/project/n{number}.md")), "x").unwrap();
     }
-    assert!(call(world.tool(), write("n7", "new")).await.is_ok());
-    let told = told(world.tool(), write("another", "x")).await;
-    assert_eq!(told, "failed: there are 1000 notes already; remove or merge some first");
+    assert!(call(fixture.tool(), write("n7", "new")).await.is_ok());
+    let output_of = output_of(fixture.tool(), write("another", "x")).await;
+    assert_eq!(output_of, "failed: there are 1000 notes already; remove or merge some first");
 }

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::builtin::call::{ask, clipped};
+use crate::builtin::call::{ask, truncate};
 
 /// How many characters a plan may have.
 const PLAN_CHARACTERS_MAX: usize = 50_000;
@@ -25,8 +25,8 @@ const MESSAGE_CHARACTERS_MAX: usize = 10_000;
 
 /// Enters and leaves plan mode.
 #[derive(Tool)]
-#[tool(label = "Plan", description = include_str!("plan.md"), effect = "idempotent", arguments = Arguments)]
-pub struct Plan {
+#[tool(name = "plan", label = "Plan", description = include_str!("plan.md"), effect = "idempotent", arguments = Arguments)]
+pub struct PlanTool {
     gate: Arc<PolicyGate>,
 }
 
@@ -46,7 +46,7 @@ enum Action {
     Exit,
 }
 
-impl Plan {
+impl PlanTool {
     /// The tool for the session that this gate guards.
     pub fn new(gate: Arc<PolicyGate>) -> Self {
         Self { gate }
@@ -55,8 +55,8 @@ impl Plan {
     fn enter(&self, context: &ToolContext) -> Result<ToolResult, ToolError> {
         let was_on = self.gate.mode() == PermissionMode::Plan;
         if !was_on {
-            let refused = |error| ToolError::Denied(format!("plan mode cannot be entered: {error}"));
-            self.gate.set_mode(PermissionMode::Plan).map_err(refused)?;
+            let denied = |error| ToolError::Denied(format!("plan mode cannot be entered: {error}"));
+            self.gate.set_mode(PermissionMode::Plan).map_err(denied)?;
             context.news(ToolNews::Mode(PermissionMode::Plan));
         }
         Ok(outcome("enter", if was_on { "already" } else { "entered" }, include_str!("plan/entered.md"), &[]))
@@ -72,7 +72,7 @@ impl Plan {
         let answer =
             ask(context, subject, "the model wants to leave plan mode and carry out its plan").await?;
         let Some(answer) = answer else {
-            return Ok(outcome("exit", "nobody", include_str!("plan/nobody.md"), &changes));
+            return Ok(outcome("exit", "nobody", include_str!("plan/non_interactive.md"), &changes));
         };
         Ok(match answer.decision {
             PermissionDecision::Allow => self.approve(&changes, &answer, context),
@@ -89,7 +89,7 @@ impl Plan {
         let Some((mode, changes)) = self.gate.approve_shown_plan(shown) else {
             return outcome("exit", "changed", include_str!("plan/changed.md"), &self.gate.queued_changes());
         };
-        tell(&changes, PermissionDecision::Allow, context);
+        report_resolved(&changes, PermissionDecision::Allow, context);
         context.news(ToolNews::Mode(mode));
         let mut text = "The user agrees with the plan, and plan mode is over.".to_owned();
         // Writing to a string cannot fail.
@@ -101,27 +101,27 @@ impl Plan {
             );
         }
         for change in changes.iter().take(CHANGES_SHOWN_MAX) {
-            let summary = clipped(&change.summary, SUMMARY_CHARACTERS_MAX);
+            let summary = truncate(&change.summary, SUMMARY_CHARACTERS_MAX);
             write!(text, "\n- {} ({}): {summary}", change.tool_name, change.call_id).ok();
         }
         if let rest @ 1.. = changes.len().saturating_sub(CHANGES_SHOWN_MAX) {
             write!(text, "\n[{rest} more that were queued after these]").ok();
         }
-        text.push_str(&said(answer));
+        text.push_str(&user_message(answer));
         outcome("exit", "approved", &text, &changes)
     }
 
     fn reject(&self, answer: &PermissionResponse, context: &ToolContext) -> ToolResult {
         let changes = self.gate.reject_plan();
-        tell(&changes, PermissionDecision::Deny, context);
-        let text = format!("{}{}", include_str!("plan/rejected.md").trim_end(), said(answer));
+        report_resolved(&changes, PermissionDecision::Deny, context);
+        let text = format!("{}{}", include_str!("plan/rejected.md").trim_end(), user_message(answer));
         outcome("exit", "rejected", &text, &changes)
     }
 
-    async fn run(&self, given: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
-        match given.action {
+    async fn run(&self, arguments: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
+        match arguments.action {
             Action::Enter => self.enter(&context),
-            Action::Exit => self.exit(checked(given.plan)?, &context).await,
+            Action::Exit => self.exit(checked(arguments.plan)?, &context).await,
         }
     }
 }
@@ -139,16 +139,16 @@ fn checked(plan: Option<String>) -> Result<String, ToolError> {
     Ok(plan)
 }
 
-fn tell(changes: &[QueuedChange], decision: PermissionDecision, context: &ToolContext) {
+fn report_resolved(changes: &[QueuedChange], decision: PermissionDecision, context: &ToolContext) {
     for change in changes {
         context.news(ToolNews::PlanResolved { call_id: change.call_id.clone(), decision });
     }
 }
 
-fn said(answer: &PermissionResponse) -> String {
+fn user_message(answer: &PermissionResponse) -> String {
     match answer.message.as_deref().map(str::trim) {
         Some(message) if !message.is_empty() => {
-            format!("\nThe user says: {}", clipped(message, MESSAGE_CHARACTERS_MAX))
+            format!("\nThe user says: {}", truncate(message, MESSAGE_CHARACTERS_MAX))
         }
         Some(_) | None => String::new(),
     }

@@ -14,9 +14,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::matches::{Collect, FileMatches};
-use super::walk::{Ground, StopFlag, ground, is_file, on_thread, walk};
-use crate::files::Workshop;
+use super::matches::{FileMatches, MatchCollector};
+use super::walk::{SearchRoot, StopFlag, is_file, on_thread, search_root, walk};
+use crate::files::FileContext;
 
 /// How many lines (or files) are shown unless the model asks otherwise, and at most.
 const LIMIT: usize = 100;
@@ -28,13 +28,13 @@ const CONTEXT_MAX: usize = 20;
 /// How much memory a compiled expression may take.
 const REGEX_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// How much of a file is held at once: the longest line, or the largest file where matches may span lines.
-const HELD_BYTES_MAX: usize = 64 * 1024 * 1024;
+const BUFFER_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Searches the contents of files.
 #[derive(Clone, Tool)]
-#[tool(label = "Search", description = include_str!("search.md"), effect = "pure", arguments = Arguments)]
-pub struct Search {
-    workshop: Workshop,
+#[tool(name = "search", label = "Search", description = include_str!("search.md"), effect = "pure", arguments = Arguments)]
+pub struct SearchTool {
+    file_context: FileContext,
 }
 
 /// What the model says.
@@ -49,7 +49,7 @@ struct Arguments {
     #[serde(rename = "type")]
     kind: Option<String>,
     #[serde(default)]
-    output: Output,
+    output: OutputMode,
     #[serde(default)]
     ignore_case: bool,
     #[serde(default)]
@@ -65,31 +65,31 @@ struct Arguments {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Output {
+enum OutputMode {
     #[default]
     Lines,
     Files,
     Count,
 }
 
-impl Search {
-    /// Searches the workspace of `workshop`.
-    pub fn new(workshop: Workshop) -> Self {
-        Self { workshop }
+impl SearchTool {
+    /// Searches the workspace of `file_context`.
+    pub fn new(file_context: FileContext) -> Self {
+        Self { file_context }
     }
 
-    async fn run(&self, wanted: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
-        let ground = ground(&self.workshop, wanted.path.as_deref())?;
-        let limit = wanted.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX);
-        let output = wanted.output;
-        let plan = Plan::new(&wanted, limit)?;
-        let found = on_thread(&context, move |stop| plan.run(&ground, &stop)).await?;
-        Ok(self.show(found, output, limit))
+    async fn run(&self, arguments: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
+        let search_root = search_root(&self.file_context, arguments.path.as_deref())?;
+        let limit = arguments.limit.unwrap_or(LIMIT).clamp(1, LIMIT_MAX);
+        let output = arguments.output;
+        let plan = SearchPlan::new(&arguments, limit)?;
+        let results = on_thread(&context, move |stop| plan.run(&search_root, &stop)).await?;
+        Ok(self.show(results, output, limit))
     }
 }
 
 /// What to look for and where.
-struct Plan {
+struct SearchPlan {
     matcher: RegexMatcher,
     globs: Vec<String>,
     kind: Option<String>,
@@ -101,29 +101,29 @@ struct Plan {
     limit: usize,
 }
 
-impl Plan {
-    fn new(wanted: &Arguments, limit: usize) -> Result<Self, ToolError> {
+impl SearchPlan {
+    fn new(arguments: &Arguments, limit: usize) -> Result<Self, ToolError> {
         let matcher = RegexMatcherBuilder::new()
-            .case_insensitive(wanted.ignore_case)
-            .fixed_strings(wanted.literal)
+            .case_insensitive(arguments.ignore_case)
+            .fixed_strings(arguments.literal)
             .multi_line(true)
-            .dot_matches_new_line(wanted.multiline)
-            .line_terminator(if wanted.multiline { None } else { Some(b'\n') })
+            .dot_matches_new_line(arguments.multiline)
+            .line_terminator(if arguments.multiline { None } else { Some(b'\n') })
             .size_limit(REGEX_BYTES_MAX)
-            .build(&wanted.pattern)
+            .build(&arguments.pattern)
             .map_err(|problem| {
-                ToolError::InvalidArgs(regex_problem(&wanted.pattern, &problem.to_string()))
+                ToolError::InvalidArgs(regex_problem(&arguments.pattern, &problem.to_string()))
             })?;
-        let lines_max = match wanted.output {
-            Output::Lines => limit,
-            Output::Files | Output::Count => 0,
+        let lines_max = match arguments.output {
+            OutputMode::Lines => limit,
+            OutputMode::Files | OutputMode::Count => 0,
         };
         Ok(Self {
             matcher,
-            globs: wanted.glob.clone().unwrap_or_default(),
-            kind: wanted.kind.clone(),
-            context: wanted.context.min(CONTEXT_MAX),
-            multiline: wanted.multiline,
+            globs: arguments.glob.clone().unwrap_or_default(),
+            kind: arguments.kind.clone(),
+            context: arguments.context.min(CONTEXT_MAX),
+            multiline: arguments.multiline,
             lines_max,
             limit,
         })
@@ -132,7 +132,7 @@ impl Plan {
     fn searcher(&self) -> Searcher {
         SearcherBuilder::new()
             .binary_detection(BinaryDetection::quit(0))
-            .heap_limit(Some(HELD_BYTES_MAX))
+            .heap_limit(Some(BUFFER_BYTES_MAX))
             .line_number(true)
             .multi_line(self.multiline)
             .before_context(self.context)
@@ -141,12 +141,12 @@ impl Plan {
     }
 
     /// Searches all files in parallel. The order of files is that of their names, whichever thread was first.
-    fn run(&self, ground: &Ground, stop: &StopFlag) -> Result<Found, ToolError> {
-        let found = Mutex::new(Found::default());
-        let (matches, unread) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        walk(ground, &self.globs, self.kind.as_deref())?.build_parallel().run(|| {
+    fn run(&self, search_root: &SearchRoot, stop: &StopFlag) -> Result<SearchResults, ToolError> {
+        let results = Mutex::new(SearchResults::default());
+        let (matches, unreadable) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        walk(search_root, &self.globs, self.kind.as_deref())?.build_parallel().run(|| {
             let mut searcher = self.searcher();
-            let (found, matches, unread) = (&found, &matches, &unread);
+            let (results, matches, unreadable) = (&results, &matches, &unreadable);
             Box::new(move |entry| {
                 if stop.is_set() || matches.load(Ordering::Relaxed) >= MATCHES_MAX {
                     return WalkState::Quit;
@@ -156,22 +156,22 @@ impl Plan {
                 if !is_file(&entry) {
                     return WalkState::Continue;
                 }
-                let mut collect = Collect::new(self.lines_max, stop);
-                let opened = ground.open(entry.path());
+                let mut collect = MatchCollector::new(self.lines_max, stop);
+                let opened = search_root.open(entry.path());
                 if opened.and_then(|file| searcher.search_file(&self.matcher, &file, &mut collect)).is_err() {
-                    unread.fetch_add(1, Ordering::Relaxed);
+                    unreadable.fetch_add(1, Ordering::Relaxed);
                 } else if let Some(file) = collect.finish() {
                     matches.fetch_add(file.count, Ordering::Relaxed);
-                    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-                    found.add(entry.into_path(), file, self);
+                    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+                    results.add(entry.into_path(), file, self);
                 }
                 WalkState::Continue
             })
         });
-        let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        found.is_cut = matches.into_inner() >= MATCHES_MAX;
-        found.unread = unread.into_inner();
-        Ok(found)
+        let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        results.is_cut = matches.into_inner() >= MATCHES_MAX;
+        results.unreadable = unreadable.into_inner();
+        Ok(results)
     }
 }
 
@@ -182,7 +182,7 @@ fn regex_problem(pattern: &str, problem: &str) -> String {
 
 /// What was found. Only the files that can be shown are kept, the first by name; of the others, the number.
 #[derive(Default)]
-struct Found {
+struct SearchResults {
     shown: BTreeMap<PathBuf, FileMatches>,
     /// How many lines or files those are.
     shown_count: usize,
@@ -191,11 +191,11 @@ struct Found {
     /// Whether the search ended before everything was searched.
     is_cut: bool,
     /// How many files could not be read, or not within the memory they may take.
-    unread: usize,
+    unreadable: usize,
 }
 
-impl Found {
-    fn add(&mut self, path: PathBuf, file: FileMatches, plan: &Plan) {
+impl SearchResults {
+    fn add(&mut self, path: PathBuf, file: FileMatches, plan: &SearchPlan) {
         let count = |file: &FileMatches| file.count.clamp(1, plan.lines_max.max(1));
         self.files += 1;
         self.matches += file.count;
@@ -215,19 +215,19 @@ impl Found {
     }
 }
 
-impl Search {
-    fn show(&self, found: Found, output: Output, limit: usize) -> ToolResult {
+impl SearchTool {
+    fn show(&self, results: SearchResults, output: OutputMode, limit: usize) -> ToolResult {
         let mut text = String::new();
         let mut shown = 0;
-        for (path, file) in &found.shown {
+        for (path, file) in &results.shown {
             if shown >= limit {
                 break;
             }
-            let path = self.workshop.workspace().shown(path);
+            let path = self.file_context.workspace().shown(path);
             match output {
-                Output::Files => text.push_str(&format!("{path}\n")),
-                Output::Count => text.push_str(&format!("{path}: {}\n", file.count)),
-                Output::Lines => {
+                OutputMode::Files => text.push_str(&format!("{path}\n")),
+                OutputMode::Count => text.push_str(&format!("{path}: {}\n", file.count)),
+                OutputMode::Lines => {
                     let gap = if text.is_empty() { "" } else { "\n" };
                     text.push_str(&format!("{gap}{path}\n"));
                     shown += file.write(&mut text, limit - shown);
@@ -237,23 +237,27 @@ impl Search {
             shown += 1;
         }
         let total = match output {
-            Output::Lines => found.matches,
-            Output::Files | Output::Count => found.files,
+            OutputMode::Lines => results.matches,
+            OutputMode::Files | OutputMode::Count => results.files,
         };
-        let more = if found.is_cut { "more than " } else { "" };
-        let what = match output {
-            Output::Lines => "matching lines",
-            Output::Files | Output::Count => "files",
+        let more = if results.is_cut { "more than " } else { "" };
+        let unit = match output {
+            OutputMode::Lines => "matching lines",
+            OutputMode::Files | OutputMode::Count => "files",
         };
         if total == 0 {
             text.push_str("nothing matches");
         } else if shown < total {
-            text.push_str(&format!("({shown} of {more}{total} {what}; narrow the search to see the others)"));
+            text.push_str(&format!("({shown} of {more}{total} {unit}; narrow the search to see the others)"));
         }
-        if found.unread > 0 {
-            text.push_str(&format!("\n(files that could not be read or are too large: {})", found.unread));
+        if results.unreadable > 0 {
+            text.push_str(&format!(
+                "\n(files that could not be read or are too large: {})",
+                results.unreadable
+            ));
         }
-        let details = json!({ "matches": found.matches, "files": found.files, "complete": !found.is_cut });
+        let details =
+            json!({ "matches": results.matches, "files": results.files, "complete": !results.is_cut });
         ToolResult::text(text.trim_end()).with_details(details)
     }
 }

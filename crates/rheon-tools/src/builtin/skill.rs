@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::builtin::call::{blocking, clipped};
+use crate::builtin::call::{blocking, truncate};
 use crate::skills::{Invocation, Skill, SkillSet};
 
 /// What stands in a skill's text for the arguments of the call.
@@ -26,7 +26,7 @@ const TEXT_BYTES_MAX: usize = 256 * 1024;
 
 /// How many files of a skill are listed, how many are looked at, and how deep.
 const FILES_SHOWN_MAX: usize = 100;
-const FILES_LOOKED_AT_MAX: usize = 5_000;
+const FILES_SCANNED_MAX: usize = 5_000;
 const DEPTH_MAX: usize = 5;
 
 /// How many names a wrong name is answered with.
@@ -44,7 +44,7 @@ const NAMES_SHOWN_MAX: usize = 50;
     effect = "pure",
     arguments = Arguments
 )]
-pub struct UseSkill {
+pub struct SkillTool {
     skills: Arc<SkillSet>,
 }
 
@@ -57,7 +57,7 @@ struct Arguments {
     arguments: Option<String>,
 }
 
-impl UseSkill {
+impl SkillTool {
     /// The tool for these skills.
     pub fn new(skills: Arc<SkillSet>) -> Self {
         Self { skills }
@@ -66,19 +66,19 @@ impl UseSkill {
     fn find(&self, name: &str) -> Result<&Skill, ToolError> {
         match self.skills.get(name.trim()) {
             Some(skill) => match skill.invocation {
-                Invocation::Anyone => Ok(skill),
+                Invocation::Any => Ok(skill),
                 Invocation::UserOnly => Err(ToolError::Denied(format!(
                     "only the user may call the skill {name:?}; ask them to, if it is needed"
                 ))),
             },
-            None => Err(ToolError::Failed(self.unknown(name))),
+            None => Err(ToolError::Failed(self.unknown_skill(name))),
         }
     }
 
-    fn unknown(&self, name: &str) -> String {
+    fn unknown_skill(&self, name: &str) -> String {
         let names: Vec<&str> = self.skills.for_model().map(|skill| skill.name.as_str()).collect();
         let shown: Vec<&str> = names.iter().take(NAMES_SHOWN_MAX).copied().collect();
-        let mut text = format!("there is no skill {:?}", clipped(name, 100));
+        let mut text = format!("there is no skill {:?}", truncate(name, 100));
         // Writing to a string cannot fail.
         match (shown.len(), names.len() - shown.len()) {
             (0, _) => text.push_str("; there are none"),
@@ -90,27 +90,31 @@ impl UseSkill {
         text
     }
 
-    async fn run(&self, given: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
-        let skill = self.find(&given.name)?.clone();
-        let passed = checked(given.arguments)?;
-        blocking(move || load(&skill, passed.as_deref(), &context)).await
+    async fn run(&self, arguments: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
+        let skill = self.find(&arguments.name)?.clone();
+        let skill_arguments = checked(arguments.arguments)?;
+        blocking(move || load(&skill, skill_arguments.as_deref(), &context)).await
     }
 }
 
-fn checked(passed: Option<String>) -> Result<Option<String>, ToolError> {
-    let passed = passed.filter(|passed| !passed.trim().is_empty());
-    let count = passed.as_ref().map_or(0, |passed| passed.chars().count());
+fn checked(skill_arguments: Option<String>) -> Result<Option<String>, ToolError> {
+    let skill_arguments = skill_arguments.filter(|skill_arguments| !skill_arguments.trim().is_empty());
+    let count = skill_arguments.as_ref().map_or(0, |skill_arguments| skill_arguments.chars().count());
     if count > ARGUMENTS_CHARACTERS_MAX {
         let problem = format!("`arguments` has {count} characters, more than {ARGUMENTS_CHARACTERS_MAX}");
         return Err(ToolError::InvalidArgs(problem));
     }
-    Ok(passed)
+    Ok(skill_arguments)
 }
 
-fn load(skill: &Skill, passed: Option<&str>, context: &ToolContext) -> Result<ToolResult, ToolError> {
+fn load(
+    skill: &Skill,
+    skill_arguments: Option<&str>,
+    context: &ToolContext,
+) -> Result<ToolResult, ToolError> {
     let body = skill.body().map_err(|problem| ToolError::Failed(problem.to_string()))?;
-    let mut text = format!("<skill_content name={:?}>\n{}", skill.name, filled(skill, &body, passed)?);
-    let (files, listing) = files(&skill.folder, &skill.file);
+    let mut text = format!("<skill_content name={:?}>\n{}", skill.name, fill(skill, &body, skill_arguments)?);
+    let (files, listing) = list_files(&skill.folder, &skill.file);
     if context.is_cancelled() {
         return Err(ToolError::Cancelled(format!("cancelled while the skill {:?} was loaded", skill.name)));
     }
@@ -124,9 +128,9 @@ fn load(skill: &Skill, passed: Option<&str>, context: &ToolContext) -> Result<To
     }
     let rest = files.len() - shown.len();
     match listing {
-        Listing::Whole if rest == 0 => {}
-        Listing::Whole => write!(text, "\n{rest} more files").unwrap_or_default(),
-        Listing::Cut => write!(text, "\nat least {rest} more files").unwrap_or_default(),
+        Listing::Complete if rest == 0 => {}
+        Listing::Complete => write!(text, "\n{rest} more files").unwrap_or_default(),
+        Listing::Truncated => write!(text, "\nat least {rest} more files").unwrap_or_default(),
     }
     text.push_str("]\n</skill_content>");
     let details = json!({ "name": skill.name, "digest": hex(&skill.digest), "folder": folder, "files": shown, "omitted": rest });
@@ -139,29 +143,29 @@ fn hex(digest: &[u8; 32]) -> String {
 }
 
 /// The text with the arguments in it; after it, where it has no place for them.
-fn filled(skill: &Skill, body: &str, passed: Option<&str>) -> Result<String, ToolError> {
+fn fill(skill: &Skill, body: &str, skill_arguments: Option<&str>) -> Result<String, ToolError> {
     let body = body.trim();
-    let places = body.matches(PLACEHOLDER).count();
-    let given = passed.unwrap_or_default();
-    if body.len() + places * given.len() > TEXT_BYTES_MAX {
+    let placeholders = body.matches(PLACEHOLDER).count();
+    let given = skill_arguments.unwrap_or_default();
+    if body.len() + placeholders * given.len() > TEXT_BYTES_MAX {
         let problem =
             format!("the skill {:?} with these arguments is larger than {TEXT_BYTES_MAX} bytes", skill.name);
         return Err(ToolError::Failed(format!("{problem}; pass shorter ones")));
     }
-    Ok(match passed {
-        Some(passed) if places == 0 => format!("{body}\n\nArguments: {passed}"),
+    Ok(match skill_arguments {
+        Some(skill_arguments) if placeholders == 0 => format!("{body}\n\nArguments: {skill_arguments}"),
         Some(_) | None => body.replace(PLACEHOLDER, given),
     })
 }
 
 /// Whether all files were looked at.
 enum Listing {
-    Whole,
-    Cut,
+    Complete,
+    Truncated,
 }
 
 /// The other files in the folder, relative to it and sorted. No link is followed.
-fn files(folder: &Path, own: &Path) -> (Vec<PathBuf>, Listing) {
+fn list_files(folder: &Path, own: &Path) -> (Vec<PathBuf>, Listing) {
     let walk = WalkBuilder::new(folder)
         .standard_filters(false)
         .follow_links(false)
@@ -169,12 +173,12 @@ fn files(folder: &Path, own: &Path) -> (Vec<PathBuf>, Listing) {
         .filter_entry(|entry| entry.file_name() != ".git" && entry.file_name() != "node_modules")
         .build();
     let mut files = Vec::new();
-    let mut looked_at = 0_usize;
-    let mut listing = Listing::Whole;
+    let mut scanned = 0_usize;
+    let mut listing = Listing::Complete;
     for entry in walk.flatten() {
-        looked_at += 1;
-        if looked_at > FILES_LOOKED_AT_MAX {
-            listing = Listing::Cut;
+        scanned += 1;
+        if scanned > FILES_SCANNED_MAX {
+            listing = Listing::Truncated;
             break;
         }
         let is_file = entry.file_type().is_some_and(|kind| kind.is_file());

@@ -9,7 +9,7 @@ use rheon_types::ToolContext;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use crate::files::Workshop;
+use crate::files::FileContext;
 
 /// A folder with these files.
 pub(super) fn folder(files: &[(&str, &str)]) -> TempDir {
@@ -22,9 +22,9 @@ pub(super) fn folder(files: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-/// A workshop in `folder`.
-pub(super) fn workshop(folder: &Path) -> Workshop {
-    Workshop::new(Workspace::new(folder).unwrap(), Arc::new(TestClock::default()))
+/// A file_context in `folder`.
+pub(super) fn file_context(folder: &Path) -> FileContext {
+    FileContext::new(Workspace::new(folder).unwrap(), Arc::new(TestClock::default()))
 }
 
 /// The context of one call of `tool`.

@@ -12,33 +12,33 @@ use ignore::{DirEntry, WalkBuilder};
 use rheon_policy::Access;
 use rheon_types::{ToolContext, ToolError};
 
-use crate::files::{Entry, Folder, Hidden, Missing, Workshop};
+use crate::files::{Entry, FileContext, Folder, HiddenPaths, Missing};
 
 /// Where a search goes.
-pub(super) struct Ground {
+pub(super) struct SearchRoot {
     /// Where it begins.
-    pub(super) folder: PathBuf,
+    pub(super) dir: PathBuf,
     /// The root that it may not leave.
     root: Folder,
     root_path: PathBuf,
     /// What it leaves out.
-    hidden: Hidden,
+    hidden: HiddenPaths,
 }
 
 /// The ground of a search: from `path` on, or the workspace.
-pub(super) fn ground(workshop: &Workshop, path: Option<&str>) -> Result<Ground, ToolError> {
-    let resolved = workshop.admit(path.unwrap_or("."), Access::Read)?;
+pub(super) fn search_root(file_context: &FileContext, path: Option<&str>) -> Result<SearchRoot, ToolError> {
+    let resolved = file_context.resolve(path.unwrap_or("."), Access::Read)?;
     if !resolved.path.exists() {
-        let shown = workshop.workspace().shown(&resolved.path);
+        let shown = file_context.workspace().shown(&resolved.path);
         return Err(ToolError::Failed(format!("there is no {shown}; list the folder above it")));
     }
-    let root_path = workshop.root_of(&resolved.path).to_owned();
+    let root_path = file_context.root_of(&resolved.path).to_owned();
     let root = Folder::open(&root_path, Path::new(""), Missing::Refuse)
         .map_err(|problem| ToolError::Failed(format!("cannot look into the workspace: {problem}")))?;
-    Ok(Ground { folder: resolved.path, root, root_path, hidden: workshop.hidden().clone() })
+    Ok(SearchRoot { dir: resolved.path, root, root_path, hidden: file_context.hidden().clone() })
 }
 
-impl Ground {
+impl SearchRoot {
     /// Opens a file that the walk found. What has become a link meanwhile is not followed.
     pub(super) fn open(&self, path: &Path) -> std::io::Result<File> {
         let Self { root, root_path, .. } = self;
@@ -64,15 +64,19 @@ pub(super) const TIME_LIMIT: Duration = Duration::from_secs(30);
 const THREADS: usize = 4;
 
 /// A walk over `ground`, of files whose names fit `globs` and whose kind is `kind`.
-pub(super) fn walk(ground: &Ground, globs: &[String], kind: Option<&str>) -> Result<WalkBuilder, ToolError> {
-    let hidden = ground.hidden.clone();
-    let mut builder = WalkBuilder::new(&ground.folder);
+pub(super) fn walk(
+    search_root: &SearchRoot,
+    globs: &[String],
+    kind: Option<&str>,
+) -> Result<WalkBuilder, ToolError> {
+    let hidden = search_root.hidden.clone();
+    let mut builder = WalkBuilder::new(&search_root.dir);
     builder
         .hidden(false)
         .require_git(false)
         .follow_links(false)
-        .overrides(overrides(&ground.folder, globs)?)
-        .filter_entry(move |entry| entry.file_name() != ".git" && !hidden.leaves_out(entry.path()))
+        .overrides(overrides(&search_root.dir, globs)?)
+        .filter_entry(move |entry| entry.file_name() != ".git" && !hidden.excludes(entry.path()))
         .threads(THREADS);
     if let Some(kind) = kind {
         let mut types = TypesBuilder::new();
@@ -85,8 +89,8 @@ pub(super) fn walk(ground: &Ground, globs: &[String], kind: Option<&str>) -> Res
     Ok(builder)
 }
 
-fn overrides(folder: &Path, globs: &[String]) -> Result<Override, ToolError> {
-    let mut builder = OverrideBuilder::new(folder);
+fn overrides(dir: &Path, globs: &[String]) -> Result<Override, ToolError> {
+    let mut builder = OverrideBuilder::new(dir);
     for glob in globs {
         let added = builder.add(glob);
         added.map_err(|problem| ToolError::InvalidArgs(format!("{glob:?} is no pattern: {problem}")))?;

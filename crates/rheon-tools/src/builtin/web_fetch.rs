@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::json;
 use url::{Host, Url};
 
-use super::address::{AddressRule, CheckedNames};
+use super::address::{AddressRule, FilteringResolver};
 
 /// How much of a page is read, and how much of its text is shown at once.
 const BODY_BYTES_MAX: usize = 5 * 1024 * 1024;
@@ -29,8 +29,8 @@ const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// Fetches pages from the web.
 #[derive(Debug, Clone, Tool)]
-#[tool(label = "Fetch page", description = include_str!("web_fetch.md"), arguments = Arguments)]
-pub struct WebFetch {
+#[tool(name = "web_fetch", label = "Fetch page", description = include_str!("web_fetch.md"), arguments = Arguments)]
+pub struct WebFetchTool {
     /// Made for the first page: most sessions fetch none, and it takes a while.
     client: OnceLock<Client>,
     rule: AddressRule,
@@ -46,7 +46,7 @@ struct Arguments {
     offset: usize,
 }
 
-impl WebFetch {
+impl WebFetchTool {
     /// Reaches addresses as `rule` says. Uses no proxy and no credentials.
     pub fn new(rule: AddressRule) -> Self {
         Self { client: OnceLock::new(), rule }
@@ -62,7 +62,7 @@ impl WebFetch {
             .no_proxy()
             .referer(false)
             .user_agent(concat!("rheon/", env!("CARGO_PKG_VERSION")))
-            .dns_resolver(Arc::new(CheckedNames(self.rule)))
+            .dns_resolver(Arc::new(FilteringResolver(self.rule)))
             .connect_timeout(Duration::from_secs(10))
             .build()
             .map_err(|problem| ToolError::Failed(format!("cannot set up the HTTP client: {problem}")))?;
@@ -122,9 +122,9 @@ impl WebFetch {
         }
     }
 
-    async fn fetch(&self, wanted: Arguments) -> Result<ToolResult, ToolError> {
-        let url = Url::parse(wanted.url.trim()).map_err(|problem| {
-            ToolError::InvalidArgs(format!("{:?} is no address: {problem}", wanted.url))
+    async fn fetch(&self, arguments: Arguments) -> Result<ToolResult, ToolError> {
+        let url = Url::parse(arguments.url.trim()).map_err(|problem| {
+            ToolError::InvalidArgs(format!("{:?} is no address: {problem}", arguments.url))
         })?;
         let response = self.get(url).await?;
         let (status, last) = (response.status(), response.url().clone());
@@ -139,33 +139,33 @@ impl WebFetch {
             .await
             .map_err(|_| ToolError::Failed(format!("the page at {last} cannot be read")))??;
         let total = text.chars().count();
-        let shown: String = text.chars().skip(wanted.offset).take(TEXT_CHARS_MAX).collect();
-        let end = wanted.offset + shown.chars().count();
-        let mut said = match (shown.is_empty(), total) {
+        let shown: String = text.chars().skip(arguments.offset).take(TEXT_CHARS_MAX).collect();
+        let end = arguments.offset + shown.chars().count();
+        let mut output = match (shown.is_empty(), total) {
             (false, _) => shown,
             (true, 0) => "(no text)".to_owned(),
             (true, _) => {
-                format!("(the page has {total} characters; there is nothing at offset {})", wanted.offset)
+                format!("(the page has {total} characters; there is nothing at offset {})", arguments.offset)
             }
         };
         if end < total {
-            said.push_str(&format!(
+            output.push_str(&format!(
                 "\n\n(characters {} to {end} of {total}; go on with offset {end})",
-                wanted.offset
+                arguments.offset
             ));
         } else if is_cut {
-            said.push_str(&format!(
+            output.push_str(&format!(
                 "\n\n(the page is larger than {BODY_BYTES_MAX} bytes; the rest was not read)"
             ));
         }
         let details =
             json!({ "url": last.as_str(), "status": status.as_u16(), "type": kind, "characters": total });
-        Ok(ToolResult::text(said).with_details(details))
+        Ok(ToolResult::text(output).with_details(details))
     }
 
-    async fn run(&self, wanted: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
+    async fn run(&self, arguments: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
         tokio::select! {
-            result = self.fetch(wanted) => result,
+            result = self.fetch(arguments) => result,
             () = context.cancel.cancelled() => Err(ToolError::Cancelled("the page was not fetched".into())),
             () = tokio::time::sleep(TIME_LIMIT) => {
                 Err(ToolError::TimedOut(format!("the page did not come within {} s", TIME_LIMIT.as_secs())))

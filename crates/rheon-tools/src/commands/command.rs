@@ -1,9 +1,9 @@
-//! `SlashCommand`: one command, as far as it is known without its text.
+//! `CustomCommand`: one command, as far as it is known without its text.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use crate::markdown::Origin;
+use crate::markdown::FileOrigin;
 
 /// How many commands there may be.
 pub const COMMANDS_MAX: usize = 1_000;
@@ -25,18 +25,18 @@ pub enum Numbering {
 
 /// A folder in which each markdown file is a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandFolder {
+pub struct CommandDir {
     /// Where it is.
     pub path: PathBuf,
     /// Whose it is.
-    pub origin: Origin,
+    pub origin: FileOrigin,
     /// How its files count arguments.
     pub numbering: Numbering,
 }
 
-impl CommandFolder {
+impl CommandDir {
     /// The folder at `path`. Files in a folder `.claude` were written for Claude Code and count as it does.
-    pub fn new(path: impl Into<PathBuf>, origin: Origin) -> Self {
+    pub fn new(path: impl Into<PathBuf>, origin: FileOrigin) -> Self {
         let path = path.into();
         let is_claude = path.parent().and_then(|parent| parent.file_name()) == Some(OsStr::new(".claude"));
         let numbering = if is_claude { Numbering::FromZero } else { Numbering::FromOne };
@@ -46,13 +46,13 @@ impl CommandFolder {
 
 /// One command, as far as it is known without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SlashCommand {
+pub struct CustomCommand {
     /// What it is called by, without the slash; folders come before it, each with a colon.
     pub name: String,
     /// What the file says about itself.
-    pub about: About,
+    pub info: CommandInfo,
     /// Whose it is.
-    pub origin: Origin,
+    pub origin: FileOrigin,
     /// How it counts arguments.
     pub numbering: Numbering,
     /// Its file, canonical.
@@ -65,7 +65,7 @@ pub struct SlashCommand {
 
 /// What a command says about itself. These are wishes: what a command may do is the gate's decision.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct About {
+pub struct CommandInfo {
     /// What it does; the first line of its text where it does not say.
     pub description: String,
     /// What to type behind it.

@@ -1,6 +1,6 @@
 //! Arguments put into a template.
 
-use crate::commands::template::{Part, Piece, Span, Template};
+use crate::commands::template::{Piece, PromptPart, Span, Template};
 
 /// How many arguments are told apart; the rest is in `$ARGUMENTS` only.
 const WORDS_MAX: usize = 1_000;
@@ -37,11 +37,11 @@ impl Template {
     /// The parts of the prompt with `arguments`, what was typed behind the name of the command.
     ///
     /// What an argument says is only ever text, a part of a path, or a word of a command line.
-    pub fn fill(&self, arguments: &str) -> Result<Vec<Part>, FillError> {
+    pub fn fill(&self, arguments: &str) -> Result<Vec<PromptPart>, FillError> {
         if arguments.len() > ARGUMENTS_BYTES_MAX {
             return Err(FillError::ArgumentsTooLong(arguments.len()));
         }
-        let given = Given { all: arguments.trim(), words: words(arguments) };
+        let given = Arguments { all: arguments.trim(), words: words(arguments) };
         let mut parts = Vec::new();
         let mut bytes = 0_usize;
         for piece in &self.pieces {
@@ -50,24 +50,26 @@ impl Template {
                 return Err(FillError::TooLong);
             }
             parts.push(match piece {
-                Piece::Text(spans) => Part::Text(given.text(spans)),
-                Piece::File(spans) => Part::File(given.text(spans).into()),
-                Piece::Command(spans) => Part::Command(given.line(spans)?),
+                Piece::Text(spans) => PromptPart::Text(given.text(spans)),
+                Piece::File(spans) => PromptPart::File(given.text(spans).into()),
+                Piece::Command(spans) => PromptPart::Command(given.line(spans)?),
             });
         }
-        if !given.all.is_empty() && !self.has_places() {
+        if !given.all.is_empty() && !self.has_placeholders() {
             let added = format!("\n\nArguments: {}", given.all);
             match parts.last_mut() {
-                Some(Part::Text(text)) => text.push_str(&added),
-                Some(Part::File(_) | Part::Command(_)) | None => parts.push(Part::Text(added)),
+                Some(PromptPart::Text(text)) => text.push_str(&added),
+                Some(PromptPart::File(_) | PromptPart::Command(_)) | None => {
+                    parts.push(PromptPart::Text(added))
+                }
             }
         }
         // A file that no argument names is none.
-        parts.retain(|part| !matches!(part, Part::File(path) if path.as_os_str().is_empty()));
+        parts.retain(|part| !matches!(part, PromptPart::File(path) if path.as_os_str().is_empty()));
         Ok(parts)
     }
 
-    fn has_places(&self) -> bool {
+    fn has_placeholders(&self) -> bool {
         let mut spans = self.pieces.iter().flat_map(Piece::spans);
         spans.any(|span| !matches!(span, Span::Plain(_)))
     }
@@ -81,12 +83,12 @@ impl Piece {
     }
 }
 
-struct Given<'a> {
+struct Arguments<'a> {
     all: &'a str,
     words: Vec<String>,
 }
 
-impl Given<'_> {
+impl Arguments<'_> {
     fn one(&self, index: usize) -> &str {
         self.words.get(index).map(String::as_str).unwrap_or_default()
     }
@@ -124,20 +126,20 @@ impl Given<'_> {
                 Span::All => self.words.as_slice(),
                 Span::One(index) => self.words.get(*index).map(std::slice::from_ref).unwrap_or_default(),
             };
-            let put = |word: &String| match quotes.are_open() {
-                true => is_harmless(word).then(|| word.clone()),
-                false => quoted(word),
+            let quote = |word: &String| match quotes.are_open() {
+                true => is_shell_safe(word).then(|| word.clone()),
+                false => shell_quote(word),
             };
-            let put: Option<Vec<String>> = words.iter().map(put).collect();
-            let put = put.ok_or_else(|| FillError::InCommand { line: shown(spans) })?;
-            line.push_str(&put.join(" "));
+            let quoted: Option<Vec<String>> = words.iter().map(quote).collect();
+            let quoted = quoted.ok_or_else(|| FillError::InCommand { line: template_text(spans) })?;
+            line.push_str(&quoted.join(" "));
         }
         Ok(line)
     }
 }
 
 /// A line before arguments are in it.
-fn shown(spans: &[Span]) -> String {
+fn template_text(spans: &[Span]) -> String {
     let of = |span: &Span| match span {
         Span::Plain(text) => text.clone(),
         Span::All => "$ARGUMENTS".to_owned(),
@@ -200,14 +202,14 @@ fn words(line: &str) -> Vec<String> {
 }
 
 /// Whether a shell reads `word` as itself, wherever it stands.
-fn is_harmless(word: &str) -> bool {
+fn is_shell_safe(word: &str) -> bool {
     let is_plain = |one: char| one.is_ascii_alphanumeric() || "_./:@%+,=-".contains(one);
     !word.is_empty() && word.chars().all(is_plain)
 }
 
 /// `word` so that a shell reads it as itself where no quotes are open; nothing if that is not certain.
-fn quoted(word: &str) -> Option<String> {
-    if is_harmless(word) {
+fn shell_quote(word: &str) -> Option<String> {
+    if is_shell_safe(word) {
         return Some(word.to_owned());
     }
     // A line break might end a comment or a here-document that the word stands in.

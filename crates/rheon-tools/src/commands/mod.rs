@@ -1,7 +1,7 @@
 //! Slash commands: markdown files that a user calls by name, `/review src`, and that become a prompt.
 //!
 //! A file `<folder>/git/commit.md` is the command `git:commit`. Its text may hold places for arguments, `@path` for the content
-//! of a file and `` !`line` `` for the output of a command. All of it is only *parsed* here, into [`Part`]s: whoever calls reads the
+//! of a file and `` !`line` `` for the output of a command. All of it is only *parsed* here, into [`PromptPart`]s: whoever calls reads the
 //! files and runs the commands, through the gate. Reading is lenient: one bad file never stops the others.
 //!
 //! | in the text | is |
@@ -21,10 +21,10 @@ mod frontmatter;
 mod template;
 mod warning;
 
-pub use command::{About, COMMAND_BYTES_MAX, COMMANDS_MAX, CommandFolder, Numbering, SlashCommand};
+pub use command::{COMMAND_BYTES_MAX, COMMANDS_MAX, CommandDir, CommandInfo, CustomCommand, Numbering};
 pub use command_set::CommandSet;
 pub use fill::FillError;
-pub use template::{Part, Template};
+pub use template::{PromptPart, Template};
 pub use warning::{CommandError, CommandProblem, CommandWarning};
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::commands::command::Numbering;
 
 /// A part of a prompt, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub enum PromptPart {
     /// Text.
     Text(String),
     /// The content of a file, to be read through the gate. Where there is no such file, the text `@path` was meant.
@@ -121,12 +121,12 @@ impl Parser {
     /// Takes one character or one place for arguments; nothing at the end.
     fn step<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
         if let Some(after) = rest.strip_prefix('\\')
-            && let Some((_, behind)) = place(after, self.numbering)
+            && let Some((_, rest)) = placeholder(after, self.numbering)
         {
-            self.plain.push_str(after.get(..after.len() - behind.len()).unwrap_or_default());
-            return Some(behind);
+            self.plain.push_str(after.get(..after.len() - rest.len()).unwrap_or_default());
+            return Some(rest);
         }
-        if let Some((span, after)) = place(rest, self.numbering) {
+        if let Some((span, after)) = placeholder(rest, self.numbering) {
             self.end_plain();
             self.text.push(span);
             return Some(after);
@@ -172,7 +172,7 @@ impl Parser {
 /// What comes after a file or a command that a backslash takes the meaning from.
 fn escaped(rest: &str) -> Option<&str> {
     let after = rest.strip_prefix('\\')?;
-    command(after).or_else(|| file(after)).map(|(_, behind)| behind)
+    command(after).or_else(|| file(after)).map(|(_, rest)| rest)
 }
 
 /// The line of `` !`line` ``, and what comes after it. It stays on one line.
@@ -197,24 +197,24 @@ fn file(rest: &str) -> Option<(&str, &str)> {
 }
 
 /// The place for arguments at the beginning of `rest`, and what comes after it.
-fn place(rest: &str, numbering: Numbering) -> Option<(Span, &str)> {
+fn placeholder(rest: &str, numbering: Numbering) -> Option<(Span, &str)> {
     let after = rest.strip_prefix('$')?;
-    if let Some(behind) = after.strip_prefix("ARGUMENTS") {
-        if let Some((number, behind)) = behind.strip_prefix('[').and_then(|inner| inner.split_once(']'))
+    if let Some(rest) = after.strip_prefix("ARGUMENTS") {
+        if let Some((number, rest)) = rest.strip_prefix('[').and_then(|inner| inner.split_once(']'))
             && let Some(index) = number_of(number)
         {
-            return Some((Span::One(index), behind));
+            return Some((Span::One(index), rest));
         }
-        // Part of a longer name.
-        let is_longer = behind.starts_with(|one: char| one.is_alphanumeric() || one == '_');
-        return (!is_longer).then_some((Span::All, behind));
+        // PromptPart of a longer name.
+        let is_longer = rest.starts_with(|one: char| one.is_alphanumeric() || one == '_');
+        return (!is_longer).then_some((Span::All, rest));
     }
     let digits = after.chars().take_while(char::is_ascii_digit).count();
     let number = number_of(after.get(..digits)?)?;
-    let behind = after.get(digits..)?;
+    let rest = after.get(digits..)?;
     match numbering {
-        Numbering::FromZero => Some((Span::One(number), behind)),
-        Numbering::FromOne => Some((Span::One(number.checked_sub(1)?), behind)),
+        Numbering::FromZero => Some((Span::One(number), rest)),
+        Numbering::FromOne => Some((Span::One(number.checked_sub(1)?), rest)),
     }
 }
 

@@ -3,7 +3,7 @@
 use expect_test::expect;
 use proptest::prelude::*;
 
-use super::{FillError, Numbering, Part, Template};
+use super::{FillError, Numbering, PromptPart, Template};
 
 fn filled(text: &str, numbering: Numbering, arguments: &str) -> String {
     match Template::parse(text, numbering).fill(arguments) {
@@ -125,7 +125,7 @@ fn an_argument_never_becomes_a_file_a_command_or_the_syntax_of_one() {
 fn at_the_caps_the_reason_is_told() {
     let long = "x".repeat(64 * 1024);
     let template = Template::parse("$1", Numbering::FromOne);
-    assert_eq!(template.fill(&long).unwrap(), [Part::Text(long.clone())]);
+    assert_eq!(template.fill(&long).unwrap(), [PromptPart::Text(long.clone())]);
     assert_eq!(template.fill(&format!("{long}x")), Err(FillError::ArgumentsTooLong(65_537)));
     assert_eq!(Template::parse(&"$1".repeat(16), Numbering::FromOne).fill(&long).unwrap().len(), 1);
     assert_eq!(Template::parse(&"$1".repeat(17), Numbering::FromOne).fill(&long), Err(FillError::TooLong));
@@ -142,7 +142,7 @@ proptest! {
         // A text without marks is itself.
         let plain: String = text.chars().filter(|one| !"$@!\\".contains(*one)).collect();
         let parts = Template::parse(&plain, Numbering::FromOne).fill("").unwrap();
-        let whole: Vec<Part> = Some(plain).filter(|text| !text.is_empty()).map(Part::Text).into_iter().collect();
+        let whole: Vec<PromptPart> = Some(plain).filter(|text| !text.is_empty()).map(PromptPart::Text).into_iter().collect();
         prop_assert_eq!(parts, whole);
     }
 }
@@ -155,7 +155,9 @@ fn a_shell_reads_each_argument_as_one_word() {
     for argument in ["$(id)", "a;id", "`id`", "it's", "a b", "*", "~", "\\", "-n", "#x", "é", "&& id", "> f"]
     {
         let typed = format!("\"{argument}\"");
-        let Part::Command(line) = template.fill(&typed).unwrap().remove(0) else { panic!("{argument}") };
+        let PromptPart::Command(line) = template.fill(&typed).unwrap().remove(0) else {
+            panic!("{argument}")
+        };
         let output = std::process::Command::new("sh").args(["-c", &line]).output().unwrap();
         assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("<{argument}><{argument}>"), "{line}");
     }

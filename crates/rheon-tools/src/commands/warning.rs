@@ -22,21 +22,21 @@ pub struct CommandWarning {
 pub enum CommandProblem {
     /// The YAML could be read only with its values in quotes.
     #[error("its frontmatter could be read only with its values in quotes: {0}")]
-    Mended(String),
+    UnquotedYaml(String),
     /// The frontmatter cannot be read; the text can.
     #[error("its frontmatter is passed over, because it cannot be read: {0}")]
-    Unreadable(String),
+    InvalidYaml(String),
     /// The frontmatter does not end.
     #[error("its frontmatter has no second line `---`, so that all of it is taken for text")]
-    Unclosed,
+    UnclosedFrontmatter,
     /// `subtask` is neither true nor false.
     #[error("`subtask` is neither true nor false; it is taken for false")]
-    SubtaskOdd,
+    InvalidSubtask,
     /// Nobody could type its name.
     #[error(
         "its name cannot be typed: 1 to {NAME_CHARACTERS_MAX} visible characters without spaces and colons are needed"
     )]
-    NameUnusable,
+    InvalidName,
     /// It says nothing.
     #[error("it has no text")]
     Empty,
@@ -78,8 +78,11 @@ pub struct CommandError {
 impl CommandProblem {
     fn is_used(&self) -> bool {
         match self {
-            Self::Mended(_) | Self::Unreadable(_) | Self::Unclosed | Self::SubtaskOdd => true,
-            Self::NameUnusable
+            Self::UnquotedYaml(_)
+            | Self::InvalidYaml(_)
+            | Self::UnclosedFrontmatter
+            | Self::InvalidSubtask => true,
+            Self::InvalidName
             | Self::Empty
             | Self::File(_)
             | Self::LinkedFolder

@@ -63,11 +63,11 @@ impl FileCache {
         }
         let now = state.tick();
         let entry = state.entries.get_mut(path)?;
-        let before = std::mem::replace(&mut entry.used, now);
-        let found = (Arc::clone(&entry.content), entry.fingerprint);
-        state.order.remove(&before);
+        let last_used = std::mem::replace(&mut entry.used, now);
+        let hit = (Arc::clone(&entry.content), entry.fingerprint);
+        state.order.remove(&last_used);
         state.order.insert(now, path.to_owned());
-        Some(found)
+        Some(hit)
     }
 
     /// Keeps `content`, read at `now`, unless it is too large or too fresh.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::builtin::stage::FarClock;
+use crate::builtin::fixture::FarClock;
 use crate::files::Claims;
 
 const TTL: Duration = Duration::from_secs(60);

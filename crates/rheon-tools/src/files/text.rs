@@ -21,10 +21,11 @@ pub enum Encoding {
     /// UTF-8.
     Utf8,
     /// UTF-8 after a byte order mark.
-    Utf8WithMark,
+    #[serde(rename = "utf8WithMark")]
+    Utf8WithBom,
 }
 
-const MARK: &[u8] = b"\xef\xbb\xbf";
+const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// The text of a file with every line ending in a line feed, and what has to be put back around it. Where endings are mixed the
 /// text is left as it is.
@@ -38,15 +39,15 @@ pub(crate) struct TextFile {
 impl TextFile {
     /// The text in `bytes`, or what they are instead of UTF-8.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, &'static str> {
-        if let Some(problem) = foreign(bytes) {
+        if let Some(problem) = unsupported_kind(bytes) {
             return Err(problem);
         }
-        let (encoding, rest) = match bytes.strip_prefix(MARK) {
-            Some(rest) => (Encoding::Utf8WithMark, rest),
+        let (encoding, rest) = match bytes.strip_prefix(BOM) {
+            Some(rest) => (Encoding::Utf8WithBom, rest),
             None => (Encoding::Utf8, bytes),
         };
         let text = std::str::from_utf8(rest).map_err(|_| "it holds bytes that are not UTF-8")?;
-        let ending = ending_of(text);
+        let ending = detect_line_ending(text);
         let text = match ending {
             LineEnding::CrLf => text.replace("\r\n", "\n"),
             LineEnding::Lf | LineEnding::Mixed => text.to_owned(),
@@ -58,7 +59,7 @@ impl TextFile {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = match self.encoding {
             Encoding::Utf8 => Vec::new(),
-            Encoding::Utf8WithMark => MARK.to_vec(),
+            Encoding::Utf8WithBom => BOM.to_vec(),
         };
         match self.ending {
             LineEnding::CrLf => bytes.extend(self.text.replace('\n', "\r\n").as_bytes()),
@@ -77,7 +78,7 @@ impl TextFile {
 }
 
 /// What the beginning of a file says it is, if not UTF-8 text.
-pub(crate) fn foreign(head: &[u8]) -> Option<&'static str> {
+pub(crate) fn unsupported_kind(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         Some("it is UTF-16 text")
     } else if head.starts_with(b"%PDF-") {
@@ -89,7 +90,7 @@ pub(crate) fn foreign(head: &[u8]) -> Option<&'static str> {
     }
 }
 
-fn ending_of(text: &str) -> LineEnding {
+fn detect_line_ending(text: &str) -> LineEnding {
     let feeds = memchr::memchr_iter(b'\n', text.as_bytes()).count();
     let pairs = memchr::memmem::find_iter(text.as_bytes(), b"\r\n").count();
     let returns = memchr::memchr_iter(b'\r', text.as_bytes()).count();

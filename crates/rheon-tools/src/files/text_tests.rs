@@ -9,7 +9,7 @@ use crate::files::text::{Encoding, LineEnding};
 fn line_endings_and_the_mark_are_told() {
     let file = |bytes: &[u8]| TextFile::decode(bytes).map(|file| (file.encoding, file.ending, file.text));
     assert_eq!(file(b"a\nb"), Ok((Encoding::Utf8, LineEnding::Lf, "a\nb".into())));
-    assert_eq!(file(b"\xef\xbb\xbfa\r\n"), Ok((Encoding::Utf8WithMark, LineEnding::CrLf, "a\n".into())));
+    assert_eq!(file(b"\xef\xbb\xbfa\r\n"), Ok((Encoding::Utf8WithBom, LineEnding::CrLf, "a\n".into())));
     assert_eq!(file(b"a\r\nb\n"), Ok((Encoding::Utf8, LineEnding::Mixed, "a\r\nb\n".into())));
     assert_eq!(file(b"\xff\xfea\0"), Err("it is UTF-16 text"));
     assert_eq!(file(b"caf\xe9"), Err("it holds bytes that are not UTF-8"));

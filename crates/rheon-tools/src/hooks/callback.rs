@@ -5,7 +5,7 @@ use std::time::Duration;
 use rheon_types::BoxFuture;
 use serde_json::Value;
 
-use crate::hooks::run::Ended;
+use crate::hooks::run::HookExit;
 
 /// Reaches the functions of another program that serve as hooks.
 pub trait HookCallbacks: Send + Sync {
@@ -15,20 +15,25 @@ pub trait HookCallbacks: Send + Sync {
 }
 
 /// Calls one function, as if it were a command.
-pub(crate) async fn ask(callbacks: &dyn HookCallbacks, id: &str, input: &[u8], timeout: Duration) -> Ended {
+pub(crate) async fn call_as_hook(
+    callbacks: &dyn HookCallbacks,
+    id: &str,
+    input: &[u8],
+    timeout: Duration,
+) -> HookExit {
     let input = match serde_json::from_slice(input) {
         Ok(input) => input,
-        Err(error) => return Ended::NotRun(format!("was not asked: {error}")),
+        Err(error) => return HookExit::NotRun(format!("was not asked: {error}")),
     };
     match tokio::time::timeout(timeout, callbacks.call(id, input)).await {
-        Err(_) => Ended::TimedOut(timeout),
-        Ok(Err(problem)) => Ended::NotRun(format!("failed: {problem}")),
-        Ok(Ok(Value::Null)) => said(String::new()),
-        Ok(Ok(output @ Value::Object(_))) => said(output.to_string()),
-        Ok(Ok(other)) => Ended::NotRun(format!("answered {other} instead of an object")),
+        Err(_) => HookExit::TimedOut(timeout),
+        Ok(Err(problem)) => HookExit::NotRun(format!("failed: {problem}")),
+        Ok(Ok(Value::Null)) => exited_with(String::new()),
+        Ok(Ok(output @ Value::Object(_))) => exited_with(output.to_string()),
+        Ok(Ok(other)) => HookExit::NotRun(format!("answered {other} instead of an object")),
     }
 }
 
-fn said(text: String) -> Ended {
-    Ended::Exited { code: Some(0), stdout: text.into(), stderr: String::new().into() }
+fn exited_with(text: String) -> HookExit {
+    HookExit::Exited { code: Some(0), stdout: text.into(), stderr: String::new().into() }
 }

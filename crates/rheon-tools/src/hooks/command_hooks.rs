@@ -13,12 +13,12 @@ use tokio::sync::OnceCell;
 
 use crate::hooks::callback::HookCallbacks;
 use crate::hooks::context::HookContext;
-use crate::hooks::dispatch::{About, Dispatcher, Occasion};
+use crate::hooks::dispatch::{Dispatcher, EventSubject, HookInvocation};
 use crate::hooks::message::{HookMessage, Reporter};
 use crate::hooks::reply::HookReply;
 
 /// How many calls are timed at once; those on top have no duration.
-const TIMED_MAX: usize = 1_000;
+const TIMED_CALLS_MAX: usize = 1_000;
 
 /// The hooks of a session. Copies are the same hooks: one is given to the agent as a hook, another as an input filter.
 #[derive(Clone)]
@@ -29,13 +29,13 @@ pub struct CommandHooks {
 struct State {
     dispatcher: Dispatcher,
     /// What was said at the start of the session; asked for once.
-    opening: OnceCell<HookReply>,
+    start_reply: OnceCell<HookReply>,
     /// Whether the model was told what was said at the start.
-    is_opening_told: AtomicBool,
+    is_context_delivered: AtomicBool,
     /// Why the run is to stop.
-    halt: Mutex<Option<String>>,
+    stop: Mutex<Option<String>>,
     /// When calls began.
-    begun: Mutex<HashMap<ToolCallId, Duration>>,
+    start_times: Mutex<HashMap<ToolCallId, Duration>>,
 }
 
 /// Why a session ends.
@@ -66,7 +66,7 @@ pub enum CompactTrigger {
 impl CommandHooks {
     /// The hooks of `settings` in a session.
     pub fn new(settings: HookSettings, context: HookContext) -> Self {
-        Self::reporting(settings, context, Reporter::default(), None)
+        Self::build(settings, context, Reporter::default(), None)
     }
 
     /// The same, telling the user what there is to tell through `on_message`.
@@ -75,7 +75,7 @@ impl CommandHooks {
         context: HookContext,
         on_message: impl Fn(&HookMessage) + Send + Sync + 'static,
     ) -> Self {
-        Self::reporting(settings, context, Reporter::new(Arc::new(on_message)), None)
+        Self::build(settings, context, Reporter::new(Arc::new(on_message)), None)
     }
 
     /// Hooks that are functions of another program: every command of `settings` is the id of one.
@@ -85,10 +85,10 @@ impl CommandHooks {
         callbacks: Arc<dyn HookCallbacks>,
         on_message: impl Fn(&HookMessage) + Send + Sync + 'static,
     ) -> Self {
-        Self::reporting(settings, context, Reporter::new(Arc::new(on_message)), Some(callbacks))
+        Self::build(settings, context, Reporter::new(Arc::new(on_message)), Some(callbacks))
     }
 
-    fn reporting(
+    fn build(
         settings: HookSettings,
         context: HookContext,
         reporter: Reporter,
@@ -96,10 +96,10 @@ impl CommandHooks {
     ) -> Self {
         let state = State {
             dispatcher: Dispatcher::new(settings, context, reporter, callbacks),
-            opening: OnceCell::new(),
-            is_opening_told: AtomicBool::new(false),
-            halt: Mutex::default(),
-            begun: Mutex::default(),
+            start_reply: OnceCell::new(),
+            is_context_delivered: AtomicBool::new(false),
+            stop: Mutex::default(),
+            start_times: Mutex::default(),
         };
         Self { state: Arc::new(state) }
     }
@@ -108,7 +108,7 @@ impl CommandHooks {
     pub async fn session_start(&self) -> &HookReply {
         let source = self.dispatcher().context().source.name();
         let fields = fields(json!({ "source": source }));
-        self.state.opening.get_or_init(|| self.about(HookEvent::SessionStart, source, fields)).await
+        self.state.start_reply.get_or_init(|| self.fire_named(HookEvent::SessionStart, source, fields)).await
     }
 
     /// Tells that the session ends, and waits for what runs in the background.
@@ -120,7 +120,7 @@ impl CommandHooks {
             SessionEndReason::PromptInputExit => "prompt_input_exit",
             SessionEndReason::Other => "other",
         };
-        let reply = self.about(HookEvent::SessionEnd, reason, fields(json!({ "reason": reason }))).await;
+        let reply = self.fire_named(HookEvent::SessionEnd, reason, fields(json!({ "reason": reason }))).await;
         self.idle().await;
         reply
     }
@@ -128,19 +128,19 @@ impl CommandHooks {
     /// Asks whether the conversation may be shortened.
     pub async fn pre_compact(&self, trigger: CompactTrigger, custom_instructions: &str) -> HookReply {
         let fields = fields(json!({ "trigger": trigger.name(), "custom_instructions": custom_instructions }));
-        self.about(HookEvent::PreCompact, trigger.name(), fields).await
+        self.fire_named(HookEvent::PreCompact, trigger.name(), fields).await
     }
 
     /// Tells that the conversation was shortened.
     pub async fn post_compact(&self, trigger: CompactTrigger, summary: &str) -> HookReply {
         let fields = fields(json!({ "trigger": trigger.name(), "compact_summary": summary }));
-        self.about(HookEvent::PostCompact, trigger.name(), fields).await
+        self.fire_named(HookEvent::PostCompact, trigger.name(), fields).await
     }
 
     /// Tells that a sub-agent begins; what hooks say goes to it.
     pub async fn subagent_start(&self, agent_id: &str, agent_type: &str) -> HookReply {
         let fields = fields(json!({ "agent_id": agent_id, "agent_type": agent_type }));
-        self.about(HookEvent::SubagentStart, agent_type, fields).await
+        self.fire_named(HookEvent::SubagentStart, agent_type, fields).await
     }
 
     /// Asks whether a sub-agent may stop; `vetoes` counts how often it was kept from it.
@@ -157,7 +157,7 @@ impl CommandHooks {
             "stop_hook_active": vetoes > 0,
             "last_assistant_message": last_message,
         }));
-        self.about(HookEvent::SubagentStop, agent_type, fields).await
+        self.fire_named(HookEvent::SubagentStop, agent_type, fields).await
     }
 
     /// Tells what the user is told. `notification_type` is for instance `permission_prompt` or `idle_prompt`.
@@ -167,11 +167,11 @@ impl CommandHooks {
         message: &str,
         title: Option<&str>,
     ) -> HookReply {
-        let mut told = fields(json!({ "message": message, "notification_type": notification_type }));
+        let mut fields = fields(json!({ "message": message, "notification_type": notification_type }));
         if let Some(title) = title {
-            told.insert("title".to_owned(), title.into());
+            fields.insert("title".to_owned(), title.into());
         }
-        self.about(HookEvent::Notification, notification_type, told).await
+        self.fire_named(HookEvent::Notification, notification_type, fields).await
     }
 
     /// Waits until no hook runs in the background.
@@ -179,8 +179,8 @@ impl CommandHooks {
         self.dispatcher().idle().await;
     }
 
-    async fn about(&self, event: HookEvent, name: &str, fields: Map<String, Value>) -> HookReply {
-        self.dispatcher().fire(Occasion { event, about: About::Name(name), fields }).await
+    async fn fire_named(&self, event: HookEvent, name: &str, fields: Map<String, Value>) -> HookReply {
+        self.dispatcher().fire(HookInvocation { event, subject: EventSubject::Name(name), fields }).await
     }
 
     pub(crate) fn dispatcher(&self) -> &Dispatcher {
@@ -188,54 +188,54 @@ impl CommandHooks {
     }
 
     /// What was said at the start of the session and not yet to the model.
-    pub(crate) fn untold_opening(&self) -> Vec<String> {
-        match self.state.opening.get() {
-            Some(opening) if !self.state.is_opening_told.swap(true, Ordering::Relaxed) => {
-                opening.context.clone()
+    pub(crate) fn take_session_context(&self) -> Vec<String> {
+        match self.state.start_reply.get() {
+            Some(start_reply) if !self.state.is_context_delivered.swap(true, Ordering::Relaxed) => {
+                start_reply.context.clone()
             }
             Some(_) | None => Vec::new(),
         }
     }
 
     /// Why the run is to stop, if it is.
-    pub(crate) fn halted(&self) -> Option<String> {
-        self.halt().clone()
+    pub(crate) fn stop_reason(&self) -> Option<String> {
+        self.stop().clone()
     }
 
     /// Stops the run at the next turn, if hooks say so.
-    pub(crate) fn obey(&self, reply: &HookReply) {
-        if let Some(stop) = &reply.stop {
-            self.halt().get_or_insert_with(|| stop.clone());
+    pub(crate) fn apply_stop(&self, reply: &HookReply) {
+        if let Some(reason) = &reply.stop {
+            self.stop().get_or_insert_with(|| reason.clone());
         }
     }
 
     /// Why the run is to stop, if it is; the next one may go on.
-    pub(crate) fn take_halt(&self) -> Option<String> {
-        self.halt().take()
+    pub(crate) fn take_stop_reason(&self) -> Option<String> {
+        self.stop().take()
     }
 
     /// Remembers that a call begins.
-    pub(crate) fn begin(&self, call_id: &ToolCallId) {
+    pub(crate) fn record_start(&self, call_id: &ToolCallId) {
         let elapsed = self.dispatcher().context().clock.elapsed();
-        let mut begun = self.begun();
-        if begun.len() < TIMED_MAX {
-            begun.insert(call_id.clone(), elapsed);
+        let mut start_times = self.start_times();
+        if start_times.len() < TIMED_CALLS_MAX {
+            start_times.insert(call_id.clone(), elapsed);
         }
     }
 
     /// How long a call took, in milliseconds.
     pub(crate) fn duration_ms(&self, call_id: &ToolCallId) -> Option<u64> {
-        let since = self.begun().remove(call_id)?;
+        let since = self.start_times().remove(call_id)?;
         let duration = self.dispatcher().context().clock.elapsed().saturating_sub(since);
         u64::try_from(duration.as_millis()).ok()
     }
 
-    fn halt(&self) -> MutexGuard<'_, Option<String>> {
-        self.state.halt.lock().unwrap_or_else(PoisonError::into_inner)
+    fn stop(&self) -> MutexGuard<'_, Option<String>> {
+        self.state.stop.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn begun(&self) -> MutexGuard<'_, HashMap<ToolCallId, Duration>> {
-        self.state.begun.lock().unwrap_or_else(PoisonError::into_inner)
+    fn start_times(&self) -> MutexGuard<'_, HashMap<ToolCallId, Duration>> {
+        self.state.start_times.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

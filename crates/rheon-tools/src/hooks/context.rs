@@ -22,7 +22,7 @@ pub struct HookContext {
     /// The user's home, for rules such as `Read(~/.ssh/**)`.
     pub home: Option<PathBuf>,
     /// How the session began.
-    pub source: SessionSource,
+    pub source: SessionStartSource,
     /// The mode that the session is in now.
     pub permission_mode: Arc<dyn Fn() -> PermissionMode + Send + Sync>,
     /// The variables that hooks see.
@@ -33,7 +33,7 @@ pub struct HookContext {
 
 /// How a session began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum SessionSource {
+pub enum SessionStartSource {
     /// Anew.
     #[default]
     Startup,
@@ -47,7 +47,7 @@ pub enum SessionSource {
     Fork,
 }
 
-impl SessionSource {
+impl SessionStartSource {
     /// As the protocol has it.
     pub fn name(self) -> &'static str {
         match self {
@@ -61,7 +61,7 @@ impl SessionSource {
 }
 
 /// The variables that hooks may see of the user's own. Keys and tokens are not among them.
-const PASSED: [&str; 24] = [
+const PASSED_VARIABLES: [&str; 24] = [
     "PATH",
     "HOME",
     "USER",
@@ -96,15 +96,15 @@ pub struct HookEnvironment {
 
 impl HookEnvironment {
     /// Those of `variables` that are safe to hand on: the paths, the language, the terminal; no keys.
-    pub fn passed_from(variables: impl IntoIterator<Item = (String, String)>) -> Self {
-        let is_passed = |name: &str| PASSED.contains(&name) || name.starts_with("LC_");
-        Self { variables: variables.into_iter().filter(|(name, _)| is_passed(name)).collect() }
+    pub fn filtered(variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        let is_safe = |name: &str| PASSED_VARIABLES.contains(&name) || name.starts_with("LC_");
+        Self { variables: variables.into_iter().filter(|(name, _)| is_safe(name)).collect() }
     }
 
     /// The same with one more.
     pub fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         let name = name.into();
-        self.variables.retain(|(known, _)| *known != name);
+        self.variables.retain(|(existing, _)| *existing != name);
         self.variables.push((name, value.into()));
         self
     }
@@ -112,7 +112,7 @@ impl HookEnvironment {
     /// All of them, with the project's folder under our name and under that of Claude Code.
     pub(crate) fn for_project(&self, project: &str) -> Vec<(String, String)> {
         let environment =
-            PROJECT_VARIABLES.iter().fold(self.clone(), |known, name| known.with(*name, project));
+            PROJECT_VARIABLES.iter().fold(self.clone(), |environment, name| environment.with(*name, project));
         environment.variables
     }
 }

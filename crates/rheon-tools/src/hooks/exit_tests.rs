@@ -4,20 +4,20 @@ use expect_test::expect;
 use serde_json::json;
 
 use crate::hooks::HookEvent;
-use crate::hooks::fixtures::{Stage, bring_about};
+use crate::hooks::fixtures::{Fixture, trigger};
 
 async fn table(line: &str, more: serde_json::Value) -> String {
     let mut rows = String::new();
     for event in HookEvent::ALL {
-        let stage = Stage::new();
+        let fixture = Fixture::new();
         let mut hook = json!({ "type": "command", "command": line });
         hook.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let hooks = stage.hooks(json!({ event.name(): [{ "hooks": [hook] }] }));
-        let outcome = bring_about(event, &hooks).await;
-        let told = stage.told().join("; ");
+        let hooks = fixture.hooks(json!({ event.name(): [{ "hooks": [hook] }] }));
+        let outcome = trigger(event, &hooks).await;
+        let messages = fixture.messages().join("; ");
         rows += &format!("{event}: {outcome}\n");
-        if !told.is_empty() {
-            rows += &format!("    told: {told}\n");
+        if !messages.is_empty() {
+            rows += &format!("    told: {messages}\n");
         }
     }
     rows
@@ -189,12 +189,13 @@ async fn what_is_no_json_or_says_nonsense_is_a_failure() {
         "{\"hookSpecificOutput\":[]}",
     ] {
         for on_failure in ["allow", "block"] {
-            let stage = Stage::new();
-            stage.write("output", output);
+            let fixture = Fixture::new();
+            fixture.write("output", output);
             let hook = json!({ "type": "command", "command": "cat output", "onFailure": on_failure });
-            let hooks = stage.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
-            let outcome = bring_about(HookEvent::PreToolUse, &hooks).await;
-            rows += &format!("{output} {on_failure}: {outcome}\n    told: {}\n", stage.told().join("; "));
+            let hooks = fixture.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
+            let outcome = trigger(HookEvent::PreToolUse, &hooks).await;
+            rows +=
+                &format!("{output} {on_failure}: {outcome}\n    told: {}\n", fixture.messages().join("; "));
         }
     }
     expect![[r#"

@@ -7,7 +7,7 @@ use rheon_types::{Hook, Opinion};
 use serde_json::{Value, json};
 
 use crate::hooks::HookEvent;
-use crate::hooks::fixtures::{Stage, bash, bring_about, call, command};
+use crate::hooks::fixtures::{Fixture, bash, call, command, trigger};
 
 /// Waits until whatever holds the writing end of the pipe is gone.
 fn until_closed(mut pipe: std::fs::File) -> tokio::task::JoinHandle<()> {
@@ -21,10 +21,10 @@ const DAEMON: &str = "setsid sh -c 'sh -c \"exec 3> fifo; echo up >&3; sleep 100
 
 #[tokio::test]
 async fn a_daemon_does_not_outlive_the_hook_that_nobody_waits_for() {
-    let stage = Stage::new();
-    let path = stage.path("fifo");
+    let fixture = Fixture::new();
+    let path = fixture.path("fifo");
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
-    let hooks = stage.one("PreToolUse", DAEMON);
+    let hooks = fixture.one("PreToolUse", DAEMON);
     let opened = tokio::task::spawn_blocking(move || {
         let mut pipe = std::fs::File::open(path).unwrap();
         pipe.read_exact(&mut [0; 3]).unwrap();
@@ -41,14 +41,14 @@ async fn a_daemon_does_not_outlive_the_hook_that_nobody_waits_for() {
 #[tokio::test]
 async fn whatever_the_event_a_hook_ends_when_nobody_waits_for_it() {
     for event in HookEvent::ALL {
-        let stage = Stage::new();
-        let path = stage.path("fifo");
+        let fixture = Fixture::new();
+        let path = fixture.path("fifo");
         assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
-        let hooks = stage.one(event.name(), "exec 3> fifo; sleep 1000");
+        let hooks = fixture.one(event.name(), "exec 3> fifo; sleep 1000");
         let opened = tokio::task::spawn_blocking(move || std::fs::File::open(path).unwrap());
         let pipe = tokio::select! {
             pipe = opened => pipe.unwrap(),
-            said = bring_about(event, &hooks) => panic!("{event} ended by itself: {said}"),
+            said = trigger(event, &hooks) => panic!("{event} ended by itself: {said}"),
         };
         // What runs in the background ends with the session.
         drop(hooks);
@@ -77,13 +77,13 @@ async fn what_hooks_print_reaches_neither_the_terminal_nor_the_parser_unharmed()
         ("a signal", "kill -TERM $$".to_owned()),
         ("a number out of range", "echo '{\"a\":1e999999}'".to_owned()),
     ] {
-        let stage = Stage::new();
-        let hooks = stage.one("PreToolUse", &line);
+        let fixture = Fixture::new();
+        let hooks = fixture.one("PreToolUse", &line);
         let big = bash(&"x".repeat(300_000));
         let opinion = hooks.permit_tool(&big).get().await.opinion;
-        let told = stage.told().join(" ").replace(&format!("{line:?}"), "HOOK");
-        assert!(!told.chars().any(|one| one.is_control() || one == '\u{202e}'), "{title}: {told:?}");
-        let said = told.split_once(" hook ").map_or(told.as_str(), |(_, said)| said);
+        let messages = fixture.messages().join(" ").replace(&format!("{line:?}"), "HOOK");
+        assert!(!messages.chars().any(|one| one.is_control() || one == '\u{202e}'), "{title}: {messages:?}");
+        let said = messages.split_once(" hook ").map_or(messages.as_str(), |(_, said)| said);
         rows += &format!("{title}: {opinion:?} {said}\n");
     }
     expect![[r#"
@@ -105,7 +105,7 @@ async fn what_hooks_print_reaches_neither_the_terminal_nor_the_parser_unharmed()
 
 #[tokio::test]
 async fn two_hundred_hooks_all_run_and_contradict_each_other_in_vain() {
-    let stage = Stage::new();
+    let fixture = Fixture::new();
     let said = |index: usize| {
         let decision = if index == 137 { "deny" } else { "allow" };
         let output = json!({ "hookSpecificOutput": {
@@ -115,38 +115,38 @@ async fn two_hundred_hooks_all_run_and_contradict_each_other_in_vain() {
         command(&format!("echo {index} >> runs; echo '{output}'"))
     };
     let commands: Vec<Value> = (0..200).map(said).collect();
-    let hooks = stage.hooks(json!({ "PreToolUse": [{ "hooks": commands }] }));
+    let hooks = fixture.hooks(json!({ "PreToolUse": [{ "hooks": commands }] }));
     let permit = hooks.permit_tool(&bash("ls")).get().await;
     assert_eq!(permit.opinion, Some(Opinion::Deny("137".into())));
-    assert_eq!(stage.read("runs").lines().count(), 200);
+    assert_eq!(fixture.read("runs").lines().count(), 200);
 }
 
 #[tokio::test]
 async fn a_hook_that_is_gone_at_the_second_call_is_told_and_decides_as_it_was_meant_to() {
     for (on_failure, second) in [("allow", None), ("block", Some(()))] {
-        let stage = Stage::new();
-        stage.write("check.sh", "#!/bin/sh\nexit 0");
+        let fixture = Fixture::new();
+        fixture.write("check.sh", "#!/bin/sh\nexit 0");
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(stage.path("check.sh"), mode).unwrap();
+        std::fs::set_permissions(fixture.path("check.sh"), mode).unwrap();
         let hook = json!({ "type": "command", "command": "./check.sh", "onFailure": on_failure });
-        let hooks = stage.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
+        let hooks = fixture.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
         assert_eq!(hooks.permit_tool(&bash("ls")).get().await.opinion, None);
-        std::fs::remove_file(stage.path("check.sh")).unwrap();
+        std::fs::remove_file(fixture.path("check.sh")).unwrap();
         assert_eq!(hooks.permit_tool(&bash("ls")).get().await.opinion.map(drop), second);
-        assert_eq!(stage.told().len(), 1);
+        assert_eq!(fixture.messages().len(), 1);
     }
 }
 
 #[tokio::test]
 async fn an_input_of_any_size_or_shape_is_taken_as_it_is_and_judged_elsewhere() {
-    let stage = Stage::new();
+    let fixture = Fixture::new();
     let huge = r#"printf '{"hookSpecificOutput":{"updatedInput":{"command":"'; head -c 100000000 /dev/zero | tr '\0' x; printf '"}}}'"#;
-    let hooks = stage.one("PreToolUse", huge);
+    let hooks = fixture.one("PreToolUse", huge);
     let permit = hooks.permit_tool(&bash("ls")).get().await;
     assert_eq!((permit.opinion, permit.arguments), (None, None));
-    assert!(stage.told().join("").contains("printed more than 1048576 bytes"));
+    assert!(fixture.messages().join("").contains("printed more than 1048576 bytes"));
     let odd = r#"echo '{"hookSpecificOutput":{"updatedInput":{"file_path":7,"nothing":{}}}}'"#;
-    let hooks = stage.one("PreToolUse", odd);
+    let hooks = fixture.one("PreToolUse", odd);
     let permit = hooks.permit_tool(&call("read", json!({ "path": "a" }))).get().await;
     assert_eq!(permit.arguments.as_deref(), Some(&json!({ "path": 7, "nothing": {} })));
 }

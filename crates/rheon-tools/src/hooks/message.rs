@@ -12,7 +12,7 @@ use rheon_text::visible;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookMessage {
     /// What kind of thing.
-    pub kind: MessageKind,
+    pub kind: HookMessageKind,
     /// The event at which it came up.
     pub event: HookEvent,
     /// The command.
@@ -23,22 +23,22 @@ pub struct HookMessage {
 
 /// What kind of thing the user is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MessageKind {
+pub enum HookMessageKind {
     /// The hook's own words.
-    Said,
+    Output,
     /// The hook did not do its work.
-    Failed,
+    Failure,
 }
 
 impl fmt::Display for HookMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
-            MessageKind::Said => {
+            HookMessageKind::Output => {
                 // A hook's own words may have lines, and nothing else that a terminal obeys.
                 let lines: Vec<String> = self.text.lines().map(visible).collect();
                 write!(f, "{} hook: {}", self.event, lines.join("\n"))
             }
-            MessageKind::Failed => write!(f, "the {} hook {:?} {}", self.event, self.command, self.text),
+            HookMessageKind::Failure => write!(f, "the {} hook {:?} {}", self.event, self.command, self.text),
         }
     }
 }
@@ -52,28 +52,28 @@ const REMEMBERED_MAX: usize = 1_000;
 #[derive(Clone, Default)]
 pub(crate) struct Reporter {
     listener: Option<Arc<Listener>>,
-    told: Arc<Mutex<HashSet<String>>>,
+    reported: Arc<Mutex<HashSet<String>>>,
 }
 
 impl Reporter {
     pub(crate) fn new(listener: Arc<Listener>) -> Self {
-        Self { listener: Some(listener), told: Arc::default() }
+        Self { listener: Some(listener), reported: Arc::default() }
     }
 
-    pub(crate) fn tell(&self, message: &HookMessage) {
+    pub(crate) fn report(&self, message: &HookMessage) {
         if let Some(listener) = &self.listener {
             listener(message);
         }
     }
 
     /// Tells of a command that cannot be started, once: it will not be there at the next call either.
-    pub(crate) fn tell_once(&self, message: &HookMessage) {
+    pub(crate) fn report_once(&self, message: &HookMessage) {
         let is_new = {
-            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-            told.len() < REMEMBERED_MAX && told.insert(message.command.clone())
+            let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+            reported.len() < REMEMBERED_MAX && reported.insert(message.command.clone())
         };
         if is_new {
-            self.tell(message);
+            self.report(message);
         }
     }
 }

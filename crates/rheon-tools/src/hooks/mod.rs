@@ -3,28 +3,28 @@
 //! [`HookSettings`] is what files say, [`CommandHooks`] runs it: every matching command at once, each in a process group of
 //! its own, and the strictest word counts. The hooks of a project come from [`rheon_policy::trust`] and from nowhere else.
 
-mod answer;
+mod agent_hook;
 mod callback;
 mod command_hooks;
 mod context;
 mod dispatch;
+mod interpret;
 mod message;
 mod reply;
 mod run;
-mod seam;
 mod translate;
 
+pub use agent_hook::permission_suggestions;
 pub use callback::HookCallbacks;
 pub use command_hooks::{CommandHooks, CompactTrigger, SessionEndReason};
-pub use context::{HookContext, HookEnvironment, SessionSource};
-pub use message::{HookMessage, MessageKind};
+pub use context::{HookContext, HookEnvironment, SessionStartSource};
+pub use message::{HookMessage, HookMessageKind};
 pub use reply::{HookDecision, HookReply};
 pub use rheon_policy::hooks::{
     CommandHook, HookEvent, HookGroup, HookSettings, HookSettingsError, Matcher, MatcherError, OnFailure,
     UNFIRED, Waiting, settings_files,
 };
-pub use seam::suggestions;
-pub use translate::{Foreign, from_hooks, to_hooks};
+pub use translate::{ClaudeCall, from_claude_input, to_claude_call};
 
 #[cfg(test)]
 mod callback_tests;

@@ -6,10 +6,10 @@ use rheon_policy::{Kind, known};
 use rheon_types::{Content, ToolCall, ToolResult};
 use serde_json::{Map, Value, json};
 
-use crate::hooks::answer::capped;
+use crate::hooks::interpret::truncate;
 
 /// Arguments of ours and what hooks call them.
-const RENAMED: [(&str, &[(&str, &str)]); 7] = [
+const RENAMED_ARGUMENTS: [(&str, &[(&str, &str)]); 7] = [
     ("bash", &[("timeout_ms", "timeout"), ("background", "run_in_background")]),
     ("bash_output", &[("id", "bash_id")]),
     ("bash_kill", &[("id", "shell_id")]),
@@ -28,7 +28,7 @@ const OUTPUT_MODES: [(&str, &str); 3] =
 
 /// A call as hooks, and programs that speak Claude Code's formats, see it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Foreign {
+pub struct ClaudeCall {
     /// The tool's name there.
     pub tool_name: String,
     /// Its arguments there.
@@ -36,17 +36,17 @@ pub struct Foreign {
 }
 
 /// The call as hooks see it. Paths of files are absolute, counted from `folder`.
-pub fn to_hooks(call: &ToolCall, folder: &Path) -> Foreign {
+pub fn to_claude_call(call: &ToolCall, folder: &Path) -> ClaudeCall {
     let name = call.name.as_str();
     let Some(tool) = known(name).filter(|tool| tool.name == name) else {
-        return Foreign { tool_name: name.to_owned(), tool_input: Value::clone(&call.arguments) };
+        return ClaudeCall { tool_name: name.to_owned(), tool_input: Value::clone(&call.arguments) };
     };
     let mut tool_name = tool.aliases.first().copied().unwrap_or(name);
     let mut input: Map<String, Value> = match &*call.arguments {
         Value::Object(fields) => {
-            fields.iter().map(|(key, value)| (theirs(name, key), value.clone())).collect()
+            fields.iter().map(|(key, value)| (claude_name(name, key), value.clone())).collect()
         }
-        other => return Foreign { tool_name: tool_name.to_owned(), tool_input: other.clone() },
+        other => return ClaudeCall { tool_name: tool_name.to_owned(), tool_input: other.clone() },
     };
     for key in ["file_path", "path"] {
         if is_path(tool.kind)
@@ -56,20 +56,20 @@ pub fn to_hooks(call: &ToolCall, folder: &Path) -> Foreign {
         }
     }
     match name {
-        "edit" if one_edit(&mut input).is_none() => tool_name = "MultiEdit",
-        "search" => search_to_hooks(&mut input),
+        "edit" if inline_single_edit(&mut input).is_none() => tool_name = "MultiEdit",
+        "search" => search_to_claude(&mut input),
         _ => {}
     }
-    Foreign { tool_name: tool_name.to_owned(), tool_input: Value::Object(input) }
+    ClaudeCall { tool_name: tool_name.to_owned(), tool_input: Value::Object(input) }
 }
 
 /// What a hook wrote for the input of `call`, as our tool takes it. What the hook left as it was given stays as the model wrote it.
-pub fn from_hooks(call: &ToolCall, folder: &Path, updated: Value) -> Value {
+pub fn from_claude_input(call: &ToolCall, folder: &Path, updated: Value) -> Value {
     let name = call.name.as_str();
     let Some(tool) = known(name).filter(|tool| tool.name == name) else { return updated };
     let Value::Object(fields) = updated else { return updated };
     let mut arguments: Map<String, Value> =
-        fields.into_iter().map(|(key, value)| (ours(name, &key), value)).collect();
+        fields.into_iter().map(|(key, value)| (rheon_name(name, &key), value)).collect();
     if is_path(tool.kind)
         && let Some(Value::String(path)) = arguments.get_mut("path")
         && let Some(written) = call.arguments.get("path").and_then(Value::as_str)
@@ -78,15 +78,15 @@ pub fn from_hooks(call: &ToolCall, folder: &Path, updated: Value) -> Value {
         written.clone_into(path);
     }
     match name {
-        "edit" => edits_from_hooks(&mut arguments),
-        "search" => search_from_hooks(&mut arguments),
+        "edit" => edits_from_claude(&mut arguments),
+        "search" => search_from_claude(&mut arguments),
         _ => {}
     }
     Value::Object(arguments)
 }
 
 /// The result as hooks see it.
-pub(crate) fn result_to_hooks(call: &ToolCall, folder: &Path, result: &ToolResult) -> Value {
+pub(crate) fn to_claude_response(call: &ToolCall, folder: &Path, result: &ToolResult) -> Value {
     let text = result.as_text();
     let path = || call.arguments.get("path").and_then(Value::as_str).map(|path| absolute(folder, path));
     let mut response = match known(call.name.as_str()).map(|tool| tool.kind) {
@@ -103,7 +103,7 @@ pub(crate) fn result_to_hooks(call: &ToolCall, folder: &Path, result: &ToolResul
 }
 
 /// What the model reads instead of a result.
-pub(crate) fn output_from_hooks(updated: &Value) -> Vec<Content> {
+pub(crate) fn from_claude_output(updated: &Value) -> Vec<Content> {
     let text = match updated {
         Value::String(text) => text.clone(),
         Value::Object(fields) => match (fields.get("stdout"), fields.get("content")) {
@@ -117,7 +117,7 @@ pub(crate) fn output_from_hooks(updated: &Value) -> Vec<Content> {
         },
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => updated.to_string(),
     };
-    vec![Content::text(capped(&text))]
+    vec![Content::text(truncate(&text))]
 }
 
 fn block(content: &Content) -> Value {
@@ -141,19 +141,27 @@ fn absolute(folder: &Path, path: &str) -> String {
 }
 
 fn renamed(tool: &str) -> &'static [(&'static str, &'static str)] {
-    RENAMED.iter().find(|(name, _)| *name == tool).map(|(_, fields)| *fields).unwrap_or_default()
+    RENAMED_ARGUMENTS.iter().find(|(name, _)| *name == tool).map(|(_, fields)| *fields).unwrap_or_default()
 }
 
-fn theirs(tool: &str, key: &str) -> String {
-    renamed(tool).iter().find(|(ours, _)| *ours == key).map_or(key, |(_, theirs)| theirs).to_owned()
+fn claude_name(tool: &str, key: &str) -> String {
+    renamed(tool)
+        .iter()
+        .find(|(rheon_name, _)| *rheon_name == key)
+        .map_or(key, |(_, claude_name)| claude_name)
+        .to_owned()
 }
 
-fn ours(tool: &str, key: &str) -> String {
-    renamed(tool).iter().find(|(_, theirs)| *theirs == key).map_or(key, |(ours, _)| ours).to_owned()
+fn rheon_name(tool: &str, key: &str) -> String {
+    renamed(tool)
+        .iter()
+        .find(|(_, claude_name)| *claude_name == key)
+        .map_or(key, |(rheon_name, _)| rheon_name)
+        .to_owned()
 }
 
 /// Puts the only edit beside the path, as `Edit` has it; nothing where there are several.
-fn one_edit(input: &mut Map<String, Value>) -> Option<()> {
+fn inline_single_edit(input: &mut Map<String, Value>) -> Option<()> {
     let edits = input.get("edits")?.as_array()?;
     let [Value::Object(edit)] = edits.as_slice() else { return None };
     let edit = edit.clone();
@@ -162,7 +170,7 @@ fn one_edit(input: &mut Map<String, Value>) -> Option<()> {
     Some(())
 }
 
-fn edits_from_hooks(arguments: &mut Map<String, Value>) {
+fn edits_from_claude(arguments: &mut Map<String, Value>) {
     if arguments.contains_key("edits") {
         return;
     }
@@ -172,11 +180,12 @@ fn edits_from_hooks(arguments: &mut Map<String, Value>) {
     arguments.insert("edits".to_owned(), json!([edit]));
 }
 
-fn search_to_hooks(input: &mut Map<String, Value>) {
+fn search_to_claude(input: &mut Map<String, Value>) {
     if let Some(Value::String(mode)) = input.get_mut("output_mode")
-        && let Some((_, theirs)) = OUTPUT_MODES.iter().find(|(ours, _)| *ours == mode.as_str())
+        && let Some((_, claude_name)) =
+            OUTPUT_MODES.iter().find(|(rheon_name, _)| *rheon_name == mode.as_str())
     {
-        (*theirs).clone_into(mode);
+        (*claude_name).clone_into(mode);
     }
     if let Some(glob) = input.get_mut("glob")
         && let Some([only]) = glob.as_array().map(Vec::as_slice)
@@ -185,11 +194,12 @@ fn search_to_hooks(input: &mut Map<String, Value>) {
     }
 }
 
-fn search_from_hooks(arguments: &mut Map<String, Value>) {
+fn search_from_claude(arguments: &mut Map<String, Value>) {
     if let Some(Value::String(mode)) = arguments.get_mut("output")
-        && let Some((ours, _)) = OUTPUT_MODES.iter().find(|(_, theirs)| *theirs == mode.as_str())
+        && let Some((rheon_name, _)) =
+            OUTPUT_MODES.iter().find(|(_, claude_name)| *claude_name == mode.as_str())
     {
-        (*ours).clone_into(mode);
+        (*rheon_name).clone_into(mode);
     }
     if let Some(glob @ Value::String(_)) = arguments.get_mut("glob") {
         *glob = json!([glob.clone()]);

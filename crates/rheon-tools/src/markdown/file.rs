@@ -8,7 +8,7 @@ use crate::files::{Entry, Folder, Missing};
 
 /// Whose files a folder holds. Those of a project override those of the user that have the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Origin {
+pub enum FileOrigin {
     /// The user's own.
     User,
     /// They came with the project, so somebody else may have written them.
@@ -35,10 +35,10 @@ pub enum FileProblem {
     NotFile(String),
     /// A link leads out of the folder.
     #[error("a link leads out of the folder")]
-    LeadsOut,
+    OutsideDir,
     /// The folder has too many entries.
     #[error("it has more than {ENTRIES_MAX} entries; the rest was not looked at")]
-    FolderTooLarge,
+    TooManyEntries,
     /// The system refused to read it.
     #[error("it cannot be read: {0}")]
     Io(String),
@@ -52,14 +52,14 @@ impl From<io::Error> for FileProblem {
 
 /// A file that was read.
 #[derive(Debug)]
-pub(crate) struct TextOf {
+pub(crate) struct MarkdownFile {
     pub(crate) text: String,
     /// What the whole file was.
     pub(crate) digest: [u8; 32],
 }
 
 /// Reads the file at `path`, a canonical one in `root`. Nothing on the way is followed, so what was checked is what is read.
-pub(crate) fn read(root: &Path, path: &Path, bytes_max: u64) -> Result<TextOf, FileProblem> {
+pub(crate) fn read(root: &Path, path: &Path, bytes_max: u64) -> Result<MarkdownFile, FileProblem> {
     let mut content = Vec::new();
     open(root, path)?.take(bytes_max + 1).read_to_end(&mut content)?;
     if content.len() as u64 > bytes_max {
@@ -67,12 +67,12 @@ pub(crate) fn read(root: &Path, path: &Path, bytes_max: u64) -> Result<TextOf, F
     }
     let digest = blake3::hash(&content).into();
     let text = String::from_utf8(content).map_err(|_| FileProblem::NotText)?;
-    Ok(TextOf { text, digest })
+    Ok(MarkdownFile { text, digest })
 }
 
 /// The beginning of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Beginning {
+pub struct FileHead {
     /// What was read, up to the last whole character.
     pub text: String,
     /// Whether there is more.
@@ -81,7 +81,7 @@ pub struct Beginning {
 
 /// Reads the first `bytes_max` bytes of the text file at `path`, a canonical one in the canonical folder `root`, however large
 /// it is. Nothing on the way is followed; what is not UTF-8 or has a zero byte in it is no text.
-pub fn read_beginning(root: &Path, path: &Path, bytes_max: u64) -> Result<Beginning, FileProblem> {
+pub fn read_head(root: &Path, path: &Path, bytes_max: u64) -> Result<FileHead, FileProblem> {
     let mut content = Vec::new();
     open(root, path)?.take(bytes_max + 1).read_to_end(&mut content)?;
     let is_cut = content.len() as u64 > bytes_max;
@@ -90,9 +90,9 @@ pub fn read_beginning(root: &Path, path: &Path, bytes_max: u64) -> Result<Beginn
         Ok(text) => text,
         // The cut went through a character.
         Err(error) if is_cut && error.utf8_error().error_len().is_none() => {
-            let whole = error.utf8_error().valid_up_to();
+            let valid_end = error.utf8_error().valid_up_to();
             let mut content = error.into_bytes();
-            content.truncate(whole);
+            content.truncate(valid_end);
             String::from_utf8(content).map_err(|_| FileProblem::NotText)?
         }
         Err(_) => return Err(FileProblem::NotText),
@@ -100,13 +100,13 @@ pub fn read_beginning(root: &Path, path: &Path, bytes_max: u64) -> Result<Beginn
     if text.contains('\0') {
         return Err(FileProblem::NotText);
     }
-    Ok(Beginning { text, is_cut })
+    Ok(FileHead { text, is_cut })
 }
 
 fn open(root: &Path, path: &Path) -> Result<File, FileProblem> {
-    let relative = path.strip_prefix(root).map_err(|_| FileProblem::LeadsOut)?;
+    let relative = path.strip_prefix(root).map_err(|_| FileProblem::OutsideDir)?;
     let parent = relative.parent().unwrap_or(Path::new(""));
-    let name = relative.file_name().ok_or(FileProblem::LeadsOut)?;
+    let name = relative.file_name().ok_or(FileProblem::OutsideDir)?;
     match Folder::open(root, parent, Missing::Refuse)?.entry(name)? {
         Entry::File(file) => Ok(file),
         Entry::Nothing => Err(FileProblem::Io("it is gone".into())),
@@ -121,7 +121,7 @@ pub(crate) fn entries(folder: &Path) -> io::Result<(Vec<PathBuf>, Option<FilePro
     let mut problem = None;
     for entry in std::fs::read_dir(folder)? {
         if entries.len() == ENTRIES_MAX {
-            problem = Some(FileProblem::FolderTooLarge);
+            problem = Some(FileProblem::TooManyEntries);
             break;
         }
         entries.push(entry?.path());

@@ -13,11 +13,11 @@ pub(crate) type Fields = Map<String, Value>;
 
 /// How frontmatter could be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Readable {
+pub(crate) enum ParseMode {
     /// As it is.
-    AsItIs,
+    Strict,
     /// Only with its values in quotes; this was the problem.
-    Mended(String),
+    Quoted(String),
 }
 
 /// The frontmatter and the body of a file; nothing if it has no frontmatter.
@@ -36,11 +36,11 @@ pub(crate) fn split(text: &str) -> Option<(&str, &str)> {
 }
 
 /// What frontmatter says; an error if it cannot be understood even with its values in quotes.
-pub(crate) fn parse(yaml: &str) -> Result<(Fields, Readable), String> {
+pub(crate) fn parse(yaml: &str) -> Result<(Fields, ParseMode), String> {
     match parse_strictly(yaml) {
-        Ok(fields) => Ok((fields, Readable::AsItIs)),
-        Err(problem) => match parse_strictly(&quoted(yaml)) {
-            Ok(fields) => Ok((fields, Readable::Mended(problem))),
+        Ok(fields) => Ok((fields, ParseMode::Strict)),
+        Err(problem) => match parse_strictly(&quote_values(yaml)) {
+            Ok(fields) => Ok((fields, ParseMode::Quoted(problem))),
             Err(_) => Err(problem),
         },
     }
@@ -48,8 +48,8 @@ pub(crate) fn parse(yaml: &str) -> Result<(Fields, Readable), String> {
 
 fn parse_strictly(yaml: &str) -> Result<Fields, String> {
     let first_line = |error: serde_saphyr::Error| {
-        let told = error.to_string();
-        let line = told.lines().next().unwrap_or_default();
+        let message = error.to_string();
+        let line = message.lines().next().unwrap_or_default();
         // What a program could do about it helps nobody who wrote the file.
         let line = line.split(", set ").next().unwrap_or(line);
         visible(line.strip_prefix("error: ").unwrap_or(line))
@@ -64,7 +64,7 @@ fn parse_strictly(yaml: &str) -> Result<Fields, String> {
 }
 
 /// The same with every plain value of one line in quotes, because a `: ` in it is what breaks files most often.
-fn quoted(yaml: &str) -> String {
+fn quote_values(yaml: &str) -> String {
     let mut text = String::with_capacity(yaml.len());
     for line in yaml.lines() {
         match line.split_once(": ") {
@@ -97,23 +97,23 @@ fn is_plain(value: &str) -> bool {
 }
 
 /// A field as text, if it has any.
-pub(crate) fn text_of(fields: &Fields, key: &str) -> Option<String> {
+pub(crate) fn text_field(fields: &Fields, key: &str) -> Option<String> {
     let text = match fields.get(key)? {
         Value::String(text) => text.trim().to_owned(),
         Value::Number(number) => number.to_string(),
-        Value::Bool(truth) => truth.to_string(),
+        Value::Bool(flag) => flag.to_string(),
         Value::Null | Value::Array(_) | Value::Object(_) => return None,
     };
     (!text.is_empty()).then_some(text)
 }
 
 /// Whether something can be called so: 1 to 64 characters, all of them visible.
-pub(crate) fn is_usable(name: &str) -> bool {
+pub(crate) fn is_valid_name(name: &str) -> bool {
     (1..=NAME_CHARACTERS_MAX).contains(&name.chars().count()) && name.trim() == name && visible(name) == name
 }
 
 /// `^[a-z0-9]+(-[a-z0-9]+)*$`.
-pub(crate) fn is_words_with_hyphens(name: &str) -> bool {
+pub(crate) fn is_kebab_case(name: &str) -> bool {
     let is_word = |word: &str| {
         !word.is_empty() && word.chars().all(|one| one.is_ascii_lowercase() || one.is_ascii_digit())
     };

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::markdown::Origin;
+use crate::markdown::FileOrigin;
 
 /// How many notes a folder may hold.
 pub const NOTES_MAX: usize = 1_000;
@@ -48,5 +48,5 @@ pub struct Note {
     /// What it says.
     pub text: String,
     /// Whose it is.
-    pub origin: Origin,
+    pub origin: FileOrigin,
 }

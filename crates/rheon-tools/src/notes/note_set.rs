@@ -1,8 +1,8 @@
 //! `NoteSet`: all notes of a session.
 
-use crate::markdown::Origin;
-use crate::notes::folder::NoteFolder;
+use crate::markdown::FileOrigin;
 use crate::notes::note::Note;
+use crate::notes::note_dir::NoteDir;
 use crate::notes::rank::rank;
 use crate::notes::warning::NoteWarning;
 
@@ -19,10 +19,10 @@ pub struct NoteSet {
 impl NoteSet {
     /// All notes of several folders. What a note says goes to the model, so **give the folder of a project only once the user
     /// trusts it**, unless the user alone can write there.
-    pub fn load(folders: &[NoteFolder]) -> Self {
+    pub fn load(folders: &[NoteDir]) -> Self {
         let mut all = Self::default();
-        for folder in folders {
-            let (notes, warnings) = folder.list();
+        for dir in folders {
+            let (notes, warnings) = dir.list();
             all.notes.extend(notes);
             all.warnings.extend(warnings);
         }
@@ -66,28 +66,30 @@ impl NoteSet {
         let relevant = self.relevant(task, bytes_max);
         let mut text = "<notes>\n".to_owned();
         for note in &relevant {
-            let (name, whose, kind) = (&note.name, whose(note.origin), note.kind.as_str());
+            let (name, origin_name, kind) = (&note.name, origin_name(note.origin), note.kind.as_str());
             // A note cannot end its own frame.
-            let said = note.text.replace("</note", "&lt;/note");
-            text.push_str(&format!("<note name={name:?} of=\"{whose}\" kind=\"{kind}\">\n{said}\n</note>\n"));
+            let text_body = note.text.replace("</note", "&lt;/note");
+            text.push_str(&format!(
+                "<note name={name:?} of=\"{origin_name}\" kind=\"{kind}\">\n{text_body}\n</note>\n"
+            ));
         }
         let others =
             self.notes.iter().filter(|note| !relevant.iter().any(|taken| std::ptr::eq(*taken, *note)));
         let names: Vec<&str> = others.map(|note| note.name.as_str()).collect();
-        let shown: Vec<&str> = names.iter().take(NAMES_SHOWN_MAX).copied().collect();
-        match (shown.len(), names.len() - shown.len()) {
+        let listed: Vec<&str> = names.iter().take(NAMES_SHOWN_MAX).copied().collect();
+        match (listed.len(), names.len() - listed.len()) {
             (0, _) => {}
-            (_, 0) => text.push_str(&format!("Other notes: {}\n", shown.join(", "))),
-            (_, rest) => text.push_str(&format!("Other notes: {} and {rest} more\n", shown.join(", "))),
+            (_, 0) => text.push_str(&format!("Other notes: {}\n", listed.join(", "))),
+            (_, rest) => text.push_str(&format!("Other notes: {} and {rest} more\n", listed.join(", "))),
         }
         text + "</notes>"
     }
 }
 
 /// The word for whose a note is.
-pub(crate) fn whose(origin: Origin) -> &'static str {
+pub(crate) fn origin_name(origin: FileOrigin) -> &'static str {
     match origin {
-        Origin::User => "user",
-        Origin::Project => "project",
+        FileOrigin::User => "user",
+        FileOrigin::Project => "project",
     }
 }

@@ -2,7 +2,7 @@
 
 use super::rank::rank;
 use super::{Note, NoteKind};
-use crate::markdown::Origin;
+use crate::markdown::FileOrigin;
 
 fn note(name: &str, text: &str) -> Note {
     Note {
@@ -12,7 +12,7 @@ fn note(name: &str, text: &str) -> Note {
         created: String::new(),
         keywords: Vec::new(),
         text: text.into(),
-        origin: Origin::User,
+        origin: FileOrigin::User,
     }
 }
 

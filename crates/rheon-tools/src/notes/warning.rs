@@ -22,13 +22,13 @@ pub struct NoteWarning {
 pub enum NoteProblem {
     /// The YAML could be read only with its values in quotes.
     #[error("its frontmatter could be read only with its values in quotes: {0}")]
-    Mended(String),
+    UnquotedYaml(String),
     /// The frontmatter cannot be read; the text can.
     #[error("its frontmatter is passed over, because it cannot be read: {0}")]
-    Unreadable(String),
+    InvalidYaml(String),
     /// `kind` is neither of both.
     #[error("its kind is neither `semantic` nor `episodic`; it is taken for semantic")]
-    KindOdd,
+    InvalidKind,
     /// The name in it is not that of the file.
     #[error("its name is {name:?}, but it is called {file:?} like its file")]
     NameDiffers {
@@ -39,7 +39,7 @@ pub enum NoteProblem {
     },
     /// The name of the file cannot be shown.
     #[error("the name of its file cannot be used")]
-    NameUnusable,
+    InvalidName,
     /// The file or the folder cannot be read.
     #[error(transparent)]
     File(#[from] FileProblem),
@@ -51,8 +51,10 @@ pub enum NoteProblem {
 impl NoteProblem {
     fn is_used(&self) -> bool {
         match self {
-            Self::Mended(_) | Self::Unreadable(_) | Self::KindOdd | Self::NameDiffers { .. } => true,
-            Self::NameUnusable | Self::File(_) | Self::TooMany => false,
+            Self::UnquotedYaml(_) | Self::InvalidYaml(_) | Self::InvalidKind | Self::NameDiffers { .. } => {
+                true
+            }
+            Self::InvalidName | Self::File(_) | Self::TooMany => false,
         }
     }
 }

@@ -26,15 +26,15 @@ struct Line<P, E> {
 
 /// A survey as it was kept, and when that was.
 #[derive(Debug)]
-pub(super) struct Kept {
+pub(super) struct CachedSurvey {
     /// What was known.
     pub(super) survey: Survey,
     /// The time of the file itself, so that it is comparable with those of the files in the survey.
-    pub(super) at: SystemTime,
+    pub(super) saved_at: SystemTime,
 }
 
 /// What is kept of the project at `root`; none where there is nothing of use.
-pub(super) fn load(file: &Path, root: &Path) -> Option<Kept> {
+pub(super) fn load(file: &Path, root: &Path) -> Option<CachedSurvey> {
     let opened = File::open(file).ok()?;
     let metadata = opened.metadata().ok()?;
     if !metadata.is_file() || metadata.len() > BYTES_MAX {
@@ -52,27 +52,27 @@ pub(super) fn load(file: &Path, root: &Path) -> Option<Kept> {
         let line: Line<String, Entry> = serde_json::from_slice(line).ok()?;
         survey.insert(line.path, line.entry);
     }
-    Some(Kept { survey, at: metadata.modified().ok()? })
+    Some(CachedSurvey { survey, saved_at: metadata.modified().ok()? })
 }
 
 /// A cache file that is not written yet.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(super) struct CacheDraft {
     file: tempfile::NamedTempFile,
     /// When it was begun, by the clock of the disk.
-    pub(super) begun_at: SystemTime,
+    pub(super) started_at: SystemTime,
 }
 
 /// Begins a new cache file.
-pub(super) fn begin(file: &Path) -> io::Result<Draft> {
+pub(super) fn start_draft(file: &Path) -> io::Result<CacheDraft> {
     let folder = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
     std::fs::create_dir_all(folder)?;
     let file = tempfile::NamedTempFile::new_in(folder)?;
-    let begun_at = file.as_file().metadata()?.modified()?;
-    Ok(Draft { file, begun_at })
+    let started_at = file.as_file().metadata()?.modified()?;
+    Ok(CacheDraft { file, started_at })
 }
 
-impl Draft {
+impl CacheDraft {
     /// Keeps a survey. The time of the file says of when it is: when the look at the project began, so that what changed while
     /// it lasted is looked at again. Before and after there is a whole file; nobody waits for the disk.
     pub(super) fn save(

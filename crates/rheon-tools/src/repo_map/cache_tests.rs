@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use tokio_util::sync::CancellationToken;
 
 use super::limits::RepoMapLimits;
-use super::map::{Query, RepoMap};
+use super::map::{MapQuery, RepoMap};
 use super::update::{UpdateEnd, UpdateReport};
 
 struct Project {
@@ -54,7 +54,7 @@ fn update(map: &mut RepoMap) -> UpdateReport {
 
 fn text(map: &RepoMap) -> String {
     let count = |text: &str| text.len().div_ceil(4) as u64;
-    map.render(&Query { mentioned: "", focus: &[], tokens_max: 1_000, count: &count })
+    map.render(&MapQuery { mentioned: "", focus: &[], tokens_max: 1_000, count: &count })
 }
 
 const ALL: &str = "a.rs:\n  pub fn a_first()\nb.rs:\n  pub fn b_first()\nc.rs:\n  pub fn c_first()\n";

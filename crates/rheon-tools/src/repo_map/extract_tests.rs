@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use expect_test::{Expect, expect};
 use tokio_util::sync::CancellationToken;
 
-use super::extract::{Extracted, Extractor};
+use super::extract::{Extraction, Extractor};
 use super::language;
 use super::limits::RepoMapLimits;
 use super::tags::{DEFINITIONS_MAX, FileTags, NAME_BYTES_MAX, REFERENCES_MAX, SIGNATURE_CHARACTERS_MAX};
 
-fn extract(file_name: &str, content: &[u8]) -> Extracted {
+fn extract(file_name: &str, content: &[u8]) -> Extraction {
     let cancel = CancellationToken::new();
     let language = language::of(file_name).expect("the language is known");
     Extractor::new(RepoMapLimits::default(), &cancel).extract(language, content)
@@ -18,7 +18,7 @@ fn extract(file_name: &str, content: &[u8]) -> Extracted {
 
 fn tags(file_name: &str, content: &str) -> FileTags {
     match extract(file_name, content.as_bytes()) {
-        Extracted::Tags(tags) => tags,
+        Extraction::Tags(tags) => tags,
         other => panic!("no tags: {other:?}"),
     }
 }

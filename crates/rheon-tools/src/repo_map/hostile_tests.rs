@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::extract::{Extracted, Extractor};
+use super::extract::{Extraction, Extractor};
 use super::language;
 use super::limits::RepoMapLimits;
-use super::map::{Query, RepoMap};
+use super::map::{MapQuery, RepoMap};
 use super::update::UpdateReport;
 
 fn updated(folder: &Path, limits: RepoMapLimits) -> (UpdateReport, String) {
     let mut map = RepoMap::open(folder.join("project"), folder.join("kept"), limits);
     let report = map.update(&CancellationToken::new()).expect("the root can be read");
     let count = |text: &str| text.len().div_ceil(4) as u64;
-    let text = map.render(&Query { mentioned: "", focus: &[], tokens_max: 1_000, count: &count });
+    let text = map.render(&MapQuery { mentioned: "", focus: &[], tokens_max: 1_000, count: &count });
     (report, text)
 }
 
@@ -35,7 +35,7 @@ fn a_gigabyte_is_not_read() {
     let file = fs::File::create(folder.path().join("project/huge.rs")).expect("created");
     file.set_len(1 << 30).expect("the disk knows sparse files");
     let (report, text) = updated(folder.path(), RepoMapLimits::default());
-    assert_eq!(report, UpdateReport { files: 1, parsed: 1, passed_over: 1, ..UpdateReport::default() });
+    assert_eq!(report, UpdateReport { files: 1, parsed: 1, skipped: 1, ..UpdateReport::default() });
     assert_eq!(text, GOOD);
 }
 
@@ -46,7 +46,7 @@ fn a_file_of_just_the_size_that_may_be_is_read() {
     fs::write(folder.path().join("project/exact.rs"), "pub fn exact() { ; }").expect("written");
     fs::write(folder.path().join("project/over.rs"), "pub fn over() { ; ; }").expect("written");
     let (report, text) = updated(folder.path(), limits);
-    assert_eq!((report.parsed, report.passed_over), (2, 1));
+    assert_eq!((report.parsed, report.skipped), (2, 1));
     assert_eq!(text, format!("exact.rs:\n  pub fn exact()\n{GOOD}"));
 }
 
@@ -62,7 +62,7 @@ fn what_is_no_text_is_passed_over_and_what_is_nearly_text_is_read() {
     write("minified.js", "function minified(){}".repeat(20_000).as_bytes());
     write("wide.rs", format!("pub fn wide() {{ \"{}\" }}\n", "x".repeat(10_000)).as_bytes());
     let (report, text) = updated(folder.path(), RepoMapLimits::default());
-    assert_eq!(report, UpdateReport { files: 4, parsed: 4, passed_over: 2, ..UpdateReport::default() });
+    assert_eq!(report, UpdateReport { files: 4, parsed: 4, skipped: 2, ..UpdateReport::default() });
     assert!(text.ends_with("pub fn found() -> u8\nwide.rs:\n  pub fn wide()\n"), "{text}");
 }
 
@@ -72,10 +72,10 @@ fn a_file_that_takes_too_long_is_given_up_once() {
     fs::write(folder.path().join("project/hard.rs"), "fn f() { g(); }\n".repeat(1_000)).expect("written");
     let limits = RepoMapLimits { parse_steps_max: 10, ..RepoMapLimits::default() };
     let (report, text) = updated(folder.path(), limits);
-    assert_eq!(report, UpdateReport { files: 2, parsed: 1, given_up: 1, ..UpdateReport::default() });
+    assert_eq!(report, UpdateReport { files: 2, parsed: 1, abandoned: 1, ..UpdateReport::default() });
     assert_eq!(text, GOOD);
     let (again, _) = updated(folder.path(), limits);
-    assert_eq!((again.parsed, again.given_up), (0, 0));
+    assert_eq!((again.parsed, again.abandoned), (0, 0));
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_file_that_takes_few_steps_but_long_is_given_up() {
     fs::write(folder.path().join("project/slow.rs"), "fn f() { g(); }\n".repeat(1_000)).expect("written");
     let limits = RepoMapLimits { parse_time_max: Duration::ZERO, ..RepoMapLimits::default() };
     let (report, text) = updated(folder.path(), limits);
-    assert_eq!(report, UpdateReport { files: 2, parsed: 1, given_up: 1, ..UpdateReport::default() });
+    assert_eq!(report, UpdateReport { files: 2, parsed: 1, abandoned: 1, ..UpdateReport::default() });
     assert_eq!(text, GOOD, "what takes not even a step is there");
 }
 
@@ -136,10 +136,14 @@ fn no_text_breaks_a_parser_or_holds_it_up() {
             // Lines keep it from being taken for something made by a program.
             let text = format!("{}{attack}", "\n".repeat(attack.len() / 200));
             let extracted = extractor.extract(language, text.as_bytes());
-            assert!(matches!(extracted, Extracted::Tags(_) | Extracted::TooHard), "{}", language.name);
+            assert!(matches!(extracted, Extraction::Tags(_) | Extraction::TooComplex), "{}", language.name);
         }
         let sound = extractor.extract(language, b"\n");
-        assert_eq!(sound, Extracted::Tags(super::tags::FileTags::default()), "the next file is read as ever");
+        assert_eq!(
+            sound,
+            Extraction::Tags(super::tags::FileTags::default()),
+            "the next file is read as ever"
+        );
     }
 }
 
@@ -148,10 +152,10 @@ fn a_heap_of_signs_is_given_up_though_it_takes_few_steps() {
     let cancel = CancellationToken::new();
     let language = language::of("a.rs").expect("it is known");
     let mut extractor = Extractor::new(RepoMapLimits::default(), &cancel);
-    assert_eq!(extractor.extract(language, "(".repeat(60_000).as_bytes()), Extracted::TooHard);
+    assert_eq!(extractor.extract(language, "(".repeat(60_000).as_bytes()), Extraction::TooComplex);
     let some = format!("pub fn before() {{}}\n{}", ")".repeat(100));
     assert!(
-        matches!(extractor.extract(language, some.as_bytes()), Extracted::Tags(tags) if tags.count() == 1)
+        matches!(extractor.extract(language, some.as_bytes()), Extraction::Tags(tags) if tags.count() == 1)
     );
 }
 
@@ -163,7 +167,7 @@ fn who_cancels_does_not_wait_for_a_file() {
     let text = "fn f() { g(); }\n".repeat(1_000);
     assert_eq!(
         Extractor::new(RepoMapLimits::default(), &cancel).extract(language, text.as_bytes()),
-        Extracted::Cancelled
+        Extraction::Cancelled
     );
 }
 
@@ -173,6 +177,6 @@ fn characters_beyond_ascii_do_not_crash_a_grammar_that_knows_no_others() {
     let odd = "grüße() { echo \u{10ffff}2>x ${ü#\u{10000}} <<-ÜE\n\u{1F600}\nÜE\n}\n";
     fs::write(folder.path().join("project/odd.sh"), odd).expect("written");
     let (report, text) = updated(folder.path(), RepoMapLimits::default());
-    assert_eq!((report.files, report.given_up), (2, 0));
+    assert_eq!((report.files, report.abandoned), (2, 0));
     assert!(text.contains("grüße()"), "{text}");
 }

@@ -23,7 +23,7 @@ pub(super) struct Name<'a> {
 
 /// All names that say something, in the order in which they are first defined.
 pub(super) fn names<'a>(files: &[File<'a>]) -> Vec<Name<'a>> {
-    let mut places: HashMap<&'a str, usize> = HashMap::new();
+    let mut indices: HashMap<&'a str, usize> = HashMap::new();
     let mut names: Vec<Name<'a>> = Vec::new();
     for (file, (_, tags)) in files.iter().enumerate() {
         for (at, definition) in tags.definitions.iter().enumerate() {
@@ -32,11 +32,11 @@ pub(super) fn names<'a>(files: &[File<'a>]) -> Vec<Name<'a>> {
             {
                 continue;
             }
-            let place = *places.entry(&definition.name).or_insert_with(|| {
+            let index = *indices.entry(&definition.name).or_insert_with(|| {
                 names.push(Name { text: &definition.name, defined: Vec::new(), used: Vec::new() });
                 names.len() - 1
             });
-            let Some(name) = names.get_mut(place) else { continue };
+            let Some(name) = names.get_mut(index) else { continue };
             match name.defined.last_mut() {
                 Some((last, all)) if *last == file => all.push(at),
                 Some(_) | None => name.defined.push((file, vec![at])),
@@ -45,7 +45,7 @@ pub(super) fn names<'a>(files: &[File<'a>]) -> Vec<Name<'a>> {
     }
     for (file, (_, tags)) in files.iter().enumerate() {
         for reference in &tags.references {
-            let name = places.get(&*reference.name).and_then(|place| names.get_mut(*place));
+            let name = indices.get(&*reference.name).and_then(|index| names.get_mut(*index));
             if let Some(name) = name {
                 name.used.push((file, reference.count));
             }

@@ -16,15 +16,15 @@ pub(super) struct Language {
     /// Its queries, which count as one.
     queries: &'static [&'static str],
     /// Which characters its grammar can be shown.
-    pub(super) reads: Reads,
+    pub(super) charset: Charset,
     compiled: OnceLock<Option<Query>>,
 }
 
 /// Which characters a grammar can be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reads {
+pub(super) enum Charset {
     /// All.
-    Everything,
+    Any,
     /// Those of ASCII.
     Ascii,
 }
@@ -36,17 +36,17 @@ impl Language {
         grammar: fn() -> Grammar,
         queries: &'static [&'static str],
     ) -> Self {
-        Self { name, extensions, grammar, queries, reads: Reads::Everything, compiled: OnceLock::new() }
+        Self { name, extensions, grammar, queries, charset: Charset::Any, compiled: OnceLock::new() }
     }
 
     /// One whose grammar can only be shown ASCII.
-    const fn of_ascii(
+    const fn ascii_only(
         name: &'static str,
         extensions: &'static [&'static str],
         grammar: fn() -> Grammar,
         queries: &'static [&'static str],
     ) -> Self {
-        Self { name, extensions, grammar, queries, reads: Reads::Ascii, compiled: OnceLock::new() }
+        Self { name, extensions, grammar, queries, charset: Charset::Ascii, compiled: OnceLock::new() }
     }
 
     /// The query, compiled once. None only if query and grammar do not fit, which a test rules out.
@@ -105,7 +105,7 @@ static LANGUAGES: [Language; COUNT] = [
         || tree_sitter_ruby::LANGUAGE.into(),
         &[include_str!("queries/ruby.scm")],
     ),
-    Language::of_ascii(
+    Language::ascii_only(
         "bash",
         &["sh", "bash"],
         || tree_sitter_bash::LANGUAGE.into(),

@@ -9,7 +9,7 @@ use expect_test::expect;
 use tokio_util::sync::CancellationToken;
 
 use super::limits::RepoMapLimits;
-use super::map::{Query, RepoMap};
+use super::map::{MapQuery, RepoMap};
 use super::update::{RepoMapError, UpdateEnd, UpdateReport};
 
 fn count(text: &str) -> u64 {
@@ -52,7 +52,7 @@ fn project() -> (tempfile::TempDir, RepoMap) {
 }
 
 fn render(map: &RepoMap, mentioned: &str, focus: &[PathBuf], tokens_max: u64) -> String {
-    map.render(&Query { mentioned, focus, tokens_max, count: &count })
+    map.render(&MapQuery { mentioned, focus, tokens_max, count: &count })
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn cancelled_on_the_way_it_keeps_what_it_knew() {
     let (cancel, asked) = (CancellationToken::new(), Arc::new(AtomicUsize::new(0)));
     let (inner_cancel, inner_asked) = (cancel.clone(), asked.clone());
     fs::remove_file(folder.path().join("project/src/run.rs")).expect("it can be removed");
-    map = map.leaving_out(move |_| {
+    map = map.excluding(move |_| {
         inner_asked.fetch_add(1, Ordering::Relaxed);
         inner_cancel.cancel();
         false
@@ -160,7 +160,7 @@ fn cancelled_on_the_way_it_keeps_what_it_knew() {
 #[test]
 fn what_the_user_forbids_is_not_in_the_map() {
     let (_folder, map) = project();
-    let mut map = map.leaving_out(|path| path.ends_with("src/store.rs"));
+    let mut map = map.excluding(|path| path.ends_with("src/store.rs"));
     assert_eq!(map.update(&CancellationToken::new()).expect("readable").removed, 1);
     assert!(!render(&map, "", &[], 1_000).contains("src/store.rs"));
 }

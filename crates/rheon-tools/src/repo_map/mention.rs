@@ -18,7 +18,7 @@ const FILE: f64 = 20.0;
 
 /// What a task mentions.
 #[derive(Debug, Default)]
-pub(super) struct Mention {
+pub(super) struct TaskMentions {
     /// Words as they are written.
     exact: HashSet<String>,
     /// Parts of words, in small letters.
@@ -27,7 +27,7 @@ pub(super) struct Mention {
     paths: Vec<String>,
 }
 
-impl Mention {
+impl TaskMentions {
     /// What `task` mentions.
     pub(super) fn of(task: &str) -> Self {
         let task = task.get(..task.floor_char_boundary(TASK_BYTES_MAX)).unwrap_or(task);

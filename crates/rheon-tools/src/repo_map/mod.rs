@@ -18,7 +18,7 @@ mod update;
 mod walk;
 
 pub use limits::RepoMapLimits;
-pub use map::{Query, RepoMap};
+pub use map::{MapQuery, RepoMap};
 pub use tags::{Definition, DefinitionKind, FileTags, Reference};
 pub use update::{RepoMapError, UpdateEnd, UpdateReport};
 

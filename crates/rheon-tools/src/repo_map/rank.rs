@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 
 use super::index::{File, Name, names};
-use super::mention::Mention;
+use super::mention::TaskMentions;
 
 /// How much of the importance of a file flows on.
 const DAMPING: f64 = 0.85;
@@ -32,9 +32,9 @@ const STEPS_PER_DOUBLING: f64 = 2.0;
 
 /// A definition: its file and its place there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct DefinitionRef {
     pub(super) file: usize,
-    pub(super) definition: usize,
+    pub(super) index: usize,
 }
 
 /// The use of a name by one file, defined in another.
@@ -46,11 +46,15 @@ struct Edge<'n> {
 }
 
 /// All definitions, the most important first.
-pub(super) fn rank(files: &[File<'_>], mention: &Mention, is_focus: &dyn Fn(&str) -> bool) -> Vec<Place> {
+pub(super) fn rank(
+    files: &[File<'_>],
+    mentions: &TaskMentions,
+    is_focus: &dyn Fn(&str) -> bool,
+) -> Vec<DefinitionRef> {
     let names = names(files);
-    let weights: Vec<f64> = names.iter().map(|name| mention.weight(name.text)).collect();
+    let weights: Vec<f64> = names.iter().map(|name| mentions.weight(name.text)).collect();
     let edges = edges(&names, &weights);
-    let start = start(files, &names, &weights, mention, is_focus);
+    let start = start(files, &names, &weights, mentions, is_focus);
     let out = out(&edges, files.len());
     let ranks = flow(&edges, &out, &start);
     let mut scores: Vec<Vec<f64>> = files
@@ -95,12 +99,12 @@ fn start(
     files: &[File<'_>],
     names: &[Name<'_>],
     weights: &[f64],
-    mention: &Mention,
+    mentions: &TaskMentions,
     is_focus: &dyn Fn(&str) -> bool,
 ) -> Vec<f64> {
     let mut start: Vec<f64> = files
         .iter()
-        .map(|(path, _)| 1.0 + mention.file_weight(path) + if is_focus(path) { FOCUS } else { 0.0 })
+        .map(|(path, _)| 1.0 + mentions.file_weight(path) + if is_focus(path) { FOCUS } else { 0.0 })
         .collect();
     for (name, weight) in names.iter().zip(weights) {
         for (file, _) in &name.defined {
@@ -158,18 +162,18 @@ fn add(scores: &mut [Vec<f64>], file: usize, definitions: &[usize], change: impl
     }
 }
 
-fn ordered(scores: &[Vec<f64>]) -> Vec<Place> {
-    let mut ranked: Vec<(Reverse<i64>, Place)> = Vec::new();
+fn ordered(scores: &[Vec<f64>]) -> Vec<DefinitionRef> {
+    let mut ranked: Vec<(Reverse<i64>, DefinitionRef)> = Vec::new();
     for (file, scores) in scores.iter().enumerate() {
-        for (definition, score) in scores.iter().enumerate() {
+        for (index, score) in scores.iter().enumerate() {
             #[allow(
                 clippy::cast_possible_truncation,
                 reason = "a logarithm is small, and a cast of floats saturates"
             )]
             let step = (score.max(f64::MIN_POSITIVE).log2() * STEPS_PER_DOUBLING).floor() as i64;
-            ranked.push((Reverse(step), Place { file, definition }));
+            ranked.push((Reverse(step), DefinitionRef { file, index }));
         }
     }
     ranked.sort_unstable();
-    ranked.into_iter().map(|(_, place)| place).collect()
+    ranked.into_iter().map(|(_, definition)| definition).collect()
 }

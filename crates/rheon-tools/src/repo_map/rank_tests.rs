@@ -1,7 +1,7 @@
 //! What comes first, and what fits.
 
 use super::index::File;
-use super::mention::Mention;
+use super::mention::TaskMentions;
 use super::rank::rank;
 use super::render::fit;
 use super::tags::{Definition, DefinitionKind, FileTags, Reference};
@@ -32,8 +32,11 @@ fn project() -> Vec<(&'static str, FileTags)> {
 
 fn order(files: &[(&'static str, FileTags)], task: &str, focus: &str) -> Vec<String> {
     let files: Vec<File<'_>> = files.iter().map(|(path, tags)| (*path, tags)).collect();
-    let ranked = rank(&files, &Mention::of(task), &|path| path == focus);
-    ranked.iter().map(|place| files[place.file].1.definitions[place.definition].name.to_string()).collect()
+    let ranked = rank(&files, &TaskMentions::of(task), &|path| path == focus);
+    ranked
+        .iter()
+        .map(|definition| files[definition.file].1.definitions[definition.index].name.to_string())
+        .collect()
 }
 
 #[test]
@@ -77,7 +80,7 @@ fn no_files_and_no_names_are_no_problem() {
 fn the_text_is_as_long_as_may_be_and_never_longer() {
     let owned = project();
     let files: Vec<File<'_>> = owned.iter().map(|(path, tags)| (*path, tags)).collect();
-    let ranked = rank(&files, &Mention::default(), &|_| false);
+    let ranked = rank(&files, &TaskMentions::default(), &|_| false);
     let bytes = |text: &str| text.len() as u64;
     let whole = fit(&files, &ranked, 10_000, &bytes);
     let mut lengths = Vec::new();
@@ -99,7 +102,7 @@ fn a_definition_comes_with_those_around_it() {
     }
     let user = tags(&[], &[("innermost", 3)]);
     let files: Vec<File<'_>> = vec![("a.rs", &inner), ("b.rs", &user)];
-    let ranked = rank(&files, &Mention::default(), &|_| false);
+    let ranked = rank(&files, &TaskMentions::default(), &|_| false);
     let text = fit(&files, &ranked[..1], 1_000, &|text| text.len() as u64);
     assert_eq!(text, "a.rs:\n  fn outer()\n    fn middle()\n      fn innermost()\n");
 }
@@ -110,6 +113,6 @@ fn a_list_that_names_itself_as_its_surroundings_ends() {
     odd.definitions[0].parent = Some(1);
     odd.definitions[1].parent = Some(1);
     let files: Vec<File<'_>> = vec![("a.rs", &odd)];
-    let ranked = rank(&files, &Mention::default(), &|_| false);
+    let ranked = rank(&files, &TaskMentions::default(), &|_| false);
     assert_eq!(fit(&files, &ranked, 1_000, &|text| text.len() as u64), "a.rs:\n  fn one()\n  fn two()\n");
 }

@@ -5,17 +5,17 @@ use expect_test::expect;
 use crate::skills::frontmatter::read;
 
 /// What is made of each.
-fn told(all: &[&str]) -> String {
+fn describe(all: &[&str]) -> String {
     let mut text = String::new();
     for yaml in all {
         match read(yaml, "pdf") {
-            Ok((said, odd)) => {
-                let odd: String = odd.iter().map(|problem| format!("\n  {problem}")).collect();
-                let length = said.description.chars().count();
-                let description: String = said.description.chars().take(40).collect();
+            Ok((frontmatter, problems)) => {
+                let problems: String = problems.iter().map(|problem| format!("\n  {problem}")).collect();
+                let length = frontmatter.description.chars().count();
+                let description: String = frontmatter.description.chars().take(40).collect();
                 text.push_str(&format!(
-                    "{} ({length}) {description:?} {:?}{odd}\n",
-                    said.name, said.invocation
+                    "{} ({length}) {description:?} {:?}{problems}\n",
+                    frontmatter.name, frontmatter.invocation
                 ));
             }
             Err(problem) => text.push_str(&format!("left out: {problem}\n")),
@@ -26,7 +26,7 @@ fn told(all: &[&str]) -> String {
 
 #[test]
 fn what_can_be_understood_is_used_and_what_is_odd_is_said() {
-    let all = told(&[
+    let all = describe(&[
         "name: pdf\ndescription: Reads PDFs.",
         "name: pdf\ndescription: Reads PDFs.\nlicense: MIT\nmetadata: {author: x, version: \"1.0\"}\nallowed-tools: Bash(git:*) Read\nhooks: [1]\n",
         "name: pdf\r\ndescription: Use this: when \"asked\" # really\r\n",
@@ -67,7 +67,7 @@ fn what_can_be_understood_is_used_and_what_is_odd_is_said() {
 
 #[test]
 fn what_cannot_be_understood_is_left_out() {
-    let all = told(&[
+    let all = describe(&[
         "name: pdf",
         "name: pdf\ndescription: \"\"",
         "name: pdf\ndescription: [a]",
@@ -92,7 +92,7 @@ fn what_cannot_be_understood_is_left_out() {
 #[test]
 fn a_skill_for_the_user_stays_one_where_that_is_unclear_and_long_texts_are_cut() {
     let long = format!("name: pdf\ndescription: {}", "\u{e9}".repeat(1_025));
-    let all = told(&[
+    let all = describe(&[
         "name: pdf\ndescription: x\ndisable-model-invocation: true",
         "name: pdf\ndescription: x\ndisable-model-invocation: \"false\"",
         "name: pdf\ndescription: x\ndisable-model-invocation: maybe",

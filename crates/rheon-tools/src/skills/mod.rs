@@ -7,10 +7,10 @@ mod skill;
 mod skill_set;
 mod warning;
 
-pub use crate::markdown::{FileProblem, Origin};
-pub use skill::{Invocation, SKILL_BYTES_MAX, SKILLS_MAX, Skill, SkillFolder};
+pub use crate::markdown::{FileOrigin, FileProblem};
+pub use skill::{Invocation, SKILL_BYTES_MAX, SKILLS_MAX, Skill, SkillDir};
 pub use skill_set::SkillSet;
-pub use warning::{Outcome, SkillError, SkillProblem, SkillWarning};
+pub use warning::{SkillError, SkillOutcome, SkillProblem, SkillWarning};
 
 #[cfg(test)]
 mod frontmatter_tests;

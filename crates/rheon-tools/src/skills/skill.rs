@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::markdown::Origin;
+use crate::markdown::FileOrigin;
 
 /// How many skills there may be.
 pub const SKILLS_MAX: usize = 1_000;
@@ -11,18 +11,18 @@ pub const SKILLS_MAX: usize = 1_000;
 pub const SKILL_BYTES_MAX: u64 = 64 * 1024;
 
 /// How large the catalogue may be; it goes with every request.
-pub(crate) const CATALOGUE_BYTES_MAX: usize = 64 * 1024;
+pub(crate) const CATALOG_BYTES_MAX: usize = 64 * 1024;
 
 /// How many characters of a description are kept.
 pub(crate) const DESCRIPTION_CHARACTERS_MAX: usize = 1_024;
 
 /// A folder in which each folder may be a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SkillFolder {
+pub struct SkillDir {
     /// Where it is.
     pub path: PathBuf,
     /// Whose it is.
-    pub origin: Origin,
+    pub origin: FileOrigin,
 }
 
 /// Who may call a skill.
@@ -30,7 +30,7 @@ pub struct SkillFolder {
 pub enum Invocation {
     /// The model and the user.
     #[default]
-    Anyone,
+    Any,
     /// The user only: `disable-model-invocation` is set.
     UserOnly,
 }
@@ -43,7 +43,7 @@ pub struct Skill {
     /// What it does and when to use it, for the model.
     pub description: String,
     /// Whose it is.
-    pub origin: Origin,
+    pub origin: FileOrigin,
     /// Who may call it.
     pub invocation: Invocation,
     /// Its folder, canonical.

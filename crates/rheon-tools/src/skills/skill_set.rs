@@ -8,11 +8,9 @@ use std::path::{Path, PathBuf};
 use rheon_policy::Shown;
 use rheon_text::visible;
 
-use crate::markdown::{FileProblem, Origin, TextOf, entries, read, split};
+use crate::markdown::{FileOrigin, FileProblem, MarkdownFile, entries, read, split};
 use crate::skills::frontmatter;
-use crate::skills::skill::{
-    CATALOGUE_BYTES_MAX, Invocation, SKILL_BYTES_MAX, SKILLS_MAX, Skill, SkillFolder,
-};
+use crate::skills::skill::{CATALOG_BYTES_MAX, Invocation, SKILL_BYTES_MAX, SKILLS_MAX, Skill, SkillDir};
 use crate::skills::warning::{SkillError, SkillProblem, SkillWarning};
 
 /// What the file of a skill is called.
@@ -31,9 +29,9 @@ impl SkillSet {
     ///
     /// What a skill says is an instruction to the model, so **give the folders of a project only once the user trusts it**;
     /// [`Skill::digest`] is what to remember of each.
-    pub fn load(folders: &[SkillFolder]) -> Self {
+    pub fn load(folders: &[SkillDir]) -> Self {
         let mut all = Self::default();
-        for origin in [Origin::User, Origin::Project] {
+        for origin in [FileOrigin::User, FileOrigin::Project] {
             for folder in folders.iter().filter(|folder| folder.origin == origin) {
                 all.merge(Self::load_dir(&folder.path, origin));
             }
@@ -43,10 +41,10 @@ impl SkillSet {
 
     /// Finds every `<folder>/<name>/SKILL.md`. Of two skills with one name the later one is used. Links that lead out of the
     /// folder are refused; whether the folder itself is where it should be is the caller's concern.
-    pub fn load_dir(folder: &Path, origin: Origin) -> Self {
-        let mut found = Self::default();
-        found.look_in(folder, origin);
-        found
+    pub fn load_dir(folder: &Path, origin: FileOrigin) -> Self {
+        let mut set = Self::default();
+        set.scan(folder, origin);
+        set
     }
 
     /// Adds the skills of `other`, which override those of the same name, and its warnings.
@@ -71,7 +69,7 @@ impl SkillSet {
 
     /// Those that the model may call, by name.
     pub fn for_model(&self) -> impl Iterator<Item = &Skill> {
-        self.iter().filter(|skill| skill.invocation == Invocation::Anyone)
+        self.iter().filter(|skill| skill.invocation == Invocation::Any)
     }
 
     /// What was odd, in the order in which it was found.
@@ -85,7 +83,7 @@ impl SkillSet {
         let mut left_out = 0_usize;
         for skill in self.for_model() {
             let entry = entry(skill);
-            if text.len() + entry.len() <= CATALOGUE_BYTES_MAX {
+            if text.len() + entry.len() <= CATALOG_BYTES_MAX {
                 text.push_str(&entry);
             } else {
                 left_out += 1;
@@ -101,14 +99,14 @@ impl SkillSet {
         format!("<available_skills>\n{text}</available_skills>")
     }
 
-    fn look_in(&mut self, folder: &Path, origin: Origin) {
-        let listed = folder.canonicalize().and_then(|root| Ok((entries(&root)?, root)));
-        let ((entries, cut), root) = match listed {
-            Ok(listed) => listed,
+    fn scan(&mut self, folder: &Path, origin: FileOrigin) {
+        let listing = folder.canonicalize().and_then(|root| Ok((entries(&root)?, root)));
+        let ((entries, truncated), root) = match listing {
+            Ok(listing) => listing,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return,
             Err(error) => return self.warn(folder, FileProblem::from(error).into()),
         };
-        if let Some(problem) = cut {
+        if let Some(problem) = truncated {
             self.warn(&root, problem.into());
         }
         for entry in entries {
@@ -155,23 +153,23 @@ impl SkillSet {
 fn load(
     root: &Path,
     entry: &Path,
-    origin: Origin,
+    origin: FileOrigin,
 ) -> Result<Option<(Skill, Vec<SkillProblem>)>, SkillProblem> {
     let Ok(folder) = entry.canonicalize() else { return Ok(None) };
     if !folder.is_dir() {
         return Ok(None);
     }
     if !folder.starts_with(root) {
-        return Err(FileProblem::LeadsOut.into());
+        return Err(FileProblem::OutsideDir.into());
     }
-    let Some((path, file)) = find(root, &folder)? else { return Ok(None) };
-    let (yaml, _) = split(&file.text).ok_or(SkillProblem::NoFrontmatter)?;
-    let (said, problems) = frontmatter::read(yaml, &name_of(entry))?;
+    let Some((path, file)) = find_skill_file(root, &folder)? else { return Ok(None) };
+    let (yaml, _) = split(&file.text).ok_or(SkillProblem::MissingFrontmatter)?;
+    let (fields, problems) = frontmatter::read(yaml, &dir_name(entry))?;
     let skill = Skill {
-        name: said.name,
-        description: said.description,
+        name: fields.name,
+        description: fields.description,
         origin,
-        invocation: said.invocation,
+        invocation: fields.invocation,
         folder,
         file: path,
         root: root.to_owned(),
@@ -180,7 +178,7 @@ fn load(
     Ok(Some((skill, problems)))
 }
 
-fn name_of(folder: &Path) -> String {
+fn dir_name(folder: &Path) -> String {
     folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
@@ -197,23 +195,23 @@ fn entry(skill: &Skill) -> String {
 /// `text` on one line, with nothing in it that is markup or hidden.
 fn escaped(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut shown = String::with_capacity(line.len());
+    let mut escaped_text = String::with_capacity(line.len());
     for character in visible(&line).chars() {
         match character {
-            '&' => shown.push_str("&amp;"),
-            '<' => shown.push_str("&lt;"),
-            '>' => shown.push_str("&gt;"),
-            '"' => shown.push_str("&quot;"),
-            '\'' => shown.push_str("&apos;"),
-            other => shown.push(other),
+            '&' => escaped_text.push_str("&amp;"),
+            '<' => escaped_text.push_str("&lt;"),
+            '>' => escaped_text.push_str("&gt;"),
+            '"' => escaped_text.push_str("&quot;"),
+            '\'' => escaped_text.push_str("&apos;"),
+            other => escaped_text.push(other),
         }
     }
-    shown
+    escaped_text
 }
 
 /// The path of the `SKILL.md` in `folder`, canonical, if there is one. Both folders are canonical; links may lead anywhere in
 /// `root`.
-fn find(root: &Path, folder: &Path) -> Result<Option<(PathBuf, TextOf)>, FileProblem> {
+fn find_skill_file(root: &Path, folder: &Path) -> Result<Option<(PathBuf, MarkdownFile)>, FileProblem> {
     match folder.join(FILE_NAME).canonicalize() {
         Ok(path) => {
             let file = read(root, &path, SKILL_BYTES_MAX)?;
@@ -236,7 +234,7 @@ impl Skill {
         if file.digest != self.digest {
             return Err(failed(SkillProblem::Changed));
         }
-        let (_, body) = split(&file.text).ok_or_else(|| failed(SkillProblem::NoFrontmatter))?;
+        let (_, body) = split(&file.text).ok_or_else(|| failed(SkillProblem::MissingFrontmatter))?;
         Ok(body.to_owned())
     }
 }

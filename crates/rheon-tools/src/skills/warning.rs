@@ -19,7 +19,7 @@ pub struct SkillWarning {
 
 /// Whether a skill can be used all the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum SkillOutcome {
     /// It can.
     Loaded,
     /// It is left out.
@@ -45,7 +45,7 @@ pub enum SkillProblem {
     },
     /// The name is not as the specification wants it.
     #[error("its name {name:?} should be lower-case words with hyphens between them")]
-    NameOdd {
+    NameNotKebabCase {
         /// The name.
         name: String,
     },
@@ -53,25 +53,25 @@ pub enum SkillProblem {
     #[error(
         "neither its `name` nor the name of its folder can be used: 1 to {NAME_CHARACTERS_MAX} visible characters are needed"
     )]
-    NameUnusable,
+    InvalidName,
     /// There is no description.
     #[error("it has no `description`, so the model could not know when to use it")]
-    NoDescription,
+    MissingDescription,
     /// The description is too long.
     #[error("its description was cut after {DESCRIPTION_CHARACTERS_MAX} characters")]
-    DescriptionCut,
+    DescriptionTooLong,
     /// `disable-model-invocation` is neither true nor false.
     #[error("`disable-model-invocation` is neither true nor false; it is taken for true")]
-    InvocationOdd,
+    InvalidInvocation,
     /// The YAML could be read only with its values in quotes.
     #[error("its frontmatter could be read only with its values in quotes: {0}")]
-    Mended(String),
+    UnquotedYaml(String),
     /// There is no frontmatter.
     #[error("it does not begin with frontmatter between two lines `---`")]
-    NoFrontmatter,
+    MissingFrontmatter,
     /// The frontmatter cannot be read.
     #[error("its frontmatter cannot be read: {0}")]
-    Unreadable(String),
+    InvalidYaml(String),
     /// The file or the folder cannot be read.
     #[error(transparent)]
     File(#[from] FileProblem),
@@ -103,22 +103,22 @@ pub struct SkillError {
 
 impl SkillProblem {
     /// Whether the skill can be used all the same.
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> SkillOutcome {
         match self {
             Self::NameDiffers { .. }
             | Self::NameMissing { .. }
-            | Self::NameOdd { .. }
-            | Self::DescriptionCut
-            | Self::InvocationOdd
-            | Self::Mended(_) => Outcome::Loaded,
-            Self::NameUnusable
-            | Self::NoDescription
-            | Self::NoFrontmatter
-            | Self::Unreadable(_)
+            | Self::NameNotKebabCase { .. }
+            | Self::DescriptionTooLong
+            | Self::InvalidInvocation
+            | Self::UnquotedYaml(_) => SkillOutcome::Loaded,
+            Self::InvalidName
+            | Self::MissingDescription
+            | Self::MissingFrontmatter
+            | Self::InvalidYaml(_)
             | Self::File(_)
             | Self::Overridden { .. }
             | Self::Changed
-            | Self::TooMany => Outcome::Skipped,
+            | Self::TooMany => SkillOutcome::Skipped,
         }
     }
 }
@@ -126,8 +126,8 @@ impl SkillProblem {
 impl fmt::Display for SkillWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let outcome = match self.problem.outcome() {
-            Outcome::Loaded => "used all the same",
-            Outcome::Skipped => "left out",
+            SkillOutcome::Loaded => "used all the same",
+            SkillOutcome::Skipped => "left out",
         };
         write!(f, "skill {} is {outcome}: {}", Shown(self.path.as_os_str()), self.problem)
     }

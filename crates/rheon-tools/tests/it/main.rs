@@ -2,5 +2,5 @@
 
 #![cfg(test)]
 
-mod judged_folder;
-mod ways_out;
+mod checked_directory;
+mod sandbox_escapes;

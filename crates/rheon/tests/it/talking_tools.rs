@@ -7,8 +7,8 @@ use rheon::policy::{Places, Policy, PolicyGate};
 use rheon::prelude::*;
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon::tools::Workspace;
-use rheon::tools::builtin::{AskUser, Plan, Todo, TodoList, Write};
-use rheon::tools::files::Workshop;
+use rheon::tools::builtin::{AskUserTool, PlanTool, TodoList, TodoTool, WriteTool};
+use rheon::tools::files::FileContext;
 use rheon::{PermissionMode, Subject};
 use rheon_testkit::{TestClock, Trace};
 
@@ -45,15 +45,16 @@ async fn what_was_planned_and_agreed_to_runs_without_a_question() {
     let places = Places { working_folder: folder.path().canonicalize().unwrap(), home: None };
     let policy = Policy::empty(places);
     let gate = Arc::new(PolicyGate::new(policy.clone(), Arc::new(policy.workspace().unwrap())));
-    let workshop = Workshop::new(Workspace::new(folder.path()).unwrap(), Arc::new(TestClock::default()));
+    let file_context =
+        FileContext::new(Workspace::new(folder.path()).unwrap(), Arc::new(TestClock::default()));
     let (tasks, trace) = (TodoList::default(), Trace::new());
     let seen = trace.clone();
     let agent = Agent::builder()
         .provider(ScriptedProvider::new(scenario()))
-        .tool(Plan::new(Arc::clone(&gate)))
-        .tool(AskUser)
-        .tool(Todo::new(tasks.clone()))
-        .tool(Write::new(workshop))
+        .tool(PlanTool::new(Arc::clone(&gate)))
+        .tool(AskUserTool)
+        .tool(TodoTool::new(tasks.clone()))
+        .tool(WriteTool::new(file_context))
         .shared_permission_policy(Arc::clone(&gate) as Arc<dyn Gate>)
         .on_event(move |event| seen.observe(event))
         .build()

@@ -1,6 +1,6 @@
 //! One thing that is remembered, as it is named on the command line.
 
-use rheon_app::memory::{Episode, Learning, LearningId, MemoryDesk, Note, Origin};
+use rheon_app::memory::{Episode, FileOrigin, Learning, LearningId, MemoryDesk, Note};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -41,10 +41,10 @@ pub(super) enum Thing {
 
 impl ThingFlags {
     /// Whose note is meant.
-    pub(super) fn whose(&self) -> Option<Origin> {
+    pub(super) fn whose(&self) -> Option<FileOrigin> {
         match (self.user, self.project) {
-            (true, _) => Some(Origin::User),
-            (false, true) => Some(Origin::Project),
+            (true, _) => Some(FileOrigin::User),
+            (false, true) => Some(FileOrigin::Project),
             (false, false) => None,
         }
     }
@@ -71,10 +71,10 @@ impl ThingFlags {
 }
 
 /// Whose a note is, in a word.
-pub(super) fn owner(origin: Origin) -> &'static str {
+pub(super) fn owner(origin: FileOrigin) -> &'static str {
     match origin {
-        Origin::User => "user",
-        Origin::Project => "project",
+        FileOrigin::User => "user",
+        FileOrigin::Project => "project",
     }
 }
 

@@ -11,7 +11,7 @@ pub(super) fn output(output: &Output) -> String {
     let mut text = output.head.clone();
     if let Some(tail) = &output.tail {
         end_line(&mut text);
-        text.push_str(&missing(output));
+        text.push_str(&omission(output));
         text.push('\n');
         text.push_str(tail);
     }
@@ -19,8 +19,8 @@ pub(super) fn output(output: &Output) -> String {
     text
 }
 
-fn missing(output: &Output) -> String {
-    let place = match (&output.spilled, &output.spill_problem) {
+fn omission(output: &Output) -> String {
+    let location = match (&output.spilled, &output.spill_problem) {
         (Some(file), None) if file.bytes >= output.bytes => {
             format!("the whole output is in {}", file.path.display())
         }
@@ -30,11 +30,11 @@ fn missing(output: &Output) -> String {
         (None, Some(problem)) => format!("the output was not saved: {problem}"),
         (None, None) => "the output was not saved".into(),
     };
-    format!("[{} bytes left out here; {place}]", output.omitted_bytes)
+    format!("[{} bytes left out here; {location}]", output.omitted_bytes)
 }
 
 /// One line on how it ended.
-pub(super) fn end(ended: &Ended) -> String {
+pub(super) fn status(ended: &Ended) -> String {
     let code = match (ended.exit_code, ended.signal) {
         (Some(code), _) => format!("exit code {code}"),
         (None, Some(signal)) => format!("ended by signal {signal}, no exit code"),

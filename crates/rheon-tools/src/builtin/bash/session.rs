@@ -17,10 +17,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::folders::Folders;
 use super::jobs::{Job, Jobs};
 use super::render;
 use super::repository;
+use super::working_dir::WorkingDir;
 
 /// What a session of command lines needs.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ pub struct BashSettings {
 
 impl BashSettings {
     /// Keeps 24 KiB of the beginning and 8 KiB of the end; up to 64 MiB of longer output goes to files in `folder`.
-    pub fn output_in(folder: impl Into<PathBuf>) -> OutputLimits {
+    pub fn output_limits(folder: impl Into<PathBuf>) -> OutputLimits {
         let spill = Spill { folder: folder.into(), bytes_max: 64 * 1024 * 1024 };
         OutputLimits { head_bytes: 24 * 1024, tail_bytes: 8 * 1024, spill: Some(spill) }
     }
@@ -47,20 +47,20 @@ impl BashSettings {
 pub struct BashSession {
     settings: BashSettings,
     description: String,
-    folders: Folders,
+    working_dir: WorkingDir,
     /// Held while a command runs in the foreground, so that each begins where the one before it ended. Those that wait
     /// get it in the order in which they came.
-    turn: tokio::sync::Mutex<()>,
+    foreground: tokio::sync::Mutex<()>,
     jobs: Mutex<Jobs>,
-    saved: Mutex<VecDeque<Spilled>>,
+    saved_outputs: Mutex<VecDeque<Spilled>>,
     /// Where long output goes, unless that belongs to somebody else.
-    _kept: Option<TemporaryFolder>,
+    _output_dir: Option<TemporaryFolder>,
 }
 
 /// What the model says: a command line.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Run {
+pub(super) struct BashArguments {
     pub(super) command: String,
     /// 120000 unless given.
     #[schemars(range(min = 1, max = 600_000))]
@@ -75,14 +75,14 @@ pub(super) struct Run {
 const TIMEOUT_MS: u64 = 120_000;
 const TIMEOUT_MS_MAX: u64 = 600_000;
 
-impl Run {
+impl BashArguments {
     pub(super) fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms.unwrap_or(TIMEOUT_MS).clamp(1, TIMEOUT_MS_MAX))
     }
 }
 
 /// Files with long output that are kept; the oldest goes first.
-const SAVED_MAX: usize = 16;
+const SAVED_OUTPUTS_MAX: usize = 16;
 
 /// How often a running command shows its output at most, and how much of it.
 const SHOW_EVERY: Duration = Duration::from_millis(200);
@@ -92,27 +92,27 @@ impl BashSession {
     /// A session that begins in the root of the workspace.
     pub fn new(settings: BashSettings) -> Self {
         let description = description(settings.sandbox.level());
-        let folders = Folders::new(settings.workspace.clone());
-        let turn = tokio::sync::Mutex::default();
-        let (jobs, saved) = (Mutex::default(), Mutex::default());
-        Self { settings, description, folders, turn, jobs, saved, _kept: None }
+        let working_dir = WorkingDir::new(settings.workspace.clone());
+        let foreground = tokio::sync::Mutex::default();
+        let (jobs, saved_outputs) = (Mutex::default(), Mutex::default());
+        Self { settings, description, working_dir, foreground, jobs, saved_outputs, _output_dir: None }
     }
 
     /// The same, with a folder for long output that goes with it.
-    pub(crate) fn keeping(mut self, folder: TemporaryFolder) -> Self {
-        self._kept = Some(folder);
+    pub(crate) fn with_output_dir(mut self, folder: TemporaryFolder) -> Self {
+        self._output_dir = Some(folder);
         self
     }
 
     /// The folder in which the next command begins.
-    pub fn folder(&self) -> PathBuf {
-        self.folders.next().current()
+    pub fn working_dir(&self) -> PathBuf {
+        self.working_dir.next().current()
     }
 
     /// The same, to be looked at whenever a call is judged. A call that was judged for another folder than the one in which it
     /// would begin is refused; one that was not judged begins wherever the last one ended.
     pub fn shell_folder(&self) -> ShellFolder {
-        self.folders.next().clone()
+        self.working_dir.next().clone()
     }
 
     /// How far commands reach.
@@ -125,11 +125,15 @@ impl BashSession {
         &self.description
     }
 
-    pub(super) async fn run(&self, arguments: Run, context: &ToolContext) -> Result<ToolResult, ToolError> {
+    pub(super) async fn run(
+        &self,
+        arguments: BashArguments,
+        context: &ToolContext,
+    ) -> Result<ToolResult, ToolError> {
         let stop = Stop { timeout: Some(arguments.timeout()), cancel: context.cancel.clone() };
-        let _turn = self.turn(context).await?;
-        let known = known(context, &arguments.command)?;
-        let (line, note) = self.line(arguments.command, known)?;
+        let _foreground = self.foreground(context).await?;
+        let facts = checked_facts(context, &arguments.command)?;
+        let (line, note) = self.line(arguments.command, facts)?;
         let capture = Mutex::new(Capture::new(self.settings.output.clone()));
         let mut shown: Option<(Instant, u64)> = None;
         let show = |capture: &Mutex<Capture>| {
@@ -142,16 +146,17 @@ impl BashSession {
             }
         };
         let (launcher, repository) =
-            repository::launcher(&self.settings.sandbox, &line.text, known.map(|known| &known.analysis));
+            repository::launcher(&self.settings.sandbox, &line.text, facts.map(|facts| &facts.analysis));
         let ended = run(&line, launcher, stop, &capture, show).await;
         let output = capture.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
-        let ended = ended.map_err(|error| self.not_run(&error, &output.head))?;
+        let ended = ended.map_err(|error| self.not_run_error(&error, &output.head))?;
         let mut text = render::output(&output);
         let advice = repository.advice(self.settings.sandbox.level(), &ended, &output);
-        for note in note.into_iter().chain(advice).chain(self.folders.carry(ended.folder.as_deref())) {
+        for note in note.into_iter().chain(advice).chain(self.working_dir.finish_in(ended.folder.as_deref()))
+        {
             text.push_str(&format!("[{note}]\n"));
         }
-        text.push_str(&render::end(&ended));
+        text.push_str(&render::status(&ended));
         let details = self.details(&ended, &output);
         self.save(output);
         match ended.end {
@@ -161,10 +166,14 @@ impl BashSession {
         }
     }
 
-    pub(super) async fn start(&self, arguments: Run, context: &ToolContext) -> Result<ToolResult, ToolError> {
-        let _turn = self.turn(context).await?;
-        let known = known(context, &arguments.command)?;
-        let (line, note) = self.line(arguments.command, known)?;
+    pub(super) async fn start(
+        &self,
+        arguments: BashArguments,
+        context: &ToolContext,
+    ) -> Result<ToolResult, ToolError> {
+        let _foreground = self.foreground(context).await?;
+        let facts = checked_facts(context, &arguments.command)?;
+        let (line, note) = self.line(arguments.command, facts)?;
         let capture = Capture::new(self.settings.output.clone());
         let mut jobs = lock(&self.jobs);
         if !jobs.make_room() {
@@ -173,7 +182,7 @@ impl BashSession {
         }
         // A repository stays closed to what may run for hours: whoever changes its settings meanwhile would open them to it.
         let job = Job::start(&line, self.settings.sandbox.launcher(), capture)
-            .map_err(|error| self.not_run(&error, ""))?;
+            .map_err(|error| self.not_run_error(&error, ""))?;
         let id = jobs.add(job);
         drop(jobs);
         let note = note.map_or(String::new(), |note| format!("[{note}]\n"));
@@ -195,7 +204,7 @@ impl BashSession {
                 Ok(ToolResult::text(text).with_details(details))
             }
             Some(Ok(ended)) => Ok(self.job_result(id, &ended, output)),
-            Some(Err(error)) => Err(self.not_run(&error, &output.head)),
+            Some(Err(error)) => Err(self.not_run_error(&error, &output.head)),
         }
     }
 
@@ -207,14 +216,14 @@ impl BashSession {
     fn job(&self, id: &str) -> Result<std::sync::Arc<Job>, ToolError> {
         let jobs = lock(&self.jobs);
         jobs.get(id).ok_or_else(|| {
-            let known = jobs.ids();
-            let known = if known.is_empty() { "there is none".into() } else { known.join(", ") };
+            let ids = jobs.ids();
+            let known = if ids.is_empty() { "there is none".into() } else { ids.join(", ") };
             ToolError::Failed(format!("there is no background command {id:?}; known: {known}"))
         })
     }
 
     fn job_result(&self, id: &str, ended: &Ended, output: Output) -> ToolResult {
-        let text = format!("{}{}", render::output(&output), render::end(ended));
+        let text = format!("{}{}", render::output(&output), render::status(ended));
         let mut details = self.details(ended, &output);
         if let Value::Object(fields) = &mut details {
             fields.extend([("id".into(), id.into()), ("running".into(), false.into())]);
@@ -225,7 +234,7 @@ impl BashSession {
 
     /// What to say of a command that was not run. If the sandbox may be why, what is remembered of it counts no longer: the
     /// next session tries anew what holds. Nothing is ever run without it instead.
-    fn not_run(&self, error: &ProcessError, output: &str) -> ToolError {
+    fn not_run_error(&self, error: &ProcessError, output: &str) -> ToolError {
         let problem = match error {
             ProcessError::TooLong { .. } | ProcessError::ZeroByte | ProcessError::Lost => error.to_string(),
             ProcessError::Restrict(_) | ProcessError::Start { .. } => {
@@ -235,9 +244,9 @@ impl BashSession {
             ProcessError::NotBegun { .. } => {
                 self.settings.sandbox.forget();
                 let level = self.settings.sandbox.level();
-                let said = output.trim();
+                let message = output.trim();
                 format!(
-                    "{error}; the sandbox ({level}) said {said:?}; a new session finds out anew what holds"
+                    "{error}; the sandbox ({level}) said {message:?}; a new session finds out anew what holds"
                 )
             }
         };
@@ -245,11 +254,11 @@ impl BashSession {
     }
 
     /// Waits until the commands that were called before have ended.
-    async fn turn(&self, context: &ToolContext) -> Result<tokio::sync::MutexGuard<'_, ()>, ToolError> {
+    async fn foreground(&self, context: &ToolContext) -> Result<tokio::sync::MutexGuard<'_, ()>, ToolError> {
         tokio::select! {
             biased;
             () = context.cancel.cancelled() => Err(ToolError::Cancelled("not run, because it was cancelled".into())),
-            turn = self.turn.lock() => Ok(turn),
+            foreground = self.foreground.lock() => Ok(foreground),
         }
     }
 
@@ -257,14 +266,14 @@ impl BashSession {
     fn line(
         &self,
         text: String,
-        known: Option<&ShellFacts>,
+        facts: Option<&ShellFacts>,
     ) -> Result<(ShellLine, Option<String>), ToolError> {
-        let (folder, note) = self.folders.begin(known.and_then(|known| known.folder.as_deref()))?;
+        let (folder, note) = self.working_dir.start(facts.and_then(|facts| facts.folder.as_deref()))?;
         Ok((ShellLine { text, folder, environment: self.settings.environment.clone() }, note))
     }
 
     fn details(&self, ended: &Ended, output: &Output) -> Value {
-        let mut details = render::details(ended, output, &self.folder());
+        let mut details = render::details(ended, output, &self.working_dir());
         if let Value::Object(fields) = &mut details {
             fields.insert("sandbox".into(), self.settings.sandbox.level().to_string().into());
         }
@@ -273,21 +282,21 @@ impl BashSession {
 
     /// Keeps the file with the whole output, and removes the oldest if there are too many.
     fn save(&self, output: Output) {
-        let mut saved = lock(&self.saved);
-        saved.extend(output.spilled);
-        while saved.len() > SAVED_MAX {
-            saved.pop_front();
+        let mut saved_outputs = lock(&self.saved_outputs);
+        saved_outputs.extend(output.spilled);
+        while saved_outputs.len() > SAVED_OUTPUTS_MAX {
+            saved_outputs.pop_front();
         }
     }
 }
 
 /// What the gate found out about the line, if one was asked.
-fn known<'a>(context: &'a ToolContext, line: &str) -> Result<Option<&'a ShellFacts>, ToolError> {
+fn checked_facts<'a>(context: &'a ToolContext, line: &str) -> Result<Option<&'a ShellFacts>, ToolError> {
     match context.facts.get::<ShellFacts>() {
-        Some(known) if known.line != line => {
+        Some(facts) if facts.line != line => {
             Err(ToolError::Denied("not run: another line was checked than this one; call it again".into()))
         }
-        known => Ok(known),
+        facts => Ok(facts),
     }
 }
 

@@ -10,14 +10,14 @@ use crate::files::FILE_BYTES_MAX;
 pub(super) struct Replacement {
     pub(super) old: String,
     pub(super) new: String,
-    pub(super) which: Which,
+    pub(super) occurrences: Occurrences,
 }
 
 /// Which occurrences are replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum Occurrences {
     /// There is only one.
-    Only,
+    Single,
     /// Every one.
     All,
 }
@@ -41,7 +41,7 @@ impl fmt::Display for EditProblem {
 }
 
 /// How many lines are named where a text occurs more than once.
-const LINES_NAMED: usize = 10;
+const LINES_SHOWN_MAX: usize = 10;
 
 /// The text after all `edits`, and how often each applied.
 pub(super) fn apply(text: &str, edits: &[Replacement]) -> Result<(String, Vec<usize>), EditProblem> {
@@ -61,24 +61,24 @@ pub(super) fn apply(text: &str, edits: &[Replacement]) -> Result<(String, Vec<us
 }
 
 fn replace(text: &str, edit: &Replacement) -> Result<(String, usize), String> {
-    let Replacement { old, new, which } = edit;
+    let Replacement { old, new, occurrences } = edit;
     if old.is_empty() {
         return Err("`old_string` is empty; use `write` to fill an empty file".into());
     }
     if old == new {
         return Err("`old_string` and `new_string` are the same; nothing would change".into());
     }
-    let count = match which {
-        Which::Only => overlapping(text, old).take(LINES_NAMED + 1).count(),
-        Which::All => text.matches(old.as_str()).count(),
+    let count = match occurrences {
+        Occurrences::Single => occurrences_of(text, old).take(LINES_SHOWN_MAX + 1).count(),
+        Occurrences::All => text.matches(old.as_str()).count(),
     };
     if count == 0 {
         return Err(format!("`old_string` is not in the file{}", hint(text, old)));
     }
-    if *which == Which::Only && count > 1 {
+    if *occurrences == Occurrences::Single && count > 1 {
         let lines: Vec<_> =
-            overlapping(text, old).take(LINES_NAMED).map(|at| line_of(text, at).to_string()).collect();
-        let more = if count > LINES_NAMED { " and more" } else { "" };
+            occurrences_of(text, old).take(LINES_SHOWN_MAX).map(|at| line_of(text, at).to_string()).collect();
+        let more = if count > LINES_SHOWN_MAX { " and more" } else { "" };
         let advice = "add lines around it to make it unique, or set `replace_all`";
         return Err(format!(
             "`old_string` occurs more than once (lines {}{more}); {advice}",
@@ -93,7 +93,7 @@ fn replace(text: &str, edit: &Replacement) -> Result<(String, usize), String> {
 }
 
 /// Where `old` begins in `text`, overlaps included: of `aa` in `aaa` there are two.
-fn overlapping<'a>(text: &'a str, old: &'a str) -> impl Iterator<Item = usize> + 'a {
+fn occurrences_of<'a>(text: &'a str, old: &'a str) -> impl Iterator<Item = usize> + 'a {
     let step = old.chars().next().map_or(1, char::len_utf8);
     let mut from = 0;
     std::iter::from_fn(move || {

@@ -7,7 +7,7 @@ use rheon_types::Tool;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::builtin::testing::{context, folder, workshop};
+use crate::builtin::testing::{context, file_context, folder};
 
 async fn run(arguments: Value) -> String {
     let files = folder(&[
@@ -20,7 +20,7 @@ async fn run(arguments: Value) -> String {
         (".git/config.rs", ""),
         ("odd name {1}.rs", ""),
     ]);
-    let tool = Glob::new(workshop(files.path()));
+    let tool = GlobTool::new(file_context(files.path()));
     match tool.execute(Arc::new(arguments), context("glob")).await {
         Ok(result) => format!("{}\n{}", result.as_text(), result.details),
         Err(error) => format!("{}: {error}", error.kind()),

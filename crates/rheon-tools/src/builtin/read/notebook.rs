@@ -37,7 +37,7 @@ pub(super) fn cells(bytes: &[u8]) -> Option<Vec<Cell>> {
 /// The cells of `range` as a result.
 pub(super) fn result(path: &str, cells: &[Cell], range: Range) -> ToolResult {
     let mut text = String::new();
-    let mut given = 0_u64;
+    let mut shown = 0_u64;
     let mut is_more = false;
     for (number, cell) in (1_u64..).zip(cells).skip_while(|(number, _)| *number < range.first) {
         let mut part = format!("[cell {number}: {}]\n{}\n", cell.kind, cell.source.trim_end());
@@ -45,23 +45,23 @@ pub(super) fn result(path: &str, cells: &[Cell], range: Range) -> ToolResult {
             // Writing to a string cannot fail.
             write!(part, "[output of cell {number}]\n{}\n", cell.output.trim_end()).ok();
         }
-        if given == range.count || (given > 0 && text.len() + part.len() > CELLS_BYTES_MAX) {
+        if shown == range.count || (shown > 0 && text.len() + part.len() > CELLS_BYTES_MAX) {
             is_more = true;
             break;
         }
         part.truncate(part.floor_char_boundary(CELLS_BYTES_MAX));
         text.push_str(&part);
-        given += 1;
+        shown += 1;
     }
     let total = cells.len();
     if is_more {
-        let next = range.first + given;
-        write!(text, "[{given} of {total} cells; read on with offset={next}]").ok();
-    } else if given == 0 {
+        let next = range.first + shown;
+        write!(text, "[{shown} of {total} cells; read on with offset={next}]").ok();
+    } else if shown == 0 {
         write!(text, "[{path} has {total} cells, there is no cell {}]", range.first).ok();
     }
     let details = json!({
-        "path": path, "kind": "notebook", "firstCell": range.first, "cells": given, "totalCells": total,
+        "path": path, "kind": "notebook", "firstCell": range.first, "cells": shown, "totalCells": total,
     });
     ToolResult::text(text).with_details(details)
 }
@@ -73,10 +73,10 @@ fn cell(cell: &Value) -> Cell {
         let data = one.get("data");
         let text = one.get("text").or_else(|| data.and_then(|data| data.get("text/plain")));
         output.push_str(&joined(text.or_else(|| one.get("traceback")).unwrap_or(&Value::Null)));
-        if let Some(picture) =
+        if let Some(image) =
             data.and_then(Value::as_object).and_then(|data| data.keys().find(|key| key.starts_with("image/")))
         {
-            write!(output, "[{picture}]").ok();
+            write!(output, "[{image}]").ok();
         }
         output.push('\n');
     }

@@ -14,7 +14,7 @@ const PAGE_BYTES_MAX: usize = 1024 * 1024;
 pub(super) const LINE_BYTES_MAX: usize = 4_096;
 
 /// How many lines are gone through between two looks at whether the call was cancelled.
-const LINES_UNWATCHED: u64 = 64;
+const CANCEL_CHECK_LINES: u64 = 64;
 
 /// How many bytes are gone through in search of the first line.
 const SCAN_BYTES_MAX: u64 = 512 * 1024 * 1024;
@@ -39,15 +39,15 @@ impl Range {
 
 /// Why a page ends where it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(super) enum PageEnd {
     /// The text ends there.
-    End,
+    Eof,
     /// It has as many lines as were asked for.
-    Limit,
+    LineLimit,
     /// It has as many bytes as a page may have.
-    Bytes,
+    ByteLimit,
     /// Too much had to be gone through; the last line may go on.
-    Scan,
+    ScanLimit,
     /// The call was cancelled.
     Cancelled,
 }
@@ -56,11 +56,11 @@ pub(super) enum Stop {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Page {
     text: String,
-    pub(super) stop: Stop,
+    pub(super) end: PageEnd,
     /// How many lines are on it.
     pub(super) lines: u64,
     /// How many lines of the text were gone through, those on the page included.
-    pub(super) passed: u64,
+    pub(super) lines_seen: u64,
     pub(super) shortened: u64,
     pub(super) invalid: u64,
     pub(super) crlf: u64,
@@ -68,7 +68,7 @@ pub(super) struct Page {
 
 /// One line as it was read: its first bytes, and how many it has.
 struct Line {
-    kept: Vec<u8>,
+    head: Vec<u8>,
     length: u64,
 }
 
@@ -81,29 +81,29 @@ impl Page {
     ) -> io::Result<Self> {
         let mut page = Self {
             text: String::new(),
-            stop: Stop::End,
+            end: PageEnd::Eof,
             lines: 0,
-            passed: 0,
+            lines_seen: 0,
             shortened: 0,
             invalid: 0,
             crlf: 0,
         };
         let mut scan_left = SCAN_BYTES_MAX;
-        let mut line = Line { kept: Vec::new(), length: 0 };
+        let mut line = Line { head: Vec::new(), length: 0 };
         while line.read(&mut reader, &mut scan_left)? {
-            let is_watched =
-                page.passed.is_multiple_of(LINES_UNWATCHED) || line.length > LINE_BYTES_MAX as u64;
-            if is_watched && cancel.is_cancelled() {
-                page.stop = Stop::Cancelled;
+            let is_check_due =
+                page.lines_seen.is_multiple_of(CANCEL_CHECK_LINES) || line.length > LINE_BYTES_MAX as u64;
+            if is_check_due && cancel.is_cancelled() {
+                page.end = PageEnd::Cancelled;
             } else if page.lines == range.count {
-                page.stop = Stop::Limit;
-            } else if page.passed + 1 >= range.first && !page.add(&line) {
-                page.stop = Stop::Bytes;
+                page.end = PageEnd::LineLimit;
+            } else if page.lines_seen + 1 >= range.first && !page.add(&line) {
+                page.end = PageEnd::ByteLimit;
             } else if scan_left == 0 {
-                page.passed += 1;
-                page.stop = Stop::Scan;
+                page.lines_seen += 1;
+                page.end = PageEnd::ScanLimit;
             } else {
-                page.passed += 1;
+                page.lines_seen += 1;
                 continue;
             }
             break;
@@ -113,12 +113,12 @@ impl Page {
 
     /// Adds the line, or says that it does not fit.
     fn add(&mut self, line: &Line) -> bool {
-        let number = self.passed + 1;
-        let mut bytes = line.kept.as_slice();
+        let number = self.lines_seen + 1;
+        let mut bytes = line.head.as_slice();
         if number == 1 {
             bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         }
-        let cut = line.length - line.kept.len() as u64;
+        let cut = line.length - line.head.len() as u64;
         if cut > 0 {
             bytes = without_broken_end(bytes);
         }
@@ -151,8 +151,8 @@ impl Page {
     /// The lines, and what the reader has to know about them.
     pub(super) fn with_notes(self, range: Range, total: Option<u64>) -> String {
         let mut text = self.text;
-        if self.stop != Stop::End {
-            let last = self.passed;
+        if self.end != PageEnd::Eof {
+            let last = self.lines_seen;
             let of = total.map_or_else(String::new, |total| format!(" of {total}"));
             let next = last + 1;
             writeln!(text, "[lines {}-{last}{of}; read on with offset={next}]", range.first).ok();
@@ -172,7 +172,7 @@ impl Page {
 impl Line {
     /// Reads the next line without its line feed; whether there was one.
     fn read(&mut self, reader: &mut impl BufRead, scan_left: &mut u64) -> io::Result<bool> {
-        self.kept.clear();
+        self.head.clear();
         self.length = 0;
         let mut is_any = false;
         while *scan_left > 0 {
@@ -181,15 +181,15 @@ impl Line {
                 return Ok(is_any);
             }
             is_any = true;
-            let end = memchr::memchr(b'\n', buffer);
-            let part = buffer.get(..end.unwrap_or(buffer.len())).unwrap_or_default();
-            let room = LINE_BYTES_MAX.saturating_sub(self.kept.len());
-            self.kept.extend_from_slice(part.get(..room).unwrap_or(part));
+            let newline = memchr::memchr(b'\n', buffer);
+            let part = buffer.get(..newline.unwrap_or(buffer.len())).unwrap_or_default();
+            let room = LINE_BYTES_MAX.saturating_sub(self.head.len());
+            self.head.extend_from_slice(part.get(..room).unwrap_or(part));
             self.length += part.len() as u64;
-            let used = part.len() + usize::from(end.is_some());
+            let used = part.len() + usize::from(newline.is_some());
             reader.consume(used);
             *scan_left = scan_left.saturating_sub(used as u64);
-            if end.is_some() {
+            if newline.is_some() {
                 return Ok(true);
             }
         }

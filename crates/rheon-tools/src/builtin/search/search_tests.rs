@@ -7,7 +7,7 @@ use rheon_types::Tool;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::builtin::testing::{context, folder, workshop};
+use crate::builtin::testing::{context, file_context, folder};
 
 async fn run(arguments: Value) -> String {
     let files = folder(&[
@@ -20,7 +20,7 @@ async fn run(arguments: Value) -> String {
         (".git/main", "main"),
         ("long.txt", &format!("main{}", "ü".repeat(1_000))),
     ]);
-    let tool = Search::new(workshop(files.path()));
+    let tool = SearchTool::new(file_context(files.path()));
     match tool.execute(Arc::new(arguments), context("search")).await {
         Ok(result) => format!("{}\n{}", result.as_text(), result.details),
         Err(error) => format!("{}: {error}", error.kind()),
@@ -189,7 +189,7 @@ async fn of_many_files_the_first_by_name_are_shown_whichever_thread_was_first() 
     let files: Vec<(&str, &str)> =
         names.iter().map(|name| (name.as_str(), "needle\nhay\nneedle\n")).collect();
     let folder = folder(&files);
-    let search = Search::new(workshop(folder.path()));
+    let search = SearchTool::new(file_context(folder.path()));
     let arguments = json!({ "pattern": "needle", "limit": 5 });
     let result = search.execute(Arc::new(arguments), context("search")).await.unwrap();
     expect![[r#"
@@ -210,24 +210,24 @@ async fn of_many_files_the_first_by_name_are_shown_whichever_thread_was_first() 
 
 #[test]
 fn only_what_can_be_shown_is_kept() {
-    let wanted: Arguments = serde_json::from_value(json!({ "pattern": "x" })).unwrap();
-    let plan = Plan::new(&wanted, 10).unwrap();
-    let mut found = Found::default();
+    let arguments: Arguments = serde_json::from_value(json!({ "pattern": "x" })).unwrap();
+    let plan = SearchPlan::new(&arguments, 10).unwrap();
+    let mut results = SearchResults::default();
     for number in (0..1_000).rev() {
         let mut file = FileMatches::default();
         file.count = 3;
-        found.add(format!("{number:04}").into(), file, &plan);
+        results.add(format!("{number:04}").into(), file, &plan);
     }
-    let kept: Vec<_> = found.shown.keys().map(|path| path.to_str().unwrap()).collect();
+    let kept: Vec<_> = results.shown.keys().map(|path| path.to_str().unwrap()).collect();
     assert_eq!(kept, ["0000", "0001", "0002", "0003"]);
-    assert_eq!((found.files, found.matches), (1_000, 3_000));
+    assert_eq!((results.files, results.matches), (1_000, 3_000));
 }
 
 #[tokio::test]
 async fn a_line_beyond_the_memory_it_may_take_is_left_out_and_it_is_said() {
     let folder = folder(&[("small.txt", "needle\n")]);
-    std::fs::write(folder.path().join("large.txt"), vec![b'a'; HELD_BYTES_MAX + 1]).unwrap();
-    let search = Search::new(workshop(folder.path()));
+    std::fs::write(folder.path().join("large.txt"), vec![b'a'; BUFFER_BYTES_MAX + 1]).unwrap();
+    let search = SearchTool::new(file_context(folder.path()));
     let arguments = json!({ "pattern": "needle" });
     let result = search.execute(Arc::new(arguments), context("search")).await.unwrap();
     expect![[r#"
@@ -241,30 +241,31 @@ async fn a_line_beyond_the_memory_it_may_take_is_left_out_and_it_is_said() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_folder_that_is_swapped_for_a_link_while_files_are_searched_lets_nothing_in() {
-    let stage = crate::builtin::stage::Stage::new();
-    std::fs::write(stage.base.join("outside/secret"), "canary outside\n").unwrap();
-    stage.put("real/secret", "canary inside\n");
-    let _swapping = stage.swap();
-    let mut found = 0;
+    let fixture = crate::builtin::fixture::Fixture::new();
+    std::fs::write(fixture.base.join("outside/secret"), "canary outside\n").unwrap();
+    fixture.put("real/secret", "canary inside\n");
+    let _swapping = fixture.swap();
+    let mut results = 0;
     for _ in 0..500 {
-        let tool = Search::new(stage.workshop.clone());
-        let said = crate::builtin::stage::told(tool, json!({ "pattern": "canary" })).await;
-        assert!(!said.contains("outside"), "{said}");
-        found += usize::from(said.contains("inside"));
+        let tool = SearchTool::new(fixture.file_context.clone());
+        let output = crate::builtin::fixture::output_of(tool, json!({ "pattern": "canary" })).await;
+        assert!(!output.contains("outside"), "{output}");
+        results += usize::from(output.contains("inside"));
     }
-    assert!(found > 0);
+    assert!(results > 0);
 }
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn files_that_the_kernel_makes_up_are_not_searched_even_where_all_may_be_read() {
-    let stage = crate::builtin::stage::Stage::with_reach(crate::files::Reach::Anywhere);
+    let fixture = crate::builtin::fixture::Fixture::with_read_scope(crate::files::ReadScope::Anywhere);
     for path in ["/proc/self/environ", "/proc/self/status"] {
-        let tool = Search::new(stage.workshop.clone());
-        let said = crate::builtin::stage::told(tool, json!({ "pattern": ".", "path": path })).await;
-        assert_eq!(said, "nothing matches\n(files that could not be read or are too large: 1)");
+        let tool = SearchTool::new(fixture.file_context.clone());
+        let output = crate::builtin::fixture::output_of(tool, json!({ "pattern": ".", "path": path })).await;
+        assert_eq!(output, "nothing matches\n(files that could not be read or are too large: 1)");
     }
-    let tool = Search::new(stage.workshop.clone());
-    let said = crate::builtin::stage::told(tool, json!({ "pattern": "secret", "path": "../outside" })).await;
-    assert!(said.ends_with("secret\n1:secret"), "{said}");
+    let tool = SearchTool::new(fixture.file_context.clone());
+    let output =
+        crate::builtin::fixture::output_of(tool, json!({ "pattern": "secret", "path": "../outside" })).await;
+    assert!(output.ends_with("secret\n1:secret"), "{output}");
 }

@@ -2,7 +2,7 @@
 //! with deep or tangled tags takes time and memory that grow with their square.
 
 /// Tags that mean something in Markdown, and of these the ones that only change how text looks.
-const KEPT: [&str; 24] = [
+const KEPT_TAGS: [&str; 24] = [
     "h1",
     "h2",
     "h3",
@@ -28,14 +28,14 @@ const KEPT: [&str; 24] = [
     "section",
     "article",
 ];
-const INLINE: [&str; 6] = ["a", "b", "strong", "i", "em", "code"];
+const INLINE_TAGS: [&str; 6] = ["a", "b", "strong", "i", "em", "code"];
 /// Kept tags that hold nothing.
-const EMPTY: [&str; 3] = ["br", "hr", "img"];
+const VOID_TAGS: [&str; 3] = ["br", "hr", "img"];
 /// What nobody reads, with all that is in it.
-const SKIPPED: [&str; 10] =
+const SKIPPED_TAGS: [&str; 10] =
     ["script", "style", "noscript", "svg", "math", "template", "iframe", "object", "textarea", "select"];
 /// Attributes that Markdown has a place for.
-const ATTRIBUTES: [&str; 3] = ["href", "src", "alt"];
+const KEPT_ATTRIBUTES: [&str; 3] = ["href", "src", "alt"];
 
 /// How many tags are kept, how deep they are nested, and how deep those that only change how text looks. A parser repeats
 /// the latter in every block that they reach into.
@@ -45,28 +45,28 @@ const INLINE_DEPTH_MAX: usize = 4;
 
 /// The page with nothing in it that is hard to parse.
 pub(super) fn clean(html: &str) -> String {
-    let mut cleaning = Cleaning { out: String::with_capacity(html.len()), open: Vec::new(), tags: 0 };
+    let mut cleaner = Cleaner { out: String::with_capacity(html.len()), open: Vec::new(), tags: 0 };
     let mut rest = html;
     while let Some(at) = memchr::memchr(b'<', rest.as_bytes()) {
         let (text, tag) = rest.split_at_checked(at).unwrap_or((rest, ""));
-        cleaning.out.push_str(text);
-        rest = cleaning.take(tag);
+        cleaner.out.push_str(text);
+        rest = cleaner.take(tag);
     }
-    cleaning.out.push_str(rest);
-    while let Some(name) = cleaning.open.pop() {
-        cleaning.write_close(name);
+    cleaner.out.push_str(rest);
+    while let Some(name) = cleaner.open.pop() {
+        cleaner.write_close(name);
     }
-    cleaning.out
+    cleaner.out
 }
 
-struct Cleaning {
+struct Cleaner {
     out: String,
     /// The tags that are open, the outermost first.
     open: Vec<&'static str>,
     tags: usize,
 }
 
-impl Cleaning {
+impl Cleaner {
     /// Takes in what begins with `<`; what follows it.
     fn take<'a>(&mut self, tag: &'a str) -> &'a str {
         let inner = tag.strip_prefix('<').unwrap_or(tag);
@@ -92,7 +92,7 @@ impl Cleaning {
             self.close(&name);
             return rest;
         }
-        if SKIPPED.contains(&name.as_str()) {
+        if SKIPPED_TAGS.contains(&name.as_str()) {
             return after(past(rest, &name).1, ">");
         }
         if name == "title" {
@@ -105,13 +105,13 @@ impl Cleaning {
     }
 
     fn open(&mut self, name: &str, attributes: &[(&'static str, &str)]) {
-        let known = KEPT.iter().chain(&INLINE).find(|known| **known == name);
+        let known = KEPT_TAGS.iter().chain(&INLINE_TAGS).find(|known| **known == name);
         let Some(name) = known.copied().filter(|_| self.tags < TAGS_MAX && self.open.len() < DEPTH_MAX)
         else {
             // What stood apart stays apart.
             return self.out.push(' ');
         };
-        let is_inline = |name: &&str| INLINE.contains(name);
+        let is_inline = |name: &&str| INLINE_TAGS.contains(name);
         if is_inline(&name) && self.open.iter().filter(|open| is_inline(open)).count() >= INLINE_DEPTH_MAX {
             return;
         }
@@ -123,7 +123,7 @@ impl Cleaning {
             self.out.push_str(&format!(" {key}=\"{value}\""));
         }
         self.out.push('>');
-        if !EMPTY.contains(&name) {
+        if !VOID_TAGS.contains(&name) {
             self.open.push(name);
         }
     }
@@ -163,15 +163,15 @@ fn past<'a>(text: &'a str, name: &str) -> (&'a str, &'a str) {
 
 /// The attributes that are kept, and what follows the tag.
 fn attributes(tag: &str) -> (Vec<(&'static str, &str)>, &str) {
-    let mut found = Vec::new();
+    let mut kept = Vec::new();
     let mut rest = tag;
     loop {
         rest = rest.trim_start_matches(|one: char| one.is_ascii_whitespace() || one == '/');
         if rest.is_empty() {
-            return (found, rest);
+            return (kept, rest);
         }
         if let Some(behind) = rest.strip_prefix('>') {
-            return (found, behind);
+            return (kept, behind);
         }
         // The first character belongs to the name whatever it is, so that there is always one.
         let is_end = |(at, one): &(usize, char)| {
@@ -180,23 +180,25 @@ fn attributes(tag: &str) -> (Vec<(&'static str, &str)>, &str) {
         let end = rest.char_indices().find(is_end).map_or(rest.len(), |(at, _)| at);
         let (name, behind) = rest.split_at_checked(end).unwrap_or((rest, ""));
         rest = behind.trim_start_matches(|one: char| one.is_ascii_whitespace());
-        let Some(given) = rest.strip_prefix('=') else { continue };
-        let given = given.trim_start_matches(|one: char| one.is_ascii_whitespace());
-        let quote = given.chars().next().filter(|one| matches!(one, '"' | '\''));
-        let (value, behind) = match quote.and_then(|quote| given.strip_prefix(quote)?.split_once(quote)) {
+        let Some(value_text) = rest.strip_prefix('=') else { continue };
+        let value_text = value_text.trim_start_matches(|one: char| one.is_ascii_whitespace());
+        let quote = value_text.chars().next().filter(|one| matches!(one, '"' | '\''));
+        let (value, behind) = match quote.and_then(|quote| value_text.strip_prefix(quote)?.split_once(quote))
+        {
             Some(quoted) => quoted,
             // A quote that is never closed takes the rest of the page.
             None if quote.is_some() => ("", ""),
             None => {
-                let end =
-                    given.find(|one: char| one.is_ascii_whitespace() || one == '>').unwrap_or(given.len());
-                given.split_at_checked(end).unwrap_or((given, ""))
+                let end = value_text
+                    .find(|one: char| one.is_ascii_whitespace() || one == '>')
+                    .unwrap_or(value_text.len());
+                value_text.split_at_checked(end).unwrap_or((value_text, ""))
             }
         };
         rest = behind;
-        let known = ATTRIBUTES.iter().find(|known| known.eq_ignore_ascii_case(name));
-        if let Some(known) = known.filter(|known| !found.iter().any(|(name, _)| name == *known)) {
-            found.push((*known, value));
+        let known = KEPT_ATTRIBUTES.iter().find(|known| known.eq_ignore_ascii_case(name));
+        if let Some(known) = known.filter(|known| !kept.iter().any(|(name, _)| name == *known)) {
+            kept.push((*known, value));
         }
     }
 }

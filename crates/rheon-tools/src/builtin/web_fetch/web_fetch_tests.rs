@@ -32,7 +32,7 @@ async fn server(head: &str, body: Vec<u8>) -> String {
 }
 
 async fn run(rule: AddressRule, arguments: Value) -> String {
-    let tool = WebFetch::new(rule);
+    let tool = WebFetchTool::new(rule);
     match tool.execute(Arc::new(arguments), context("web_fetch")).await {
         Ok(result) => result.as_text(),
         Err(error) => format!("{}: {error}", error.kind()),
@@ -41,8 +41,8 @@ async fn run(rule: AddressRule, arguments: Value) -> String {
 
 async fn check(head: &str, body: &str, expected: Expect) {
     let address = server(head, body.as_bytes().to_vec()).await;
-    let said = run(AddressRule::Any, json!({ "url": format!("http://{address}/page") })).await;
-    expected.assert_eq(&said.replace(&address, "SERVER"));
+    let output = run(AddressRule::Any, json!({ "url": format!("http://{address}/page") })).await;
+    expected.assert_eq(&output.replace(&address, "SERVER"));
 }
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn a_page_that_is_too_large_is_read_only_in_part() {
 
 #[tokio::test]
 async fn private_addresses_are_refused_however_they_are_written() {
-    let mut said = Vec::new();
+    let mut output = Vec::new();
     for url in [
         "http://127.0.0.1/",
         "http://2130706433/",
@@ -120,7 +120,7 @@ async fn private_addresses_are_refused_however_they_are_written() {
         "https://user:pw@example.com/",
         "nonsense",
     ] {
-        said.push(run(AddressRule::Public, json!({ "url": url })).await);
+        output.push(run(AddressRule::Public, json!({ "url": url })).await);
     }
     expect![[r#"
         denied: 127.0.0.1 is not on the public internet and is not reached
@@ -133,7 +133,7 @@ async fn private_addresses_are_refused_however_they_are_written() {
         invalidArgs: file:///etc/passwd is no web address; it must begin with https://
         invalidArgs: the address holds a name or a password; leave it out
         invalidArgs: "nonsense" is no address: relative URL without a base"#]]
-    .assert_eq(&said.join("\n"));
+    .assert_eq(&output.join("\n"));
 }
 
 #[tokio::test]
@@ -142,8 +142,8 @@ async fn deep_and_tangled_pages_end_in_text_or_an_error() {
     for body in ["<div>".repeat(200_000), "<b><i>".repeat(20_000), "<table><tr><td>".repeat(50_000), repeated]
     {
         let address = server("200 OK\r\ncontent-type: text/html", body.into_bytes()).await;
-        let said = run(AddressRule::Any, json!({ "url": format!("http://{address}/") })).await;
-        assert!(said.len() < 100_000, "{said}");
+        let output = run(AddressRule::Any, json!({ "url": format!("http://{address}/") })).await;
+        assert!(output.len() < 100_000, "{output}");
     }
 }
 
@@ -167,8 +167,8 @@ async fn a_redirect_to_another_host_is_told_and_not_followed() {
         ),
     ] {
         let address = server(&format!("302 Found\r\nlocation: {target}"), Vec::new()).await;
-        let said = run(AddressRule::Any, json!({ "url": format!("http://{address}/") })).await;
-        assert_eq!(said.replace(&address, "SERVER").replace(port, "PORT"), expected);
+        let output = run(AddressRule::Any, json!({ "url": format!("http://{address}/") })).await;
+        assert_eq!(output.replace(&address, "SERVER").replace(port, "PORT"), expected);
     }
 }
 
@@ -181,8 +181,8 @@ async fn an_offset_past_the_end_and_a_large_header_are_told() {
     assert_eq!(past, format!("(the page has 2 characters; there is nothing at offset {})", usize::MAX));
     let large = format!("200 OK\r\ncontent-type: text/plain\r\nx: {}", "y".repeat(1024 * 1024));
     let address = server(&large, b"z".to_vec()).await;
-    let said = run(AddressRule::Any, json!({ "url": format!("http://{address}/") })).await;
-    assert_eq!(said, "failed: cannot fetch from 127.0.0.1: message head is too large");
+    let output = run(AddressRule::Any, json!({ "url": format!("http://{address}/") })).await;
+    assert_eq!(output, "failed: cannot fetch from 127.0.0.1: message head is too large");
 }
 
 #[tokio::test]

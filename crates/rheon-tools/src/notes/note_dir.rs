@@ -1,4 +1,4 @@
-//! `NoteFolder`: the notes of the user, or of one project, as files.
+//! `NoteDir`: the notes of the user, or of one project, as files.
 
 use std::ffi::OsString;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::files::{Folder, Missing, Over};
 use crate::markdown::{
-    FileProblem, NAME_CHARACTERS_MAX, Origin, entries, is_usable, is_words_with_hyphens, read,
+    FileOrigin, FileProblem, NAME_CHARACTERS_MAX, entries, is_kebab_case, is_valid_name, read,
 };
 use crate::notes::note::{NOTE_BYTES_MAX, NOTES_MAX, Note};
 use crate::notes::text;
@@ -17,11 +17,11 @@ const INDEX: &str = "INDEX.md";
 
 /// A folder in which each markdown file is a note. Its path is given by the program, never by a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NoteFolder {
+pub struct NoteDir {
     /// Where it is; it need not exist.
     pub path: PathBuf,
     /// Whose it is.
-    pub origin: Origin,
+    pub origin: FileOrigin,
 }
 
 /// Why a note was not written or removed.
@@ -35,7 +35,7 @@ pub enum NoteError {
     Name(String),
     /// There is no such note.
     #[error("there is no note {0:?}")]
-    Absent(String),
+    NotFound(String),
     /// The note is too large.
     #[error(
         "the note has {0} bytes, more than {NOTE_BYTES_MAX}; keep what matters, or make several notes of it"
@@ -54,21 +54,21 @@ pub enum NoteError {
     },
 }
 
-impl NoteFolder {
+impl NoteDir {
     /// All notes by name, and what was odd. A folder that does not exist holds none.
     pub fn list(&self) -> (Vec<Note>, Vec<NoteWarning>) {
         let (mut notes, mut warnings) = (Vec::new(), Vec::new());
         let mut warn = |path: &Path, problem| warnings.push(NoteWarning { path: path.to_owned(), problem });
-        let listed = self.path.canonicalize().and_then(|root| Ok((entries(&root)?, root)));
-        let ((entries, cut), root) = match listed {
-            Ok(listed) => listed,
+        let listing = self.path.canonicalize().and_then(|root| Ok((entries(&root)?, root)));
+        let ((entries, truncated), root) = match listing {
+            Ok(listing) => listing,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return (notes, warnings),
             Err(error) => {
                 warn(&self.path, FileProblem::from(error).into());
                 return (notes, warnings);
             }
         };
-        if let Some(problem) = cut {
+        if let Some(problem) = truncated {
             warn(&root, problem.into());
         }
         for entry in entries.iter().filter(|entry| is_note(entry)) {
@@ -107,7 +107,7 @@ impl NoteFolder {
         if notes.len() >= NOTES_MAX && !notes.iter().any(|other| other.name == note.name) {
             return Err(NoteError::TooMany);
         }
-        let root = self.make().map_err(|error| self.failed(&error))?;
+        let root = self.create().map_err(|error| self.failed(&error))?;
         let write = |name: &OsString, content: &str| {
             let folder = Folder::open(&root, Path::new(""), Missing::Refuse)?;
             folder.private_draft(content.as_bytes())?.publish(name, Over::Existing)
@@ -119,15 +119,15 @@ impl NoteFolder {
 
     /// Removes a note.
     pub fn remove(&self, name: &str) -> Result<(), NoteError> {
-        let absent = || NoteError::Absent(name.to_owned());
-        let root = self.path.canonicalize().map_err(|_| absent())?;
-        let listed = entries(&root).map_err(|error| self.failed(&error))?.0;
+        let not_found = || NoteError::NotFound(name.to_owned());
+        let root = self.path.canonicalize().map_err(|_| not_found())?;
+        let listing = entries(&root).map_err(|error| self.failed(&error))?.0;
         let entry =
-            listed.into_iter().find(|entry| is_note(entry) && stem(entry) == name).ok_or_else(absent)?;
+            listing.into_iter().find(|entry| is_note(entry) && stem(entry) == name).ok_or_else(not_found)?;
         let removed = Folder::open(&root, Path::new(""), Missing::Refuse)
             .and_then(|folder| folder.remove(entry.file_name().unwrap_or_default()));
         if !removed.map_err(|error| self.failed(&error))? {
-            return Err(absent());
+            return Err(not_found());
         }
         self.write_index()
     }
@@ -143,7 +143,7 @@ impl NoteFolder {
     }
 
     /// The canonical path of the folder, which is made if there is none.
-    fn make(&self) -> io::Result<PathBuf> {
+    fn create(&self) -> io::Result<PathBuf> {
         let mut builder = std::fs::DirBuilder::new();
         builder.recursive(true);
         #[cfg(unix)]
@@ -154,8 +154,8 @@ impl NoteFolder {
 
     fn load(&self, root: &Path, entry: &Path) -> Result<(Note, Vec<NoteProblem>), NoteProblem> {
         let name = stem(entry);
-        if !is_usable(&name) {
-            return Err(NoteProblem::NameUnusable);
+        if !is_valid_name(&name) {
+            return Err(NoteProblem::InvalidName);
         }
         // The entry itself is read, so that a link is refused wherever it leads.
         let file = read(root, entry, NOTE_BYTES_MAX)?;
@@ -177,8 +177,8 @@ fn stem(entry: &Path) -> String {
 }
 
 fn file_name(name: &str) -> Result<OsString, NoteError> {
-    let is_good = is_words_with_hyphens(name) && name.len() <= NAME_CHARACTERS_MAX && name != "index";
-    if is_good {
+    let is_valid = is_kebab_case(name) && name.len() <= NAME_CHARACTERS_MAX && name != "index";
+    if is_valid {
         Ok(format!("{name}.md").into())
     } else {
         Err(NoteError::Name(name.chars().take(100).collect()))

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rheon_policy::{Places, Policy, PolicyGate};
 use rheon_sandbox::process::Environment;
 use rheon_sandbox::{Boundary, Requirement, Sandbox};
-use rheon_tools::builtin::bash::{Bash, BashSession, BashSettings};
+use rheon_tools::builtin::bash::{BashSession, BashSettings, BashTool};
 use rheon_types::{
     Answer, CallFacts, Effect, Gate, GateRequest, Judgement, Tool, ToolCall, ToolContext, Verdict,
 };
@@ -23,7 +23,7 @@ fn call(id: &str, command: &str) -> ToolCall {
     }
 }
 
-async fn run(bash: &Bash, call: &ToolCall, facts: CallFacts) -> String {
+async fn run(bash: &BashTool, call: &ToolCall, facts: CallFacts) -> String {
     let of_call = (call.id.clone(), call.name.clone());
     let context = ToolContext::new(of_call, ("session".into(), "run".into()), CancellationToken::new(), None);
     let context = context.with_facts(facts);
@@ -46,11 +46,11 @@ async fn a_turn_cannot_move_its_own_commands_to_a_folder_that_nobody_judged() {
         workspace: workspace.clone(),
         sandbox,
         environment: Environment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin"),
-        output: BashSettings::output_in(&root),
+        output: BashSettings::output_limits(&root),
     };
     let session = Arc::new(BashSession::new(settings));
     let gate = PolicyGate::new(policy, Arc::new(workspace)).with_shell_folder(session.shell_folder());
-    let bash = Bash(session);
+    let bash = BashTool(session);
     // The user is shown that this is about the root, and agrees.
     let turn = [call("1", "cd precious"), call("2", "rm -rf ./*")];
     let mut known = Vec::new();

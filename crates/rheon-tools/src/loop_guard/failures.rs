@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use rheon_types::ToolError;
 use serde_json::Value;
 
-use super::normal::normal_form;
+use super::normal_form::normal_form;
 
 /// How many failures are remembered, and of how many the model is told at once.
 const FAILURES_MAX: usize = 16;
-const TOLD_MAX: usize = 5;
+const NOTE_FAILURES_MAX: usize = 5;
 /// How much of an action and of a message is told, as it goes with every request.
-const TOLD_ACTION_CHARS_MAX: usize = 120;
-const TOLD_MESSAGE_CHARS_MAX: usize = 160;
+const NOTE_ACTION_CHARS_MAX: usize = 120;
+const NOTE_MESSAGE_CHARS_MAX: usize = 160;
 /// How much of an action and of a message is kept.
 const ACTION_CHARS_MAX: usize = 200;
 const MESSAGE_CHARS_MAX: usize = 400;
@@ -52,7 +52,7 @@ pub enum FailureKind {
 }
 
 /// Words by which kinds are told apart where the error itself does not say.
-const WORDS: [(FailureKind, &[&str]); 6] = [
+const KEYWORDS: [(FailureKind, &[&str]); 6] = [
     (
         FailureKind::Forbidden,
         &["permission denied", "operation not permitted", "read-only file system", "eacces"],
@@ -91,14 +91,17 @@ impl FailureKind {
             ToolError::Denied(_) => Self::Forbidden,
             ToolError::InvalidArgs(_) => Self::Malformed,
             ToolError::TimedOut(_) => Self::TimedOut,
-            ToolError::Failed(message) => Self::in_words(message).unwrap_or(Self::Other),
+            ToolError::Failed(message) => Self::from_message(message).unwrap_or(Self::Other),
             ToolError::Cancelled(_) | ToolError::Panicked(_) | ToolError::Fatal(_) => Self::Other,
         }
     }
 
-    fn in_words(message: &str) -> Option<Self> {
-        let said = message.to_lowercase();
-        WORDS.iter().find(|(_, words)| words.iter().any(|word| said.contains(word))).map(|(kind, _)| *kind)
+    fn from_message(message: &str) -> Option<Self> {
+        let text = message.to_lowercase();
+        KEYWORDS
+            .iter()
+            .find(|(_, keywords)| keywords.iter().any(|keyword| text.contains(keyword)))
+            .map(|(kind, _)| *kind)
     }
 }
 
@@ -116,7 +119,7 @@ impl Failures {
     }
 
     /// A call failed with an error. What was cancelled did not fail.
-    pub fn failed(&mut self, tool: &str, arguments: &Value, error: &ToolError) {
+    pub fn record_error(&mut self, tool: &str, arguments: &Value, error: &ToolError) {
         match error {
             ToolError::Cancelled(_) => {}
             ToolError::Failed(message)
@@ -130,15 +133,15 @@ impl Failures {
     }
 
     /// A command ended with an error, though the tool that ran it did its work.
-    pub fn exited(&mut self, tool: &str, arguments: &Value, output: &str) {
-        self.add(tool, arguments, FailureKind::in_words(output).unwrap_or(FailureKind::Exit), output);
+    pub fn record_exit(&mut self, tool: &str, arguments: &Value, output: &str) {
+        self.add(tool, arguments, FailureKind::from_message(output).unwrap_or(FailureKind::Exit), output);
     }
 
     /// A call succeeded: what it failed at before is mended, and given back.
-    pub fn succeeded(&mut self, tool: &str, arguments: &Value) -> Option<Failure> {
+    pub fn record_success(&mut self, tool: &str, arguments: &Value) -> Option<Failure> {
         let action = action(tool, arguments);
-        let place = self.open.iter().position(|failure| failure.action == action)?;
-        self.open.remove(place)
+        let index = self.open.iter().position(|failure| failure.action == action)?;
+        self.open.remove(index)
     }
 
     /// What is not mended, oldest first.
@@ -150,13 +153,13 @@ impl Failures {
     /// once is worth a word: the first time the model reads the result itself.
     pub fn note(&self) -> Option<String> {
         let repeated: Vec<&Failure> = self.open.iter().filter(|failure| failure.count > 1).collect();
-        let latest = repeated.get(repeated.len().saturating_sub(TOLD_MAX)..).unwrap_or_default();
+        let latest = repeated.get(repeated.len().saturating_sub(NOTE_FAILURES_MAX)..).unwrap_or_default();
         if latest.is_empty() {
             return None;
         }
         let lines = latest.iter().map(|Failure { action, kind, message, count }| {
             let (action, message) =
-                (beginning(action, TOLD_ACTION_CHARS_MAX), beginning(message, TOLD_MESSAGE_CHARS_MAX));
+                (truncate(action, NOTE_ACTION_CHARS_MAX), truncate(message, NOTE_MESSAGE_CHARS_MAX));
             format!("- {action} (failed {count} times: {message}); {}", kind.suggestion())
         });
         Some(format!("These calls keep failing:\n{}", lines.collect::<Vec<_>>().join("\n")))
@@ -164,9 +167,9 @@ impl Failures {
 
     fn add(&mut self, tool: &str, arguments: &Value, kind: FailureKind, message: &str) {
         let action = action(tool, arguments);
-        let message = beginning(message.lines().next().unwrap_or_default(), MESSAGE_CHARS_MAX);
+        let message = truncate(message.lines().next().unwrap_or_default(), MESSAGE_CHARS_MAX);
         let known = self.open.iter().position(|failure| failure.action == action);
-        let known = known.and_then(|place| self.open.remove(place));
+        let known = known.and_then(|index| self.open.remove(index));
         let count = known.filter(|known| known.kind == kind).map_or(1, |known| known.count + 1);
         if self.open.len() == FAILURES_MAX {
             self.open.pop_front();
@@ -177,11 +180,11 @@ impl Failures {
 
 /// The call as failures name it.
 pub(super) fn action(tool: &str, arguments: &Value) -> String {
-    beginning(&normal_form(tool, arguments), ACTION_CHARS_MAX)
+    truncate(&normal_form(tool, arguments), ACTION_CHARS_MAX)
 }
 
 /// `text`, cut after so many characters.
-pub(super) fn beginning(text: &str, chars_max: usize) -> String {
+pub(super) fn truncate(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
@@ -209,10 +212,10 @@ mod tests {
             ToolError::Cancelled("stop".into()),
             ToolError::Failed("odd".into()),
         ];
-        for (place, error) in errors.iter().enumerate() {
-            failures.failed("t", &json!({ "n": place }), error);
+        for (index, error) in errors.iter().enumerate() {
+            failures.record_error("t", &json!({ "n": index }), error);
         }
-        failures.exited("bash", &json!({"command": "make"}), "make: *** [all] Error 2\nmore");
+        failures.record_exit("bash", &json!({"command": "make"}), "make: *** [all] Error 2\nmore");
         let lines: Vec<String> = failures
             .open()
             .map(|failure| format!("{} {:?} {}", failure.action, failure.kind, failure.message))
@@ -234,33 +237,33 @@ mod tests {
     fn a_repeated_failure_is_told_until_it_is_mended() {
         let mut failures = Failures::new();
         let call = json!({"command": "cargo test"});
-        failures.exited("bash", &call, "error[E0425]");
+        failures.record_exit("bash", &call, "error[E0425]");
         assert_eq!(failures.note(), None);
-        failures.exited("bash", &call, "error[E0425]");
+        failures.record_exit("bash", &call, "error[E0425]");
         expect![[r#"
             These calls keep failing:
             - bash command=cargo test (failed 2 times: error[E0425]); read its output, mend the cause, then run it again"#]].assert_eq(&failures.note().unwrap_or_default());
-        failures.exited("bash", &call, "error[E0425]");
+        failures.record_exit("bash", &call, "error[E0425]");
         assert!(failures.note().is_some_and(|note| note.contains("failed 3 times")));
-        assert_eq!(failures.succeeded("bash", &call).map(|failure| failure.count), Some(3));
+        assert_eq!(failures.record_success("bash", &call).map(|failure| failure.count), Some(3));
         assert_eq!(failures.note(), None);
-        assert_eq!((failures.open().count(), failures.succeeded("bash", &call)), (0, None));
-        failures.exited("bash", &call, "again");
-        failures.exited("bash", &call, "again");
+        assert_eq!((failures.open().count(), failures.record_success("bash", &call)), (0, None));
+        failures.record_exit("bash", &call, "again");
+        failures.record_exit("bash", &call, "again");
         assert!(failures.note().is_some());
     }
 
     #[test]
     fn the_five_that_failed_last_are_told_and_what_is_told_is_bounded() {
         let mut failures = Failures::new();
-        let command = |place: usize| json!({"command": format!("{place} {}", "\u{10000}".repeat(500))});
-        for place in [0, 1, 2, 3, 4, 5, 6, 7, 0, 7, 6, 5, 4, 3, 2, 1, 0] {
-            failures.exited("bash", &command(place), &"\u{10000}".repeat(5_000));
+        let command = |index: usize| json!({"command": format!("{index} {}", "\u{10000}".repeat(500))});
+        for index in [0, 1, 2, 3, 4, 5, 6, 7, 0, 7, 6, 5, 4, 3, 2, 1, 0] {
+            failures.record_exit("bash", &command(index), &"\u{10000}".repeat(5_000));
         }
         let note = failures.note().unwrap_or_default();
-        let told: Vec<&str> = note.lines().filter_map(|line| line.get(..16)).collect();
+        let heads: Vec<&str> = note.lines().filter_map(|line| line.get(..16)).collect();
         assert_eq!(
-            told.join("\n"),
+            heads.join("\n"),
             "These calls keep\n- bash command=4\n- bash command=3\n- bash command=2\n- bash command=1\n\
              - bash command=0"
         );
@@ -270,10 +273,10 @@ mod tests {
     #[test]
     fn only_the_latest_are_kept_and_long_ones_are_cut() {
         let mut failures = Failures::new();
-        for place in 0..40 {
-            failures.exited(
+        for index in 0..40 {
+            failures.record_exit(
                 "bash",
-                &json!({"command": format!("{place} {}", "ü".repeat(1_000))}),
+                &json!({"command": format!("{index} {}", "ü".repeat(1_000))}),
                 &"ä".repeat(5_000),
             );
         }

@@ -1,4 +1,4 @@
-//! `Change`: what a file was and what it is to become.
+//! `FileChange`: what a file was and what it is to become.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ const EFFORT_MAX: Duration = Duration::from_millis(500);
 
 /// What a file was and what it is to become; nothing has been done yet.
 #[derive(Debug, Clone)]
-pub struct Change {
+pub struct FileChange {
     /// The file, canonical.
     pub path: PathBuf,
     /// The same as it is shown.
-    pub shown: String,
+    pub display_path: String,
     /// What it held; nothing if there was no such file.
     pub before: Option<Arc<[u8]>>,
     /// What it is to hold.
@@ -34,7 +34,7 @@ pub(crate) struct Diff {
     pub(crate) removed: usize,
 }
 
-impl Change {
+impl FileChange {
     /// The whole change as a unified diff, never shortened.
     pub fn diff(&self) -> String {
         self.compare().text
@@ -45,9 +45,10 @@ impl Change {
         let after = String::from_utf8_lossy(&self.after);
         let diff = TextDiff::configure().timeout(EFFORT_MAX).diff_lines(before.as_ref(), after.as_ref());
         let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
-        let old_name = if self.before.is_some() { format!("a/{}", self.shown) } else { "/dev/null".into() };
+        let old_name =
+            if self.before.is_some() { format!("a/{}", self.display_path) } else { "/dev/null".into() };
         Diff {
-            text: diff.unified_diff().header(&old_name, &format!("b/{}", self.shown)).to_string(),
+            text: diff.unified_diff().header(&old_name, &format!("b/{}", self.display_path)).to_string(),
             added: count(ChangeTag::Insert),
             removed: count(ChangeTag::Delete),
         }

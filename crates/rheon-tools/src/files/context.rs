@@ -1,4 +1,4 @@
-//! `Workshop`: what file tools are built from.
+//! `FileContext`: what file tools are built from.
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata, Permissions};
@@ -12,25 +12,25 @@ use rheon_policy::{Access, ResolvedPath, Workspace, names_folder};
 use rheon_types::{Clock, Hold, ToolContext, ToolError};
 
 use crate::files::cache::FileCache;
-use crate::files::claims::{Claim, ClaimConflict, Claims};
-use crate::files::diff::Change;
+use crate::files::change::FileChange;
+use crate::files::claims::{ClaimConflict, Claims, FileClaim};
 use crate::files::error::FileError;
 use crate::files::fingerprint::{Fingerprint, Stamp};
-use crate::files::hidden::Hidden;
+use crate::files::hidden_paths::HiddenPaths;
 use crate::files::read_files::{ReadFiles, Staleness};
 
 /// The largest file that is held in memory as a whole.
 pub const FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
 /// A file that is open, and what it was when it was opened.
-pub(crate) struct Opened {
+pub(crate) struct OpenFile {
     pub(crate) file: File,
     pub(crate) metadata: Metadata,
 }
 
 /// A file whose whole content is known.
 #[derive(Debug, Clone)]
-pub struct Loaded {
+pub struct LoadedFile {
     /// What it holds.
     pub content: Arc<[u8]>,
     /// Which state of it this is.
@@ -38,7 +38,7 @@ pub struct Loaded {
     /// Who may do what with it.
     pub permissions: Permissions,
     /// How many names it has; more than one means hard links.
-    pub names: u64,
+    pub link_count: u64,
 }
 
 /// How long a claim holds at most if the tool that made it never ends.
@@ -46,7 +46,7 @@ const CLAIM_TTL: Duration = Duration::from_secs(60);
 
 /// How far tools may look.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Reach {
+pub enum ReadScope {
     /// Into the workspace only.
     #[default]
     Workspace,
@@ -54,47 +54,47 @@ pub enum Reach {
     Anywhere,
 }
 
-/// What file tools are built from: the workspace, what was read, the cache, the claims. A clone is the same workshop.
+/// What file tools are built from: the workspace, what was read, the cache, the claims. A clone is the same file_context.
 #[derive(Clone)]
-pub struct Workshop {
+pub struct FileContext {
     shared: Arc<Shared>,
     read_files: Arc<ReadFiles>,
-    hidden: Hidden,
+    hidden: HiddenPaths,
 }
 
 struct Shared {
     workspace: Workspace,
-    reach: Reach,
+    read_scope: ReadScope,
     cache: FileCache,
     claims: Claims,
     clock: Arc<dyn Clock>,
     /// Held from the look at a file until it is replaced, so that of two changes at once the second sees the first.
-    changing: Mutex<()>,
+    write_lock: Mutex<()>,
 }
 
 /// A place for a file, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Spot {
+pub(crate) struct FileTarget {
     /// Canonical.
     pub(crate) path: PathBuf,
-    pub(crate) shown: String,
+    pub(crate) display_path: String,
     root: PathBuf,
     parent: PathBuf,
     name: OsString,
 }
 
-impl Workshop {
-    /// A workshop in `workspace`, in which nothing was read yet.
+impl FileContext {
+    /// A file_context in `workspace`, in which nothing was read yet.
     pub fn new(workspace: Workspace, clock: Arc<dyn Clock>) -> Self {
-        Self::with_reach(workspace, clock, Reach::default())
+        Self::with_read_scope(workspace, clock, ReadScope::default())
     }
 
     /// The same for tools that may look as far as `reach`.
-    pub fn with_reach(workspace: Workspace, clock: Arc<dyn Clock>, reach: Reach) -> Self {
+    pub fn with_read_scope(workspace: Workspace, clock: Arc<dyn Clock>, read_scope: ReadScope) -> Self {
         let claims = Claims::new(Arc::clone(&clock));
-        let (cache, changing) = (FileCache::default(), Mutex::default());
-        let shared = Shared { workspace, reach, cache, claims, clock, changing };
-        Self { shared: Arc::new(shared), read_files: Arc::default(), hidden: Hidden::default() }
+        let (cache, write_lock) = (FileCache::default(), Mutex::default());
+        let shared = Shared { workspace, read_scope, cache, claims, clock, write_lock };
+        Self { shared: Arc::new(shared), read_files: Arc::default(), hidden: HiddenPaths::default() }
     }
 
     /// For another session in the same workspace: cache and claims are shared, but nothing was read yet.
@@ -105,18 +105,18 @@ impl Workshop {
 
     /// The same without these files and folders: no tool looks at them, whatever the gate says.
     pub fn hiding(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
-        self.hidden = self.hidden.with_places(paths);
+        self.hidden = self.hidden.with_paths(paths);
         self
     }
 
     /// The same, and tools that look at many files leave out what fits `rule`: what policy forbids to read.
-    pub fn leaving_out(mut self, rule: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Self {
-        self.hidden = self.hidden.leaving_out(Arc::new(rule));
+    pub fn excluding(mut self, rule: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Self {
+        self.hidden = self.hidden.excluding(Arc::new(rule));
         self
     }
 
     /// What no tool looks at.
-    pub(crate) fn hidden(&self) -> &Hidden {
+    pub(crate) fn hidden(&self) -> &HiddenPaths {
         &self.hidden
     }
 
@@ -141,37 +141,42 @@ impl Workshop {
     }
 
     /// Where `path` leads, if a tool may go there at all.
-    pub(crate) fn admit(&self, path: &str, access: Access) -> Result<ResolvedPath, FileError> {
+    pub(crate) fn resolve(&self, path: &str, access: Access) -> Result<ResolvedPath, FileError> {
         let resolved = self.workspace().resolve(path)?;
-        let is_admitted = match (access, self.shared.reach) {
-            (Access::Read, Reach::Anywhere) => true,
-            (Access::Read, Reach::Workspace) | (Access::Write, Reach::Workspace | Reach::Anywhere) => {
-                resolved.inside
-            }
+        let is_allowed = match (access, self.shared.read_scope) {
+            (Access::Read, ReadScope::Anywhere) => true,
+            (Access::Read, ReadScope::Workspace)
+            | (Access::Write, ReadScope::Workspace | ReadScope::Anywhere) => resolved.inside,
         };
-        if !is_admitted {
-            return Err(FileError::Outside { path: self.shown(&resolved.path) });
+        if !is_allowed {
+            return Err(FileError::Outside { path: self.display(&resolved.path) });
         }
         if self.hidden.hides(&resolved.path) {
-            return Err(FileError::Hidden { path: self.shown(&resolved.path) });
+            return Err(FileError::Hidden { path: self.display(&resolved.path) });
         }
         if access == Access::Write && resolved.protected {
-            return Err(FileError::Protected { path: self.shown(&resolved.path) });
+            return Err(FileError::Protected { path: self.display(&resolved.path) });
         }
         Ok(resolved)
     }
 
     /// The place for a file at `path`, if a tool may go there.
-    pub(crate) fn locate(&self, path: &str, access: Access) -> Result<Spot, FileError> {
-        let resolved = self.admit(path, access)?;
-        let shown = self.shown(&resolved.path);
+    pub(crate) fn locate(&self, path: &str, access: Access) -> Result<FileTarget, FileError> {
+        let resolved = self.resolve(path, access)?;
+        let display_path = self.display(&resolved.path);
         let root = self.root_of(&resolved.path);
         let relative = resolved.path.strip_prefix(root).unwrap_or(&resolved.path);
         let (Some(name), false) = (relative.file_name(), names_folder(path.as_ref())) else {
-            return Err(FileError::IsFolder { path: shown });
+            return Err(FileError::IsFolder { path: display_path });
         };
         let parent = relative.parent().unwrap_or(Path::new("")).to_owned();
-        Ok(Spot { root: root.to_owned(), parent, name: name.to_owned(), shown, path: resolved.path })
+        Ok(FileTarget {
+            root: root.to_owned(),
+            parent,
+            name: name.to_owned(),
+            display_path,
+            path: resolved.path,
+        })
     }
 
     /// The root of the workspace that `path`, a canonical one, lies in, or else that of all files.
@@ -181,69 +186,72 @@ impl Workshop {
     }
 
     /// Opens the file at `spot` for reading.
-    pub(crate) fn open(&self, spot: &Spot) -> Result<Opened, FileError> {
-        let folder = Folder::open(&spot.root, &spot.parent, Missing::Refuse);
+    pub(crate) fn open(&self, target: &FileTarget) -> Result<OpenFile, FileError> {
+        let folder = Folder::open(&target.root, &target.parent, Missing::Refuse);
         let folder = folder.map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => FileError::Missing { path: spot.shown.clone() },
-            _ => spot.failed("open", source),
+            io::ErrorKind::NotFound => FileError::Missing { path: target.display_path.clone() },
+            _ => target.io_error("open", source),
         })?;
-        spot.open_in(&folder)?.ok_or_else(|| FileError::Missing { path: spot.shown.clone() })
+        target.open_in(&folder)?.ok_or_else(|| FileError::Missing { path: target.display_path.clone() })
     }
 
     /// The whole content of an open file, from the cache if that is still true.
-    pub(crate) fn load(&self, spot: &Spot, opened: Opened) -> Result<Loaded, FileError> {
-        let Opened { mut file, metadata } = opened;
+    pub(crate) fn load(&self, target: &FileTarget, opened: OpenFile) -> Result<LoadedFile, FileError> {
+        let OpenFile { mut file, metadata } = opened;
         let stamp = Stamp::of(&metadata);
-        let (permissions, names) = (metadata.permissions(), names_of(&metadata));
-        if let Some((content, fingerprint)) = self.shared.cache.get(&spot.path, &stamp) {
-            return Ok(Loaded { content, fingerprint, permissions, names });
+        let (permissions, link_count) = (metadata.permissions(), link_count_of(&metadata));
+        if let Some((content, fingerprint)) = self.shared.cache.get(&target.path, &stamp) {
+            return Ok(LoadedFile { content, fingerprint, permissions, link_count });
         }
-        let too_large = |size| FileError::TooLarge { path: spot.shown.clone(), size, limit: FILE_BYTES_MAX };
+        let too_large =
+            |size| FileError::TooLarge { path: target.display_path.clone(), size, limit: FILE_BYTES_MAX };
         if stamp.size > FILE_BYTES_MAX {
             return Err(too_large(stamp.size));
         }
         let mut content = Vec::with_capacity(usize::try_from(stamp.size).unwrap_or(0));
         let reading = (&mut file).take(FILE_BYTES_MAX + 1).read_to_end(&mut content);
-        reading.map_err(|source| spot.failed("read", source))?;
+        reading.map_err(|source| target.io_error("read", source))?;
         let length = u64::try_from(content.len()).unwrap_or(u64::MAX);
         if length > FILE_BYTES_MAX {
             return Err(too_large(length));
         }
         let content: Arc<[u8]> = content.into();
         let fingerprint = Fingerprint::of(stamp, &content);
-        let after = file.metadata().map_err(|source| spot.failed("read", source))?;
+        let after = file.metadata().map_err(|source| target.io_error("read", source))?;
         if Stamp::of(&after) == stamp {
-            self.shared.cache.put(&spot.path, &content, fingerprint, self.shared.clock.now());
+            self.shared.cache.put(&target.path, &content, fingerprint, self.shared.clock.now());
         }
-        Ok(Loaded { content, fingerprint, permissions, names })
+        Ok(LoadedFile { content, fingerprint, permissions, link_count })
     }
 
     /// Remembers that this session knows the file at `spot` as it is there.
-    pub(crate) fn remember(&self, spot: &Spot, fingerprint: Fingerprint) {
-        self.read_files.record(&spot.path, fingerprint);
+    pub(crate) fn record_read(&self, target: &FileTarget, fingerprint: Fingerprint) {
+        self.read_files.record(&target.path, fingerprint);
     }
 
     /// Keeps the file at `path` for the run of this call until the hold is dropped. Does not wait for others who hold it.
     pub fn claim(&self, path: &str, context: &ToolContext) -> Result<Hold, ToolError> {
-        let spot = self.locate(path, Access::Write)?;
-        Ok(Hold::new(self.claim_spot(&spot, context)?))
+        let target = self.locate(path, Access::Write)?;
+        Ok(Hold::new(self.claim_target(&target, context)?))
     }
 
-    fn claim_spot(&self, spot: &Spot, context: &ToolContext) -> Result<Claim, FileError> {
-        let claim = self.shared.claims.claim(&spot.path, &format!("run {}", context.run_id), CLAIM_TTL);
-        claim.map_err(|conflict| FileError::from(ClaimConflict { path: spot.shown.clone(), ..conflict }))
+    fn claim_target(&self, target: &FileTarget, context: &ToolContext) -> Result<FileClaim, FileError> {
+        let claim = self.shared.claims.claim(&target.path, &format!("run {}", context.run_id), CLAIM_TTL);
+        claim.map_err(|conflict| {
+            FileError::from(ClaimConflict { path: target.display_path.clone(), ..conflict })
+        })
     }
 
     /// What `plan` would make of the file at `path`. Nothing is changed.
     pub(crate) fn preview<T>(
         &self,
         path: &str,
-        plan: impl FnOnce(&Spot, Option<&Loaded>) -> Result<(Vec<u8>, T), ToolError>,
-    ) -> Result<Change, ToolError> {
-        let spot = self.locate(path, Access::Write)?;
-        let loaded = self.known(&spot)?;
-        let (after, _) = plan(&spot, loaded.as_ref())?;
-        Ok(spot.change(loaded.as_ref(), after))
+        plan: impl FnOnce(&FileTarget, Option<&LoadedFile>) -> Result<(Vec<u8>, T), ToolError>,
+    ) -> Result<FileChange, ToolError> {
+        let target = self.locate(path, Access::Write)?;
+        let loaded = self.load_current(&target)?;
+        let (after, _) = plan(&target, loaded.as_ref())?;
+        Ok(target.change(loaded.as_ref(), after))
     }
 
     /// Makes of the file at `path` what `plan` says, in one step or not at all.
@@ -251,29 +259,29 @@ impl Workshop {
         &self,
         path: &str,
         context: &ToolContext,
-        plan: impl FnOnce(&Spot, Option<&Loaded>) -> Result<(Vec<u8>, T), ToolError>,
-    ) -> Result<(Change, T), ToolError> {
-        let spot = self.locate(path, Access::Write)?;
+        plan: impl FnOnce(&FileTarget, Option<&LoadedFile>) -> Result<(Vec<u8>, T), ToolError>,
+    ) -> Result<(FileChange, T), ToolError> {
+        let target = self.locate(path, Access::Write)?;
         // The call holds the file already if the loop asked for that; its run may hold it twice.
-        let _claim = self.claim_spot(&spot, context)?;
-        let _changing = self.shared.changing.lock().unwrap_or_else(PoisonError::into_inner);
-        let loaded = self.known(&spot)?;
-        let (after, extra) = plan(&spot, loaded.as_ref())?;
-        let change = spot.change(loaded.as_ref(), after);
-        self.replace(&spot, loaded.as_ref(), &change, context)?;
+        let _claim = self.claim_target(&target, context)?;
+        let _write_guard = self.shared.write_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let loaded = self.load_current(&target)?;
+        let (after, extra) = plan(&target, loaded.as_ref())?;
+        let change = target.change(loaded.as_ref(), after);
+        self.replace(&target, loaded.as_ref(), &change, context)?;
         Ok((change, extra))
     }
 
     /// The file at `spot`, if there is one and the session knows it as it is.
-    fn known(&self, spot: &Spot) -> Result<Option<Loaded>, FileError> {
-        let opened = match self.open(spot) {
+    fn load_current(&self, target: &FileTarget) -> Result<Option<LoadedFile>, FileError> {
+        let opened = match self.open(target) {
             Ok(opened) => opened,
             Err(FileError::Missing { .. }) => return Ok(None),
             Err(error) => return Err(error),
         };
-        let loaded = self.load(spot, opened)?;
-        let path = || spot.shown.clone();
-        match self.read_files.check(&spot.path, &loaded.fingerprint) {
+        let loaded = self.load(target, opened)?;
+        let path = || target.display_path.clone();
+        match self.read_files.check(&target.path, &loaded.fingerprint) {
             Err(Staleness::NeverRead) => Err(FileError::NeverRead { path: path() }),
             Err(Staleness::Changed) => Err(FileError::Changed { path: path() }),
             Ok(()) if loaded.permissions.readonly() => Err(FileError::ReadOnly { path: path() }),
@@ -283,59 +291,59 @@ impl Workshop {
 
     fn replace(
         &self,
-        spot: &Spot,
-        loaded: Option<&Loaded>,
-        change: &Change,
+        target: &FileTarget,
+        loaded: Option<&LoadedFile>,
+        change: &FileChange,
         context: &ToolContext,
     ) -> Result<(), FileError> {
-        let failed = |source| spot.failed("write", source);
-        let folder = Folder::open(&spot.root, &spot.parent, Missing::Create).map_err(failed)?;
+        let failed = |source| target.io_error("write", source);
+        let folder = Folder::open(&target.root, &target.parent, Missing::Create).map_err(failed)?;
         // What the draft takes over is the file's that was read, or the look below finds that it is another.
-        let old = spot.open_in(&folder)?;
+        let old = target.open_in(&folder)?;
         let draft = folder.draft(&change.after, old.as_ref().map(|old| &old.file)).map_err(failed)?;
         // The last look before the step: what came in between is not overwritten.
-        let now = spot.open_in(&folder)?.map(|found| Stamp::of(&found.metadata));
+        let now = target.open_in(&folder)?.map(|found| Stamp::of(&found.metadata));
         if now != loaded.map(|loaded| *loaded.fingerprint.stamp()) {
-            return Err(FileError::Changed { path: spot.shown.clone() });
+            return Err(FileError::Changed { path: target.display_path.clone() });
         }
         if context.is_cancelled() {
-            return Err(FileError::Cancelled { path: spot.shown.clone() });
+            return Err(FileError::Cancelled { path: target.display_path.clone() });
         }
         draft
-            .publish(&spot.name, if loaded.is_some() { Over::Existing } else { Over::Nothing })
+            .publish(&target.name, if loaded.is_some() { Over::Existing } else { Over::Nothing })
             .map_err(failed)?;
-        if let Some(Opened { metadata, .. }) = spot.open_in(&folder)? {
-            self.remember(spot, Fingerprint::of(Stamp::of(&metadata), &change.after));
+        if let Some(OpenFile { metadata, .. }) = target.open_in(&folder)? {
+            self.record_read(target, Fingerprint::of(Stamp::of(&metadata), &change.after));
         }
         Ok(())
     }
 
-    fn shown(&self, path: &Path) -> String {
+    fn display(&self, path: &Path) -> String {
         self.workspace().shown(path).to_string()
     }
 }
 
-impl Spot {
-    pub(crate) fn failed(&self, action: &'static str, source: io::Error) -> FileError {
-        FileError::Io { action, path: self.shown.clone(), source }
+impl FileTarget {
+    pub(crate) fn io_error(&self, action: &'static str, source: io::Error) -> FileError {
+        FileError::Io { action, path: self.display_path.clone(), source }
     }
 
-    fn open_in(&self, folder: &Folder) -> Result<Option<Opened>, FileError> {
-        match folder.entry(&self.name).map_err(|source| self.failed("open", source))? {
+    fn open_in(&self, folder: &Folder) -> Result<Option<OpenFile>, FileError> {
+        match folder.entry(&self.name).map_err(|source| self.io_error("open", source))? {
             Entry::Nothing => Ok(None),
-            Entry::Folder => Err(FileError::IsFolder { path: self.shown.clone() }),
-            Entry::Other(kind) => Err(FileError::NotRegular { path: self.shown.clone(), kind }),
+            Entry::Folder => Err(FileError::IsFolder { path: self.display_path.clone() }),
+            Entry::Other(kind) => Err(FileError::NotRegular { path: self.display_path.clone(), kind }),
             Entry::File(file) => {
-                let metadata = file.metadata().map_err(|source| self.failed("open", source))?;
-                Ok(Some(Opened { file, metadata }))
+                let metadata = file.metadata().map_err(|source| self.io_error("open", source))?;
+                Ok(Some(OpenFile { file, metadata }))
             }
         }
     }
 
-    fn change(&self, loaded: Option<&Loaded>, after: Vec<u8>) -> Change {
-        Change {
+    fn change(&self, loaded: Option<&LoadedFile>, after: Vec<u8>) -> FileChange {
+        FileChange {
             path: self.path.clone(),
-            shown: self.shown.clone(),
+            display_path: self.display_path.clone(),
             before: loaded.map(|loaded| Arc::clone(&loaded.content)),
             after: after.into(),
         }
@@ -343,7 +351,7 @@ impl Spot {
 }
 
 /// How many names a file has.
-fn names_of(metadata: &Metadata) -> u64 {
+fn link_count_of(metadata: &Metadata) -> u64 {
     #[cfg(unix)]
     return std::os::unix::fs::MetadataExt::nlink(metadata);
     #[cfg(not(unix))]

@@ -8,7 +8,7 @@ use rheon_testkit::{FnTool, Scenario, Turn, scripted};
 use rheon_types::{Effect, Hook, Reminder, Request, ToolError, ToolResult};
 use serde_json::json;
 
-use super::Watch;
+use super::LoopGuard;
 
 /// `make`, which ends with this code; the last time with 0.
 fn make(codes: &'static [i64]) -> FnTool {
@@ -31,10 +31,10 @@ const SHOWN: &[&str] =
 
 #[tokio::test(start_paused = true)]
 async fn calls_in_circles_are_warned_about_then_asked_about_then_refused() {
-    let watch = Arc::new(Watch::new());
+    let guard = Arc::new(LoopGuard::new());
     let ran = scripted(calls(10))
         .tool(make(&[1; 20]))
-        .with(|builder| builder.shared_hook(Arc::clone(&watch) as Arc<dyn Hook>).max_turns(20))
+        .with(|builder| builder.shared_hook(Arc::clone(&guard) as Arc<dyn Hook>).max_turns(20))
         .run("build it")
         .await;
     expect![[r#"
@@ -64,7 +64,7 @@ async fn calls_in_circles_are_warned_about_then_asked_about_then_refused() {
         tool.blocked bash call_10_0 "bash was called with the same arguments 9 times in a row, with the same results; it is not run again; do something else or tell the user"
         message.end toolResult call_10_0 error "bash was called with the same arguments 9 times in a row, with the same results; it is not run again; do something else or tell the user"
         agent.end completed "I give up.""#]].assert_eq(&ran.trace.only(SHOWN));
-    let open: Vec<String> = watch
+    let open: Vec<String> = guard
         .open_failures()
         .iter()
         .map(|failure| format!("{} {:?} x{}", failure.action, failure.kind, failure.count))
@@ -74,17 +74,17 @@ async fn calls_in_circles_are_warned_about_then_asked_about_then_refused() {
 
 #[tokio::test(start_paused = true)]
 async fn what_keeps_failing_is_said_in_each_request_until_it_succeeds_and_never_in_the_conversation() {
-    let watch = Arc::new(Watch::new());
+    let guard = Arc::new(LoopGuard::new());
     let ran = scripted(calls(4))
         .tool(make(&[1, 1, 1, 0]))
         .with(|builder| {
-            let hook = Arc::clone(&watch) as Arc<dyn Hook>;
-            builder.shared_hook(hook).reminder(Arc::clone(&watch) as Arc<dyn Reminder>)
+            let hook = Arc::clone(&guard) as Arc<dyn Hook>;
+            builder.shared_hook(hook).reminder(Arc::clone(&guard) as Arc<dyn Reminder>)
         })
         .run("build it")
         .await;
-    let said = |request: &Request| request.reminder.as_deref().unwrap_or("nothing").to_owned();
-    let reminders: Vec<String> = ran.provider.requests().iter().map(said).collect();
+    let reminder = |request: &Request| request.reminder.as_deref().unwrap_or("nothing").to_owned();
+    let reminders: Vec<String> = ran.provider.requests().iter().map(reminder).collect();
     expect![[r#"
         nothing
         ----
@@ -110,16 +110,16 @@ async fn what_keeps_failing_is_said_in_each_request_until_it_succeeds_and_never_
         hook.run HookRun { hook: "watch", point: PermitTool, veto: None, duration_ms: 0 }
         message.end toolResult call_4_0 "ok" "bash was called with the same arguments 3 times in a row, with the same results; try something else"
         agent.end completed "I give up.""#]].assert_eq(&ran.trace.only(SHOWN));
-    assert_eq!(watch.open_failures().len(), 0);
+    assert_eq!(guard.open_failures().len(), 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn errors_of_tools_count_by_their_kind() {
-    let watch = Arc::new(Watch::new());
+    let guard = Arc::new(LoopGuard::new());
     let fails = FnTool::new("bash", |_, _| async { Err(ToolError::TimedOut("it took too long".into())) });
     let ran = scripted(calls(2))
         .tool(fails)
-        .with(|builder| builder.shared_hook(Arc::clone(&watch) as Arc<dyn Hook>))
+        .with(|builder| builder.shared_hook(Arc::clone(&guard) as Arc<dyn Hook>))
         .run("build it")
         .await;
     expect![[r#"
@@ -131,7 +131,7 @@ async fn errors_of_tools_count_by_their_kind() {
 
 #[tokio::test(start_paused = true)]
 async fn what_mended_a_repeated_failure_is_learnt_once() {
-    let watch = Arc::new(Watch::new());
+    let guard = Arc::new(LoopGuard::new());
     let make_it = || Turn::call("bash", json!({ "command": "make" }));
     let scenario = Scenario::new()
         .turn(make_it())
@@ -143,13 +143,13 @@ async fn what_mended_a_repeated_failure_is_learnt_once() {
     scripted(scenario)
         .tool(make(&[2, 2]))
         .tool(edit)
-        .with(|builder| builder.shared_hook(Arc::clone(&watch) as Arc<dyn Hook>))
+        .with(|builder| builder.shared_hook(Arc::clone(&guard) as Arc<dyn Hook>))
         .run("build it")
         .await;
-    let lessons: Vec<String> = watch.take_lessons().into_iter().map(|lesson| lesson.text).collect();
+    let lessons: Vec<String> = guard.take_lessons().into_iter().map(|lesson| lesson.text).collect();
     assert_eq!(
         lessons,
         [r#"When `make` fails with "error: it does not compile": `edit Makefile` came before it worked."#]
     );
-    assert_eq!(watch.take_lessons(), []);
+    assert_eq!(guard.take_lessons(), []);
 }

@@ -7,12 +7,12 @@ use rheon_types::ToolError;
 use rheon_policy::{ShellFolder, Shown, Workspace};
 
 /// Where command lines of a session begin.
-pub(super) struct Folders {
+pub(super) struct WorkingDir {
     workspace: Workspace,
     next: ShellFolder,
 }
 
-impl Folders {
+impl WorkingDir {
     /// Begins in the root of the workspace.
     pub(super) fn new(workspace: Workspace) -> Self {
         Self { next: ShellFolder::new(workspace.root()), workspace }
@@ -25,23 +25,23 @@ impl Folders {
 
     /// Where a command begins now, and a note if that is not where the last one ended. Refused if it was judged for another
     /// folder.
-    pub(super) fn begin(&self, judged: Option<&Path>) -> Result<(PathBuf, Option<String>), ToolError> {
+    pub(super) fn start(&self, checked: Option<&Path>) -> Result<(PathBuf, Option<String>), ToolError> {
         let now = self.next.current();
-        if let Some(then) = judged.filter(|then| *then != now) {
+        if let Some(then) = checked.filter(|then| *then != now) {
             return Err(ToolError::Denied(format!(
                 "not run: the folder changed from {} to {} since this command was checked; call it again",
                 shown(then),
                 shown(&now)
             )));
         }
-        let gone = self.next.enter(now.clone());
-        let note =
-            (gone != now).then(|| format!("{} is gone; the command began in {}", shown(&gone), shown(&now)));
+        let removed = self.next.enter(now.clone());
+        let note = (removed != now)
+            .then(|| format!("{} is gone; the command began in {}", shown(&removed), shown(&now)));
         Ok((now, note))
     }
 
     /// Keeps the folder for the next line if it is in the workspace; else the root, and a note.
-    pub(super) fn carry(&self, ended_in: Option<&Path>) -> Option<String> {
+    pub(super) fn finish_in(&self, ended_in: Option<&Path>) -> Option<String> {
         let ended_in = ended_in?;
         let resolved = self.workspace.resolve_path(ended_in).ok();
         match resolved.filter(|resolved| resolved.inside && resolved.path.is_dir()) {
@@ -64,5 +64,5 @@ fn shown(path: &Path) -> Shown<'_> {
 }
 
 #[cfg(test)]
-#[path = "folders_tests.rs"]
+#[path = "working_dir_tests.rs"]
 mod tests;

@@ -4,8 +4,8 @@ use std::collections::{HashSet, VecDeque};
 
 use serde_json::Value;
 
-use super::failures::{Failure, FailureKind, Failures, action, beginning};
-use super::lesson::{Lesson, LessonSource, Redact, shown};
+use super::failures::{Failure, FailureKind, Failures, action, truncate};
+use super::lesson::{Lesson, LessonRedactor, LessonSource, describe_call};
 
 /// How many calls are looked back on.
 const CALLS_MAX: usize = 64;
@@ -19,7 +19,7 @@ const STEPS_MAX: usize = 3;
 const MESSAGE_CHARS_MAX: usize = 160;
 
 /// Tools that only look, or that only talk: what they did is not what mended something.
-const LOOKING: [&str; 13] = [
+const READ_ONLY_TOOLS: [&str; 13] = [
     "read",
     "list",
     "glob",
@@ -38,26 +38,26 @@ const LOOKING: [&str; 13] = [
 /// What was done, and what may be learnt from it.
 #[derive(Debug, Clone, Default)]
 pub struct Resolutions {
-    calls: VecDeque<Call>,
+    calls: VecDeque<PastCall>,
     lessons: VecDeque<Lesson>,
     /// The failures that lessons were made of.
-    told: VecDeque<String>,
-    redact: Redact,
+    reported: VecDeque<String>,
+    redact: LessonRedactor,
 }
 
 #[derive(Debug, Clone)]
-struct Call {
+struct PastCall {
     action: String,
-    shown: String,
-    outcome: Outcome,
+    description: String,
+    outcome: CallOutcome,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+enum CallOutcome {
     Failed,
     /// It worked and may have changed something.
     Changed,
-    Looked,
+    ReadOnly,
 }
 
 impl Resolutions {
@@ -67,107 +67,112 @@ impl Resolutions {
     }
 
     /// From now on, what `redact` takes out is not told.
-    pub fn redact_with(&mut self, redact: Redact) {
+    pub fn redact_with(&mut self, redact: LessonRedactor) {
         self.redact = redact;
     }
 
     /// A call failed.
-    pub fn failed(&mut self, tool: &str, arguments: &Value) {
-        self.remember(tool, arguments, Outcome::Failed);
+    pub fn record_failure(&mut self, tool: &str, arguments: &Value) {
+        self.remember(tool, arguments, CallOutcome::Failed);
     }
 
     /// A call worked: `mended` is what it failed at before, and `failures` what is still open.
-    pub fn succeeded(
+    pub fn record_success(
         &mut self,
         tool: &str,
         arguments: &Value,
-        mended: Option<&Failure>,
+        resolved: Option<&Failure>,
         failures: &Failures,
     ) {
-        let lesson = match mended {
-            Some(failure) => self.by_steps(failure),
-            None => self.by_another_call(tool, arguments, failures),
+        let lesson = match resolved {
+            Some(failure) => self.lesson_from_steps(failure),
+            None => self.lesson_from_variant(tool, arguments, failures),
         };
-        if let Some((failed, text)) = lesson
-            && !self.told.contains(&failed)
+        if let Some((action, text)) = lesson
+            && !self.reported.contains(&action)
         {
-            bounded(&mut self.told, failed, LESSONS_MAX);
-            bounded(&mut self.lessons, Lesson { text, source: LessonSource::Failure }, LESSONS_MAX);
+            push_bounded(&mut self.reported, action, LESSONS_MAX);
+            push_bounded(&mut self.lessons, Lesson { text, source: LessonSource::Failure }, LESSONS_MAX);
         }
-        let outcome = if LOOKING.contains(&tool) { Outcome::Looked } else { Outcome::Changed };
+        let outcome =
+            if READ_ONLY_TOOLS.contains(&tool) { CallOutcome::ReadOnly } else { CallOutcome::Changed };
         self.remember(tool, arguments, outcome);
     }
 
     /// What was learnt since this was asked last.
-    pub fn take(&mut self) -> Vec<Lesson> {
+    pub fn take_lessons(&mut self) -> Vec<Lesson> {
         self.lessons.drain(..).collect()
     }
 
     /// The same call worked: what was done since it failed last is told. If nothing was, chance mended it.
-    fn by_steps(&self, failure: &Failure) -> Option<(String, String)> {
+    fn lesson_from_steps(&self, failure: &Failure) -> Option<(String, String)> {
         if failure.count < FAILURES_MIN {
             return None;
         }
-        let is_failure = |call: &Call| call.outcome == Outcome::Failed && call.action == failure.action;
+        let is_failure =
+            |call: &PastCall| call.outcome == CallOutcome::Failed && call.action == failure.action;
         let last = self.calls.iter().rposition(is_failure)?;
-        let failed = self.calls.get(last)?;
-        let changes = self.calls.iter().skip(last + 1).filter(|call| call.outcome == Outcome::Changed);
+        let failed_call = self.calls.get(last)?;
+        let changes = self.calls.iter().skip(last + 1).filter(|call| call.outcome == CallOutcome::Changed);
         let mut steps: Vec<&str> = Vec::new();
         for step in changes {
-            steps.retain(|known| *known != step.shown);
-            steps.push(&step.shown);
+            steps.retain(|known| *known != step.description);
+            steps.push(&step.description);
         }
         let steps = steps.get(steps.len().saturating_sub(STEPS_MAX)..).filter(|steps| !steps.is_empty())?;
         let text = format!(
             "{}: {} came before it worked.",
-            self.when(&failed.shown, failure),
+            self.condition(&failed_call.description, failure),
             steps.join(", then ")
         );
         Some((failure.action.clone(), text))
     }
 
     /// Another command that is much alike worked, where the failures were of the kind that another wording mends.
-    fn by_another_call(
+    fn lesson_from_variant(
         &self,
         tool: &str,
         arguments: &Value,
         failures: &Failures,
     ) -> Option<(String, String)> {
         arguments.get("command")?;
-        let worked = shown(tool, arguments, &self.redact);
-        let alike: Vec<(&Failure, &str)> = failures
+        let worked = describe_call(tool, arguments, &self.redact);
+        let similar: Vec<(&Failure, &str)> = failures
             .open()
             .filter(|failure| matches!(failure.kind, FailureKind::NotFound | FailureKind::Malformed))
-            .filter_map(|failure| Some((failure, self.shown_of(&failure.action)?)))
-            .filter(|(_, failed)| are_alike(failed, &worked))
+            .filter_map(|failure| Some((failure, self.description_of(&failure.action)?)))
+            .filter(|(_, failed)| are_similar(failed, &worked))
             .collect();
-        let (last, failed) = alike.last()?;
-        let same_kind = alike.iter().filter(|(failure, _)| failure.kind == last.kind);
+        let (last, failed) = similar.last()?;
+        let same_kind = similar.iter().filter(|(failure, _)| failure.kind == last.kind);
         if same_kind.map(|(failure, _)| failure.count).sum::<usize>() < FAILURES_MIN {
             return None;
         }
-        Some((last.action.clone(), format!("{}: {worked} worked.", self.when(failed, last))))
+        Some((last.action.clone(), format!("{}: {worked} worked.", self.condition(failed, last))))
     }
 
     /// How the call is named that failures know by this action.
-    fn shown_of(&self, action: &str) -> Option<&str> {
-        self.calls.iter().rfind(|call| call.action == action).map(|call| call.shown.as_str())
+    fn description_of(&self, action: &str) -> Option<&str> {
+        self.calls.iter().rfind(|call| call.action == action).map(|call| call.description.as_str())
     }
 
-    fn remember(&mut self, tool: &str, arguments: &Value, outcome: Outcome) {
-        let call =
-            Call { action: action(tool, arguments), shown: shown(tool, arguments, &self.redact), outcome };
-        bounded(&mut self.calls, call, CALLS_MAX);
+    fn remember(&mut self, tool: &str, arguments: &Value, outcome: CallOutcome) {
+        let call = PastCall {
+            action: action(tool, arguments),
+            description: describe_call(tool, arguments, &self.redact),
+            outcome,
+        };
+        push_bounded(&mut self.calls, call, CALLS_MAX);
     }
 
-    fn when(&self, failed: &str, failure: &Failure) -> String {
+    fn condition(&self, failed: &str, failure: &Failure) -> String {
         let message = self.redact.text(failure.message.trim());
-        format!("When {failed} fails with \"{}\"", beginning(&message, MESSAGE_CHARS_MAX))
+        format!("When {failed} fails with \"{}\"", truncate(&message, MESSAGE_CHARS_MAX))
     }
 }
 
 /// Whether two commands are different and have at least half of all their words in common.
-fn are_alike(one: &str, other: &str) -> bool {
+fn are_similar(one: &str, other: &str) -> bool {
     let words = |text: &str| text.split([' ', '`']).map(str::to_owned).collect::<HashSet<String>>();
     let (mut one, mut other) = (words(one), words(other));
     one.remove("");
@@ -176,7 +181,7 @@ fn are_alike(one: &str, other: &str) -> bool {
     one != other && 2 * common >= one.union(&other).count()
 }
 
-fn bounded<T>(queue: &mut VecDeque<T>, item: T, count_max: usize) {
+fn push_bounded<T>(queue: &mut VecDeque<T>, item: T, count_max: usize) {
     if queue.len() == count_max {
         queue.pop_front();
     }

@@ -21,12 +21,12 @@ enum Depth {
 fn write(form: &mut String, value: &Value, depth: Depth) {
     match value {
         Value::Object(fields) => {
-            let told = fields
+            let named = fields
                 .iter()
                 .filter(|(name, _)| depth == Depth::Below || !INCIDENTAL.contains(&name.as_str()));
-            let mut told: Vec<_> = told.collect();
-            told.sort_unstable_by_key(|(name, _)| name.as_str());
-            for (name, value) in told {
+            let mut named: Vec<_> = named.collect();
+            named.sort_unstable_by_key(|(name, _)| name.as_str());
+            for (name, value) in named {
                 form.push_str(&format!(" {name}="));
                 write(form, value, Depth::Below);
             }
@@ -38,8 +38,8 @@ fn write(form: &mut String, value: &Value, depth: Depth) {
             }
         }
         Value::String(text) => {
-            for (place, word) in text.split_whitespace().enumerate() {
-                form.push_str(if place == 0 { "" } else { " " });
+            for (index, word) in text.split_whitespace().enumerate() {
+                form.push_str(if index == 0 { "" } else { " " });
                 form.push_str(word);
             }
         }

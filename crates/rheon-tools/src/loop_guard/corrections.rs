@@ -5,22 +5,22 @@ use std::collections::{HashMap, HashSet};
 
 use rheon_types::{Author, History, Message};
 
-use super::failures::beginning;
-use super::lesson::{Correction, Lesson, LessonSource, Redact, one_line, shown};
+use super::failures::truncate;
+use super::lesson::{Correction, Lesson, LessonRedactor, LessonSource, describe_call, one_line};
 
 /// How much of what was said is quoted, and how many words are looked at.
 const QUOTE_CHARS_MAX: usize = 300;
-const WORDS_LOOKED_AT: usize = 40;
+const WORDS_SCANNED_MAX: usize = 40;
 /// How many changes are named.
 const CHANGES_SHOWN_MAX: usize = 3;
 /// How many lessons one conversation gives, the latest ones.
 const LESSONS_MAX: usize = 16;
 
 /// Tools whose calls are changes.
-const CHANGING: [&str; 4] = ["write", "edit", "notebook_edit", "bash"];
+const CHANGING_TOOLS: [&str; 4] = ["write", "edit", "notebook_edit", "bash"];
 
 /// A correction begins with one of these, as whole words.
-const BEGINNINGS: [&str; 18] = [
+const PREFIXES: [&str; 18] = [
     "no,",
     "no.",
     "no!",
@@ -42,23 +42,23 @@ const BEGINNINGS: [&str; 18] = [
 ];
 
 /// Or has one of these among its first words.
-const ANYWHERE: [&str; 8] =
+const PHRASES: [&str; 8] =
     ["instead", "don't", "do not", "never", "shouldn't", "should not", "rather than", "i said"];
 
 /// What begins so is none, whatever else it says.
-const FRIENDLY: [&str; 5] = ["never mind", "don't worry", "no problem", "no worries", "no thanks"];
+const EXCEPTIONS: [&str; 5] = ["never mind", "don't worry", "no problem", "no worries", "no thanks"];
 
 /// How lessons say what was done before they came to their advice, and how the advice begins.
 const FORMS: [(&str, &str); 2] = [("After `", ", the user said: "), ("When `", "\": ")];
 
 /// How many letters two words must share at their beginning to count as one.
-const COMMON_LETTERS_MIN: usize = 4;
+const SHARED_LETTERS_MIN: usize = 4;
 
 /// How many words of some advice must be in what was said against it, if it has as many.
-const COMMON_WORDS_MIN: usize = 2;
+const SHARED_WORDS_MIN: usize = 2;
 
 /// Words that say nothing about what advice is about.
-const EMPTY_WORDS: [&str; 44] = [
+const STOP_WORDS: [&str; 44] = [
     "after", "again", "all", "always", "and", "any", "are", "before", "but", "came", "can", "does", "don",
     "for", "from", "have", "here", "instead", "into", "just", "like", "never", "not", "now", "one", "only",
     "please", "rather", "said", "should", "stop", "than", "that", "the", "them", "then", "this", "use",
@@ -66,31 +66,33 @@ const EMPTY_WORDS: [&str; 44] = [
 ];
 
 /// The lesson of what was said after these changes, if it is a correction.
-pub fn correction(changes: &[String], said: &str, redact: &Redact) -> Option<Lesson> {
-    if changes.is_empty() || !is_correction(said) {
+pub fn correction(changes: &[String], text: &str, redact: &LessonRedactor) -> Option<Lesson> {
+    if changes.is_empty() || !is_correction(text) {
         return None;
     }
     let latest = changes.get(changes.len().saturating_sub(CHANGES_SHOWN_MAX)..).unwrap_or_default();
-    let said = beginning(&redact.text(&one_line(said)), QUOTE_CHARS_MAX);
-    let text = format!("After {}, the user said: \"{said}\"", latest.join(", "));
-    let correction = Correction { changes: latest.to_vec(), said };
+    let quote = truncate(&redact.text(&one_line(text)), QUOTE_CHARS_MAX);
+    let text = format!("After {}, the user said: \"{quote}\"", latest.join(", "));
+    let correction = Correction { changes: latest.to_vec(), quote };
     Some(Lesson { text, source: LessonSource::Correction(correction) })
 }
 
 /// The lessons of a conversation: of every message of the user that follows changes which worked.
-pub fn corrections(history: &History, redact: &Redact) -> Vec<Lesson> {
+pub fn corrections(history: &History, redact: &LessonRedactor) -> Vec<Lesson> {
     let mut lessons = Vec::new();
-    let mut begun = HashMap::new();
+    let mut pending = HashMap::new();
     let mut changes: Vec<String> = Vec::new();
     for message in history.for_model() {
         match message {
             Message::Assistant(assistant) => {
-                for call in assistant.tool_calls().filter(|call| CHANGING.contains(&call.name.as_str())) {
-                    begun.insert(call.id.clone(), shown(call.name.as_str(), &call.arguments, redact));
+                for call in assistant.tool_calls().filter(|call| CHANGING_TOOLS.contains(&call.name.as_str()))
+                {
+                    pending
+                        .insert(call.id.clone(), describe_call(call.name.as_str(), &call.arguments, redact));
                 }
             }
             Message::ToolResult(result) => {
-                let change = begun.remove(&result.tool_call_id).filter(|_| !result.is_error);
+                let change = pending.remove(&result.tool_call_id).filter(|_| !result.is_error);
                 changes.extend(change.filter(|change| !changes.contains(change)));
             }
             Message::User(user) => match user.author {
@@ -105,25 +107,25 @@ pub fn corrections(history: &History, redact: &Redact) -> Vec<Lesson> {
     lessons.split_off(lessons.len().saturating_sub(LESSONS_MAX))
 }
 
-fn is_correction(said: &str) -> bool {
-    let words: Vec<&str> = said.split_whitespace().take(WORDS_LOOKED_AT).collect();
-    let said = words.join(" ").to_lowercase().replace('\u{2019}', "'");
+fn is_correction(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().take(WORDS_SCANNED_MAX).collect();
+    let text = words.join(" ").to_lowercase().replace('\u{2019}', "'");
     let begins = |sign: &&str| {
-        said.strip_prefix(*sign)
+        text.strip_prefix(*sign)
             .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric) && !rest.starts_with('\''))
     };
-    if FRIENDLY.iter().any(begins) {
+    if EXCEPTIONS.iter().any(begins) {
         return false;
     }
-    said == "no" || BEGINNINGS.iter().any(begins) || ANYWHERE.iter().any(|sign| has_words(&said, sign))
+    text == "no" || PREFIXES.iter().any(begins) || PHRASES.iter().any(|sign| has_words(&text, sign))
 }
 
 /// Whether `words` stand in `text` as whole words.
 fn has_words(text: &str, words: &str) -> bool {
     let is_letter = |one: Option<char>| one.is_some_and(|one| one.is_alphanumeric() || one == '\'');
-    text.match_indices(words).any(|(at, found)| {
+    text.match_indices(words).any(|(at, matched)| {
         let (before, rest) = text.split_at_checked(at).unwrap_or((text, ""));
-        let after = rest.strip_prefix(found).unwrap_or_default();
+        let after = rest.strip_prefix(matched).unwrap_or_default();
         !is_letter(before.chars().next_back()) && !is_letter(after.chars().next())
     })
 }
@@ -131,34 +133,35 @@ fn has_words(text: &str, words: &str) -> bool {
 impl Correction {
     /// Whether it speaks against `learning`: one of the changes follows its advice, and what was said is about the advice too. A change
     /// that the learning itself warns of follows no advice. Deliberately simple: words in common.
-    pub fn speaks_against(&self, learning: &str) -> bool {
-        let (warned_of, advice) = parts(learning);
+    pub fn contradicts(&self, learning: &str) -> bool {
+        let (background, advice) = split_learning(learning);
         let advice = words(advice);
-        let is_followed =
-            |change: &String| !warned_of.contains(change.as_str()) && common(&advice, &words(change)) > 0;
-        let enough = COMMON_WORDS_MIN.min(advice.len());
-        let said = common(&advice, &words(&self.said));
-        said > 0 && said >= enough && self.changes.iter().any(is_followed)
+        let is_followed = |change: &String| {
+            !background.contains(change.as_str()) && count_shared(&advice, &words(change)) > 0
+        };
+        let enough = SHARED_WORDS_MIN.min(advice.len());
+        let shared = count_shared(&advice, &words(&self.quote));
+        shared > 0 && shared >= enough && self.changes.iter().any(is_followed)
     }
 }
 
 /// What a learning says was done before, and what it advises. One in no known form is all advice.
-fn parts(learning: &str) -> (&str, &str) {
-    let form = FORMS.iter().find(|(beginning, _)| learning.starts_with(beginning));
+fn split_learning(learning: &str) -> (&str, &str) {
+    let form = FORMS.iter().find(|(prefix, _)| learning.starts_with(prefix));
     form.and_then(|(_, between)| learning.split_once(between)).unwrap_or(("", learning))
 }
 
 fn words(text: &str) -> HashSet<String> {
     let words = text.split(|one: char| !one.is_alphanumeric()).map(str::to_lowercase);
-    words.filter(|word| word.chars().count() > 2 && !EMPTY_WORDS.contains(&word.as_str())).collect()
+    words.filter(|word| word.chars().count() > 2 && !STOP_WORDS.contains(&word.as_str())).collect()
 }
 
 /// How many of `words` are among `others`, more or less.
-fn common(words: &HashSet<String>, others: &HashSet<String>) -> usize {
+fn count_shared(words: &HashSet<String>, others: &HashSet<String>) -> usize {
     let begins =
-        |short: &str, long: &str| short.chars().count() >= COMMON_LETTERS_MIN && long.starts_with(short);
-    let is_there = |word: &&String| {
+        |short: &str, long: &str| short.chars().count() >= SHARED_LETTERS_MIN && long.starts_with(short);
+    let is_shared = |word: &&String| {
         others.iter().any(|other| *word == other || begins(word, other) || begins(other, word))
     };
-    words.iter().filter(is_there).count()
+    words.iter().filter(is_shared).count()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::failures::beginning;
+use super::failures::truncate;
 
 /// How much of a call is shown in a lesson.
 const CALL_CHARS_MAX: usize = 160;
@@ -38,17 +38,17 @@ pub struct Correction {
     /// The changes that came before, as a person would name them.
     pub changes: Vec<String>,
     /// The beginning of what the user said.
-    pub said: String,
+    pub quote: String,
 }
 
 /// Takes secrets out of a text, before it is cut and kept: half a key does not look like one. Without a rule of its own it takes
 /// out nothing.
 #[derive(Clone)]
-pub struct Redact(Arc<Rule>);
+pub struct LessonRedactor(Arc<Rule>);
 
 type Rule = dyn Fn(&str) -> String + Send + Sync;
 
-impl Redact {
+impl LessonRedactor {
     /// Takes out what `rule` takes out.
     pub fn new(rule: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         Self(Arc::new(rule))
@@ -60,22 +60,22 @@ impl Redact {
     }
 }
 
-impl Default for Redact {
+impl Default for LessonRedactor {
     fn default() -> Self {
         Self::new(str::to_owned)
     }
 }
 
-impl fmt::Debug for Redact {
+impl fmt::Debug for LessonRedactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Redact").finish_non_exhaustive()
+        f.debug_struct("LessonRedactor").finish_non_exhaustive()
     }
 }
 
 /// A call as a person would name it.
-pub(super) fn shown(tool: &str, arguments: &Value, redact: &Redact) -> String {
+pub(super) fn describe_call(tool: &str, arguments: &Value, redact: &LessonRedactor) -> String {
     let subject = SUBJECTS.iter().find_map(|key| arguments.get(key)?.as_str().map(|value| (*key, value)));
-    let line = |text: &str| beginning(&redact.text(&one_line(text)), CALL_CHARS_MAX);
+    let line = |text: &str| truncate(&redact.text(&one_line(text)), CALL_CHARS_MAX);
     match subject {
         Some(("command", command)) => format!("`{}`", line(command)),
         Some((_, value)) => format!("`{tool} {}`", line(value)),

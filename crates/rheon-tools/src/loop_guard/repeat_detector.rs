@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use super::normal::normal_form;
+use super::normal_form::normal_form;
 
 /// How many calls are looked back at.
 const CALLS_MAX: usize = 64;
@@ -17,9 +17,9 @@ const BLOCK_AFTER: usize = 8;
 
 /// What to do about a call that is about to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CircleAdvice {
+pub enum RepeatAdvice {
     /// Nothing: it is not part of a circle.
-    Go,
+    Proceed,
     /// Run it and tell the model this.
     Warn(String),
     /// Somebody should decide.
@@ -30,38 +30,38 @@ pub enum CircleAdvice {
 
 /// The calls of a run, as far back as a circle could reach.
 #[derive(Debug, Clone, Default)]
-pub struct CallCircles {
-    made: VecDeque<Made>,
+pub struct RepeatDetector {
+    calls: VecDeque<CallRecord>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Made {
+struct CallRecord {
     call: blake3::Hash,
     result: blake3::Hash,
 }
 
-impl CallCircles {
+impl RepeatDetector {
     /// No calls so far.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// What to do about this call, if it were made now.
-    pub fn advise(&self, tool: &str, arguments: &Value) -> CircleAdvice {
+    pub fn advise(&self, tool: &str, arguments: &Value) -> RepeatAdvice {
         let call = blake3::hash(normal_form(tool, arguments).as_bytes());
-        let circle = (1..=PERIOD_MAX).map(|period| (self.rounds_before(call, period), period)).max();
-        let Some((rounds, period)) = circle else { return CircleAdvice::Go };
-        let what = match period {
+        let longest = (1..=PERIOD_MAX).map(|period| (self.rounds_before(call, period), period)).max();
+        let Some((rounds, period)) = longest else { return RepeatAdvice::Proceed };
+        let summary = match period {
             1 => format!("{tool} was called with the same arguments {rounds} times in a row"),
             _ => format!("the same {period} calls were made in turn {rounds} times"),
         };
-        let said = |then: &str| format!("{what}, with the same results; {then}");
+        let message = |advice: &str| format!("{summary}, with the same results; {advice}");
         match rounds {
-            0..WARN_AFTER => CircleAdvice::Go,
-            WARN_AFTER..ASK_AFTER => CircleAdvice::Warn(said("try something else")),
-            ASK_AFTER..BLOCK_AFTER => CircleAdvice::Ask(said("it may be going in circles")),
+            0..WARN_AFTER => RepeatAdvice::Proceed,
+            WARN_AFTER..ASK_AFTER => RepeatAdvice::Warn(message("try something else")),
+            ASK_AFTER..BLOCK_AFTER => RepeatAdvice::Ask(message("it may be going in circles")),
             BLOCK_AFTER.. => {
-                CircleAdvice::Block(said("it is not run again; do something else or tell the user"))
+                RepeatAdvice::Block(message("it is not run again; do something else or tell the user"))
             }
         }
     }
@@ -69,38 +69,38 @@ impl CallCircles {
     /// Remembers a call that was made and what came of it.
     pub fn record(&mut self, tool: &str, arguments: &Value, result: &str) {
         let call = blake3::hash(normal_form(tool, arguments).as_bytes());
-        self.push(Made { call, result: blake3::hash(result.as_bytes()) });
+        self.push(CallRecord { call, result: blake3::hash(result.as_bytes()) });
     }
 
     /// Remembers a call that was not made, for this reason. It is one more round of the circle it belongs to: a refusal is
     /// no new result.
-    pub fn record_refused(&mut self, tool: &str, arguments: &Value, reason: &str) {
+    pub fn record_denied(&mut self, tool: &str, arguments: &Value, reason: &str) {
         let call = blake3::hash(normal_form(tool, arguments).as_bytes());
-        let last = self.made.iter().rev().find(|made| made.call == call).map(|made| made.result);
-        self.push(Made { call, result: last.unwrap_or_else(|| blake3::hash(reason.as_bytes())) });
+        let last = self.calls.iter().rev().find(|made| made.call == call).map(|made| made.result);
+        self.push(CallRecord { call, result: last.unwrap_or_else(|| blake3::hash(reason.as_bytes())) });
     }
 
-    fn push(&mut self, made: Made) {
-        if self.made.len() == CALLS_MAX {
-            self.made.pop_front();
+    fn push(&mut self, record: CallRecord) {
+        if self.calls.len() == CALLS_MAX {
+            self.calls.pop_front();
         }
-        self.made.push_back(made);
+        self.calls.push_back(record);
     }
 
     /// Forgets all calls: the user has said something, so the situation is another.
     pub fn reset(&mut self) {
-        self.made.clear();
+        self.calls.clear();
     }
 
     /// How many whole rounds of `period` calls stand before this call, each like the last, of which it would be the next.
     fn rounds_before(&self, call: blake3::Hash, period: usize) -> usize {
         let newest =
-            |back: usize| self.made.len().checked_sub(back + 1).and_then(|place| self.made.get(place));
+            |back: usize| self.calls.len().checked_sub(back + 1).and_then(|index| self.calls.get(index));
         // The call continues the circle only if it is what was called a period ago.
-        if newest(period - 1).is_none_or(|made| made.call != call) {
+        if newest(period - 1).is_none_or(|record| record.call != call) {
             return 0;
         }
-        let same = (0..self.made.len())
+        let same = (0..self.calls.len())
             .take_while(|back| newest(*back).is_some() && newest(*back) == newest(back + period))
             .count();
         // Of a longer circle all parts must differ, or it is a shorter one.
@@ -116,12 +116,12 @@ mod tests {
 
     use super::*;
 
-    fn after(calls: &[(&str, &str)], next: &str) -> CircleAdvice {
-        let mut circles = CallCircles::new();
+    fn after(calls: &[(&str, &str)], next: &str) -> RepeatAdvice {
+        let mut detector = RepeatDetector::new();
         for (command, result) in calls {
-            circles.record("bash", &json!({ "command": command }), result);
+            detector.record("bash", &json!({ "command": command }), result);
         }
-        circles.advise("bash", &json!({ "command": next }))
+        detector.advise("bash", &json!({ "command": next }))
     }
 
     fn times(count: usize, calls: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
@@ -131,38 +131,38 @@ mod tests {
     #[test]
     fn the_same_call_is_warned_about_then_asked_about_then_refused() {
         let advice = |count| after(&times(count, &[("make", "error")]), " make ");
-        assert_eq!(advice(2), CircleAdvice::Go);
-        let said = "bash was called with the same arguments 3 times in a row, with the same results; try something else";
-        assert_eq!(advice(3), CircleAdvice::Warn(said.into()));
-        assert!(matches!(advice(5), CircleAdvice::Ask(_)));
-        assert!(matches!(advice(8), CircleAdvice::Block(_)));
-        assert!(matches!(advice(500), CircleAdvice::Block(_)));
+        assert_eq!(advice(2), RepeatAdvice::Proceed);
+        let message = "bash was called with the same arguments 3 times in a row, with the same results; try something else";
+        assert_eq!(advice(3), RepeatAdvice::Warn(message.into()));
+        assert!(matches!(advice(5), RepeatAdvice::Ask(_)));
+        assert!(matches!(advice(8), RepeatAdvice::Block(_)));
+        assert!(matches!(advice(500), RepeatAdvice::Block(_)));
     }
 
     #[test]
     fn calls_in_turn_are_a_circle_too() {
         let calls = times(3, &[("a", "1"), ("b", "2")]);
-        let said = "the same 2 calls were made in turn 3 times, with the same results; try something else";
-        assert_eq!(after(&calls, "a"), CircleAdvice::Warn(said.into()));
-        assert_eq!(after(&calls, "b"), CircleAdvice::Go);
-        assert_eq!(after(&calls, "c"), CircleAdvice::Go);
-        assert!(matches!(after(&times(8, &[("a", ""), ("b", ""), ("c", "")]), "a"), CircleAdvice::Block(_)));
+        let message = "the same 2 calls were made in turn 3 times, with the same results; try something else";
+        assert_eq!(after(&calls, "a"), RepeatAdvice::Warn(message.into()));
+        assert_eq!(after(&calls, "b"), RepeatAdvice::Proceed);
+        assert_eq!(after(&calls, "c"), RepeatAdvice::Proceed);
+        assert!(matches!(after(&times(8, &[("a", ""), ("b", ""), ("c", "")]), "a"), RepeatAdvice::Block(_)));
     }
 
     #[test]
     fn a_call_whose_result_changes_makes_progress() {
         let polls =
             [("tail log", "1"), ("tail log", "2"), ("tail log", "3"), ("tail log", "4"), ("tail log", "5")];
-        assert_eq!(after(&polls, "tail log"), CircleAdvice::Go);
+        assert_eq!(after(&polls, "tail log"), RepeatAdvice::Proceed);
     }
 
     #[test]
     fn what_the_user_says_begins_anew() {
-        let mut circles = CallCircles::new();
+        let mut detector = RepeatDetector::new();
         for _ in 0..9 {
-            circles.record("bash", &json!({"command": "x"}), "");
+            detector.record("bash", &json!({"command": "x"}), "");
         }
-        circles.reset();
-        assert_eq!(circles.advise("bash", &json!({"command": "x"})), CircleAdvice::Go);
+        detector.reset();
+        assert_eq!(detector.advise("bash", &json!({"command": "x"})), RepeatAdvice::Proceed);
     }
 }
