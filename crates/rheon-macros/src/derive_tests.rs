@@ -1,12 +1,12 @@
-//! What the derive takes from a struct, and what it says about one it cannot use.
+//! The code and the errors that the derive generates.
 
 use expect_test::expect;
 
 use crate::derive::expand;
 use crate::name::snake_case;
 
-/// The constants that are written, or what is wrong.
-fn told(source: &str) -> String {
+/// The generated constants, or the error.
+fn summary(source: &str) -> String {
     let tokens = match expand(source.parse().unwrap()) {
         Ok(tokens) => tokens.to_string(),
         Err(error) => return format!("error: {error}"),
@@ -19,7 +19,7 @@ fn told(source: &str) -> String {
 }
 
 #[test]
-fn a_struct_says_what_the_tool_is() {
+fn attributes_and_doc_comments_become_constants() {
     let mut all = String::new();
     for source in [
         "/// Says the weather.\n///\n///  - one day  \n struct WebSearch { city: String }",
@@ -28,7 +28,7 @@ fn a_struct_says_what_the_tool_is() {
         "/// x\n#[tool(effect = \"idempotent\")] #[tool(state = Arc<Mutex<u32>>, crate = \"my::rheon\")] struct A {}",
         "#[tool(description = TEXT)] struct A {}",
     ] {
-        all.push_str(&told(source));
+        all.push_str(&summary(source));
         all.push('\n');
     }
     expect![[r#"
@@ -42,11 +42,11 @@ fn a_struct_says_what_the_tool_is() {
 }
 
 #[test]
-fn a_struct_that_names_its_arguments_is_the_tool() {
+fn a_struct_with_arguments_is_the_tool_itself() {
     let source = "#[tool(label = self.label, description = self.text(), claim = Self::hold, arguments = Given)] \
                   pub struct Keep<T: Send>(T);";
     let tokens = expand(source.parse().unwrap()).unwrap().to_string();
-    // What the attributes say, and none of the rest.
+    // Only the parts that depend on the attributes.
     let parts = ["impl", "fn label", "fn description", "read_arguments", "(Self :: hold)", "const NAME"].map(
         |part| {
             let rest = tokens.split_once(part).unwrap().1;
@@ -64,7 +64,7 @@ fn a_struct_that_names_its_arguments_is_the_tool() {
 }
 
 #[test]
-fn what_cannot_be_a_tool_says_why() {
+fn invalid_tools_give_an_error() {
     let mut all = String::new();
     for source in [
         "struct A {}",
@@ -89,7 +89,7 @@ fn what_cannot_be_a_tool_says_why() {
         "/// x\nstruct Caf\u{e9} {}",
         "fn a() {}",
     ] {
-        all.push_str(&told(source));
+        all.push_str(&summary(source));
         all.push('\n');
     }
     expect![[r#"
@@ -118,7 +118,7 @@ fn what_cannot_be_a_tool_says_why() {
 }
 
 #[test]
-fn names_are_taken_apart_at_words() {
+fn names_are_split_into_words() {
     for (name, snake) in [
         ("Weather", "weather"),
         ("WebSearch", "web_search"),

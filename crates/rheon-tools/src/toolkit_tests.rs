@@ -30,7 +30,7 @@ async fn all_tools() -> Vec<Arc<dyn Tool>> {
 }
 
 #[tokio::test]
-async fn the_words_of_all_standard_tools_are_few() {
+async fn tool_descriptions_stay_within_the_byte_budget() {
     let tools = all_tools().await;
     let mut table = String::new();
     let mut total = 0;
@@ -48,7 +48,7 @@ async fn the_words_of_all_standard_tools_are_few() {
 
 /// A byte that changes here makes every cache of every service miss once.
 #[tokio::test]
-async fn what_models_read_of_the_tools_is_known_to_the_byte() {
+async fn tool_descriptions_and_schemas_match_the_snapshot() {
     let mut tools = all_tools().await;
     tools.push(Arc::new(MemoryTool::new(Vec::new(), Arc::new(TestClock::default()))));
     let mut all = String::new();
@@ -64,7 +64,7 @@ async fn what_models_read_of_the_tools_is_known_to_the_byte() {
 }
 
 #[tokio::test]
-async fn only_the_tools_that_are_named_are_offered() {
+async fn only_the_named_tools_are_offered() {
     let folder = tempfile::tempdir().unwrap();
     let toolkit = async || {
         let places = Places { working_folder: folder.path().to_owned(), home: None };

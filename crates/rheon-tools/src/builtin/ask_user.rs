@@ -1,7 +1,7 @@
-//! `ask_user`: questions to the user.
+//! `ask_user`: asks the user questions.
 //!
-//! That nobody answers is no failure: the model reads what happened and how to go on. Only a call that was cancelled
-//! while it waited is an error.
+//! A missing answer is not a failure: the result tells the model how to proceed. Only a call that is cancelled while it
+//! waits is an error.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -15,24 +15,20 @@ use serde_json::json;
 
 use crate::builtin::call::{ask, truncate};
 
-/// How many questions one call may ask.
 const QUESTIONS_MAX: usize = 4;
 
-/// How many choices a question may have.
 const CHOICES_MAX: usize = 6;
 
-/// How many characters a question, a label and a description may have.
 const TEXT_CHARACTERS_MAX: usize = 2_000;
 const LABEL_CHARACTERS_MAX: usize = 200;
 const DESCRIPTION_CHARACTERS_MAX: usize = 1_000;
 
-/// How many answers to one question are passed on, and how much of each.
+/// The most answers to one question, and the most characters of each.
 const ANSWERS_MAX: usize = 20;
 const ANSWER_CHARACTERS_MAX: usize = 10_000;
 
-/// Asks the user.
 #[derive(Default, Tool)]
-// Asking changes nothing, but nobody wants to be asked twice.
+// Asking changes nothing, but the user should not be asked twice.
 #[tool(
     name = "ask_user",
     label = "Question",
@@ -84,7 +80,7 @@ impl AskUserTool {
     async fn run(&self, arguments: Arguments, context: ToolContext) -> Result<ToolResult, ToolError> {
         let questions = questions(arguments)?;
         let subject = Subject::Questions { questions: questions.clone() };
-        let answer = ask(&context, subject, "the model wants to know something").await?;
+        let answer = ask(&context, subject, "the model has a question").await?;
         Ok(match answer {
             None => outcome_result("nobody", include_str!("ask_user/non_interactive.md")),
             Some(answer) => match answer.decision {
@@ -97,7 +93,7 @@ impl AskUserTool {
 
 fn questions(arguments: Arguments) -> Result<Vec<UserQuestion>, ToolError> {
     if arguments.questions.is_empty() || arguments.questions.len() > QUESTIONS_MAX {
-        let problem = format!("`questions` has to hold 1 to {QUESTIONS_MAX} questions");
+        let problem = format!("`questions` must have 1 to {QUESTIONS_MAX} items");
         return Err(ToolError::InvalidArgs(problem));
     }
     arguments.questions.into_iter().enumerate().map(|(index, question)| checked(index, question)).collect()
@@ -108,7 +104,8 @@ fn checked(index: usize, question: QuestionArgument) -> Result<UserQuestion, Too
     let text = required(&format!("{at}.text"), &question.text, TEXT_CHARACTERS_MAX)?;
     if question.choices.len() > CHOICES_MAX {
         let count = question.choices.len();
-        let problem = format!("{at}.choices has {count}, more than {CHOICES_MAX}; offer the likeliest");
+        let problem =
+            format!("{at}.choices has {count} items; the limit is {CHOICES_MAX}; offer the most likely ones");
         return Err(ToolError::InvalidArgs(problem));
     }
     let mut choices = Vec::new();
@@ -119,7 +116,7 @@ fn checked(index: usize, question: QuestionArgument) -> Result<UserQuestion, Too
         let description =
             check_length(&format!("{at}.description"), &choice.description, DESCRIPTION_CHARACTERS_MAX)?;
         if !labels.insert(label.clone()) {
-            let problem = format!("{at}.label is the same as one before it; choices have to differ");
+            let problem = format!("{at}.label is a duplicate; labels must differ");
             return Err(ToolError::InvalidArgs(problem));
         }
         choices.push(Choice { label, description });
@@ -143,7 +140,7 @@ fn check_length(field: &str, text: &str, characters_max: usize) -> Result<String
     let text = text.trim();
     let count = text.chars().count();
     if count > characters_max {
-        let problem = format!("{field} has {count} characters, more than {characters_max}; say it shorter");
+        let problem = format!("{field} has {count} characters; the limit is {characters_max}; shorten it");
         return Err(ToolError::InvalidArgs(problem));
     }
     Ok(text.to_owned())

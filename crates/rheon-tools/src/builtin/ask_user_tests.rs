@@ -22,7 +22,7 @@ fn two() -> Value {
 }
 
 #[tokio::test]
-async fn questions_are_asked_whole_and_answers_come_back_question_by_question() {
+async fn questions_are_passed_on_and_answers_returned_in_order() {
     let test_user = TestUser::answering([answers(json!([["SQLite"], ["a", "something else"]]))]);
     let result = test_user.call(&AskUserTool, two()).await.unwrap();
     expect![[r#"
@@ -38,7 +38,7 @@ async fn questions_are_asked_whole_and_answers_come_back_question_by_question() 
 }
 
 #[tokio::test]
-async fn fewer_more_and_empty_answers_are_told_as_they_are() {
+async fn missing_extra_and_empty_answers_are_handled() {
     let mut all = String::new();
     for given in [json!([]), json!([["SQLite"]]), json!([[], [" "], ["a third"]])] {
         all.push_str(&TestUser::answering([answers(given)]).output_of(&AskUserTool, two()).await);
@@ -68,7 +68,7 @@ async fn fewer_more_and_empty_answers_are_told_as_they_are() {
 }
 
 #[tokio::test]
-async fn that_nobody_answers_is_no_failure() {
+async fn a_missing_answer_is_not_a_failure() {
     let mut all = Vec::new();
     for test_user in [
         TestUser::absent(),
@@ -86,7 +86,7 @@ async fn that_nobody_answers_is_no_failure() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_cancelled_does_not_wait_on() {
+async fn a_cancelled_call_stops_waiting() {
     let test_user = TestUser::silent();
     let cancel = test_user.cancel.clone();
     let test_user = test_user.while_asking(move || cancel.cancel());
@@ -95,7 +95,7 @@ async fn a_call_that_is_cancelled_does_not_wait_on() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_asked_says_why_and_nobody_is_bothered() {
+async fn invalid_questions_give_an_error_and_are_not_asked() {
     let test_user = TestUser::answering([yes()]);
     let choice = |label: &str| json!({ "label": label });
     let mut all = String::new();
@@ -131,7 +131,7 @@ async fn what_cannot_be_asked_says_why_and_nobody_is_bothered() {
 }
 
 #[tokio::test]
-async fn at_the_caps_everything_is_asked_and_long_answers_are_cut() {
+async fn at_the_limits_questions_pass_and_long_answers_are_truncated() {
     let choices: Vec<_> = (0..6).map(|n| json!({ "label": format!("{n}"), "description": "d" })).collect();
     let question = json!({ "text": "\u{20ac}".repeat(2_000), "choices": choices });
     let long = "\u{20ac}".repeat(10_001);

@@ -1,4 +1,4 @@
-//! `bash`, `bash_output` and `bash_kill`: command lines, in the foreground and in the background.
+//! `bash`, `bash_output` and `bash_kill`: run commands in the foreground and in the background.
 
 mod jobs;
 mod render;
@@ -17,7 +17,6 @@ use session::BashArguments;
 
 pub use session::{BashSession, BashSettings};
 
-/// The three tools of one session.
 pub fn bash_tools(session: &Arc<BashSession>) -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(BashTool(Arc::clone(session))),
@@ -26,24 +25,23 @@ pub fn bash_tools(session: &Arc<BashSession>) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
-/// Runs a command line. Those of one session run one after the other, in the order in which they were called; background
-/// commands begin in that order too.
+/// Runs a command. The commands of one session run one after the other, in the order of their calls; background
+/// commands start in that order too.
 #[derive(Tool)]
 #[tool(name = "bash", description = self.0.description(), arguments = BashArguments)]
 pub struct BashTool(pub Arc<BashSession>);
 
-/// Reads what a background command has printed.
+/// Reads the output of a background command.
 #[derive(Tool)]
-// What was read is not given again, so it is more than a look; but it changes nothing in the world.
+// Output is returned only once, so this is more than a read; but it changes nothing else.
 #[tool(name = "bash_output", description = include_str!("bash/output.md"), effect = "idempotent", arguments = JobArguments)]
 pub struct BashOutputTool(pub Arc<BashSession>);
 
-/// Ends a background command.
+/// Stops a background command.
 #[derive(Tool)]
 #[tool(name = "bash_kill", description = include_str!("bash/kill.md"), effect = "idempotent", arguments = JobArguments)]
 pub struct BashKillTool(pub Arc<BashSession>);
 
-/// Which background command.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct JobArguments {

@@ -69,7 +69,7 @@ impl Fixture {
 }
 
 #[tokio::test]
-async fn the_result_is_the_output_and_always_the_exit_code() {
+async fn the_result_is_the_output_and_the_exit_code() {
     let fixture = fixture().await;
     assert_eq!(fixture.bash("echo out; echo err >&2; (exit 3)").await, "out\nerr\nexit code 3");
     assert_eq!(fixture.bash("true").await, "exit code 0");
@@ -101,7 +101,7 @@ async fn details_are_whole() {
 }
 
 #[tokio::test]
-async fn the_folder_carries_over_within_the_workspace_only() {
+async fn the_directory_carries_over_only_within_the_workspace() {
     let fixture = fixture().await;
     assert_eq!(fixture.bash("cd sub").await, "exit code 0");
     assert_eq!(fixture.bash("basename $PWD; cd ..; exit 1").await, "sub\nexit code 1");
@@ -116,7 +116,7 @@ async fn the_folder_carries_over_within_the_workspace_only() {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_gone_is_told() {
+async fn a_removed_directory_is_reported() {
     let fixture = fixture().await;
     fixture.bash("cd sub").await;
     fs::remove_dir(fixture.root.join("sub")).unwrap();
@@ -124,7 +124,7 @@ async fn a_folder_that_is_gone_is_told() {
 }
 
 #[tokio::test]
-async fn long_output_keeps_head_and_tail_and_names_the_file_with_the_whole() {
+async fn long_output_is_truncated_and_saved_to_a_file() {
     let fixture = fixture().await;
     let tool = BashTool(Arc::clone(&fixture.session));
     let result = call(&tool, json!({ "command": "for i in {100..199}; do echo $i; done" })).await.unwrap();
@@ -150,7 +150,7 @@ async fn long_output_keeps_head_and_tail_and_names_the_file_with_the_whole() {
 }
 
 #[tokio::test]
-async fn the_oldest_saved_output_goes_when_there_are_too_many() {
+async fn the_oldest_saved_output_is_removed_first() {
     let fixture = fixture().await;
     for _ in 0..20 {
         fixture.bash("printf %100s").await;
@@ -159,7 +159,7 @@ async fn the_oldest_saved_output_goes_when_there_are_too_many() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_command_that_takes_too_long_says_so() {
+async fn a_command_that_times_out_is_reported() {
     let fixture = fixture_without_probe().await;
     let result =
         call(&BashTool(Arc::clone(&fixture.session)), json!({ "command": "sleep 60", "timeout_ms": 5 }))
@@ -189,7 +189,7 @@ impl ToolReporter for CancelOnOutput {
 }
 
 #[tokio::test]
-async fn output_is_shown_while_it_runs_and_a_cancelled_command_keeps_what_it_said() {
+async fn output_is_streamed_and_kept_when_a_command_is_cancelled() {
     let fixture = fixture().await;
     let cancel = CancellationToken::new();
     let reporter = Arc::new(CancelOnOutput(cancel.clone(), Mutex::default()));
@@ -203,7 +203,7 @@ async fn output_is_shown_while_it_runs_and_a_cancelled_command_keeps_what_it_sai
 }
 
 #[tokio::test]
-async fn background_commands_are_read_in_pieces_and_ended() {
+async fn background_output_is_read_incrementally() {
     let fixture = fixture().await;
     let (bash, output, kill) = (
         BashTool(Arc::clone(&fixture.session)),
@@ -241,7 +241,7 @@ async fn background_commands_are_read_in_pieces_and_ended() {
 }
 
 #[tokio::test]
-async fn a_background_command_that_ended_tells_its_exit_code() {
+async fn a_finished_background_command_reports_its_exit_code() {
     let fixture = fixture().await;
     let bash = BashTool(Arc::clone(&fixture.session));
     call(&bash, json!({ "command": "echo done; exit 6", "background": true })).await.unwrap();
@@ -256,7 +256,7 @@ async fn a_background_command_that_ended_tells_its_exit_code() {
 }
 
 #[tokio::test]
-async fn background_commands_end_with_the_session() {
+async fn background_commands_stop_with_the_session() {
     let fixture = fixture().await;
     let bash = BashTool(Arc::clone(&fixture.session));
     let command =
@@ -270,7 +270,7 @@ async fn background_commands_end_with_the_session() {
 }
 
 #[tokio::test]
-async fn only_so_many_background_commands_run() {
+async fn background_commands_are_limited() {
     let fixture = fixture().await;
     let bash = BashTool(Arc::clone(&fixture.session));
     for _ in 0..32 {
@@ -286,7 +286,7 @@ async fn only_so_many_background_commands_run() {
 }
 
 #[tokio::test]
-async fn arguments_that_do_not_fit_are_refused() {
+async fn invalid_arguments_are_rejected() {
     let fixture = fixture().await;
     let bash = BashTool(Arc::clone(&fixture.session));
     for arguments in
@@ -299,7 +299,7 @@ async fn arguments_that_do_not_fit_are_refused() {
 }
 
 #[tokio::test]
-async fn the_schema_is_closed_and_says_what_each_field_is() {
+async fn the_schema_rejects_unknown_fields() {
     let fixture = fixture().await;
     let schema = BashTool(Arc::clone(&fixture.session)).parameters_schema();
     assert_eq!(schema["additionalProperties"], json!(false));
@@ -320,7 +320,7 @@ async fn call_with(facts: CallFacts, tool: &dyn Tool, command: &str) -> Result<T
 }
 
 #[tokio::test]
-async fn a_command_that_was_judged_for_another_folder_is_not_run() {
+async fn a_command_checked_for_another_directory_is_not_run() {
     let fixture = fixture().await;
     let bash = BashTool(Arc::clone(&fixture.session));
     let begin = fixture.session.working_dir();
@@ -347,7 +347,7 @@ async fn a_command_that_was_judged_for_another_folder_is_not_run() {
 }
 
 #[tokio::test]
-async fn commands_of_one_session_run_one_after_the_other_in_the_order_of_their_calls() {
+async fn commands_of_a_session_run_in_call_order() {
     let fixture = fixture().await;
     let bash = BashTool(Arc::clone(&fixture.session));
     let enter =
@@ -383,7 +383,7 @@ impl ToolReporter for SignalOnOutput {
 }
 
 #[tokio::test]
-async fn what_a_command_said_last_is_shown_though_it_says_nothing_more() {
+async fn the_last_output_is_shown_while_a_command_is_silent() {
     let fixture = fixture().await;
     let reporter = Arc::new(SignalOnOutput(fixture.root.join("go"), Mutex::default()));
     let command = "echo first; echo second; until [ -e go ]; do read -t 0.01 < <(sleep 1); done; echo third";
@@ -394,7 +394,7 @@ async fn what_a_command_said_last_is_shown_though_it_says_nothing_more() {
 }
 
 #[tokio::test]
-async fn output_that_never_ends_is_shown_now_and_then_only() {
+async fn continuous_output_is_shown_at_intervals() {
     let fixture = fixture().await;
     let reporter = Arc::new(SignalOnOutput(fixture.root.join("go"), Mutex::default()));
     let command = "head -c 20000000 /dev/zero | tr '\\0' x";
@@ -408,7 +408,7 @@ async fn output_that_never_ends_is_shown_now_and_then_only() {
 }
 
 #[tokio::test]
-async fn the_level_is_told_to_the_model_where_it_is_weak() {
+async fn the_description_names_a_weak_sandbox() {
     let folder = tempfile::tempdir().unwrap();
     let workspace = Workspace::new(folder.path()).unwrap();
     let output = async |programs: Programs, requirement: Requirement| {
@@ -431,7 +431,7 @@ async fn the_level_is_told_to_the_model_where_it_is_weak() {
 }
 
 #[tokio::test]
-async fn nothing_waits_for_a_person() {
+async fn commands_never_wait_for_input() {
     let fixture = fixture().await;
     let lines = [
         "git init -q repo && cd repo && git config user.name a && git config user.email a@b && echo x > f && git add f",
@@ -462,7 +462,7 @@ fn left(argument: &str) -> usize {
 }
 
 #[tokio::test]
-async fn a_remembered_sandbox_that_starts_nothing_is_told_and_forgotten() {
+async fn a_cached_sandbox_that_fails_is_reported_and_dropped() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap();
     fs::create_dir(path.join("workspace")).unwrap();

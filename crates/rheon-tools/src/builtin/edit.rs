@@ -1,4 +1,4 @@
-//! `edit`: exact replacements in one file, all or none.
+//! `edit`: exact replacements in one file, all or nothing.
 
 mod apply;
 mod hint;
@@ -14,10 +14,8 @@ use crate::builtin::call::{blocking, path_of};
 use crate::files::{FileChange, FileContext, FileError, FileTarget, LineEnding, LoadedFile, TextFile};
 use apply::{Occurrences, Replacement, apply};
 
-/// How many edits one call may have.
 const EDITS_MAX: usize = 1_000;
 
-/// Changes files.
 #[derive(Tool)]
 #[tool(name = "edit", label = "Edit", description = include_str!("edit.md"), claim = Self::claim_file, arguments = Arguments)]
 pub struct EditTool {
@@ -41,7 +39,7 @@ struct EditArgument {
     replace_all: bool,
 }
 
-/// What an edit did besides the change itself.
+/// The outcome of an edit besides the change itself.
 struct EditSummary {
     replacements: Vec<usize>,
     ending: LineEnding,
@@ -49,12 +47,11 @@ struct EditSummary {
 }
 
 impl EditTool {
-    /// The tool in this file_context.
     pub fn new(file_context: FileContext) -> Self {
         Self { file_context }
     }
 
-    /// What a call with these arguments would change. Nothing is changed.
+    /// The change a call with these arguments would make. Nothing is written.
     pub fn preview(&self, arguments: &Value) -> Result<FileChange, ToolError> {
         let arguments: Arguments = read_arguments(Self::NAME, arguments)?;
         self.file_context.preview(&arguments.path, |target, loaded| plan(&arguments, target, loaded))
@@ -77,7 +74,7 @@ fn plan(
 ) -> Result<(Vec<u8>, EditSummary), ToolError> {
     let path = || target.display_path.clone();
     if arguments.edits.is_empty() || arguments.edits.len() > EDITS_MAX {
-        return Err(ToolError::InvalidArgs(format!("`edits` has to hold 1 to {EDITS_MAX} edits")));
+        return Err(ToolError::InvalidArgs(format!("`edits` must have 1 to {EDITS_MAX} items")));
     }
     let loaded = loaded.ok_or_else(|| FileError::Missing { path: path() })?;
     let mut file =
@@ -111,7 +108,7 @@ fn edit(
     let (path, added, removed) = (&change.display_path, diff.added, diff.removed);
     let mut text = format!("changed {path}: {count} replaced, +{added} -{removed} lines");
     if summary.other_links > 0 {
-        text.push_str("; it had hard links, which still name the old content");
+        text.push_str("; it had hard links, which still point to the old content");
     }
     let mut details = diff.details();
     if let Some(fields) = details.as_object_mut() {

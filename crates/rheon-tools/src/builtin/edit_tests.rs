@@ -74,7 +74,7 @@ async fn if_one_edit_fails_none_is_applied() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_gets_a_hint() {
+async fn a_missing_match_gives_a_hint() {
     let fixture = with("fn main() {\n\tlet  x = 1;\n\tlet y = 2;\n}\naaa\n").await;
     let mut all = String::new();
     for (old, new) in [
@@ -109,7 +109,7 @@ async fn what_does_not_fit_gets_a_hint() {
 }
 
 #[tokio::test]
-async fn a_file_that_was_not_read_or_changed_since_is_refused() {
+async fn an_unread_or_changed_file_is_rejected() {
     let fixture = Fixture::new();
     fixture.put("a", "one\n");
     assert_eq!(
@@ -130,7 +130,7 @@ async fn a_file_that_was_not_read_or_changed_since_is_refused() {
 }
 
 #[tokio::test]
-async fn mode_line_endings_mark_and_the_end_of_the_file_are_kept() {
+async fn mode_line_endings_bom_and_final_newline_are_preserved() {
     let fixture = with(b"\xef\xbb\xbfone\r\ntwo\r\nthree").await;
     std::fs::set_permissions(fixture.at("a"), std::fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!(
@@ -146,7 +146,7 @@ async fn mode_line_endings_mark_and_the_end_of_the_file_are_kept() {
 }
 
 #[tokio::test]
-async fn what_is_not_utf_8_is_refused() {
+async fn files_that_are_not_utf_8_are_rejected() {
     let fixture = with(b"caf\xe9 one\n").await;
     assert_eq!(
         output_of(edit(&fixture), one("one", "two")).await,
@@ -156,7 +156,7 @@ async fn what_is_not_utf_8_is_refused() {
 }
 
 #[tokio::test]
-async fn a_replacement_that_would_fill_the_disk_is_refused() {
+async fn a_replacement_over_the_size_limit_is_rejected() {
     let fixture = with("a".repeat(1_000)).await;
     let arguments = json!({ "path": "a", "edits": [
         { "old_string": "a", "new_string": "b".repeat(40_000), "replace_all": true }] });
@@ -185,7 +185,7 @@ async fn parallel_edits_of_one_file_are_all_kept() {
 }
 
 #[tokio::test]
-async fn a_preview_is_the_change_that_the_call_makes() {
+async fn a_preview_equals_the_change_of_the_call() {
     let fixture = with("one\n").await;
     let change = edit(&fixture).preview(&one("one", "two")).unwrap();
     assert_eq!(change.diff(), "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+two\n");
@@ -196,7 +196,7 @@ async fn a_preview_is_the_change_that_the_call_makes() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn owner_mode_and_attributes_stay_as_they_were() {
+async fn owner_mode_and_attributes_are_preserved() {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
     let fixture = Fixture::new();
     fixture.put("a", "one\n");

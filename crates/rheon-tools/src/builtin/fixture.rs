@@ -1,4 +1,4 @@
-//! For tests of file tools: a workspace, a folder outside it, and calls.
+//! Fixture for tests of file tools: a workspace, a directory outside it, and calls.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::Workspace;
 use crate::files::{FileContext, ReadScope};
 
-/// A clock far in the future, so that all files are old; it goes when it is told to.
+/// A clock far in the future, so that all files are old. It advances only on request.
 #[derive(Default)]
 pub(crate) struct FarClock {
     elapsed_s: AtomicU64,
@@ -42,7 +42,7 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// A workspace `repo` with a folder `outside` beside it that holds the file `secret`.
+    /// A workspace `repo` next to a directory `outside` that contains the file `secret`.
     pub(crate) fn new() -> Self {
         Self::with_read_scope(ReadScope::Workspace)
     }
@@ -72,12 +72,12 @@ impl Fixture {
         std::fs::read_to_string(self.at(path)).unwrap()
     }
 
-    /// All names in the workspace, sorted, folders with a slash.
+    /// All names in the workspace, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         names_in(&self.at(""))
     }
 
-    /// Exchanges the folder `real` and a link to the folder outside, over and over, until the guard is dropped.
+    /// Swaps the directory `real` and a link to the outside directory over and over, until the guard is dropped.
     pub(crate) fn swap(&self) -> SwapGuard {
         let (one, two) = (self.at("real"), self.at("link"));
         std::os::unix::fs::symlink("../outside", &two).unwrap();
@@ -97,7 +97,7 @@ impl Fixture {
     }
 }
 
-/// A thread that swaps a folder and a link.
+/// Stops swapping when dropped.
 pub(crate) struct SwapGuard {
     stop: Arc<AtomicBool>,
     thread: Option<std::thread::JoinHandle<()>>,
@@ -132,7 +132,7 @@ pub(crate) async fn call(tool: impl Tool, arguments: Value) -> Result<ToolResult
     tool.execute(Arc::new(arguments), context_of("run")).await
 }
 
-/// What the model reads, whether it is a result or an error.
+/// What the model reads, for a result or an error.
 pub(crate) async fn output_of(tool: impl Tool, arguments: Value) -> String {
     match call(tool, arguments).await {
         Ok(result) => result.as_text(),

@@ -1,4 +1,4 @@
-//! `glob`: files by the pattern of their names.
+//! `glob`: finds files by name pattern.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -15,20 +15,18 @@ use serde_json::json;
 use super::walk::{SearchRoot, StopFlag, is_file, on_thread, search_root, walk};
 use crate::files::FileContext;
 
-/// How many files are named unless the model asks otherwise, and at most.
+/// The default and the largest limit.
 const LIMIT: usize = 200;
 const LIMIT_MAX: usize = 5_000;
-/// How many files are remembered at most; beyond them only the number is known.
+/// The most paths collected. Beyond that, files are only counted.
 const MATCHES_MAX: usize = 1_000_000;
 
-/// Finds files by the pattern of their names.
 #[derive(Clone, Tool)]
 #[tool(name = "glob", label = "Find files", description = include_str!("glob.md"), effect = "pure", arguments = Arguments)]
 pub struct GlobTool {
     file_context: FileContext,
 }
 
-/// What the model says.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
@@ -48,7 +46,6 @@ enum Sort {
 }
 
 impl GlobTool {
-    /// Looks in the workspace of `file_context`.
     pub fn new(file_context: FileContext) -> Self {
         Self { file_context }
     }
@@ -73,9 +70,9 @@ impl GlobTool {
         let shown = lines.len();
         if total == 0 {
             let shown_dir = self.file_context.workspace().shown(dir);
-            lines.push(format!("no file fits in {shown_dir}"));
+            lines.push(format!("no files match in {shown_dir}"));
         } else if shown < total {
-            lines.push(format!("({shown} of {total} files; narrow the pattern to see the others)"));
+            lines.push(format!("({shown} of {total} files; narrow the pattern to see the rest)"));
         }
         ToolResult::text(lines.join("\n")).with_details(json!({ "files": total, "shown": shown }))
     }
@@ -85,12 +82,13 @@ fn modified(path: &Path) -> SystemTime {
     path.symlink_metadata().and_then(|matches| matches.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-/// Which files fit. The set of one pattern is quicker than the pattern: it looks at endings and names before anything else.
+/// A compiled pattern. A set with one pattern is faster than the pattern alone, because it checks extensions and names
+/// first.
 #[derive(Debug)]
 enum Pattern {
-    /// A pattern without a slash fits names in all folders.
+    /// Without a slash: matches file names in all directories.
     Name(GlobSet),
-    /// One with a slash fits the path below the folder.
+    /// With a slash: matches paths relative to the directory.
     Path(GlobSet),
 }
 
@@ -100,7 +98,7 @@ impl Pattern {
         let glob = GlobBuilder::new(pattern).literal_separator(true).build();
         let set = glob.and_then(|glob| GlobSet::builder().add(glob).build());
         let set =
-            set.map_err(|problem| ToolError::InvalidArgs(format!("{pattern:?} is no pattern: {problem}")))?;
+            set.map_err(|problem| ToolError::InvalidArgs(format!("invalid pattern {pattern:?}: {problem}")))?;
         Ok(if pattern.contains('/') { Self::Path(set) } else { Self::Name(set) })
     }
 
@@ -119,11 +117,11 @@ struct GlobMatches {
 }
 
 impl GlobMatches {
-    /// Drops all but the first in the order asked for.
+    /// Keeps the first `limit` paths in the requested order.
     fn keep_first(&mut self, sort: Sort, limit: usize) {
         match sort {
             Sort::Path => {
-                // Putting all in order would take longer than to find them.
+                // Sorting all paths would take longer than finding them.
                 if limit < self.paths.len() {
                     self.paths.select_nth_unstable(limit);
                 }
@@ -146,7 +144,7 @@ fn find(search_root: &SearchRoot, pattern: &Pattern, stop: &StopFlag) -> Result<
             if stop.is_set() {
                 return WalkState::Quit;
             }
-            // What cannot be read is not found; the walk goes on.
+            // Skip what cannot be read.
             let Ok(entry) = entry else { return WalkState::Continue };
             if is_file(&entry) && pattern.matches_entry(&entry, dir) {
                 let mut matches = matches.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! `list`: what is in a folder.
+//! `list`: lists a directory.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -14,16 +14,13 @@ use serde_json::json;
 use crate::builtin::call::blocking;
 use crate::files::{FileContext, FileError, HiddenPaths};
 
-/// How many entries are given.
 const ENTRIES_MAX: usize = 1_000;
 
-/// How many entries are looked at.
+/// The most entries that are visited.
 const SCANNED_MAX: usize = 50_000;
 
-/// How many levels can be asked for.
 const DEPTH_MAX: usize = 20;
 
-/// Lists folders.
 #[derive(Tool)]
 #[tool(name = "list", label = "List", description = include_str!("list.md"), effect = "pure", arguments = Arguments)]
 pub struct ListTool {
@@ -41,7 +38,6 @@ struct Arguments {
     include_ignored: bool,
 }
 
-/// One line of the list.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 enum ListEntry {
@@ -52,7 +48,6 @@ enum ListEntry {
 }
 
 impl ListTool {
-    /// The tool in this file_context.
     pub fn new(file_context: FileContext) -> Self {
         Self { file_context }
     }
@@ -73,20 +68,20 @@ fn list(
     let failed = |source| FileError::Io { action: "list", path: shown.clone(), source };
     match folder.symlink_metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(ToolError::Failed(format!("there is no folder {shown}")));
+            return Err(ToolError::Failed(format!("directory {shown} does not exist")));
         }
         Err(error) => return Err(failed(error).into()),
         Ok(metadata) if !metadata.is_dir() => {
-            return Err(ToolError::Failed(format!("{shown} is not a folder; use `read` for files")));
+            return Err(ToolError::Failed(format!("{shown} is not a directory; use `read` for files")));
         }
-        // What the walk below skips, an unreadable folder, has to be told here.
+        // The walk below skips an unreadable directory, so check it here.
         Ok(_) => std::fs::read_dir(&folder).map(drop).map_err(failed)?,
     }
     let mut entries = Vec::new();
     let mut is_complete = true;
     for entry in walk(&folder, arguments, file_context.hidden()).flatten().filter(|entry| entry.depth() > 0) {
         if context.is_cancelled() {
-            return Err(ToolError::Cancelled(format!("cancelled while {shown} was listed")));
+            return Err(ToolError::Cancelled(format!("cancelled while listing {shown}")));
         }
         if entries.len() == SCANNED_MAX {
             is_complete = false;
@@ -94,7 +89,7 @@ fn list(
         }
         entries.push(entry.into_path());
     }
-    // Paths compare by components, so what is in a folder follows it.
+    // Paths compare by component, so the content of a directory follows it.
     entries.sort();
     Ok(result(&shown, &folder, &entries, is_complete))
 }
@@ -110,14 +105,14 @@ fn walk(folder: &Path, arguments: &Arguments, hidden: &HiddenPaths) -> ignore::W
         .ignore(is_filtered)
         .git_ignore(is_filtered)
         .git_exclude(is_filtered)
-        // The user's own list is in the home folder, which tools do not read.
+        // The user's global ignore file is in the home directory, which tools do not read.
         .git_global(false)
         .require_git(false)
         .filter_entry(move |entry| !is_in_git(entry) && !hidden.excludes(entry.path()))
         .build()
 }
 
-/// Whether the entry is in a `.git` folder; the folder itself is not.
+/// Whether the entry is inside a `.git` directory.
 fn is_in_git(entry: &DirEntry) -> bool {
     let parent = entry.path().parent().and_then(Path::file_name);
     entry.depth() > 1 && parent.is_some_and(|name| name == ".git")
@@ -133,10 +128,10 @@ fn result(shown: &str, folder: &Path, entries: &[PathBuf], is_complete: bool) ->
     let rest = entries.len() - lines.len();
     if entries.is_empty() {
         // Writing to a string cannot fail.
-        write!(text, "[{shown} is empty, or all of it is ignored]").ok();
+        write!(text, "[{shown} is empty or fully ignored]").ok();
     } else if rest > 0 {
         let least = if is_complete { "" } else { "at least " };
-        write!(text, "[{least}{rest} more entries; list a folder in it, or use `glob`]").ok();
+        write!(text, "[{least}{rest} more entries; list a subdirectory, or use `glob`]").ok();
     }
     let details =
         json!({ "path": shown, "entries": lines, "omitted": rest, "complete": is_complete && rest == 0 });
@@ -163,7 +158,7 @@ impl ListEntry {
             Self::Folder { name } => writeln!(text, "{name}/"),
             Self::File { name, bytes } => writeln!(text, "{name}\t{bytes}"),
             Self::Link { name, target } => writeln!(text, "{name} -> {target}"),
-            Self::Other { name } => writeln!(text, "{name}\t(neither file nor folder)"),
+            Self::Other { name } => writeln!(text, "{name}\t(not a file or directory)"),
         }
         .ok();
     }

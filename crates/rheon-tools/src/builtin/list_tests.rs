@@ -49,7 +49,7 @@ async fn entries_are_sorted_with_kinds_and_sizes() {
 }
 
 #[tokio::test]
-async fn deeper_levels_do_not_go_into_git_or_links() {
+async fn deeper_levels_skip_git_and_links() {
     expect![[r#"
         .git/
         .gitignore	7
@@ -67,7 +67,7 @@ async fn deeper_levels_do_not_go_into_git_or_links() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_listed_says_why() {
+async fn invalid_list_calls_give_an_error() {
     let fixture = tree();
     std::fs::create_dir(fixture.at("empty")).unwrap();
     let mut all = String::new();
@@ -88,7 +88,7 @@ async fn what_cannot_be_listed_says_why() {
 }
 
 #[tokio::test]
-async fn odd_names_are_shown_inert() {
+async fn unusual_names_are_escaped() {
     let fixture = Fixture::new();
     fixture.put("a\nb", "");
     std::fs::write(fixture.at("").join(OsStr::from_bytes(b"caf\xe9")), "").unwrap();
@@ -97,7 +97,7 @@ async fn odd_names_are_shown_inert() {
 }
 
 #[tokio::test]
-async fn at_the_cap_the_rest_is_counted() {
+async fn at_the_limit_the_rest_is_counted() {
     let fixture = Fixture::new();
     for number in 0..1_003 {
         fixture.put(&format!("{number:04}"), "");

@@ -1,4 +1,4 @@
-//! `memory`: notes that are kept from session to session.
+//! `memory`: reads and writes notes that last across sessions.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -13,33 +13,28 @@ use crate::builtin::call::{blocking, truncate};
 use crate::markdown::FileOrigin;
 use crate::notes::{Note, NoteDir, NoteError, NoteKind, NoteSet, origin_name};
 
-/// How many notes are listed, and how many a search finds.
+/// The most notes in a list and in search results.
 const LISTED_NOTES_MAX: usize = 200;
 const MATCHES_MAX: usize = 10;
 
-/// How much of a line of the wider search is shown.
+/// The most characters of a line from an earlier session.
 const LINE_CHARACTERS_MAX: usize = 300;
 
-/// A search beyond the words of the notes, for instance in an index and over earlier sessions: what was asked and how much is wanted.
+/// A search beyond the text of the notes, such as an index of earlier sessions. Takes the query and the most results.
 pub type Recall = dyn Fn(&str, usize) -> Result<Vec<Recollection>, String> + Send + Sync;
 
-/// What a wider search found.
+/// A result of [`Recall`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recollection {
-    /// A note, which counts if there still is one of this name.
-    Note {
-        /// Whose it is.
-        origin: FileOrigin,
-        /// What it is called.
-        name: String,
-    },
-    /// Something of an earlier session, in one line.
+    /// A note, which is shown only if it still exists.
+    Note { origin: FileOrigin, name: String },
+    /// One line from an earlier session.
     Session(String),
 }
 
-/// Keeps notes. Names are never paths: nothing outside the folders is read or written.
+/// Reads and writes notes. Names are never paths: nothing outside the directories is read or written.
 #[derive(Tool)]
-// Writing the same note again, or removing one that is gone, leaves things as they are.
+// Writing the same note again, or removing a missing one, changes nothing.
 #[tool(
     name = "memory",
     label = "Memory",
@@ -61,7 +56,7 @@ struct Shared {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     action: Action,
-    /// For `write`: `project` unless told otherwise.
+    /// For `write`: `project` unless given.
     scope: Option<ScopeArgument>,
     /// Lower-case words with hyphens.
     #[schemars(length(max = 64))]
@@ -79,7 +74,7 @@ struct Arguments {
     query: Option<String>,
 }
 
-/// The kind of a note as the model says it: a schema of two words, which goes with every request.
+/// The kind of a note in the schema, kept to two words because it is sent with every request.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 enum KindArgument {
@@ -123,12 +118,12 @@ impl From<ScopeArgument> for FileOrigin {
 }
 
 impl MemoryTool {
-    /// The tool for the notes in `folders`: that of the user, that of the project, or both.
+    /// The tool for the notes in `folders`: those of the user, the project, or both.
     pub fn new(folders: Vec<NoteDir>, clock: Arc<dyn Clock>) -> Self {
         Self { shared: Arc::new(Shared { folders, clock, recall: None }) }
     }
 
-    /// The same with a search beyond the notes.
+    /// Adds a search beyond the notes.
     pub fn with_recall(self, recall: Arc<Recall>) -> Self {
         let Shared { folders, clock, .. } = &*self.shared;
         let shared = Shared { folders: folders.clone(), clock: Arc::clone(clock), recall: Some(recall) };
@@ -189,7 +184,7 @@ impl Shared {
             name,
             description: required(description.as_deref(), "description")?.to_owned(),
             kind: arguments.kind.map(NoteKind::from).or(old.as_ref().map(|old| old.kind)).unwrap_or_default(),
-            // A note is as old as its first text.
+            // A note keeps its original creation time.
             created: old
                 .as_ref()
                 .map(|old| old.created.clone())
@@ -205,7 +200,7 @@ impl Shared {
             "action": "write", "scope": scope, "name": note.name, "path": path.display().to_string(),
             "created": old.is_none(),
         });
-        Ok(ToolResult::text(format!("{verb} the note {} of the {scope}", note.name)).with_details(details))
+        Ok(ToolResult::text(format!("{verb} {scope} note {}", note.name)).with_details(details))
     }
 
     fn delete(&self, arguments: &Arguments) -> Result<ToolResult, ToolError> {
@@ -216,15 +211,14 @@ impl Shared {
             [] => return Err(self.not_found(name)),
             [folder] => folder,
             [_, _, ..] => {
-                let problem =
-                    format!("the user and the project both have a note {name:?}; say which by `scope`");
+                let problem = format!("both user and project have a note {name:?}; set `scope`");
                 return Err(ToolError::Failed(problem));
             }
         };
         folder.remove(name).map_err(tool_error)?;
         let scope = origin_name(folder.origin);
         let details = json!({ "action": "delete", "scope": scope, "name": name });
-        Ok(ToolResult::text(format!("removed the note {name} of the {scope}")).with_details(details))
+        Ok(ToolResult::text(format!("removed {scope} note {name}")).with_details(details))
     }
 
     fn search(&self, arguments: &Arguments) -> Result<ToolResult, ToolError> {
@@ -232,7 +226,7 @@ impl Shared {
         let folders: Vec<NoteDir> = self.dirs_in(arguments.scope).cloned().collect();
         let notes = NoteSet::load(&folders);
         let mut matches = notes.search(query);
-        // A search that failed is told, never taken for one that found nothing.
+        // Report a failed search instead of showing no results.
         let recalled = self.recall.as_ref().map_or(Ok(Vec::new()), |recall| recall(query, MATCHES_MAX));
         let (recalled, problem) = match recalled {
             Ok(recalled) => (recalled, None),
@@ -251,11 +245,11 @@ impl Shared {
             }
         }
         let mut text = match matches.as_slice() {
-            [] => "No note has anything to do with it.".to_owned(),
+            [] => "No notes match.".to_owned(),
             matches => lines(matches, MATCHES_MAX),
         };
         if let Some(problem) = problem {
-            write!(text, "\n[earlier sessions could not be searched: {problem}]").ok();
+            write!(text, "\n[cannot search earlier sessions: {problem}]").ok();
         }
         if !sessions.is_empty() {
             text.push_str("\n\nFrom earlier sessions:");
@@ -273,7 +267,7 @@ impl Shared {
         self.folders.iter().filter(move |folder| requested.is_none_or(|origin| folder.origin == origin))
     }
 
-    /// The note of this name; that of the project if both have one.
+    /// The note of this name. The project's note wins if both have one.
     fn find(&self, name: &str, scope: Option<ScopeArgument>) -> Result<(&NoteDir, Note), ToolError> {
         let mut folders: Vec<&NoteDir> = self.dirs_in(scope).collect();
         folders.sort_by_key(|folder| std::cmp::Reverse(folder.origin));
@@ -281,14 +275,17 @@ impl Shared {
         matches.ok_or_else(|| self.not_found(name))
     }
 
-    /// Where a new note goes.
+    /// The directory for a new note.
     fn target(&self, scope: Option<ScopeArgument>) -> Result<&NoteDir, ToolError> {
         let folder = self.dirs_in(scope).max_by_key(|folder| folder.origin);
-        folder.ok_or_else(|| ToolError::Failed("there is no memory of this scope; use the other one".into()))
+        folder.ok_or_else(|| ToolError::Failed("no notes in this scope; use the other scope".into()))
     }
 
     fn not_found(&self, name: &str) -> ToolError {
-        ToolError::Failed(format!("there is no note {:?}; `list` shows which there are", truncate(name, 100)))
+        ToolError::Failed(format!(
+            "note {:?} does not exist; use `list` to see all notes",
+            truncate(name, 100)
+        ))
     }
 }
 
@@ -306,7 +303,6 @@ fn required<'a>(field: Option<&'a str>, name: &str) -> Result<&'a str, ToolError
     field.ok_or_else(|| ToolError::InvalidArgs(format!("this action needs `{name}`")))
 }
 
-/// One line for each note.
 fn lines(notes: &[&Note], shown_max: usize) -> String {
     let line = |note: &&Note| {
         let (name, kind, scope) = (&note.name, note.kind.as_str(), origin_name(note.origin));

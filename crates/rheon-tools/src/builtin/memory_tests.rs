@@ -132,7 +132,7 @@ async fn notes_are_written_found_read_and_removed() {
 }
 
 #[tokio::test]
-async fn names_never_lead_out_of_the_folder_and_what_is_missing_is_said() {
+async fn note_names_are_never_paths() {
     let fixture = Fixture::new();
     std::fs::create_dir_all(fixture.at("data/project")).unwrap();
     std::fs::write(fixture.at("data/secret.md"), "secret").unwrap();
@@ -198,7 +198,7 @@ async fn names_never_lead_out_of_the_folder_and_what_is_missing_is_said() {
 }
 
 #[tokio::test]
-async fn a_name_that_both_have_is_the_projects_and_is_removed_only_when_it_is_said_whose() {
+async fn a_shared_name_reads_the_project_note_and_deletion_needs_a_scope() {
     let fixture = Fixture::new();
     let user =
         json!({ "action": "write", "scope": "user", "name": "a", "description": "mine", "text": "user" });
@@ -237,7 +237,7 @@ async fn a_name_that_both_have_is_the_projects_and_is_removed_only_when_it_is_sa
 }
 
 #[tokio::test]
-async fn a_wider_search_that_fails_is_told() {
+async fn a_failed_recall_is_reported() {
     let fixture = Fixture::new();
     let search = json!({ "action": "search", "query": "parser" });
     let found = fixture.tool().with_recall(Arc::new(|query: &str, count: usize| {
@@ -256,7 +256,7 @@ async fn a_wider_search_that_fails_is_told() {
 }
 
 #[tokio::test]
-async fn a_wider_search_adds_notes_that_are_still_there_and_each_once() {
+async fn recall_adds_existing_notes_once() {
     let fixture = Fixture::new();
     for name in ["parsers", "grammar"] {
         call(fixture.tool(), write(name, "How texts are read.")).await.unwrap();
@@ -271,7 +271,7 @@ async fn a_wider_search_adds_notes_that_are_still_there_and_each_once() {
 }
 
 #[tokio::test]
-async fn at_the_cap_old_notes_can_be_replaced_and_no_new_ones_written() {
+async fn at_the_limit_notes_can_be_replaced_but_not_added() {
     let fixture = Fixture::new();
     std::fs::create_dir_all(fixture.at("data/project")).unwrap();
     for number in 0..NOTES_MAX {

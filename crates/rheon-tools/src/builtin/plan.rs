@@ -1,4 +1,4 @@
-//! `plan`: into plan mode, and out of it with the user's consent.
+//! `plan`: enters plan mode, and leaves it with the user's approval.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -13,17 +13,14 @@ use serde_json::{Value, json};
 
 use crate::builtin::call::{ask, truncate};
 
-/// How many characters a plan may have.
 const PLAN_CHARACTERS_MAX: usize = 50_000;
 
-/// How many changes the result repeats, and how much of each.
+/// The most changes in the result, and the most characters of each.
 const CHANGES_SHOWN_MAX: usize = 50;
 const SUMMARY_CHARACTERS_MAX: usize = 300;
 
-/// How much of what the user says is passed on.
 const MESSAGE_CHARACTERS_MAX: usize = 10_000;
 
-/// Enters and leaves plan mode.
 #[derive(Tool)]
 #[tool(name = "plan", label = "Plan", description = include_str!("plan.md"), effect = "idempotent", arguments = Arguments)]
 pub struct PlanTool {
@@ -47,7 +44,6 @@ enum Action {
 }
 
 impl PlanTool {
-    /// The tool for the session that this gate guards.
     pub fn new(gate: Arc<PolicyGate>) -> Self {
         Self { gate }
     }
@@ -55,7 +51,7 @@ impl PlanTool {
     fn enter(&self, context: &ToolContext) -> Result<ToolResult, ToolError> {
         let was_on = self.gate.mode() == PermissionMode::Plan;
         if !was_on {
-            let denied = |error| ToolError::Denied(format!("plan mode cannot be entered: {error}"));
+            let denied = |error| ToolError::Denied(format!("cannot enter plan mode: {error}"));
             self.gate.set_mode(PermissionMode::Plan).map_err(denied)?;
             context.news(ToolNews::Mode(PermissionMode::Plan));
         }
@@ -64,7 +60,7 @@ impl PlanTool {
 
     async fn exit(&self, plan: String, context: &ToolContext) -> Result<ToolResult, ToolError> {
         if self.gate.mode() != PermissionMode::Plan {
-            let problem = "plan mode is not on, so there is nothing to leave; go on with the work";
+            let problem = "plan mode is not on; continue with the work";
             return Err(ToolError::Failed(problem.into()));
         }
         let changes = self.gate.queued_changes();
@@ -91,13 +87,13 @@ impl PlanTool {
         };
         report_resolved(&changes, PermissionDecision::Allow, context);
         context.news(ToolNews::Mode(mode));
-        let mut text = "The user agrees with the plan, and plan mode is over.".to_owned();
+        let mut text = "The user approved the plan. Plan mode is off.".to_owned();
         // Writing to a string cannot fail.
         if changes.is_empty() {
-            text.push_str(" Nothing was queued; carry out the plan.");
+            text.push_str(" No calls were queued; carry out the plan.");
         } else {
             text.push_str(
-                " Make these calls now, exactly as you queued them, each once; nobody is asked again:",
+                " Make these calls now, exactly as you queued them, each once; they need no further approval:",
             );
         }
         for change in changes.iter().take(CHANGES_SHOWN_MAX) {
@@ -105,7 +101,7 @@ impl PlanTool {
             write!(text, "\n- {} ({}): {summary}", change.tool_name, change.call_id).ok();
         }
         if let rest @ 1.. = changes.len().saturating_sub(CHANGES_SHOWN_MAX) {
-            write!(text, "\n[{rest} more that were queued after these]").ok();
+            write!(text, "\n[{rest} more queued calls]").ok();
         }
         text.push_str(&user_message(answer));
         outcome("exit", "approved", &text, &changes)
@@ -127,13 +123,13 @@ impl PlanTool {
 }
 
 fn checked(plan: Option<String>) -> Result<String, ToolError> {
-    let plan = plan.filter(|plan| !plan.trim().is_empty()).ok_or_else(|| {
-        ToolError::InvalidArgs("`plan` is missing: to leave plan mode, say what you want to do".into())
-    })?;
+    let plan = plan
+        .filter(|plan| !plan.trim().is_empty())
+        .ok_or_else(|| ToolError::InvalidArgs("`plan` is missing: describe what you want to do".into()))?;
     let count = plan.chars().count();
     if count > PLAN_CHARACTERS_MAX {
         let problem =
-            format!("`plan` has {count} characters, more than {PLAN_CHARACTERS_MAX}; say it shorter");
+            format!("`plan` has {count} characters; the limit is {PLAN_CHARACTERS_MAX}; shorten it");
         return Err(ToolError::InvalidArgs(problem));
     }
     Ok(plan)

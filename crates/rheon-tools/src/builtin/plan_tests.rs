@@ -48,7 +48,7 @@ fn check(gate: &PolicyGate, call: &ToolCall) -> &'static str {
 }
 
 #[tokio::test]
-async fn what_is_queued_and_agreed_to_may_be_made_once_without_a_question() {
+async fn approved_calls_may_run_once_without_approval() {
     let fixture = fixture("{}");
     let tool = PlanTool::new(Arc::clone(&fixture.gate));
     let agreeing = PermissionResponse { message: Some("go".into()), ..yes() };
@@ -84,7 +84,7 @@ async fn what_is_queued_and_agreed_to_may_be_made_once_without_a_question() {
 }
 
 #[tokio::test]
-async fn a_plan_that_is_refused_empties_the_queue_and_plan_mode_goes_on() {
+async fn a_rejected_plan_clears_the_queue_and_plan_mode_stays() {
     let fixture = fixture(r#"{"defaultMode":"plan"}"#);
     let tool = PlanTool::new(Arc::clone(&fixture.gate));
     let test_user = TestUser::answering([PermissionResponse::denied("smaller steps")]);
@@ -99,7 +99,7 @@ async fn a_plan_that_is_refused_empties_the_queue_and_plan_mode_goes_on() {
 }
 
 #[tokio::test]
-async fn where_nobody_answers_plan_mode_stays_with_all_that_waits() {
+async fn without_an_answer_plan_mode_and_the_queue_stay() {
     let fixture = fixture(r#"{"defaultMode":"plan"}"#);
     let tool = PlanTool::new(Arc::clone(&fixture.gate));
     check(&fixture.gate, &write("c1", "a"));
@@ -115,7 +115,7 @@ async fn where_nobody_answers_plan_mode_stays_with_all_that_waits() {
 }
 
 #[tokio::test]
-async fn what_was_not_shown_is_not_approved() {
+async fn calls_queued_after_the_plan_was_shown_are_not_approved() {
     let fixture = fixture(r#"{"defaultMode":"plan"}"#);
     let tool = PlanTool::new(Arc::clone(&fixture.gate));
     check(&fixture.gate, &write("c1", "a"));
@@ -129,7 +129,7 @@ async fn what_was_not_shown_is_not_approved() {
 }
 
 #[tokio::test]
-async fn a_mode_that_the_user_changed_meanwhile_is_left_alone() {
+async fn a_mode_changed_by_the_user_is_kept() {
     let fixture = fixture(r#"{"defaultMode":"plan"}"#);
     let tool = PlanTool::new(Arc::clone(&fixture.gate));
     let gate = Arc::clone(&fixture.gate);
@@ -141,7 +141,7 @@ async fn a_mode_that_the_user_changed_meanwhile_is_left_alone() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_done_says_why() {
+async fn invalid_plan_calls_give_an_error() {
     let fixture = fixture("{}");
     let tool = PlanTool::new(Arc::clone(&fixture.gate));
     let test_user = TestUser::answering([yes()]);
@@ -172,7 +172,7 @@ async fn what_cannot_be_done_says_why() {
 }
 
 #[tokio::test]
-async fn a_full_plan_is_told_in_short() {
+async fn a_long_plan_is_summarized() {
     let fixture = fixture(r#"{"defaultMode":"plan"}"#);
     let tool = PlanTool::new(Arc::clone(&fixture.gate));
     for number in 0..300 {

@@ -1,4 +1,4 @@
-//! `read`: one file, as text with line numbers, as a picture, or as the cells of a notebook.
+//! `read`: reads one file as text with line numbers, as an image, or as notebook cells.
 
 mod image;
 mod notebook;
@@ -20,19 +20,17 @@ use crate::files::{FileContext, FileTarget, Fingerprint, LoadedFile, OpenFile, S
 use image::ImageKind;
 use page::{Page, PageEnd, Range};
 
-/// How many lines are given unless the call says otherwise.
 const LINES_DEFAULT: u64 = 2_000;
 
-/// The largest text file that is looked at as a whole; of larger ones only what is asked for is held.
+/// The largest text file that is read whole. Larger ones are streamed.
 const WHOLE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// The largest picture or notebook.
+/// The largest image or notebook.
 const IMAGE_BYTES_MAX: u64 = 20 * 1024 * 1024;
 
-/// How much of a file is looked at to tell what it is.
+/// The number of bytes read to detect the file type.
 const HEAD_BYTES: usize = 8_192;
 
-/// Reads files.
 #[derive(Tool)]
 #[tool(name = "read", label = "Read", description = include_str!("read.md"), effect = "pure", arguments = Arguments)]
 pub struct ReadTool {
@@ -51,7 +49,6 @@ struct Arguments {
 }
 
 impl ReadTool {
-    /// The tool in this file_context.
     pub fn new(file_context: FileContext) -> Self {
         Self { file_context }
     }
@@ -87,7 +84,7 @@ fn read(
     text(&target, page, &[], range)
 }
 
-/// The result for a file that is held as a whole.
+/// The result for a file that is read whole.
 fn whole_file(
     file_context: &FileContext,
     target: &FileTarget,
@@ -119,8 +116,8 @@ fn is_notebook(target: &FileTarget) -> bool {
 fn refuse_unsupported(target: &FileTarget, head: &[u8]) -> Result<(), ToolError> {
     let Some(problem) = unsupported_kind(head) else { return Ok(()) };
     let path = &target.display_path;
-    let next = "use a program that understands it";
-    Err(ToolError::Failed(format!("{path} cannot be shown as text: {problem}; {next}")))
+    let next = "use a program that supports this format";
+    Err(ToolError::Failed(format!("{path} is not text: {problem}; {next}")))
 }
 
 fn head_of(file: &mut File) -> std::io::Result<Vec<u8>> {
@@ -138,8 +135,8 @@ fn large_image(
 ) -> Result<ToolResult, ToolError> {
     let (path, size) = (&target.display_path, opened.metadata.len());
     if size > IMAGE_BYTES_MAX {
-        let problem = format!("{path} is a picture of {size} bytes, more than the {IMAGE_BYTES_MAX} allowed");
-        return Err(ToolError::Failed(format!("{problem}; make it smaller first")));
+        let problem = format!("{path} is an image of {size} bytes; the limit is {IMAGE_BYTES_MAX}");
+        return Err(ToolError::Failed(format!("{problem}; resize it first")));
     }
     let loaded = file_context.load(target, opened)?;
     image_result(file_context, target, &loaded, kind, size)
@@ -155,7 +152,7 @@ fn image_result(
     let path = &target.display_path;
     let (width, height) = kind
         .size(&loaded.content)
-        .map_err(|problem| ToolError::Failed(format!("{path} cannot be shown: {problem}")))?;
+        .map_err(|problem| ToolError::Failed(format!("cannot show {path}: {problem}")))?;
     file_context.record_read(target, loaded.fingerprint);
     let mime_type = kind.mime_type();
     let data = base64::engine::general_purpose::STANDARD.encode(&loaded.content);
@@ -167,7 +164,7 @@ fn image_result(
     Ok(ToolResult { content: vec![about, image], details, child_run_id: None })
 }
 
-/// The result for a page of text; `whole` is all of the file, or nothing if that is too large.
+/// The result for a page of text. `whole_file` is the whole file, or empty if it is too large.
 fn text(
     target: &FileTarget,
     page: std::io::Result<Page>,
@@ -178,7 +175,7 @@ fn text(
     let path = &target.display_path;
     let total = match page.end {
         PageEnd::Eof => Some(page.lines_seen),
-        PageEnd::Cancelled => return Err(ToolError::Cancelled(format!("cancelled while {path} was read"))),
+        PageEnd::Cancelled => return Err(ToolError::Cancelled(format!("cancelled while reading {path}"))),
         PageEnd::ScanLimit if page.lines == 0 => {
             let problem = format!("line {} of {path} is too far into the file", range.first);
             return Err(ToolError::Failed(format!("{problem}; use `search`, or `bash` with `tail`")));
@@ -194,7 +191,7 @@ fn text(
         return Ok(ToolResult::text(format!("[{path} is empty]")).with_details(details));
     }
     if page.lines == 0 {
-        let problem = format!("{path} has {} lines, there is no line {}", page.lines_seen, range.first);
+        let problem = format!("{path} has {} lines; line {} does not exist", page.lines_seen, range.first);
         return Err(ToolError::Failed(problem));
     }
     Ok(ToolResult::text(page.with_notes(range, total)).with_details(details))

@@ -15,7 +15,7 @@ fn read(fixture: &Fixture) -> ReadTool {
 }
 
 #[tokio::test]
-async fn lines_have_numbers_and_notes_say_how_to_read_on() {
+async fn lines_are_numbered_and_notes_say_how_to_continue() {
     let fixture = Fixture::new();
     fixture.put("a.txt", "one\r\ntwo\r\nthree");
     expect![[r#"
@@ -42,7 +42,7 @@ async fn lines_have_numbers_and_notes_say_how_to_read_on() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_says_why() {
+async fn unreadable_files_give_an_error() {
     let fixture = Fixture::new();
     fixture.put("empty", "");
     fixture.put("a.txt", "one\n");
@@ -87,7 +87,7 @@ async fn what_cannot_be_read_says_why() {
 }
 
 #[tokio::test]
-async fn nothing_outside_is_read_directly_or_through_links() {
+async fn nothing_outside_the_workspace_is_read() {
     let fixture = Fixture::new();
     symlink("../outside/secret", fixture.at("file")).unwrap();
     symlink("../outside", fixture.at("folder")).unwrap();
@@ -104,7 +104,7 @@ async fn nothing_outside_is_read_directly_or_through_links() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_parent_that_is_swapped_for_a_link_while_files_are_read_lets_nothing_in() {
+async fn swapping_a_directory_for_a_link_lets_no_read_escape() {
     let fixture = Fixture::new();
     fixture.put("real/secret", "mine\n");
     let swapping = fixture.swap();
@@ -117,7 +117,7 @@ async fn a_parent_that_is_swapped_for_a_link_while_files_are_read_lets_nothing_i
 }
 
 #[tokio::test]
-async fn devices_and_files_that_the_kernel_makes_up_are_refused_even_where_all_may_be_read() {
+async fn devices_and_kernel_files_are_never_read() {
     let fixture = Fixture::with_read_scope(ReadScope::Anywhere);
     let mut all = String::new();
     for path in
@@ -154,7 +154,7 @@ async fn a_sparse_file_of_20_gb_costs_nothing() {
 }
 
 #[tokio::test]
-async fn long_lines_are_cut_between_characters() {
+async fn long_lines_are_truncated_between_characters() {
     let fixture = Fixture::new();
     for shift in 0..3 {
         let line = format!("{}{}", "x".repeat(shift), "\u{20ac}".repeat(2_000));
@@ -174,7 +174,7 @@ async fn long_lines_are_cut_between_characters() {
 }
 
 #[tokio::test]
-async fn bytes_that_are_not_utf_8_are_told() {
+async fn invalid_utf_8_is_reported() {
     let fixture = Fixture::new();
     fixture.put("latin", b"caf\xe9\nplain\n");
     expect![[r#"
@@ -186,7 +186,7 @@ async fn bytes_that_are_not_utf_8_are_told() {
 }
 
 #[tokio::test]
-async fn a_page_ends_at_its_cap_and_the_next_call_goes_on_there() {
+async fn a_page_ends_at_the_limit_and_the_next_call_continues() {
     let fixture = Fixture::new();
     let line = "y".repeat(1_000);
     fixture.put("big", format!("{line}\n").repeat(3_000));
@@ -208,7 +208,7 @@ fn png(width: u32, height: u32) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn pictures_are_shown_whatever_their_name() {
+async fn images_are_shown_regardless_of_their_name() {
     let fixture = Fixture::new();
     let jpeg = b"\xff\xd8\xff\xe0\0\x04AB\xff\xc0\0\x0b\x08\0\x02\0\x03\x01";
     let mut webp = b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0".to_vec();
@@ -227,7 +227,7 @@ async fn pictures_are_shown_whatever_their_name() {
 }
 
 #[tokio::test]
-async fn pictures_that_unpack_to_too_much_or_are_damaged_are_refused() {
+async fn oversized_and_damaged_images_are_rejected() {
     let fixture = Fixture::new();
     fixture.put("bomb.png", png(50_000, 50_000));
     fixture.put("edge.png", png(16_384, 6_000));
@@ -252,7 +252,7 @@ async fn pictures_that_unpack_to_too_much_or_are_damaged_are_refused() {
 }
 
 #[tokio::test]
-async fn notebooks_are_given_cell_by_cell() {
+async fn notebooks_are_read_cell_by_cell() {
     let fixture = Fixture::new();
     let notebook = json!({ "nbformat": 4, "cells": [
         { "cell_type": "markdown", "source": ["# Title\n", "text"] },
@@ -280,13 +280,13 @@ async fn notebooks_are_given_cell_by_cell() {
 }
 
 #[test]
-fn the_schema_is_an_object_of_few_words() {
+fn the_schema_is_short() {
     expect![[r#"{"additionalProperties":false,"properties":{"limit":{"minimum":1,"type":["integer","null"]},"offset":{"description":"Counted from 1.","minimum":1,"type":["integer","null"]},"path":{"type":"string"}},"required":["path"],"type":"object"}"#]]
     .assert_eq(&read(&Fixture::new()).parameters_schema().to_string());
 }
 
 #[tokio::test]
-async fn a_line_without_end_does_not_hide_the_lines_before_it() {
+async fn an_endless_line_does_not_hide_earlier_lines() {
     let fixture = Fixture::new();
     fixture.put("log", format!("one\ntwo\n{}", "x".repeat(10_000)));
     let sparse = std::fs::File::options().write(true).open(fixture.at("log")).unwrap();
@@ -305,7 +305,7 @@ async fn a_line_without_end_does_not_hide_the_lines_before_it() {
 }
 
 #[tokio::test]
-async fn a_notebook_of_too_many_values_is_given_as_text() {
+async fn a_notebook_with_too_many_values_is_read_as_text() {
     let fixture = Fixture::new();
     let with = |count: usize| format!("{{\"cells\":[{}]}}", vec!["0"; count].join(","));
     fixture.put("many.ipynb", with(600_000));

@@ -1,4 +1,4 @@
-//! `search`: lines of files that fit a regular expression, by ripgrep's own engine.
+//! `search`: searches file contents with ripgrep's engine.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,26 +18,22 @@ use super::matches::{FileMatches, MatchCollector};
 use super::walk::{SearchRoot, StopFlag, is_file, on_thread, search_root, walk};
 use crate::files::FileContext;
 
-/// How many lines (or files) are shown unless the model asks otherwise, and at most.
+/// The default and the largest limit of lines or files.
 const LIMIT: usize = 100;
 const LIMIT_MAX: usize = 2_000;
-/// How many matches are looked for before a search counts as too wide.
+/// The number of matches at which a search stops as too broad.
 const MATCHES_MAX: usize = 100_000;
-/// How many lines around a match can be asked for.
 const CONTEXT_MAX: usize = 20;
-/// How much memory a compiled expression may take.
 const REGEX_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// How much of a file is held at once: the longest line, or the largest file where matches may span lines.
+/// The most bytes buffered: the longest line, or the largest file in a multiline search.
 const BUFFER_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Searches the contents of files.
 #[derive(Clone, Tool)]
 #[tool(name = "search", label = "Search", description = include_str!("search.md"), effect = "pure", arguments = Arguments)]
 pub struct SearchTool {
     file_context: FileContext,
 }
 
-/// What the model says.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Arguments {
@@ -73,7 +69,6 @@ enum OutputMode {
 }
 
 impl SearchTool {
-    /// Searches the workspace of `file_context`.
     pub fn new(file_context: FileContext) -> Self {
         Self { file_context }
     }
@@ -88,16 +83,15 @@ impl SearchTool {
     }
 }
 
-/// What to look for and where.
+/// A prepared search.
 struct SearchPlan {
     matcher: RegexMatcher,
     globs: Vec<String>,
     kind: Option<String>,
     context: usize,
     multiline: bool,
-    /// How many lines of one file are kept.
+    /// The most lines kept per file.
     lines_max: usize,
-    /// How many lines or files are shown.
     limit: usize,
 }
 
@@ -140,7 +134,7 @@ impl SearchPlan {
             .build()
     }
 
-    /// Searches all files in parallel. The order of files is that of their names, whichever thread was first.
+    /// Searches all files in parallel. Results are ordered by path, whichever thread finishes first.
     fn run(&self, search_root: &SearchRoot, stop: &StopFlag) -> Result<SearchResults, ToolError> {
         let results = Mutex::new(SearchResults::default());
         let (matches, unreadable) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -151,7 +145,7 @@ impl SearchPlan {
                 if stop.is_set() || matches.load(Ordering::Relaxed) >= MATCHES_MAX {
                     return WalkState::Quit;
                 }
-                // What cannot be read is not searched; the walk goes on.
+                // Skip what cannot be read.
                 let Ok(entry) = entry else { return WalkState::Continue };
                 if !is_file(&entry) {
                     return WalkState::Continue;
@@ -175,22 +169,22 @@ impl SearchPlan {
     }
 }
 
-/// The problem in words, with a hint for what models often get wrong.
+/// The error message, with a hint for the most common mistake.
 fn regex_problem(pattern: &str, problem: &str) -> String {
-    format!("{pattern:?} is no regular expression: {problem}; escape special characters or set `literal`")
+    format!("invalid regular expression {pattern:?}: {problem}; escape special characters or set `literal`")
 }
 
-/// What was found. Only the files that can be shown are kept, the first by name; of the others, the number.
+/// The results. Only files that will be shown are kept, the first by path; the others are counted.
 #[derive(Default)]
 struct SearchResults {
     shown: BTreeMap<PathBuf, FileMatches>,
-    /// How many lines or files those are.
+    /// The number of lines or files in `shown`.
     shown_count: usize,
     files: usize,
     matches: usize,
-    /// Whether the search ended before everything was searched.
+    /// Whether the search stopped early.
     is_cut: bool,
-    /// How many files could not be read, or not within the memory they may take.
+    /// Files that could not be read or are too large to buffer.
     unreadable: usize,
 }
 
@@ -199,7 +193,7 @@ impl SearchResults {
         let count = |file: &FileMatches| file.count.clamp(1, plan.lines_max.max(1));
         self.files += 1;
         self.matches += file.count;
-        // Most files come after all that are shown.
+        // Most files come after all that will be shown.
         let is_full = self.shown_count >= plan.limit;
         if is_full && self.shown.last_key_value().is_some_and(|(last, _)| *last < path) {
             return;
@@ -246,15 +240,12 @@ impl SearchTool {
             OutputMode::Files | OutputMode::Count => "files",
         };
         if total == 0 {
-            text.push_str("nothing matches");
+            text.push_str("no matches");
         } else if shown < total {
-            text.push_str(&format!("({shown} of {more}{total} {unit}; narrow the search to see the others)"));
+            text.push_str(&format!("({shown} of {more}{total} {unit}; narrow the search to see the rest)"));
         }
         if results.unreadable > 0 {
-            text.push_str(&format!(
-                "\n(files that could not be read or are too large: {})",
-                results.unreadable
-            ));
+            text.push_str(&format!("\n(files skipped as unreadable or too large: {})", results.unreadable));
         }
         let details =
             json!({ "matches": results.matches, "files": results.files, "complete": !results.is_cut });

@@ -15,27 +15,26 @@ use serde_json::json;
 use crate::builtin::call::{blocking, truncate};
 use crate::skills::{Invocation, Skill, SkillSet};
 
-/// What stands in a skill's text for the arguments of the call.
+/// The placeholder for the arguments of the call.
 const PLACEHOLDER: &str = "$ARGUMENTS";
 
-/// How many characters the arguments may have.
 const ARGUMENTS_CHARACTERS_MAX: usize = 10_000;
 
-/// How large the text may be once the arguments are in it.
+/// The largest text with arguments filled in.
 const TEXT_BYTES_MAX: usize = 256 * 1024;
 
-/// How many files of a skill are listed, how many are looked at, and how deep.
+/// The most files of a skill that are listed and visited, and how deep.
 const FILES_SHOWN_MAX: usize = 100;
 const FILES_SCANNED_MAX: usize = 5_000;
 const DEPTH_MAX: usize = 5;
 
-/// How many names a wrong name is answered with.
+/// The most names listed after an unknown name.
 const NAMES_SHOWN_MAX: usize = 50;
 
-/// Loads skills. Which there are is decided by who found them: those of a project only once the user trusts it.
+/// Loads skills. The caller decides which skills exist: those of a project only if the user trusts it.
 ///
-/// Results that are no errors hold the text of a skill, which is to stay in the window: each begins with
-/// `<skill_content name="...">`.
+/// A successful result is the text of a skill, which should stay in the context window. It starts with `<skill_content
+/// name="...">`.
 #[derive(Tool)]
 #[tool(
     name = "skill",
@@ -52,13 +51,12 @@ pub struct SkillTool {
 #[serde(deny_unknown_fields)]
 struct Arguments {
     name: String,
-    /// What the skill is to work on.
+    /// What the skill should work on.
     #[schemars(length(max = 10000))]
     arguments: Option<String>,
 }
 
 impl SkillTool {
-    /// The tool for these skills.
     pub fn new(skills: Arc<SkillSet>) -> Self {
         Self { skills }
     }
@@ -68,7 +66,7 @@ impl SkillTool {
             Some(skill) => match skill.invocation {
                 Invocation::Any => Ok(skill),
                 Invocation::UserOnly => Err(ToolError::Denied(format!(
-                    "only the user may call the skill {name:?}; ask them to, if it is needed"
+                    "only the user may call the skill {name:?}; ask them if you need it"
                 ))),
             },
             None => Err(ToolError::Failed(self.unknown_skill(name))),
@@ -78,13 +76,13 @@ impl SkillTool {
     fn unknown_skill(&self, name: &str) -> String {
         let names: Vec<&str> = self.skills.for_model().map(|skill| skill.name.as_str()).collect();
         let shown: Vec<&str> = names.iter().take(NAMES_SHOWN_MAX).copied().collect();
-        let mut text = format!("there is no skill {:?}", truncate(name, 100));
+        let mut text = format!("unknown skill {:?}", truncate(name, 100));
         // Writing to a string cannot fail.
         match (shown.len(), names.len() - shown.len()) {
-            (0, _) => text.push_str("; there are none"),
-            (_, 0) => write!(text, "; there are: {}", shown.join(", ")).unwrap_or_default(),
+            (0, _) => text.push_str("; no skills are available"),
+            (_, 0) => write!(text, "; available: {}", shown.join(", ")).unwrap_or_default(),
             (_, rest) => {
-                write!(text, "; there are: {} and {rest} more", shown.join(", ")).unwrap_or_default();
+                write!(text, "; available: {} and {rest} more", shown.join(", ")).unwrap_or_default();
             }
         }
         text
@@ -101,7 +99,7 @@ fn checked(skill_arguments: Option<String>) -> Result<Option<String>, ToolError>
     let skill_arguments = skill_arguments.filter(|skill_arguments| !skill_arguments.trim().is_empty());
     let count = skill_arguments.as_ref().map_or(0, |skill_arguments| skill_arguments.chars().count());
     if count > ARGUMENTS_CHARACTERS_MAX {
-        let problem = format!("`arguments` has {count} characters, more than {ARGUMENTS_CHARACTERS_MAX}");
+        let problem = format!("`arguments` has {count} characters; the limit is {ARGUMENTS_CHARACTERS_MAX}");
         return Err(ToolError::InvalidArgs(problem));
     }
     Ok(skill_arguments)
@@ -116,15 +114,15 @@ fn load(
     let mut text = format!("<skill_content name={:?}>\n{}", skill.name, fill(skill, &body, skill_arguments)?);
     let (files, listing) = list_files(&skill.folder, &skill.file);
     if context.is_cancelled() {
-        return Err(ToolError::Cancelled(format!("cancelled while the skill {:?} was loaded", skill.name)));
+        return Err(ToolError::Cancelled(format!("cancelled while loading the skill {:?}", skill.name)));
     }
     let folder = Shown(skill.folder.as_os_str()).to_string();
     // Writing to a string cannot fail.
-    write!(text, "\n\n[The skill's folder is {folder}; paths in the text above are relative to it.").ok();
+    write!(text, "\n\n[The skill's directory is {folder}; paths in the text above are relative to it.").ok();
     let shown: Vec<String> =
         files.iter().take(FILES_SHOWN_MAX).map(|file| Shown(file.as_os_str()).to_string()).collect();
     if !shown.is_empty() {
-        write!(text, " It also holds:\n{}", shown.join("\n")).ok();
+        write!(text, " Other files:\n{}", shown.join("\n")).ok();
     }
     let rest = files.len() - shown.len();
     match listing {
@@ -137,12 +135,12 @@ fn load(
     Ok(ToolResult::text(text).with_details(details))
 }
 
-/// The beginning of a digest; enough to tell two texts apart.
+/// The start of a digest, enough to tell two texts apart.
 fn hex(digest: &[u8; 32]) -> String {
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The text with the arguments in it; after it, where it has no place for them.
+/// The text with the arguments filled in, or appended if it has no placeholder.
 fn fill(skill: &Skill, body: &str, skill_arguments: Option<&str>) -> Result<String, ToolError> {
     let body = body.trim();
     let placeholders = body.matches(PLACEHOLDER).count();
@@ -150,7 +148,7 @@ fn fill(skill: &Skill, body: &str, skill_arguments: Option<&str>) -> Result<Stri
     if body.len() + placeholders * given.len() > TEXT_BYTES_MAX {
         let problem =
             format!("the skill {:?} with these arguments is larger than {TEXT_BYTES_MAX} bytes", skill.name);
-        return Err(ToolError::Failed(format!("{problem}; pass shorter ones")));
+        return Err(ToolError::Failed(format!("{problem}; pass shorter arguments")));
     }
     Ok(match skill_arguments {
         Some(skill_arguments) if placeholders == 0 => format!("{body}\n\nArguments: {skill_arguments}"),
@@ -158,13 +156,12 @@ fn fill(skill: &Skill, body: &str, skill_arguments: Option<&str>) -> Result<Stri
     })
 }
 
-/// Whether all files were looked at.
 enum Listing {
     Complete,
     Truncated,
 }
 
-/// The other files in the folder, relative to it and sorted. No link is followed.
+/// The other files in the directory, relative to it and sorted. Follows no links.
 fn list_files(folder: &Path, own: &Path) -> (Vec<PathBuf>, Listing) {
     let walk = WalkBuilder::new(folder)
         .standard_filters(false)

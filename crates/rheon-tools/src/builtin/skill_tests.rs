@@ -49,7 +49,7 @@ impl Fixture {
 const HEAD: &str = "---\nname: pdf\ndescription: Reads PDFs.\n---\n";
 
 #[tokio::test]
-async fn a_skill_is_its_text_with_the_arguments_in_it_its_folder_and_its_files() {
+async fn a_skill_result_has_its_text_directory_and_files() {
     let fixture = Fixture::with(&[
         (
             "pdf/SKILL.md",
@@ -77,7 +77,7 @@ async fn a_skill_is_its_text_with_the_arguments_in_it_its_folder_and_its_files()
 }
 
 #[tokio::test]
-async fn arguments_without_a_place_are_added_and_missing_ones_are_empty() {
+async fn arguments_without_a_placeholder_are_appended() {
     let fixture = Fixture::with(&[
         ("a/SKILL.md", "---\nname: a\ndescription: x\n---\nPlain."),
         ("b/SKILL.md", "---\nname: b\ndescription: x\n---\nOn ($ARGUMENTS)."),
@@ -97,7 +97,7 @@ async fn arguments_without_a_place_are_added_and_missing_ones_are_empty() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_loaded_says_why() {
+async fn invalid_skill_calls_give_an_error() {
     let fixture = Fixture::with(&[
         ("a/SKILL.md", "---\nname: a\ndescription: x\n---\nPlain."),
         ("mine/SKILL.md", "---\nname: mine\ndescription: x\ndisable-model-invocation: true\n---\nSecret."),
@@ -147,7 +147,7 @@ async fn what_cannot_be_loaded_says_why() {
 }
 
 #[tokio::test]
-async fn at_the_caps_files_and_names_are_counted() {
+async fn at_the_limits_files_and_names_are_counted() {
     let fixture = Fixture::with(&[("pdf/SKILL.md", HEAD)]);
     for number in 0..103 {
         fixture.put(&format!("pdf/{number:03}"), "");

@@ -1,4 +1,4 @@
-//! For tests of tools that talk to the user: a person who answers as told, and what they hear.
+//! Fixture for tests of tools that ask the user: a user with scripted answers.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 type WhileAsking = Box<dyn Fn() + Send + Sync>;
 
-/// Somebody who hears news and answers questions, first come first served.
+/// A user who records tool events and answers questions in order.
 #[derive(Default)]
 pub(crate) struct TestUser {
     recorder: Arc<Recorder>,
@@ -27,12 +27,12 @@ struct Recorder {
 }
 
 impl TestUser {
-    /// Nobody is there.
+    /// A user who cannot answer.
     pub(crate) fn absent() -> Self {
         Self::default()
     }
 
-    /// Gives these answers, then goes away.
+    /// Gives these answers and then no more.
     pub(crate) fn answering(answers: impl IntoIterator<Item = PermissionResponse>) -> Self {
         let answers = Mutex::new(answers.into_iter().collect());
         Self {
@@ -41,13 +41,13 @@ impl TestUser {
         }
     }
 
-    /// Is there and says nothing.
+    /// Never answers.
     pub(crate) fn silent() -> Self {
         let recorder = Recorder { never_answers: true, ..Recorder::default() };
         Self { recorder: Arc::new(recorder), cancel: CancellationToken::new() }
     }
 
-    /// The same; while a question is open, this happens.
+    /// Runs `happens` while a question is open.
     pub(crate) fn while_asking(self, happens: impl Fn() + Send + Sync + 'static) -> Self {
         *self.recorder.while_asking.lock().unwrap() = Some(Box::new(happens));
         self
@@ -71,7 +71,7 @@ impl TestUser {
         tool.execute(Arc::new(arguments), context).await
     }
 
-    /// What the model reads, whether it is a result or an error.
+    /// What the model reads, for a result or an error.
     pub(crate) async fn output_of(&self, tool: &dyn Tool, arguments: Value) -> String {
         match self.call(tool, arguments).await {
             Ok(result) => result.as_text(),
@@ -101,7 +101,6 @@ impl ToolReporter for Recorder {
     }
 }
 
-/// Yes.
 pub(crate) fn yes() -> PermissionResponse {
     PermissionDecision::Allow.into()
 }

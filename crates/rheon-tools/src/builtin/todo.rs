@@ -12,17 +12,15 @@ use serde_json::json;
 
 use crate::builtin::call::truncate;
 
-/// How many tasks a list may have.
 const TASKS_MAX: usize = 200;
 
-/// How many characters a task may have.
 const CHARACTERS_MAX: usize = 2_000;
 
-/// How many open tasks the result repeats, and how much of each.
+/// The most open tasks in the result, and the most characters of each.
 const OPEN_SHOWN_MAX: usize = 10;
 const OPEN_CHARACTERS_MAX: usize = 200;
 
-/// The task list of a session. A clone is the same list, so that user interfaces and the context can read what the tool writes.
+/// The task list of a session. Clones share the list, so that user interfaces can read what the tool writes.
 #[derive(Debug, Clone, Default)]
 pub struct TodoList {
     shared: Arc<Shared>,
@@ -31,17 +29,16 @@ pub struct TodoList {
 #[derive(Debug, Default)]
 struct Shared {
     items: Mutex<Vec<TaskItem>>,
-    /// Held while a list is written and told, so that the last list told is the one that is kept.
+    /// Held while a list is stored and published, so that the last published list is the stored one.
     writing: Mutex<()>,
 }
 
 impl TodoList {
-    /// The tasks as they are now.
     pub fn items(&self) -> Vec<TaskItem> {
         self.lock().clone()
     }
 
-    /// Puts back the tasks of a session that goes on; tells nobody.
+    /// Restores the tasks of a resumed session without publishing them.
     pub fn restore(&self, items: Vec<TaskItem>) {
         *self.lock() = items;
     }
@@ -49,17 +46,16 @@ impl TodoList {
     fn write(&self, items: Vec<TaskItem>, publish: impl FnOnce(Vec<TaskItem>)) {
         let _writing = self.shared.writing.lock().unwrap_or_else(PoisonError::into_inner);
         self.restore(items.clone());
-        // Whoever is told may read the list, so the list itself is free by now.
+        // The list is unlocked here, because listeners may read it.
         publish(items);
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<TaskItem>> {
-        // A list is replaced in one step and never half written.
+        // A list is replaced in one step, so it is never half written.
         self.shared.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Writes the task list.
 #[derive(Tool)]
 #[tool(name = "todo", label = "Tasks", description = include_str!("todo.md"), effect = "idempotent", arguments = Arguments)]
 pub struct TodoTool {
@@ -92,7 +88,6 @@ enum StatusArgument {
 }
 
 impl TodoTool {
-    /// The tool for this list.
     pub fn new(list: TodoList) -> Self {
         Self { list }
     }
@@ -107,9 +102,8 @@ impl TodoTool {
 
 fn items(arguments: Arguments) -> Result<Vec<TaskItem>, ToolError> {
     if arguments.tasks.len() > TASKS_MAX {
-        let problem =
-            format!("{} tasks are more than the {TASKS_MAX} a list may have", arguments.tasks.len());
-        return Err(ToolError::InvalidArgs(format!("{problem}; join some of them")));
+        let problem = format!("{} tasks exceed the limit of {TASKS_MAX}", arguments.tasks.len());
+        return Err(ToolError::InvalidArgs(format!("{problem}; merge some of them")));
     }
     arguments.tasks.into_iter().enumerate().map(|(index, task)| item(index, task)).collect()
 }
@@ -119,10 +113,10 @@ fn item(index: usize, task: TaskArgument) -> Result<TaskItem, ToolError> {
     let text = task.text.trim();
     let count = text.chars().count();
     if text.is_empty() {
-        return Err(invalid("is empty; say what is to be done".into()));
+        return Err(invalid("is empty; describe the task".into()));
     }
     if count > CHARACTERS_MAX {
-        return Err(invalid(format!("has {count} characters, more than {CHARACTERS_MAX}; say it shorter")));
+        return Err(invalid(format!("has {count} characters; the limit is {CHARACTERS_MAX}; shorten it")));
     }
     Ok(TaskItem { text: text.to_owned(), status: task.status.into() })
 }

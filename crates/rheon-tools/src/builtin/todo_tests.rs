@@ -13,7 +13,7 @@ fn task(text: &str, status: TaskStatus) -> TaskItem {
 }
 
 #[tokio::test]
-async fn the_whole_list_is_kept_told_and_answered_in_short() {
+async fn the_list_is_stored_published_and_summarized() {
     let (list, test_user) = (TodoList::default(), TestUser::absent());
     let given = json!({ "tasks": [
         { "text": "read", "status": "completed" },
@@ -37,7 +37,7 @@ async fn the_whole_list_is_kept_told_and_answered_in_short() {
 }
 
 #[tokio::test]
-async fn a_list_replaces_the_one_before_and_an_empty_one_clears_it() {
+async fn a_list_replaces_the_previous_one() {
     let (list, test_user) = (TodoList::default(), TestUser::absent());
     let tool = TodoTool::new(list.clone());
     let mut texts = Vec::new();
@@ -60,7 +60,7 @@ async fn a_list_replaces_the_one_before_and_an_empty_one_clears_it() {
 }
 
 #[tokio::test]
-async fn what_is_refused_leaves_the_list_as_it_was() {
+async fn invalid_lists_leave_the_old_list_unchanged() {
     let (list, test_user) = (TodoList::default(), TestUser::absent());
     list.restore(vec![task("kept", TaskStatus::Pending)]);
     let tool = TodoTool::new(list.clone());
@@ -93,7 +93,7 @@ async fn what_is_refused_leaves_the_list_as_it_was() {
 }
 
 #[tokio::test]
-async fn at_the_caps_the_result_stays_short() {
+async fn at_the_limits_the_result_stays_short() {
     let (list, test_user) = (TodoList::default(), TestUser::absent());
     let given = json!({ "tasks": vec![json!({ "text": "\u{e9}".repeat(2_000) }); 200] });
     let result = test_user.call(&TodoTool::new(list.clone()), given).await.unwrap();
@@ -103,7 +103,7 @@ async fn at_the_caps_the_result_stays_short() {
 }
 
 #[test]
-fn the_schema_says_what_the_code_checks() {
+fn the_schema_matches_the_checks() {
     let tool = TodoTool::new(TodoList::default());
     assert_eq!(tool.effect(), Effect::Idempotent);
     expect![[r#"{"additionalProperties":false,"properties":{"tasks":{"items":{"additionalProperties":false,"properties":{"status":{"enum":["pending","inProgress","completed"],"type":"string"},"text":{"maxLength":2000,"minLength":1,"type":"string"}},"required":["text"],"type":"object"},"maxItems":200,"type":"array"}},"required":["tasks"],"type":"object"}"#]]

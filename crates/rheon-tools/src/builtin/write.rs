@@ -1,4 +1,4 @@
-//! `write`: a new file, or new content for an old one.
+//! `write`: creates a file or replaces its content.
 
 use rheon_macros::Tool;
 use rheon_types::{Hold, ToolContext, ToolError, ToolResult};
@@ -10,7 +10,6 @@ use crate::arguments::read_arguments;
 use crate::builtin::call::{blocking, path_of};
 use crate::files::{FILE_BYTES_MAX, FileChange, FileContext, FileTarget, LoadedFile};
 
-/// Writes files.
 #[derive(Tool)]
 #[tool(
     name = "write",
@@ -32,12 +31,11 @@ struct Arguments {
 }
 
 impl WriteTool {
-    /// The tool in this file_context.
     pub fn new(file_context: FileContext) -> Self {
         Self { file_context }
     }
 
-    /// What a call with these arguments would change. Nothing is changed.
+    /// The change a call with these arguments would make. Nothing is written.
     pub fn preview(&self, arguments: &Value) -> Result<FileChange, ToolError> {
         let arguments: Arguments = read_arguments(Self::NAME, arguments)?;
         self.file_context.preview(&arguments.path, |target, loaded| plan(&arguments, target, loaded))
@@ -53,7 +51,7 @@ impl WriteTool {
     }
 }
 
-/// The new content, and how many other names the old file has.
+/// The new content, and the number of other hard links to the old file.
 fn plan(
     arguments: &Arguments,
     target: &FileTarget,
@@ -61,7 +59,7 @@ fn plan(
 ) -> Result<(Vec<u8>, u64), ToolError> {
     let (path, size) = (&target.display_path, arguments.content.len() as u64);
     if size > FILE_BYTES_MAX {
-        let problem = format!("{size} bytes are more than the {FILE_BYTES_MAX} that {path} may have");
+        let problem = format!("{path} would have {size} bytes; the limit is {FILE_BYTES_MAX}");
         return Err(ToolError::Failed(problem));
     }
     Ok((
@@ -82,7 +80,7 @@ fn write(
     let verb = if is_new { "created" } else { "replaced" };
     let mut text = format!("{verb} {path}: {bytes} bytes, +{} -{} lines", diff.added, diff.removed);
     if other_links > 0 {
-        text.push_str("; it had hard links, which still name the old content");
+        text.push_str("; it had hard links, which still point to the old content");
     }
     let mut details = diff.details();
     if let Some(fields) = details.as_object_mut() {

@@ -20,7 +20,7 @@ async fn read(fixture: &Fixture, path: &str) {
 }
 
 #[tokio::test]
-async fn a_new_file_is_created_with_the_folders_on_the_way() {
+async fn a_new_file_is_created_with_its_parent_directories() {
     let fixture = Fixture::new();
     let result =
         call(write(&fixture), json!({ "path": "a/b/c.txt", "content": "one\ntwo\n" })).await.unwrap();
@@ -39,7 +39,7 @@ async fn a_new_file_is_created_with_the_folders_on_the_way() {
 }
 
 #[tokio::test]
-async fn an_old_file_has_to_be_read_first_and_keeps_its_mode() {
+async fn an_existing_file_must_be_read_first_and_keeps_its_mode() {
     let fixture = Fixture::new();
     fixture.put("run.sh", "old\n");
     std::fs::set_permissions(fixture.at("run.sh"), std::fs::Permissions::from_mode(0o750)).unwrap();
@@ -63,7 +63,7 @@ async fn an_old_file_has_to_be_read_first_and_keeps_its_mode() {
 }
 
 #[tokio::test]
-async fn nothing_outside_and_nothing_protected_is_written_and_nothing_is_left_behind() {
+async fn nothing_outside_or_protected_is_written() {
     let fixture = Fixture::new();
     symlink("../outside", fixture.at("folder")).unwrap();
     symlink("../outside/secret", fixture.at("file")).unwrap();
@@ -114,7 +114,7 @@ async fn nothing_outside_and_nothing_protected_is_written_and_nothing_is_left_be
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_parent_that_is_swapped_for_a_link_while_files_are_written_lets_nothing_out() {
+async fn swapping_a_directory_for_a_link_lets_no_write_escape() {
     let fixture = Fixture::new();
     fixture.put("real/x", "");
     let swapping = fixture.swap();
@@ -128,7 +128,7 @@ async fn a_parent_that_is_swapped_for_a_link_while_files_are_written_lets_nothin
 }
 
 #[tokio::test]
-async fn a_hard_link_to_a_file_outside_is_broken_not_written_through() {
+async fn a_hard_link_to_an_outside_file_is_broken() {
     let fixture = Fixture::new();
     std::fs::hard_link(fixture.base.join("outside/secret"), fixture.at("name")).unwrap();
     read(&fixture, "name").await;
@@ -141,7 +141,7 @@ async fn a_hard_link_to_a_file_outside_is_broken_not_written_through() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_read_only_stays_as_it_is() {
+async fn a_read_only_file_is_not_changed() {
     let fixture = Fixture::new();
     fixture.put("a", "x");
     std::fs::set_permissions(fixture.at("a"), std::fs::Permissions::from_mode(0o444)).unwrap();
@@ -163,7 +163,7 @@ async fn a_cancelled_call_changes_nothing_and_releases_its_claim() {
 }
 
 #[tokio::test]
-async fn a_file_that_another_run_holds_is_refused_with_the_name_of_the_run() {
+async fn a_file_claimed_by_another_run_names_that_run() {
     let fixture = Fixture::new();
     let _claim =
         fixture.file_context.claims().claim(&fixture.at("a"), "run other", Duration::from_secs(60)).unwrap();
@@ -176,7 +176,7 @@ async fn a_file_that_another_run_holds_is_refused_with_the_name_of_the_run() {
 }
 
 #[tokio::test]
-async fn a_preview_shows_the_change_and_makes_none() {
+async fn a_preview_writes_nothing() {
     let fixture = Fixture::new();
     let change = write(&fixture).preview(&json!({ "path": "a/b", "content": "x\n" })).unwrap();
     assert_eq!(change.diff(), "--- /dev/null\n+++ b/a/b\n@@ -0,0 +1 @@\n+x\n");
@@ -184,7 +184,7 @@ async fn a_preview_shows_the_change_and_makes_none() {
 }
 
 #[tokio::test]
-async fn content_beyond_the_cap_is_refused() {
+async fn content_over_the_limit_is_rejected() {
     let fixture = Fixture::new();
     let output_of =
         output_of(write(&fixture), json!({ "path": "a", "content": "x".repeat(32 * 1024 * 1024 + 1) })).await;
@@ -192,7 +192,7 @@ async fn content_beyond_the_cap_is_refused() {
 }
 
 #[tokio::test]
-async fn a_file_is_held_from_the_claim_until_the_call_has_ended() {
+async fn a_file_is_claimed_until_the_call_ends() {
     let fixture = Fixture::new();
     let (one, two) = (context_of("one"), context_of("two"));
     let (path, edits) = (json!({ "path": "a", "content": "x" }), json!({ "path": "./a", "edits": [] }));
@@ -213,7 +213,7 @@ async fn a_file_is_held_from_the_claim_until_the_call_has_ended() {
 }
 
 #[test]
-fn what_may_not_be_changed_cannot_be_claimed() {
+fn files_that_cannot_be_changed_cannot_be_claimed() {
     let fixture = Fixture::new();
     let write = WriteTool::new(fixture.file_context.clone());
     let mut all = String::new();
@@ -250,7 +250,7 @@ fn small_disk(at: &std::path::Path, bytes: usize) -> Option<impl Drop + use<>> {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn on_a_full_disk_the_old_file_stays_whole_and_nothing_is_left_behind() {
+async fn a_full_disk_leaves_the_old_file_intact() {
     let fixture = Fixture::new();
     std::fs::create_dir(fixture.at("small")).unwrap();
     let Some(_disk) = small_disk(&fixture.at("small"), 256 * 1024) else {

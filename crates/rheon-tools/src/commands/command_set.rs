@@ -1,4 +1,4 @@
-//! `CommandSet`: all slash commands of a session.
+//! `CommandSet`: finds and loads the slash commands of a session.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,7 +10,7 @@ use crate::commands::template::Template;
 use crate::commands::warning::{CommandError, CommandProblem, CommandWarning};
 use crate::markdown::{FileOrigin, FileProblem, entries, is_valid_name, read};
 
-/// All commands of a session, by name, and what was odd about them.
+/// All commands of a session by name, with warnings about invalid ones.
 #[derive(Debug, Clone, Default)]
 pub struct CommandSet {
     commands: BTreeMap<String, CustomCommand>,
@@ -18,11 +18,11 @@ pub struct CommandSet {
 }
 
 impl CommandSet {
-    /// All commands of several folders; those of a project override those of the user, and in each of both those of a later
-    /// folder override those of an earlier one. A folder that does not exist holds none.
+    /// Loads the commands of several directories. A project's command overrides a user's command of the same name, and
+    /// a later directory overrides an earlier one. A missing directory counts as empty.
     ///
-    /// What a command says becomes a prompt, so **give the folders of a project only once the user trusts it**;
-    /// [`CustomCommand::digest`] is what to remember of each.
+    /// A command becomes a prompt, so **pass a project's directories only if the user trusts the project**.
+    /// [`CustomCommand::digest`] identifies what was trusted.
     pub fn load(folders: &[CommandDir]) -> Self {
         let mut all = Self::default();
         for origin in [FileOrigin::User, FileOrigin::Project] {
@@ -33,8 +33,8 @@ impl CommandSet {
         all
     }
 
-    /// The commands of one folder. Links that lead out of it are refused; whether the folder itself is where it should be is
-    /// the caller's concern.
+    /// Loads the commands of one directory. Links that lead out of it are rejected; the caller checks where the
+    /// directory itself is.
     pub fn load_dir(folder: &CommandDir) -> Self {
         let mut set = Self::default();
         match folder.path.canonicalize() {
@@ -45,7 +45,7 @@ impl CommandSet {
         set
     }
 
-    /// Adds the commands of `other`, which override those of the same name, and its warnings.
+    /// Adds the commands of `other`, which override commands of the same name, and its warnings.
     pub fn merge(&mut self, other: Self) {
         self.warnings.extend(other.warnings);
         for command in other.commands.into_values() {
@@ -55,17 +55,16 @@ impl CommandSet {
         }
     }
 
-    /// The command of this name, with or without its slash.
+    /// The command of this name, with or without the slash.
     pub fn get(&self, name: &str) -> Option<&CustomCommand> {
         self.commands.get(name.strip_prefix('/').unwrap_or(name))
     }
 
-    /// All commands, by name.
     pub fn iter(&self) -> impl Iterator<Item = &CustomCommand> {
         self.commands.values()
     }
 
-    /// What was odd, in the order in which it was found.
+    /// Warnings in the order they were found.
     pub fn warnings(&self) -> &[CommandWarning] {
         &self.warnings
     }
@@ -114,7 +113,7 @@ impl CommandSet {
         }
     }
 
-    /// Adds a command, which overrides the one of its name; `false` if there is no room for any more.
+    /// Adds a command, which overrides one of the same name. `false` if there is no room for more.
     fn add(&mut self, command: CustomCommand) -> bool {
         match self.commands.get(&command.name) {
             Some(first) => {
@@ -136,7 +135,7 @@ impl CommandSet {
     }
 }
 
-/// What stands in a folder of commands.
+/// An entry of a commands directory.
 enum EntryKind {
     File,
     Folder,
@@ -144,7 +143,7 @@ enum EntryKind {
 }
 
 impl EntryKind {
-    /// Nothing for what cannot be a command.
+    /// `None` for entries that cannot be commands.
     fn of(entry: &Path) -> Option<Self> {
         let is_hidden = entry.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
         if is_hidden {
@@ -161,10 +160,9 @@ impl EntryKind {
     }
 }
 
-/// Where commands are looked for.
+/// A directory that commands are loaded from.
 struct CommandSource<'a> {
     folder: &'a CommandDir,
-    /// Its canonical path.
     root: &'a Path,
 }
 
@@ -194,7 +192,8 @@ impl CommandSource<'_> {
 }
 
 impl CustomCommand {
-    /// Its text, read anew. What changed since the command was found is not what was trusted then, and is refused.
+    /// Reads and parses the command's text. Fails if the file changed since it was found, because the user may not
+    /// trust the new text.
     pub fn template(&self) -> Result<Template, CommandError> {
         let failed = |problem| CommandError { name: self.name.clone(), problem };
         let file =

@@ -105,7 +105,7 @@ fn one_bad_file_does_not_stop_the_others() {
 }
 
 #[test]
-fn the_project_overrides_the_user_and_a_later_folder_an_earlier_one() {
+fn the_project_overrides_the_user_and_a_later_directory_an_earlier_one() {
     let fixture = Fixture::new();
     for folder in ["home/.rheon/commands", ".claude/commands", ".rheon/commands"] {
         fixture.put(&format!("{folder}/same.md"), format!("From {folder}: $1"));
@@ -125,7 +125,7 @@ fn the_project_overrides_the_user_and_a_later_folder_an_earlier_one() {
 }
 
 #[test]
-fn files_for_claude_code_count_from_zero() {
+fn claude_code_commands_number_arguments_from_zero() {
     let fixture = Fixture::new();
     fixture.put(".claude/commands/first.md", "$0");
     fixture.put(".rheon/commands/first.md", "$1");
@@ -138,7 +138,7 @@ fn files_for_claude_code_count_from_zero() {
 }
 
 #[test]
-fn links_may_not_lead_out_and_folders_not_in_circles() {
+fn links_out_of_the_directory_and_cycles_are_rejected() {
     let fixture = Fixture::new();
     fixture.put("outside/secret.md", "x");
     fixture.put("c/real.md", "x");
@@ -158,7 +158,7 @@ fn links_may_not_lead_out_and_folders_not_in_circles() {
 }
 
 #[test]
-fn what_changed_since_it_was_found_is_refused() {
+fn a_command_that_changed_since_loading_is_rejected() {
     let fixture = Fixture::new();
     fixture.put("c/a.md", "---\ndescription: x\n---\nTrusted $ARGUMENTS");
     let commands = fixture.load(&[("c", FileOrigin::Project)]);
@@ -172,7 +172,7 @@ fn what_changed_since_it_was_found_is_refused() {
 }
 
 #[test]
-fn at_the_cap_the_rest_is_left_out_and_said() {
+fn at_the_limit_the_rest_is_skipped_with_a_warning() {
     let fixture = Fixture::new();
     for number in 0..COMMANDS_MAX + 2 {
         fixture.put(&format!("c/n{number:04}.md"), "x");

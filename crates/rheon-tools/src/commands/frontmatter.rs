@@ -1,4 +1,4 @@
-//! The frontmatter of a command, read leniently: a command works without any.
+//! Lenient parsing of a command's frontmatter, which is optional.
 
 use serde_json::Value;
 
@@ -6,13 +6,11 @@ use crate::commands::command::CommandInfo;
 use crate::commands::warning::CommandProblem;
 use crate::markdown::{Fields, ParseMode, parse, split, text_field};
 
-/// How many characters of each field are kept.
 const FIELD_CHARACTERS_MAX: usize = 1_024;
 
-/// How many rules for tools are kept.
 const RULES_MAX: usize = 100;
 
-/// What the file says about itself, with what is odd about it.
+/// Parses the frontmatter and lists its problems.
 pub(super) fn read(text: &str) -> (CommandInfo, Vec<CommandProblem>) {
     let mut problems = Vec::new();
     let body = body(text);
@@ -44,7 +42,6 @@ pub(super) fn read(text: &str) -> (CommandInfo, Vec<CommandProblem>) {
     (info, problems)
 }
 
-/// The text of a command, without its frontmatter.
 pub(super) fn body(text: &str) -> &str {
     split(text).map_or(text.trim_start_matches('\u{feff}'), |(_, body)| body).trim()
 }
@@ -63,7 +60,7 @@ fn fields(yaml: &str, problems: &mut Vec<CommandProblem>) -> Fields {
     }
 }
 
-/// `[file]` without quotes is a list in YAML, and is what people write.
+/// People write `[file]` without quotes, which YAML reads as a list.
 fn hint(fields: &Fields) -> Option<String> {
     match fields.get("argument-hint")? {
         Value::Array(items) => {
@@ -76,7 +73,7 @@ fn hint(fields: &Fields) -> Option<String> {
     }
 }
 
-/// Rules stand in a list, or in one line with commas or spaces between them.
+/// Rules are a list, or one line separated by commas or spaces.
 fn rules(field: Option<&Value>) -> Vec<String> {
     let rules: Vec<String> = match field {
         Some(Value::Array(items)) => {
@@ -88,7 +85,7 @@ fn rules(field: Option<&Value>) -> Vec<String> {
     rules.into_iter().filter(|rule| !rule.is_empty()).take(RULES_MAX).map(|rule| one_line(&rule)).collect()
 }
 
-/// The rules of a line; what is in parentheses belongs to the rule before it.
+/// Splits a line into rules. Parentheses belong to the rule before them.
 fn split_rules(line: &str) -> Vec<String> {
     let mut rules = vec![String::new()];
     let mut depth = 0_usize;

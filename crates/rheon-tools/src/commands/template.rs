@@ -1,27 +1,26 @@
-//! `Template`: the text of a command, parsed. Pure: nothing is read and nothing is run.
+//! `Template`: the parsed text of a command. Pure: it reads no files and runs nothing.
 
 use std::path::PathBuf;
 
 use crate::commands::command::Numbering;
 
-/// A part of a prompt, in order.
+/// One part of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PromptPart {
-    /// Text.
     Text(String),
-    /// The content of a file, to be read through the gate. Where there is no such file, the text `@path` was meant.
+    /// The content of a file, to be read through the gate. If the file does not exist, the literal text `@path` was
+    /// meant.
     File(PathBuf),
-    /// The output of a command line, to be run through the gate.
     Command(String),
 }
 
-/// The text of a command, parsed.
+/// The parsed text of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     pub(super) pieces: Vec<Piece>,
 }
 
-/// A part before the arguments are in it.
+/// A part before arguments are filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Piece {
     Text(Vec<Span>),
@@ -29,21 +28,19 @@ pub(super) enum Piece {
     Command(Vec<Span>),
 }
 
-/// A stretch of a piece.
+/// A piece of a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Span {
     Plain(String),
-    /// All arguments.
     All,
-    /// One argument, counted from zero.
+    /// One argument, numbered from zero.
     One(usize),
 }
 
-/// What ends a line of prose and no path.
+/// Punctuation that ends a sentence, not a path.
 const PUNCTUATION: [char; 9] = [',', '.', ';', ':', '!', '?', ')', ']', '"'];
 
 impl Template {
-    /// Parses the text of a command.
     pub fn parse(text: &str, numbering: Numbering) -> Self {
         let mut parser = Parser { numbering, pieces: Vec::new(), plain: String::new(), text: Vec::new() };
         let mut fence = None;
@@ -60,14 +57,14 @@ impl Template {
     }
 }
 
-/// The fence that is open after `line`, if one is: its sign and how many of it.
+/// The code fence that is open after `line`: its character and length.
 fn fence_after(open: Option<(char, usize)>, line: &str) -> Option<(char, usize)> {
     let line = line.trim();
     let sign = line.chars().next().filter(|sign| matches!(sign, '`' | '~'));
     let count = line.chars().take_while(|one| Some(*one) == sign).count();
     match (open, sign) {
         (None, Some(sign)) if count >= 3 => Some((sign, count)),
-        // Only signs close a fence, and at least as many as opened it.
+        // A closing fence has only fence characters, and at least as many as the opening one.
         (Some((opened, least)), Some(sign))
             if sign == opened && count >= least && count == line.chars().count() =>
         {
@@ -80,9 +77,7 @@ fn fence_after(open: Option<(char, usize)>, line: &str) -> Option<(char, usize)>
 struct Parser {
     numbering: Numbering,
     pieces: Vec<Piece>,
-    /// Text that is not a span yet.
     plain: String,
-    /// Spans that are not a piece yet.
     text: Vec<Span>,
 }
 
@@ -118,7 +113,7 @@ impl Parser {
         }
     }
 
-    /// Takes one character or one place for arguments; nothing at the end.
+    /// Consumes one character or placeholder. `None` at the end.
     fn step<'a>(&mut self, rest: &'a str) -> Option<&'a str> {
         if let Some(after) = rest.strip_prefix('\\')
             && let Some((_, rest)) = placeholder(after, self.numbering)
@@ -136,7 +131,7 @@ impl Parser {
         Some(characters.as_str())
     }
 
-    /// The spans of what belongs together.
+    /// The spans of one file or command.
     fn spans(&mut self, text: &str) -> Vec<Span> {
         let mut inner =
             Parser { numbering: self.numbering, pieces: Vec::new(), plain: String::new(), text: Vec::new() };
@@ -169,24 +164,24 @@ impl Parser {
     }
 }
 
-/// What comes after a file or a command that a backslash takes the meaning from.
+/// The rest after an escaped file or command.
 fn escaped(rest: &str) -> Option<&str> {
     let after = rest.strip_prefix('\\')?;
     command(after).or_else(|| file(after)).map(|(_, rest)| rest)
 }
 
-/// The line of `` !`line` ``, and what comes after it. It stays on one line.
+/// The line of `` !`line` `` and the rest. It must be on one line.
 fn command(rest: &str) -> Option<(&str, &str)> {
     let (line, after) = rest.strip_prefix("!`")?.split_once('`')?;
     (!line.trim().is_empty() && !line.contains('\n')).then_some((line.trim(), after))
 }
 
-/// The path of `@path`, and what comes after it.
+/// The path of `@path` and the rest.
 fn file(rest: &str) -> Option<(&str, &str)> {
     let after = rest.strip_prefix('@')?;
     let end = after.find(char::is_whitespace).unwrap_or(after.len());
     let path = after.get(..end)?;
-    // An argument ends with a bracket that is its own.
+    // The bracket belongs to the placeholder.
     let path = if path.ends_with(']') && path.contains("$ARGUMENTS[") {
         path
     } else {
@@ -196,7 +191,7 @@ fn file(rest: &str) -> Option<(&str, &str)> {
     is_path.then(|| (path, after.get(path.len()..).unwrap_or_default()))
 }
 
-/// The place for arguments at the beginning of `rest`, and what comes after it.
+/// The placeholder at the start of `rest`, and what follows it.
 fn placeholder(rest: &str, numbering: Numbering) -> Option<(Span, &str)> {
     let after = rest.strip_prefix('$')?;
     if let Some(rest) = after.strip_prefix("ARGUMENTS") {
@@ -205,7 +200,7 @@ fn placeholder(rest: &str, numbering: Numbering) -> Option<(Span, &str)> {
         {
             return Some((Span::One(index), rest));
         }
-        // PromptPart of a longer name.
+        // It is a longer name.
         let is_longer = rest.starts_with(|one: char| one.is_alphanumeric() || one == '_');
         return (!is_longer).then_some((Span::All, rest));
     }
@@ -218,7 +213,7 @@ fn placeholder(rest: &str, numbering: Numbering) -> Option<(Span, &str)> {
     }
 }
 
-/// A count of at most three digits; more is money or an id.
+/// An index of at most three digits. More digits are money or an id.
 fn number_of(digits: &str) -> Option<usize> {
     let is_count = (1..=3).contains(&digits.len()) && digits.chars().all(|one| one.is_ascii_digit());
     is_count.then(|| digits.parse().ok()).flatten()

@@ -17,7 +17,7 @@ fn all(texts: &[(&str, &str)], numbering: Numbering) -> String {
 }
 
 #[test]
-fn places_are_filled_and_what_is_not_given_is_empty() {
+fn placeholders_are_filled_and_missing_arguments_are_empty() {
     let texts = [
         ("Fix $ARGUMENTS now.", "  the 'big' bug "),
         ("First $1, second $2, third $3.", "a 'b c'"),
@@ -48,7 +48,7 @@ fn places_are_filled_and_what_is_not_given_is_empty() {
 }
 
 #[test]
-fn files_and_commands_are_parts_and_nothing_is_read_or_run() {
+fn files_and_commands_become_parts() {
     let texts = [
         ("Look at @src/main.rs, and (@a.md).", ""),
         ("@$1 and @docs/$ARGUMENTS[0] and @$2", "x.md"),
@@ -85,7 +85,7 @@ fn files_and_commands_are_parts_and_nothing_is_read_or_run() {
 }
 
 #[test]
-fn an_argument_never_becomes_a_file_a_command_or_the_syntax_of_one() {
+fn arguments_never_become_files_commands_or_syntax() {
     let texts = [
         ("Do $ARGUMENTS", "@/etc/passwd !`id`"),
         ("!`git log $ARGUMENTS`", "main -n 3"),
@@ -122,7 +122,7 @@ fn an_argument_never_becomes_a_file_a_command_or_the_syntax_of_one() {
 }
 
 #[test]
-fn at_the_caps_the_reason_is_told() {
+fn over_the_limits_filling_fails() {
     let long = "x".repeat(64 * 1024);
     let template = Template::parse("$1", Numbering::FromOne);
     assert_eq!(template.fill(&long).unwrap(), [PromptPart::Text(long.clone())]);
@@ -133,7 +133,7 @@ fn at_the_caps_the_reason_is_told() {
 
 proptest! {
     #[test]
-    fn any_text_can_be_parsed_and_any_argument_stays_a_word(
+    fn any_text_can_be_parsed(
         text in "[$@!`\\\\ \"'A-Z0-9\n~é\\[\\]]{0,60}",
         argument in ".{0,20}",
     ) {

@@ -1,4 +1,4 @@
-//! `FileChange`: what a file was and what it is to become.
+//! `FileChange`: the content of a file before and after a planned change.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,26 +7,24 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 
-/// How many bytes of a diff go into the details of a result.
+/// The most bytes of a diff in the details of a result.
 pub const DIFF_BYTES_MAX: usize = 256 * 1024;
 
-/// After this long the diff may be longer than necessary, but is still right.
+/// After this time the diff may be longer than necessary, but it is still correct.
 const EFFORT_MAX: Duration = Duration::from_millis(500);
 
-/// What a file was and what it is to become; nothing has been done yet.
+/// The content of a file before and after a planned change. Nothing is written yet.
 #[derive(Debug, Clone)]
 pub struct FileChange {
-    /// The file, canonical.
+    /// The canonical path.
     pub path: PathBuf,
-    /// The same as it is shown.
+    /// The path as shown to the model.
     pub display_path: String,
-    /// What it held; nothing if there was no such file.
+    /// `None` if the file does not exist.
     pub before: Option<Arc<[u8]>>,
-    /// What it is to hold.
     pub after: Arc<[u8]>,
 }
 
-/// A unified diff and how many lines it adds and removes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Diff {
     pub(crate) text: String,
@@ -35,7 +33,7 @@ pub(crate) struct Diff {
 }
 
 impl FileChange {
-    /// The whole change as a unified diff, never shortened.
+    /// The whole change as a unified diff, never truncated.
     pub fn diff(&self) -> String {
         self.compare().text
     }
@@ -56,7 +54,7 @@ impl FileChange {
 }
 
 impl Diff {
-    /// For the details of a result: the diff, shortened if it is very long, and its counts.
+    /// The diff and its counts for the details of a result. A very long diff is truncated.
     pub(crate) fn details(&self) -> Value {
         let end = self.text.floor_char_boundary(DIFF_BYTES_MAX);
         let is_cut = end < self.text.len();

@@ -15,7 +15,7 @@ fn claims() -> (Claims, Arc<FarClock>) {
 }
 
 #[test]
-fn a_conflict_names_the_holder() {
+fn a_conflict_names_the_owner() {
     let (claims, clock) = claims();
     let held = claims.claim(Path::new("/w/a"), "run one", TTL).unwrap();
     clock.advance(20);
@@ -30,7 +30,7 @@ fn a_conflict_names_the_holder() {
 }
 
 #[test]
-fn a_claim_ends_when_its_holder_panics() {
+fn a_claim_ends_when_its_owner_panics() {
     let (claims, _) = claims();
     let inner = claims.clone();
     let outcome = std::thread::spawn(move || {
@@ -43,7 +43,7 @@ fn a_claim_ends_when_its_holder_panics() {
 }
 
 #[test]
-fn an_owner_may_claim_twice_and_holds_until_both_are_dropped() {
+fn an_owner_may_claim_a_file_twice() {
     let (claims, _) = claims();
     let one = claims.claim(Path::new("/w/a"), "run one", TTL).unwrap();
     let two = claims.claim(Path::new("/w/a"), "run one", TTL).unwrap();
@@ -54,7 +54,7 @@ fn an_owner_may_claim_twice_and_holds_until_both_are_dropped() {
 }
 
 #[test]
-fn a_claim_that_ran_out_does_not_release_the_next_one() {
+fn an_expired_claim_does_not_release_the_next_one() {
     let (claims, clock) = claims();
     let old = claims.claim(Path::new("/w/a"), "run one", TTL).unwrap();
     clock.advance(60);

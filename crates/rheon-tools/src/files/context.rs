@@ -1,4 +1,4 @@
-//! `FileContext`: what file tools are built from.
+//! `FileContext`: what all file tools of a session share.
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata, Permissions};
@@ -19,42 +19,40 @@ use crate::files::fingerprint::{Fingerprint, Stamp};
 use crate::files::hidden_paths::HiddenPaths;
 use crate::files::read_files::{ReadFiles, Staleness};
 
-/// The largest file that is held in memory as a whole.
+/// The largest file that is loaded into memory as a whole.
 pub const FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
-/// A file that is open, and what it was when it was opened.
+/// An open file and its metadata when it was opened.
 pub(crate) struct OpenFile {
     pub(crate) file: File,
     pub(crate) metadata: Metadata,
 }
 
-/// A file whose whole content is known.
+/// A file with its whole content.
 #[derive(Debug, Clone)]
 pub struct LoadedFile {
-    /// What it holds.
     pub content: Arc<[u8]>,
-    /// Which state of it this is.
     pub fingerprint: Fingerprint,
-    /// Who may do what with it.
     pub permissions: Permissions,
-    /// How many names it has; more than one means hard links.
+    /// The number of hard links.
     pub link_count: u64,
 }
 
-/// How long a claim holds at most if the tool that made it never ends.
+/// How long a claim lasts if the tool that made it never ends.
 const CLAIM_TTL: Duration = Duration::from_secs(60);
 
-/// How far tools may look.
+/// Where tools may read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ReadScope {
-    /// Into the workspace only.
+    /// Only in the workspace.
     #[default]
     Workspace,
-    /// Anywhere; whether a call may is the gate's decision. Changes stay in the workspace all the same.
+    /// Anywhere the gate allows. Changes stay in the workspace.
     Anywhere,
 }
 
-/// What file tools are built from: the workspace, what was read, the cache, the claims. A clone is the same file_context.
+/// What file tools share: the workspace, the files this session read, the content cache, and file claims. Clones share
+/// the same state.
 #[derive(Clone)]
 pub struct FileContext {
     shared: Arc<Shared>,
@@ -68,14 +66,14 @@ struct Shared {
     cache: FileCache,
     claims: Claims,
     clock: Arc<dyn Clock>,
-    /// Held from the look at a file until it is replaced, so that of two changes at once the second sees the first.
+    /// Held from reading a file until it is replaced, so that the second of two concurrent changes sees the first.
     write_lock: Mutex<()>,
 }
 
-/// A place for a file, checked.
+/// The location of a file that passed the access checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileTarget {
-    /// Canonical.
+    /// The canonical path.
     pub(crate) path: PathBuf,
     pub(crate) display_path: String,
     root: PathBuf,
@@ -84,12 +82,12 @@ pub(crate) struct FileTarget {
 }
 
 impl FileContext {
-    /// A file_context in `workspace`, in which nothing was read yet.
+    /// Creates a context in which nothing was read yet. Tools read only in the workspace.
     pub fn new(workspace: Workspace, clock: Arc<dyn Clock>) -> Self {
         Self::with_read_scope(workspace, clock, ReadScope::default())
     }
 
-    /// The same for tools that may look as far as `reach`.
+    /// Creates a context whose tools may read within `read_scope`.
     pub fn with_read_scope(workspace: Workspace, clock: Arc<dyn Clock>, read_scope: ReadScope) -> Self {
         let claims = Claims::new(Arc::clone(&clock));
         let (cache, write_lock) = (FileCache::default(), Mutex::default());
@@ -97,50 +95,47 @@ impl FileContext {
         Self { shared: Arc::new(shared), read_files: Arc::default(), hidden: HiddenPaths::default() }
     }
 
-    /// For another session in the same workspace: cache and claims are shared, but nothing was read yet.
+    /// A context for another session in the same workspace: it shares cache and claims, but has read nothing yet.
     pub fn for_session(&self) -> Self {
         let (shared, hidden) = (Arc::clone(&self.shared), self.hidden.clone());
         Self { shared, read_files: Arc::default(), hidden }
     }
 
-    /// The same without these files and folders: no tool looks at them, whatever the gate says.
+    /// Hides these paths from all tools, whatever the gate decides.
     pub fn hiding(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
         self.hidden = self.hidden.with_paths(paths);
         self
     }
 
-    /// The same, and tools that look at many files leave out what fits `rule`: what policy forbids to read.
+    /// Makes tools that walk many files skip what matches `rule`, such as paths that rules forbid reading.
     pub fn excluding(mut self, rule: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Self {
         self.hidden = self.hidden.excluding(Arc::new(rule));
         self
     }
 
-    /// What no tool looks at.
     pub(crate) fn hidden(&self) -> &HiddenPaths {
         &self.hidden
     }
 
-    /// Where tools work.
     pub fn workspace(&self) -> &Workspace {
         &self.shared.workspace
     }
 
-    /// What this session has read.
     pub fn read_files(&self) -> &ReadFiles {
         &self.read_files
     }
 
-    /// Contents of files, shared with other sessions.
+    /// The content cache, shared with other sessions.
     pub fn cache(&self) -> &FileCache {
         &self.shared.cache
     }
 
-    /// Who is at work on which file, shared with other sessions.
+    /// The file claims, shared with other sessions.
     pub fn claims(&self) -> &Claims {
         &self.shared.claims
     }
 
-    /// Where `path` leads, if a tool may go there at all.
+    /// Resolves `path` if tools may use it for `access`.
     pub(crate) fn resolve(&self, path: &str, access: Access) -> Result<ResolvedPath, FileError> {
         let resolved = self.workspace().resolve(path)?;
         let is_allowed = match (access, self.shared.read_scope) {
@@ -160,7 +155,7 @@ impl FileContext {
         Ok(resolved)
     }
 
-    /// The place for a file at `path`, if a tool may go there.
+    /// Resolves `path` to a file that tools may use for `access`.
     pub(crate) fn locate(&self, path: &str, access: Access) -> Result<FileTarget, FileError> {
         let resolved = self.resolve(path, access)?;
         let display_path = self.display(&resolved.path);
@@ -179,13 +174,13 @@ impl FileContext {
         })
     }
 
-    /// The root of the workspace that `path`, a canonical one, lies in, or else that of all files.
+    /// The workspace root that contains `path` (canonical), or the file system root.
     pub(crate) fn root_of<'a>(&'a self, path: &'a Path) -> &'a Path {
         let outermost = || path.ancestors().last().unwrap_or(path);
         self.workspace().root_of(path).unwrap_or_else(outermost)
     }
 
-    /// Opens the file at `spot` for reading.
+    /// Opens a file for reading.
     pub(crate) fn open(&self, target: &FileTarget) -> Result<OpenFile, FileError> {
         let folder = Folder::open(&target.root, &target.parent, Missing::Refuse);
         let folder = folder.map_err(|source| match source.kind() {
@@ -195,7 +190,7 @@ impl FileContext {
         target.open_in(&folder)?.ok_or_else(|| FileError::Missing { path: target.display_path.clone() })
     }
 
-    /// The whole content of an open file, from the cache if that is still true.
+    /// The whole content of an open file, from the cache if that is current.
     pub(crate) fn load(&self, target: &FileTarget, opened: OpenFile) -> Result<LoadedFile, FileError> {
         let OpenFile { mut file, metadata } = opened;
         let stamp = Stamp::of(&metadata);
@@ -224,12 +219,13 @@ impl FileContext {
         Ok(LoadedFile { content, fingerprint, permissions, link_count })
     }
 
-    /// Remembers that this session knows the file at `spot` as it is there.
+    /// Records that this session has seen this state of the file.
     pub(crate) fn record_read(&self, target: &FileTarget, fingerprint: Fingerprint) {
         self.read_files.record(&target.path, fingerprint);
     }
 
-    /// Keeps the file at `path` for the run of this call until the hold is dropped. Does not wait for others who hold it.
+    /// Claims the file at `path` for the run of this call until the claim is dropped. Fails at once if another run
+    /// holds it.
     pub fn claim(&self, path: &str, context: &ToolContext) -> Result<Hold, ToolError> {
         let target = self.locate(path, Access::Write)?;
         Ok(Hold::new(self.claim_target(&target, context)?))
@@ -242,7 +238,7 @@ impl FileContext {
         })
     }
 
-    /// What `plan` would make of the file at `path`. Nothing is changed.
+    /// The change `plan` would make to the file at `path`. Nothing is written.
     pub(crate) fn preview<T>(
         &self,
         path: &str,
@@ -254,7 +250,7 @@ impl FileContext {
         Ok(target.change(loaded.as_ref(), after))
     }
 
-    /// Makes of the file at `path` what `plan` says, in one step or not at all.
+    /// Changes the file at `path` as `plan` says, atomically.
     pub(crate) fn change<T>(
         &self,
         path: &str,
@@ -262,7 +258,7 @@ impl FileContext {
         plan: impl FnOnce(&FileTarget, Option<&LoadedFile>) -> Result<(Vec<u8>, T), ToolError>,
     ) -> Result<(FileChange, T), ToolError> {
         let target = self.locate(path, Access::Write)?;
-        // The call holds the file already if the loop asked for that; its run may hold it twice.
+        // The loop has usually claimed the file for this call already; one run may claim a file twice.
         let _claim = self.claim_target(&target, context)?;
         let _write_guard = self.shared.write_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let loaded = self.load_current(&target)?;
@@ -272,7 +268,7 @@ impl FileContext {
         Ok((change, extra))
     }
 
-    /// The file at `spot`, if there is one and the session knows it as it is.
+    /// The file, if it exists. An error if the session has not seen its current state.
     fn load_current(&self, target: &FileTarget) -> Result<Option<LoadedFile>, FileError> {
         let opened = match self.open(target) {
             Ok(opened) => opened,
@@ -298,10 +294,11 @@ impl FileContext {
     ) -> Result<(), FileError> {
         let failed = |source| target.io_error("write", source);
         let folder = Folder::open(&target.root, &target.parent, Missing::Create).map_err(failed)?;
-        // What the draft takes over is the file's that was read, or the look below finds that it is another.
+        // The draft copies owner and attributes from this file. If it is not the one that was read, the check below
+        // fails.
         let old = target.open_in(&folder)?;
         let draft = folder.draft(&change.after, old.as_ref().map(|old| &old.file)).map_err(failed)?;
-        // The last look before the step: what came in between is not overwritten.
+        // The last check before publishing: do not overwrite a change that happened in between.
         let now = target.open_in(&folder)?.map(|found| Stamp::of(&found.metadata));
         if now != loaded.map(|loaded| *loaded.fingerprint.stamp()) {
             return Err(FileError::Changed { path: target.display_path.clone() });
@@ -350,7 +347,6 @@ impl FileTarget {
     }
 }
 
-/// How many names a file has.
 fn link_count_of(metadata: &Metadata) -> u64 {
     #[cfg(unix)]
     return std::os::unix::fs::MetadataExt::nlink(metadata);

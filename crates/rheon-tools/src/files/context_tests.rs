@@ -24,7 +24,7 @@ fn a_second_load_comes_from_the_cache_until_the_file_changes() {
 }
 
 #[test]
-fn another_session_shares_the_cache_but_not_what_was_read() {
+fn sessions_share_the_cache_but_not_the_files_read() {
     let fixture = Fixture::new();
     fixture.put("a", "one");
     let target = fixture.file_context.locate("a", Access::Read).unwrap();
@@ -55,7 +55,7 @@ fn a_file_that_was_only_touched_has_not_changed() {
 }
 
 #[test]
-fn at_the_cap_the_file_read_longest_ago_is_forgotten() {
+fn at_the_limit_the_oldest_entry_is_dropped() {
     let fixture = Fixture::new();
     fixture.put("a", "one");
     let print = Fingerprint::of_stamp(Stamp::of(&fixture.at("a").metadata().unwrap()));
@@ -69,7 +69,7 @@ fn at_the_cap_the_file_read_longest_ago_is_forgotten() {
 }
 
 #[tokio::test]
-async fn what_is_hidden_is_neither_read_nor_listed_nor_found() {
+async fn hidden_paths_are_not_read_listed_or_found() {
     let fixture = Fixture::with_read_scope(ReadScope::Anywhere);
     fixture.put("home/.ssh/id_rsa", "key");
     fixture.put("home/.netrc", "key");
@@ -106,7 +106,7 @@ async fn what_is_hidden_is_neither_read_nor_listed_nor_found() {
 }
 
 #[tokio::test]
-async fn of_two_sessions_that_change_a_file_at_once_none_loses_the_others_change() {
+async fn concurrent_sessions_do_not_lose_changes() {
     use crate::builtin::fixture::{Fixture, context_of};
     use crate::builtin::{EditTool, ReadTool};
     use rheon_types::Tool as _;

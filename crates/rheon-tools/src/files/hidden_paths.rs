@@ -1,5 +1,4 @@
-//! `Hidden`: files and folders that no tool looks at, whatever it is allowed: where people keep their keys, and what rules
-//! forbid to read.
+//! `HiddenPaths`: paths that no tool may use, such as where users keep their keys, and paths that rules forbid reading.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -7,32 +6,32 @@ use std::sync::Arc;
 
 type Rule = dyn Fn(&Path) -> bool + Send + Sync;
 
-/// Places that no tool looks at. Cheap to clone.
+/// Paths that no tool may use. Cheap to clone.
 #[derive(Clone, Default)]
 pub(crate) struct HiddenPaths {
     paths: Arc<[PathBuf]>,
-    /// What tools that look at many files leave out besides; a call for one of these is the gate's to refuse.
+    /// Paths that tools which walk many files also skip. A call that names one of these is for the gate to deny.
     excluded: Option<Arc<Rule>>,
 }
 
 impl HiddenPaths {
-    /// These places, by their own names and by what they lead to.
+    /// Adds these paths, both as given and with links resolved.
     pub(crate) fn with_paths(self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
         let both = |path: PathBuf| [path.canonicalize().ok(), Some(path)];
         Self { paths: paths.into_iter().flat_map(both).flatten().collect(), ..self }
     }
 
-    /// The same, and tools that look at many files leave out what fits `rule`.
+    /// Makes tools that walk many files skip what matches `rule`.
     pub(crate) fn excluding(self, rule: Arc<Rule>) -> Self {
         Self { excluded: Some(rule), ..self }
     }
 
-    /// Whether `path`, a canonical one, is such a place or in one.
+    /// Whether `path` (canonical) is hidden or below a hidden path.
     pub(crate) fn hides(&self, path: &Path) -> bool {
         self.paths.iter().any(|hidden| path.starts_with(hidden))
     }
 
-    /// Whether a tool that looks at many files passes by `path`.
+    /// Whether a tool that walks many files skips `path`.
     pub(crate) fn excludes(&self, path: &Path) -> bool {
         self.hides(path) || self.excluded.as_ref().is_some_and(|rule| rule(path))
     }
@@ -40,6 +39,6 @@ impl HiddenPaths {
 
 impl fmt::Debug for HiddenPaths {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hidden").field("places", &self.paths).finish_non_exhaustive()
+        f.debug_struct("HiddenPaths").field("paths", &self.paths).finish_non_exhaustive()
     }
 }

@@ -1,34 +1,29 @@
-//! `TextFile`: the text of a file, and what has to be put back around it.
+//! `TextFile`: the text of a file, with the encoding and line endings to write it back with.
 
 use serde::Serialize;
 
-/// How the lines of a file end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum LineEnding {
-    /// All with a line feed, or there is only one line.
+    /// Line feeds only, or a single line.
     Lf,
-    /// All with a carriage return and a line feed.
+    /// Carriage return and line feed on every line.
     CrLf,
-    /// Some one way, some the other.
     Mixed,
 }
 
-/// How the bytes of a file become characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Encoding {
-    /// UTF-8.
     Utf8,
-    /// UTF-8 after a byte order mark.
     #[serde(rename = "utf8WithMark")]
     Utf8WithBom,
 }
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// The text of a file with every line ending in a line feed, and what has to be put back around it. Where endings are mixed the
-/// text is left as it is.
+/// The text of a file with line feeds only, and what is needed to write it back. Text with mixed line endings is left
+/// unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TextFile {
     pub(crate) encoding: Encoding,
@@ -37,7 +32,7 @@ pub(crate) struct TextFile {
 }
 
 impl TextFile {
-    /// The text in `bytes`, or what they are instead of UTF-8.
+    /// Decodes `bytes`, or says what they are instead of UTF-8.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, &'static str> {
         if let Some(problem) = unsupported_kind(bytes) {
             return Err(problem);
@@ -46,7 +41,7 @@ impl TextFile {
             Some(rest) => (Encoding::Utf8WithBom, rest),
             None => (Encoding::Utf8, bytes),
         };
-        let text = std::str::from_utf8(rest).map_err(|_| "it holds bytes that are not UTF-8")?;
+        let text = std::str::from_utf8(rest).map_err(|_| "it contains bytes that are not UTF-8")?;
         let ending = detect_line_ending(text);
         let text = match ending {
             LineEnding::CrLf => text.replace("\r\n", "\n"),
@@ -55,7 +50,7 @@ impl TextFile {
         Ok(Self { encoding, ending, text })
     }
 
-    /// The bytes of a file with this text; `decode` of them gives the same again.
+    /// Encodes the text. `decode` is the inverse.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = match self.encoding {
             Encoding::Utf8 => Vec::new(),
@@ -68,7 +63,7 @@ impl TextFile {
         bytes
     }
 
-    /// `text` from elsewhere, with line endings as this file's text has them.
+    /// `text` from a tool call, with the line endings of this file's text.
     pub(crate) fn adapt(&self, text: &str) -> String {
         match self.ending {
             LineEnding::CrLf => text.replace("\r\n", "\n"),
@@ -77,14 +72,14 @@ impl TextFile {
     }
 }
 
-/// What the beginning of a file says it is, if not UTF-8 text.
+/// What a file is if its first bytes show that it is not UTF-8 text.
 pub(crate) fn unsupported_kind(head: &[u8]) -> Option<&'static str> {
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         Some("it is UTF-16 text")
     } else if head.starts_with(b"%PDF-") {
         Some("it is a PDF")
     } else if memchr::memchr(0, head).is_some() {
-        Some("it holds zero bytes, as binary files do")
+        Some("it contains zero bytes, like binary files")
     } else {
         None
     }

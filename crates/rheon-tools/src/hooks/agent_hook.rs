@@ -1,4 +1,4 @@
-//! `CommandHooks` where an agent meets them: as a hook, and as a filter of what the user says.
+//! `CommandHooks` as an agent's hook and input filter.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ impl Hook for CommandHooks {
     }
 
     fn before_run<'a>(&'a self, _history: &'a History, _run_index: usize) -> Answer<'a, Flow> {
-        // A run that ended before it could be stopped leaves nothing to the next one.
+        // A stop request must not carry over to the next run.
         drop(self.take_stop_reason());
         Answer::Now(Flow::Continue)
     }
@@ -50,7 +50,7 @@ impl Hook for CommandHooks {
         call: &'a ToolCall,
         request: &'a ApprovalRequest,
     ) -> Answer<'a, Option<PermissionResponse>> {
-        // A question of the model wants words, which a hook has no way to give.
+        // A question from the model needs a text answer, which a hook cannot give.
         let is_question = matches!(request.subject, Subject::Questions { .. });
         if is_question || !self.dispatcher().has(HookEvent::PermissionRequest) {
             return Answer::Now(None);
@@ -63,7 +63,7 @@ impl Hook for CommandHooks {
     }
 
     fn before_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Flow> {
-        // Calls that were permitted before another one's hook stopped everything do not run either.
+        // Calls permitted before another call's hook stopped the run do not run either.
         if let Some(reason) = self.stop_reason() {
             return Answer::Now(Flow::Veto(reason));
         }
@@ -194,7 +194,7 @@ impl CommandHooks {
         let opinion = match (reply.stop, reply.decision) {
             (Some(reason), _) => Some(Opinion::Deny(reason)),
             (None, Some(HookDecision::Block(reason))) => Some(Opinion::Deny(reason)),
-            // Nobody can come back to a call later, so whoever is there now decides.
+            // A deferred call cannot be resumed later, so the user decides now.
             (None, Some(HookDecision::Defer(reason) | HookDecision::Ask(reason))) => {
                 Some(Opinion::Ask(reason))
             }
@@ -231,19 +231,19 @@ impl CommandHooks {
 }
 
 fn amendment(event: HookEvent, reply: HookReply) -> Amendment {
-    let objection = reply.blocked().map(|reason| format!("A {event} hook objects: {reason}"));
+    let objection = reply.blocked().map(|reason| format!("A {event} hook reported a problem: {reason}"));
     Amendment {
         content: reply.updated_output.as_ref().map(from_claude_output),
         context: objection.into_iter().chain(reply.context).collect(),
     }
 }
 
-/// Why a prompt goes no further.
+/// Why a prompt is rejected.
 fn rejection(reply: &HookReply) -> Option<String> {
     reply.stop.clone().or_else(|| reply.blocked().map(str::to_owned))
 }
 
-/// The rule that "always" would save, as hooks know it.
+/// The rule that "always allow" would save, in the format of the hook protocol.
 pub fn permission_suggestions(rule: Option<&str>) -> Value {
     let Some(rule) = rule else { return json!([]) };
     let rule = match rule.strip_suffix(')').and_then(|rule| rule.split_once('(')) {

@@ -59,7 +59,7 @@ async fn permit(interpret: Result<Value, String>) -> String {
 }
 
 #[tokio::test]
-async fn a_function_says_what_a_command_would_print() {
+async fn a_callback_returns_what_a_command_would_print() {
     let deny = json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "no" } });
     let mut rows = String::new();
     for interpret in [Ok(deny), Ok(json!({})), Ok(Value::Null), Ok(json!([1])), Err("it broke".to_owned())] {

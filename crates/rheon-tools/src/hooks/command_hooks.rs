@@ -1,4 +1,4 @@
-//! `CommandHooks`: the hooks of a session, to be given to an agent as a hook and as an input filter.
+//! `CommandHooks`: the command hooks of a session. Add it to an agent both as a hook and as an input filter.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,10 +17,10 @@ use crate::hooks::dispatch::{Dispatcher, EventSubject, HookInvocation};
 use crate::hooks::message::{HookMessage, Reporter};
 use crate::hooks::reply::HookReply;
 
-/// How many calls are timed at once; those on top have no duration.
+/// The most calls timed at once. Further calls have no duration.
 const TIMED_CALLS_MAX: usize = 1_000;
 
-/// The hooks of a session. Copies are the same hooks: one is given to the agent as a hook, another as an input filter.
+/// The command hooks of a session. Clones share state: add one to the agent as a hook and one as an input filter.
 #[derive(Clone)]
 pub struct CommandHooks {
     state: Arc<State>,
@@ -28,48 +28,42 @@ pub struct CommandHooks {
 
 struct State {
     dispatcher: Dispatcher,
-    /// What was said at the start of the session; asked for once.
+    /// The reply of the SessionStart hooks, which run once.
     start_reply: OnceCell<HookReply>,
-    /// Whether the model was told what was said at the start.
+    /// Whether the model has received the context of the SessionStart hooks.
     is_context_delivered: AtomicBool,
-    /// Why the run is to stop.
+    /// Why the run must stop.
     stop: Mutex<Option<String>>,
-    /// When calls began.
+    /// When each call started.
     start_times: Mutex<HashMap<ToolCallId, Duration>>,
 }
 
-/// Why a session ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SessionEndReason {
-    /// The conversation is emptied.
+    /// The conversation is cleared.
     Clear,
-    /// Another session takes its place.
+    /// Another session is resumed in its place.
     Resume,
-    /// The user logs out.
     Logout,
-    /// The user leaves at the prompt.
+    /// The user exits at the prompt.
     PromptInputExit,
-    /// Anything else.
     #[default]
     Other,
 }
 
-/// Why a conversation is shortened.
+/// Why a conversation is compacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompactTrigger {
-    /// The user wants it.
     Manual,
-    /// It has become too long.
     Auto,
 }
 
 impl CommandHooks {
-    /// The hooks of `settings` in a session.
     pub fn new(settings: HookSettings, context: HookContext) -> Self {
         Self::build(settings, context, Reporter::default(), None)
     }
 
-    /// The same, telling the user what there is to tell through `on_message`.
+    /// Also passes messages for the user to `on_message`.
     pub fn with_messages(
         settings: HookSettings,
         context: HookContext,
@@ -78,7 +72,7 @@ impl CommandHooks {
         Self::build(settings, context, Reporter::new(Arc::new(on_message)), None)
     }
 
-    /// Hooks that are functions of another program: every command of `settings` is the id of one.
+    /// Hooks that are functions of another program: each command of `settings` is the id of a function.
     pub fn with_callbacks(
         settings: HookSettings,
         context: HookContext,
@@ -104,14 +98,14 @@ impl CommandHooks {
         Self { state: Arc::new(state) }
     }
 
-    /// Tells that the session begins and gives what hooks say to it. Done once, at the latest before the first prompt.
+    /// Runs the SessionStart hooks once, at the latest before the first prompt, and returns their reply.
     pub async fn session_start(&self) -> &HookReply {
         let source = self.dispatcher().context().source.name();
         let fields = fields(json!({ "source": source }));
         self.state.start_reply.get_or_init(|| self.fire_named(HookEvent::SessionStart, source, fields)).await
     }
 
-    /// Tells that the session ends, and waits for what runs in the background.
+    /// Runs the SessionEnd hooks, and waits for background hooks.
     pub async fn session_end(&self, reason: SessionEndReason) -> HookReply {
         let reason = match reason {
             SessionEndReason::Clear => "clear",
@@ -125,25 +119,25 @@ impl CommandHooks {
         reply
     }
 
-    /// Asks whether the conversation may be shortened.
+    /// Runs the PreCompact hooks, which may block compaction.
     pub async fn pre_compact(&self, trigger: CompactTrigger, custom_instructions: &str) -> HookReply {
         let fields = fields(json!({ "trigger": trigger.name(), "custom_instructions": custom_instructions }));
         self.fire_named(HookEvent::PreCompact, trigger.name(), fields).await
     }
 
-    /// Tells that the conversation was shortened.
+    /// Runs the PostCompact hooks.
     pub async fn post_compact(&self, trigger: CompactTrigger, summary: &str) -> HookReply {
         let fields = fields(json!({ "trigger": trigger.name(), "compact_summary": summary }));
         self.fire_named(HookEvent::PostCompact, trigger.name(), fields).await
     }
 
-    /// Tells that a sub-agent begins; what hooks say goes to it.
+    /// Runs the SubagentStart hooks. Their context goes to the subagent.
     pub async fn subagent_start(&self, agent_id: &str, agent_type: &str) -> HookReply {
         let fields = fields(json!({ "agent_id": agent_id, "agent_type": agent_type }));
         self.fire_named(HookEvent::SubagentStart, agent_type, fields).await
     }
 
-    /// Asks whether a sub-agent may stop; `vetoes` counts how often it was kept from it.
+    /// Runs the SubagentStop hooks, which may keep the subagent running. `vetoes` counts how often they have.
     pub async fn subagent_stop(
         &self,
         agent_id: &str,
@@ -160,7 +154,7 @@ impl CommandHooks {
         self.fire_named(HookEvent::SubagentStop, agent_type, fields).await
     }
 
-    /// Tells what the user is told. `notification_type` is for instance `permission_prompt` or `idle_prompt`.
+    /// Runs the Notification hooks. `notification_type` is, for instance, `permission_prompt` or `idle_prompt`.
     pub async fn notification(
         &self,
         notification_type: &str,
@@ -174,7 +168,7 @@ impl CommandHooks {
         self.fire_named(HookEvent::Notification, notification_type, fields).await
     }
 
-    /// Waits until no hook runs in the background.
+    /// Waits until no background hook runs.
     pub async fn idle(&self) {
         self.dispatcher().idle().await;
     }
@@ -187,7 +181,7 @@ impl CommandHooks {
         &self.state.dispatcher
     }
 
-    /// What was said at the start of the session and not yet to the model.
+    /// The context of the SessionStart hooks, the first time it is requested.
     pub(crate) fn take_session_context(&self) -> Vec<String> {
         match self.state.start_reply.get() {
             Some(start_reply) if !self.state.is_context_delivered.swap(true, Ordering::Relaxed) => {
@@ -197,24 +191,24 @@ impl CommandHooks {
         }
     }
 
-    /// Why the run is to stop, if it is.
+    /// Why the run must stop, if it must.
     pub(crate) fn stop_reason(&self) -> Option<String> {
         self.stop().clone()
     }
 
-    /// Stops the run at the next turn, if hooks say so.
+    /// Stops the run at the next turn if `reply` says so.
     pub(crate) fn apply_stop(&self, reply: &HookReply) {
         if let Some(reason) = &reply.stop {
             self.stop().get_or_insert_with(|| reason.clone());
         }
     }
 
-    /// Why the run is to stop, if it is; the next one may go on.
+    /// Takes the reason to stop, so that the next run can start.
     pub(crate) fn take_stop_reason(&self) -> Option<String> {
         self.stop().take()
     }
 
-    /// Remembers that a call begins.
+    /// Records the start of a call.
     pub(crate) fn record_start(&self, call_id: &ToolCallId) {
         let elapsed = self.dispatcher().context().clock.elapsed();
         let mut start_times = self.start_times();
@@ -223,7 +217,7 @@ impl CommandHooks {
         }
     }
 
-    /// How long a call took, in milliseconds.
+    /// The duration of a call, in milliseconds.
     pub(crate) fn duration_ms(&self, call_id: &ToolCallId) -> Option<u64> {
         let since = self.start_times().remove(call_id)?;
         let duration = self.dispatcher().context().clock.elapsed().saturating_sub(since);
@@ -254,7 +248,6 @@ impl fmt::Debug for CommandHooks {
     }
 }
 
-/// The fields of an object.
 pub(crate) fn fields(object: Value) -> Map<String, Value> {
     match object {
         Value::Object(fields) => fields,

@@ -1,4 +1,4 @@
-//! `Dispatcher`: which hooks an event concerns, all of them run at once, and what they say together.
+//! `Dispatcher`: finds the hooks for an event, runs them concurrently, and combines their replies.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,50 +19,48 @@ use crate::hooks::message::{HookMessage, Reporter};
 use crate::hooks::reply::HookReply;
 use crate::hooks::run::{ProcessSpec, Program, run};
 
-/// How many hooks run at once while somebody waits; the others queue.
+/// The most foreground hooks that run at once. The rest are queued.
 const RUNNING_MAX: usize = 32;
-/// How many run in the background; what comes on top is not run, and told.
+/// The most background hooks. Further ones are not run, and the user is notified.
 pub(crate) const BACKGROUND_MAX: usize = 16;
 
-/// What an event is about: what matchers and conditions look at.
+/// The subject of an event, which matchers and conditions are checked against.
 #[derive(Clone, Copy)]
 pub(crate) enum EventSubject<'a> {
-    /// Nothing: matchers do not count.
+    /// There is none, so matchers do not apply.
     None,
-    /// Something with a name.
     Name(&'a str),
-    /// A call of a tool.
     Call(&'a ToolCall),
 }
 
-/// Something that happens.
+/// An event to run hooks for.
 pub(crate) struct HookInvocation<'a> {
     pub(crate) event: HookEvent,
     pub(crate) subject: EventSubject<'a>,
-    /// What hooks are told besides the common fields.
+    /// The input of hooks besides the common fields.
     pub(crate) fields: Map<String, Value>,
 }
 
 pub(crate) struct Dispatcher {
     settings: HookSettings,
     context: HookContext,
-    /// Where conditions look up paths; without it they hold.
+    /// Resolves paths in conditions. Without it all conditions match.
     workspace: Option<Workspace>,
     runner: Arc<HookRunner>,
     background: Arc<Semaphore>,
     running: Semaphore,
     cancel: CancellationToken,
-    /// What runs in the background ends with us.
+    /// Stops background hooks when the dispatcher is dropped.
     _end: DropGuard,
 }
 
-/// What a hook needs to run.
+/// Runs single hooks.
 struct HookRunner {
     cwd: PathBuf,
     project: String,
     environment: HookEnvironment,
     reporter: Reporter,
-    /// Called instead of a command, where hooks are functions of another program.
+    /// Called instead of commands if hooks are functions of another program.
     callbacks: Option<Arc<dyn HookCallbacks>>,
 }
 
@@ -102,7 +100,7 @@ impl Dispatcher {
         self.settings.has(event)
     }
 
-    /// Runs every hook that `occasion` concerns, and waits for those that want it; what they say together.
+    /// Runs all matching hooks, waits for the foreground hooks, and combines their replies.
     pub(crate) async fn fire(&self, invocation: HookInvocation<'_>) -> HookReply {
         let hooks = self.matching_hooks(&invocation);
         if hooks.is_empty() {
@@ -119,7 +117,7 @@ impl Dispatcher {
         join_all(awaited).await.into_iter().fold(HookReply::default(), HookReply::and)
     }
 
-    /// Runs every hook that `occasion` concerns; nobody waits.
+    /// Runs all matching hooks in the background.
     pub(crate) fn fire_in_background(&self, invocation: &HookInvocation<'_>) {
         let hooks = self.matching_hooks(invocation);
         if hooks.is_empty() {
@@ -131,14 +129,14 @@ impl Dispatcher {
         }
     }
 
-    /// Waits until nothing runs in the background.
+    /// Waits until no background hook runs.
     pub(crate) async fn idle(&self) {
         let all = u32::try_from(BACKGROUND_MAX).unwrap_or(u32::MAX);
         // The semaphore is never closed.
         self.background.acquire_many(all).await.map(drop).unwrap_or_default();
     }
 
-    /// The hooks that `occasion` concerns, each command once, with the strictest of what its copies say.
+    /// The matching hooks, each command once, with the strictest settings of its duplicates.
     fn matching_hooks(&self, invocation: &HookInvocation<'_>) -> Vec<CommandHook> {
         let mut matching: Vec<CommandHook> = Vec::new();
         let groups = self.settings.groups.iter().filter(|group| {
@@ -165,7 +163,7 @@ impl Dispatcher {
         matching
     }
 
-    /// Whether the hook's rule names the call. A rule that cannot be asked does not keep a hook from running.
+    /// Whether the hook's rule matches the call. A hook with an invalid rule runs.
     fn condition_matches(&self, hook: &CommandHook, subject: EventSubject<'_>) -> bool {
         let Some(rule) = &hook.condition else { return true };
         let EventSubject::Call(call) = subject else { return false };
@@ -178,7 +176,7 @@ impl Dispatcher {
         }
     }
 
-    /// What hooks read.
+    /// The JSON that hooks read on stdin.
     fn input(&self, invocation: &HookInvocation<'_>) -> Arc<[u8]> {
         let context = &self.context;
         let mut input = json!({
@@ -210,14 +208,14 @@ impl Dispatcher {
         };
         let Ok(permit) = Arc::clone(&self.background).try_acquire_owned() else {
             return reject_hook(&format!(
-                "was not run: {BACKGROUND_MAX} hooks run in the background already"
+                "was not run: {BACKGROUND_MAX} hooks are already running in the background"
             ));
         };
         let (runner, input) = (Arc::clone(&self.runner), Arc::clone(input));
         let cancel = self.cancel.clone();
         let task = async move {
             let _permit = permit;
-            // What it says is no answer to anything.
+            // Nothing waits for its reply.
             cancel.run_until_cancelled(runner.run(event, &hook, &input)).await.map(drop).unwrap_or_default();
         };
         drop(handle.spawn(task));
@@ -225,7 +223,7 @@ impl Dispatcher {
 }
 
 impl HookRunner {
-    /// Runs one hook; what it says.
+    /// Runs one hook and returns its reply.
     async fn run(&self, event: HookEvent, hook: &CommandHook, input: &[u8]) -> HookReply {
         let result = match seal_problem(hook).await {
             Some(problem) => failed(problem, OnFailure::Block),
@@ -243,13 +241,13 @@ impl HookRunner {
     }
 
     fn spec(&self, event: HookEvent, hook: &CommandHook) -> ProcessSpec {
-        // What the hook of a project names counts from the folder that was looked at, wherever the session works.
+        // A project's hook resolves paths from the directory that was trusted, wherever the session works.
         let (folder, project) = match &hook.seal {
             Some(seal) => (seal.root.clone(), seal.root.to_string_lossy().into_owned()),
             None => (self.cwd.clone(), self.project.clone()),
         };
         let program = match &hook.args {
-            // The shell knows the project's folder by its variable.
+            // The shell gets the project directory as an environment variable.
             None => Program::ShellLine(hook.command.clone()),
             Some(arguments) => {
                 let arguments = arguments.iter().map(|argument| with_project(argument, &project)).collect();
@@ -271,12 +269,12 @@ impl HookRunner {
     }
 }
 
-/// Why a hook of a project may not run: its files are not those that were trusted. Looked at right before each run.
+/// Why a project's hook may not run: its files are not the trusted ones. Checked before each run.
 async fn seal_problem(hook: &CommandHook) -> Option<String> {
     let seal = Arc::clone(hook.seal.as_ref()?);
     match tokio::task::spawn_blocking(move || seal.check()).await {
         Ok(Ok(())) => None,
         Ok(Err(problem)) => Some(format!("was not run: {problem}")),
-        Err(_) => Some("was not run: its files could not be looked at".to_owned()),
+        Err(_) => Some("was not run: its files could not be checked".to_owned()),
     }
 }

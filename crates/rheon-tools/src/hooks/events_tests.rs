@@ -8,7 +8,7 @@ use crate::hooks::HookEvent;
 use crate::hooks::fixtures::{Fixture, bash, call, command, question, trigger};
 
 #[tokio::test]
-async fn hooks_are_told_everything_in_the_shape_of_the_protocol() {
+async fn hooks_receive_all_fields_of_the_protocol() {
     let mut messages = String::new();
     for event in HookEvent::ALL {
         let fixture = Fixture::new();
@@ -71,7 +71,7 @@ async fn a_hook_before_a_call_allows_asks_defers_or_denies_it() {
 }
 
 #[tokio::test]
-async fn an_updated_input_comes_back_in_our_shape_and_context_with_it() {
+async fn an_updated_input_is_converted_to_our_arguments() {
     let fixture = Fixture::new();
     let fields = json!({
         "updatedInput": { "file_path": fixture.path("a.rs").to_str().unwrap(), "old_string": "x", "new_string": "z" },
@@ -88,7 +88,7 @@ async fn an_updated_input_comes_back_in_our_shape_and_context_with_it() {
 }
 
 #[tokio::test]
-async fn a_hook_answers_a_question_also_with_other_arguments() {
+async fn a_hook_answers_an_approval_and_may_change_arguments() {
     let mut rows = String::new();
     for decision in [
         json!({ "behavior": "allow" }),
@@ -134,7 +134,7 @@ async fn a_hook_after_a_call_changes_what_the_model_reads() {
 }
 
 #[tokio::test]
-async fn a_session_starts_once_and_its_context_joins_the_first_prompt_that_passes() {
+async fn session_start_runs_once_and_its_context_joins_the_first_prompt() {
     let fixture = Fixture::new();
     let hooks = fixture.hooks(json!({
         "SessionStart": [{ "matcher": "startup", "hooks": [command("echo once >> starts; echo the branch is main")] }],
@@ -157,7 +157,7 @@ async fn a_session_starts_once_and_its_context_joins_the_first_prompt_that_passe
 }
 
 #[tokio::test]
-async fn continue_false_denies_the_call_and_every_other_until_the_run_has_stopped() {
+async fn continue_false_denies_all_calls_until_the_run_stops() {
     let fixture = Fixture::new();
     let output = json!({ "continue": false, "stopReason": "budget is spent" });
     let hooks = printing(&fixture, "PreToolUse", &output);
@@ -170,7 +170,7 @@ async fn continue_false_denies_the_call_and_every_other_until_the_run_has_stoppe
 }
 
 #[tokio::test]
-async fn continue_false_lets_a_stop_happen_though_another_hook_blocks_it() {
+async fn continue_false_overrides_a_hook_that_blocks_stopping() {
     let fixture = Fixture::new();
     let hooks = fixture.hooks(json!({ "Stop": [{ "hooks": [
         command("echo more to do >&2; exit 2"),
@@ -180,7 +180,7 @@ async fn continue_false_lets_a_stop_happen_though_another_hook_blocks_it() {
 }
 
 #[tokio::test]
-async fn a_question_of_the_model_is_not_answered_by_hooks() {
+async fn hooks_do_not_answer_questions_of_the_model() {
     let fixture = Fixture::new();
     let hooks = fixture.one("PermissionRequest", "touch ran");
     let call = call("ask_user", json!({}));
@@ -191,7 +191,7 @@ async fn a_question_of_the_model_is_not_answered_by_hooks() {
 }
 
 #[tokio::test]
-async fn words_for_the_model_are_cut_at_their_limit() {
+async fn text_for_the_model_is_truncated() {
     let fixture = Fixture::new();
     let hooks = printing(
         &fixture,

@@ -24,7 +24,7 @@ async fn table(line: &str, more: serde_json::Value) -> String {
 }
 
 #[tokio::test]
-async fn exit_code_0_agrees_and_plain_text_is_context_where_a_conversation_begins() {
+async fn exit_code_0_allows_and_plain_text_becomes_context() {
     expect![[r#"
         SessionStart: context "said"
         SessionEnd: nothing
@@ -45,7 +45,7 @@ async fn exit_code_0_agrees_and_plain_text_is_context_where_a_conversation_begin
 }
 
 #[tokio::test]
-async fn exit_code_2_blocks_where_something_can_still_be_kept_from_happening() {
+async fn exit_code_2_blocks_events_that_can_be_blocked() {
     expect![[r#"
         SessionStart: nothing
             told: SessionStart hook: no
@@ -73,7 +73,7 @@ async fn exit_code_2_blocks_where_something_can_still_be_kept_from_happening() {
 }
 
 #[tokio::test]
-async fn any_other_exit_code_is_told_and_lets_things_happen() {
+async fn any_other_exit_code_is_reported_and_allows() {
     expect![[r#"
         SessionStart: nothing
             told: the SessionStart hook "echo broken >&2; exit 1" failed with exit code 1: broken
@@ -108,7 +108,7 @@ async fn any_other_exit_code_is_told_and_lets_things_happen() {
 }
 
 #[tokio::test]
-async fn a_hook_that_must_agree_blocks_when_it_fails() {
+async fn a_required_hook_blocks_when_it_fails() {
     expect![[r#"
         SessionStart: Block("a hook that must agree failed with exit code 1: broken")
             told: the SessionStart hook "echo broken >&2; exit 1" failed with exit code 1: broken
@@ -142,7 +142,7 @@ async fn a_hook_that_must_agree_blocks_when_it_fails() {
 }
 
 #[tokio::test]
-async fn the_decision_block_blocks_and_its_reason_is_passed_on() {
+async fn a_block_decision_blocks_with_its_reason() {
     let line = r#"echo ' {"decision":"block","reason":"tests fail","systemMessage":"look here"}'"#;
     expect![[r#"
         SessionStart: Block("tests fail")
@@ -178,7 +178,7 @@ async fn the_decision_block_blocks_and_its_reason_is_passed_on() {
 }
 
 #[tokio::test]
-async fn what_is_no_json_or_says_nonsense_is_a_failure() {
+async fn invalid_output_is_a_failure() {
     let mut rows = String::new();
     for output in [
         "{",

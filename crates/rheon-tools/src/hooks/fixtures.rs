@@ -1,4 +1,4 @@
-//! A project with scripts for tests, the hooks made of its settings, and what the user was told.
+//! A test project with scripts, the hooks of its settings, and the messages shown to the user.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -56,7 +56,7 @@ impl Fixture {
         }
     }
 
-    /// The hooks of `settings`, which is what stands at `hooks`.
+    /// The hooks of `settings`, the value of the key `hooks`.
     pub(super) fn hooks(&self, settings: Value) -> CommandHooks {
         let text = json!({ "hooks": settings }).to_string();
         self.with_settings(HookSettings::parse(&text, "settings.json").unwrap())
@@ -69,17 +69,16 @@ impl Fixture {
         })
     }
 
-    /// One hook for `event` that runs `line`.
     pub(super) fn one(&self, event: &str, line: &str) -> CommandHooks {
         self.hooks(json!({ event: [{ "hooks": [{ "type": "command", "command": line }] }] }))
     }
 
-    /// What the user was told since the last time.
+    /// The messages to the user since the last call.
     pub(super) fn messages(&self) -> Vec<String> {
         std::mem::take(&mut self.messages.lock().unwrap())
     }
 
-    /// The text with the project's folder named `PROJECT`.
+    /// The text with the project directory replaced by `PROJECT`.
     pub(super) fn plain(&self, text: &str) -> String {
         text.replace(self.root().to_str().unwrap(), "PROJECT")
     }
@@ -118,7 +117,7 @@ fn shown(reply: &HookReply) -> String {
     if parts.is_empty() { "nothing".into() } else { parts.join(", ") }
 }
 
-/// Brings `event` about, and shows what comes of it where the agent meets it.
+/// Triggers `event` and describes the outcome as the agent sees it.
 pub(crate) async fn trigger(event: HookEvent, hooks: &CommandHooks) -> String {
     let call = bash("npm test");
     let said = Message::user("do it", Timestamp::default());

@@ -73,7 +73,7 @@ fn settings(line: &str) -> String {
 }
 
 #[tokio::test]
-async fn before_trust_nothing_of_a_repository_runs_and_no_setting_counts() {
+async fn before_trust_no_hook_or_setting_of_a_repository_applies() {
     for file in [
         ".claude/settings.json",
         ".claude/settings.local.json",
@@ -101,7 +101,7 @@ async fn before_trust_nothing_of_a_repository_runs_and_no_setting_counts() {
 }
 
 #[tokio::test]
-async fn a_script_that_changes_after_trust_is_asked_about_again() {
+async fn a_script_changed_after_trust_needs_trust_again() {
     let fixture = Fixture::new();
     fixture.write(".claude/settings.json", &settings("sh tools/check.sh"));
     fixture.write("tools/check.sh", "exit 0");
@@ -135,7 +135,7 @@ async fn a_script_that_changes_during_a_session_does_not_run_and_the_call_is_den
 }
 
 #[test]
-fn links_are_followed_inside_the_project_only() {
+fn links_are_followed_only_within_the_project() {
     let fixture = Fixture::new();
     let outside = TempDir::new().unwrap();
     std::fs::write(outside.path().join("secret"), "x").unwrap();
@@ -167,7 +167,7 @@ fn links_are_followed_inside_the_project_only() {
 }
 
 #[test]
-fn settings_that_lead_out_and_things_that_are_no_files_cannot_be_trusted() {
+fn settings_outside_the_project_and_special_files_cannot_be_trusted() {
     let problem = |fixture: &Fixture| ProjectContent::gather(fixture.root.path()).unwrap_err().to_string();
     let away = Fixture::new();
     std::fs::create_dir(away.root.path().join(".claude")).unwrap();
@@ -185,7 +185,7 @@ fn settings_that_lead_out_and_things_that_are_no_files_cannot_be_trusted() {
 }
 
 #[test]
-fn settings_that_cannot_be_read_are_an_error_and_not_no_hooks() {
+fn invalid_settings_are_an_error() {
     let fixture = Fixture::new();
     fixture.write(".claude/settings.json", "{\"hooks\": {\"PreToolUze\": []}}");
     assert!(matches!(
@@ -199,7 +199,7 @@ fn settings_that_cannot_be_read_are_an_error_and_not_no_hooks() {
 }
 
 #[tokio::test]
-async fn a_script_that_was_missing_when_the_project_was_trusted_does_not_run_when_it_appears() {
+async fn a_script_added_after_trust_does_not_run() {
     for line in [
         "[ -f tools/check.sh ] && sh tools/check.sh || true",
         "test -x ./tools/check.sh && ./tools/check.sh",
@@ -227,7 +227,7 @@ async fn a_script_that_was_missing_when_the_project_was_trusted_does_not_run_whe
 }
 
 #[tokio::test]
-async fn a_script_is_compared_however_the_project_is_named_before_it() {
+async fn scripts_are_compared_for_every_way_to_name_the_project() {
     for line in [
         "\"$PWD/tools/check.sh\"",
         "\"$(pwd)\"/tools/check.sh",

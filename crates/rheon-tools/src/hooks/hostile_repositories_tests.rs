@@ -284,7 +284,7 @@ async fn open_all_repositories() {
 }
 
 #[test]
-fn the_kernel_sees_no_program_no_connection_and_no_file_outside() {
+fn no_program_connection_or_outside_file_in_the_system_calls() {
     let base = TempDir::new().unwrap();
     create_all(base.path());
     let log = base.path().join("log");

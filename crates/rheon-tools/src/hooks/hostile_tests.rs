@@ -20,7 +20,7 @@ fn until_closed(mut pipe: std::fs::File) -> tokio::task::JoinHandle<()> {
 const DAEMON: &str = "setsid sh -c 'sh -c \"exec 3> fifo; echo up >&3; sleep 1000\" & exit 0' </dev/null >/dev/null 2>&1; sleep 1000";
 
 #[tokio::test]
-async fn a_daemon_does_not_outlive_the_hook_that_nobody_waits_for() {
+async fn a_daemon_does_not_outlive_a_dropped_hook() {
     let fixture = Fixture::new();
     let path = fixture.path("fifo");
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
@@ -39,7 +39,7 @@ async fn a_daemon_does_not_outlive_the_hook_that_nobody_waits_for() {
 }
 
 #[tokio::test]
-async fn whatever_the_event_a_hook_ends_when_nobody_waits_for_it() {
+async fn a_dropped_hook_is_killed_for_every_event() {
     for event in HookEvent::ALL {
         let fixture = Fixture::new();
         let path = fixture.path("fifo");
@@ -57,7 +57,7 @@ async fn whatever_the_event_a_hook_ends_when_nobody_waits_for_it() {
 }
 
 #[tokio::test]
-async fn what_hooks_print_reaches_neither_the_terminal_nor_the_parser_unharmed() {
+async fn hook_output_is_sanitized() {
     let deny = r#"{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"no"}}"#;
     let mut rows = String::new();
     for (title, line) in [
@@ -104,7 +104,7 @@ async fn what_hooks_print_reaches_neither_the_terminal_nor_the_parser_unharmed()
 }
 
 #[tokio::test]
-async fn two_hundred_hooks_all_run_and_contradict_each_other_in_vain() {
+async fn of_two_hundred_conflicting_hooks_the_denial_wins() {
     let fixture = Fixture::new();
     let said = |index: usize| {
         let decision = if index == 137 { "deny" } else { "allow" };
@@ -122,7 +122,7 @@ async fn two_hundred_hooks_all_run_and_contradict_each_other_in_vain() {
 }
 
 #[tokio::test]
-async fn a_hook_that_is_gone_at_the_second_call_is_told_and_decides_as_it_was_meant_to() {
+async fn a_hook_removed_between_calls_is_reported() {
     for (on_failure, second) in [("allow", None), ("block", Some(()))] {
         let fixture = Fixture::new();
         fixture.write("check.sh", "#!/bin/sh\nexit 0");
@@ -138,7 +138,7 @@ async fn a_hook_that_is_gone_at_the_second_call_is_told_and_decides_as_it_was_me
 }
 
 #[tokio::test]
-async fn an_input_of_any_size_or_shape_is_taken_as_it_is_and_judged_elsewhere() {
+async fn updated_inputs_are_bounded_and_passed_on() {
     let fixture = Fixture::new();
     let huge = r#"printf '{"hookSpecificOutput":{"updatedInput":{"command":"'; head -c 100000000 /dev/zero | tr '\0' x; printf '"}}}'"#;
     let hooks = fixture.one("PreToolUse", huge);

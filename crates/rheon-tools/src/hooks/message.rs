@@ -1,4 +1,4 @@
-//! `HookMessage`: what the user is told about hooks.
+//! `HookMessage`: messages to the user about hooks.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -8,25 +8,20 @@ use rheon_policy::brief;
 use rheon_policy::hooks::HookEvent;
 use rheon_text::visible;
 
-/// Something that the user is told.
+/// A message to the user about a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookMessage {
-    /// What kind of thing.
     pub kind: HookMessageKind,
-    /// The event at which it came up.
     pub event: HookEvent,
-    /// The command.
     pub command: String,
-    /// The text.
     pub text: String,
 }
 
-/// What kind of thing the user is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HookMessageKind {
-    /// The hook's own words.
+    /// Text from the hook itself.
     Output,
-    /// The hook did not do its work.
+    /// The hook failed.
     Failure,
 }
 
@@ -34,7 +29,7 @@ impl fmt::Display for HookMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
             HookMessageKind::Output => {
-                // A hook's own words may have lines, and nothing else that a terminal obeys.
+                // A hook's text may have several lines, but no terminal control sequences.
                 let lines: Vec<String> = self.text.lines().map(visible).collect();
                 write!(f, "{} hook: {}", self.event, lines.join("\n"))
             }
@@ -45,10 +40,10 @@ impl fmt::Display for HookMessage {
 
 type Listener = dyn Fn(&HookMessage) + Send + Sync;
 
-/// How many different commands are remembered as unable to start.
+/// The most commands remembered as unable to start.
 const REMEMBERED_MAX: usize = 1_000;
 
-/// Where messages go to.
+/// Delivers messages to the user.
 #[derive(Clone, Default)]
 pub(crate) struct Reporter {
     listener: Option<Arc<Listener>>,
@@ -66,7 +61,7 @@ impl Reporter {
         }
     }
 
-    /// Tells of a command that cannot be started, once: it will not be there at the next call either.
+    /// Reports a command that cannot be started, but only once.
     pub(crate) fn report_once(&self, message: &HookMessage) {
         let is_new = {
             let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
@@ -78,7 +73,7 @@ impl Reporter {
     }
 }
 
-/// The first words of an output, for a sentence.
+/// The start of an output, for use in a sentence.
 pub(crate) fn first_words(text: &str) -> String {
     brief(text.trim())
 }

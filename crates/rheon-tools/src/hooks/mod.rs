@@ -1,7 +1,7 @@
-//! Hooks that are programs: commands of the user, asked and told at fixed points in Claude Code's JSON protocol.
+//! Command hooks: programs that run at fixed points of a session and speak Claude Code's JSON protocol.
 //!
-//! [`HookSettings`] is what files say, [`CommandHooks`] runs it: every matching command at once, each in a process group of
-//! its own, and the strictest word counts. The hooks of a project come from [`rheon_policy::trust`] and from nowhere else.
+//! [`CommandHooks`] runs the [`HookSettings`]: all matching commands at once, each in its own process group, and the
+//! strictest decision wins. A project's hooks come only from [`rheon_policy::trust`].
 
 mod agent_hook;
 mod callback;

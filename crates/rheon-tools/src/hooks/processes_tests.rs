@@ -9,7 +9,7 @@ use crate::hooks::fixtures::{Fixture, bash, call, command, trigger};
 use crate::hooks::{HookEnvironment, HookEvent, HookSettings};
 
 #[tokio::test]
-async fn hooks_run_at_once_and_the_strictest_word_counts() {
+async fn hooks_run_concurrently_and_the_strictest_decision_wins() {
     let fixture = Fixture::new();
     // Each waits for the other, so that neither ends unless both run.
     let meet = |own: &str, other: &str, then: &str| {
@@ -28,7 +28,7 @@ async fn hooks_run_at_once_and_the_strictest_word_counts() {
 }
 
 #[tokio::test]
-async fn deny_goes_before_defer_before_ask_before_allow() {
+async fn deny_beats_defer_beats_ask_beats_allow() {
     let word = |decision: &str| {
         let output = json!({ "hookSpecificOutput": {
             "hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": decision,
@@ -49,7 +49,7 @@ async fn deny_goes_before_defer_before_ask_before_allow() {
 }
 
 #[tokio::test]
-async fn the_same_command_runs_once_however_often_it_is_written() {
+async fn duplicate_commands_run_once() {
     let fixture = Fixture::new();
     let file = |matcher: &str| {
         let hooks = json!({ "hooks": { "PreToolUse": [{ "matcher": matcher, "hooks": [command("echo ran >> runs")] }] } });
@@ -61,7 +61,7 @@ async fn the_same_command_runs_once_however_often_it_is_written() {
 }
 
 #[tokio::test]
-async fn a_condition_names_the_calls_that_a_hook_is_for() {
+async fn a_condition_selects_calls() {
     let fixture = Fixture::new();
     let hook =
         |rule: &str| json!({ "type": "command", "if": rule, "command": format!("echo '{rule}' >> runs") });
@@ -113,7 +113,7 @@ fn open_fifo(fixture: &Fixture) -> std::thread::JoinHandle<()> {
 const GRANDCHILD: &str = "sh -c 'exec 3> fifo; sleep 1000' & wait";
 
 #[tokio::test]
-async fn a_hook_that_takes_too_long_is_killed_with_all_that_it_started() {
+async fn a_hook_that_times_out_is_killed_with_its_children() {
     let fixture = Fixture::new();
     let grandchild = open_fifo(&fixture);
     let hook = json!({ "type": "command", "command": GRANDCHILD, "timeout": 3, "onFailure": "block" });
@@ -129,7 +129,7 @@ async fn a_hook_that_takes_too_long_is_killed_with_all_that_it_started() {
 }
 
 #[tokio::test]
-async fn a_hook_that_nobody_waits_for_any_more_is_killed_with_all_that_it_started() {
+async fn a_dropped_hook_is_killed_with_its_children() {
     let fixture = Fixture::new();
     let path = fixture.path("fifo");
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
@@ -145,7 +145,7 @@ async fn a_hook_that_nobody_waits_for_any_more_is_killed_with_all_that_it_starte
 }
 
 #[tokio::test]
-async fn ten_megabytes_of_output_and_of_input_are_neither_kept_nor_waited_for() {
+async fn large_output_and_input_are_bounded() {
     let fixture = Fixture::new();
     let flood = "head -c 10000000 /dev/zero | tr '\\0' x";
     let hooks = fixture.one("UserPromptSubmit", &format!("{flood}; {flood} >&2"));
@@ -160,14 +160,14 @@ async fn ten_megabytes_of_output_and_of_input_are_neither_kept_nor_waited_for() 
 }
 
 #[tokio::test]
-async fn what_a_hook_leaves_running_keeps_nobody_waiting() {
+async fn processes_a_hook_leaves_running_do_not_block() {
     let fixture = Fixture::new();
     let hooks = fixture.one("UserPromptSubmit", "sleep 5 & echo noted");
     assert_eq!(trigger(HookEvent::UserPromptSubmit, &hooks).await, "Add(\"noted\")");
 }
 
 #[tokio::test]
-async fn a_hook_that_cannot_be_started_is_told_once_and_blocks_only_if_it_must_agree() {
+async fn a_hook_that_cannot_start_is_reported_once_and_blocks_if_required() {
     let fixture = Fixture::new();
     fixture.write("no_execute_bit", "#!/bin/sh\n");
     let mut rows = String::new();
@@ -234,7 +234,7 @@ async fn with_arguments_there_is_no_shell_and_the_environment_is_rebuilt() {
 }
 
 #[test]
-fn keys_of_the_user_are_not_handed_on() {
+fn api_keys_are_not_passed_to_hooks() {
     let pair = |name: &str| (name.to_owned(), "x".to_owned());
     let all =
         ["PATH", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "LC_ALL", "GITHUB_TOKEN", "LD_PRELOAD", "HOME"];
@@ -243,7 +243,7 @@ fn keys_of_the_user_are_not_handed_on() {
 }
 
 #[tokio::test]
-async fn a_hook_in_the_background_is_not_waited_for_and_decides_nothing() {
+async fn a_background_hook_decides_nothing() {
     let fixture = Fixture::new();
     assert!(std::process::Command::new("mkfifo").arg(fixture.path("go")).status().unwrap().success());
     let hook = json!({ "type": "command", "async": true, "command": "read x < go; echo done > ran; exit 2" });
@@ -256,7 +256,7 @@ async fn a_hook_in_the_background_is_not_waited_for_and_decides_nothing() {
 }
 
 #[tokio::test]
-async fn the_background_has_room_for_so_many_and_tells_of_the_others() {
+async fn background_hooks_are_limited_and_the_rest_are_reported() {
     let fixture = Fixture::new();
     let hooks = fixture.one("PermissionDenied", "sleep 1000");
     for _ in 0..18 {

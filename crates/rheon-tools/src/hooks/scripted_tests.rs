@@ -48,7 +48,7 @@ fn pre(fields: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_call_that_a_hook_denies_does_not_run_and_the_model_is_told_why() {
+async fn a_call_denied_by_a_hook_does_not_run() {
     let fixture = Fixture::new();
     let deny = json!({ "permissionDecision": "deny", "permissionDecisionReason": "use cargo" });
     let ran = run(&fixture, pre(deny)).await;
@@ -62,7 +62,7 @@ async fn a_call_that_a_hook_denies_does_not_run_and_the_model_is_told_why() {
 }
 
 #[tokio::test]
-async fn a_call_that_a_hook_allows_runs() {
+async fn a_call_allowed_by_a_hook_runs() {
     let fixture = Fixture::new();
     let ran =
         run(&fixture, pre(json!({ "permissionDecision": "allow", "additionalContext": "make is slow" })))
@@ -78,7 +78,7 @@ async fn a_call_that_a_hook_allows_runs() {
 }
 
 #[tokio::test]
-async fn a_call_that_a_hook_wants_to_be_asked_about_waits_for_an_answer_which_another_hook_gives() {
+async fn a_hook_that_asks_waits_for_approval_from_another_hook() {
     let fixture = Fixture::new();
     let ask = pre(json!({ "permissionDecision": "ask", "permissionDecisionReason": "it costs money" }));
     let ran = run(&fixture, ask.clone()).await;
@@ -107,7 +107,7 @@ async fn a_call_that_a_hook_wants_to_be_asked_about_waits_for_an_answer_which_an
 }
 
 #[tokio::test]
-async fn a_call_runs_with_the_input_that_a_hook_gives_it() {
+async fn a_call_runs_with_the_input_of_a_hook() {
     let fixture = Fixture::new();
     let ran = run(&fixture, pre(json!({ "updatedInput": { "command": "make -j1" } }))).await;
     expect![[r#"
@@ -121,7 +121,7 @@ async fn a_call_runs_with_the_input_that_a_hook_gives_it() {
 }
 
 #[tokio::test]
-async fn what_a_hook_objects_to_after_a_call_is_said_to_the_model() {
+async fn a_post_hook_objection_goes_to_the_model() {
     let fixture = Fixture::new();
     let block = command(r#"echo '{"decision":"block","reason":"the tests fail"}'"#);
     let ran = run(&fixture, json!({ "PostToolUse": [{ "matcher": "Bash", "hooks": [block] }] })).await;
@@ -135,7 +135,7 @@ async fn what_a_hook_objects_to_after_a_call_is_said_to_the_model() {
 }
 
 #[tokio::test]
-async fn a_run_goes_on_as_long_as_a_hook_keeps_it_from_stopping() {
+async fn a_stop_hook_keeps_the_run_going() {
     let fixture = Fixture::new();
     let hook = command("grep -q '\"stop_hook_active\":true' || { echo run the tests >&2; exit 2; }");
     let ran = run(&fixture, json!({ "Stop": [{ "hooks": [hook] }] })).await;
@@ -150,7 +150,7 @@ async fn a_run_goes_on_as_long_as_a_hook_keeps_it_from_stopping() {
 }
 
 #[tokio::test]
-async fn a_prompt_that_a_hook_blocks_goes_no_further_and_one_that_it_adds_to_takes_it_along() {
+async fn prompt_hooks_block_or_add_context() {
     let fixture = Fixture::new();
     let ran =
         run(&fixture, json!({ "UserPromptSubmit": [{ "hooks": [command("echo not now >&2; exit 2")] }] }))
@@ -182,7 +182,7 @@ async fn a_hook_that_says_not_to_continue_stops_the_run() {
 }
 
 #[tokio::test]
-async fn a_call_that_does_not_run_is_told_to_hooks() {
+async fn a_denied_call_is_reported_to_hooks() {
     let fixture = Fixture::new();
     let mut settings = pre(json!({ "permissionDecision": "deny", "permissionDecisionReason": "no" }));
     settings["PermissionDenied"] = json!([{ "hooks": [command("cat > denied")] }]);

@@ -1,4 +1,4 @@
-//! Calls and results in the shape that hooks know from Claude Code, and back.
+//! Converts calls and results to the format of Claude Code, and back.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::hooks::interpret::truncate;
 
-/// Arguments of ours and what hooks call them.
+/// Our argument names and Claude Code's.
 const RENAMED_ARGUMENTS: [(&str, &[(&str, &str)]); 7] = [
     ("bash", &[("timeout_ms", "timeout"), ("background", "run_in_background")]),
     ("bash_output", &[("id", "bash_id")]),
@@ -22,20 +22,18 @@ const RENAMED_ARGUMENTS: [(&str, &[(&str, &str)]); 7] = [
     ),
 ];
 
-/// What `search` shows, in our words and in those of hooks.
+/// Our output modes of `search` and Claude Code's.
 const OUTPUT_MODES: [(&str, &str); 3] =
     [("lines", "content"), ("files", "files_with_matches"), ("count", "count")];
 
-/// A call as hooks, and programs that speak Claude Code's formats, see it.
+/// A call in the format of Claude Code, as hooks and other programs read it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClaudeCall {
-    /// The tool's name there.
     pub tool_name: String,
-    /// Its arguments there.
     pub tool_input: Value,
 }
 
-/// The call as hooks see it. Paths of files are absolute, counted from `folder`.
+/// Converts a call. File paths become absolute, relative to `folder`.
 pub fn to_claude_call(call: &ToolCall, folder: &Path) -> ClaudeCall {
     let name = call.name.as_str();
     let Some(tool) = known(name).filter(|tool| tool.name == name) else {
@@ -63,7 +61,8 @@ pub fn to_claude_call(call: &ToolCall, folder: &Path) -> ClaudeCall {
     ClaudeCall { tool_name: tool_name.to_owned(), tool_input: Value::Object(input) }
 }
 
-/// What a hook wrote for the input of `call`, as our tool takes it. What the hook left as it was given stays as the model wrote it.
+/// Converts a hook's replacement for the input of `call` to our arguments. Parts the hook did not change stay as the
+/// model wrote them.
 pub fn from_claude_input(call: &ToolCall, folder: &Path, updated: Value) -> Value {
     let name = call.name.as_str();
     let Some(tool) = known(name).filter(|tool| tool.name == name) else { return updated };
@@ -85,7 +84,7 @@ pub fn from_claude_input(call: &ToolCall, folder: &Path, updated: Value) -> Valu
     Value::Object(arguments)
 }
 
-/// The result as hooks see it.
+/// Converts a result.
 pub(crate) fn to_claude_response(call: &ToolCall, folder: &Path, result: &ToolResult) -> Value {
     let text = result.as_text();
     let path = || call.arguments.get("path").and_then(Value::as_str).map(|path| absolute(folder, path));
@@ -102,7 +101,7 @@ pub(crate) fn to_claude_response(call: &ToolCall, folder: &Path, result: &ToolRe
     response
 }
 
-/// What the model reads instead of a result.
+/// The output the model reads instead of a result.
 pub(crate) fn from_claude_output(updated: &Value) -> Vec<Content> {
     let text = match updated {
         Value::String(text) => text.clone(),
@@ -160,7 +159,7 @@ fn rheon_name(tool: &str, key: &str) -> String {
         .to_owned()
 }
 
-/// Puts the only edit beside the path, as `Edit` has it; nothing where there are several.
+/// Moves a single edit next to the path, as Claude Code's `Edit` has it. `None` if there are several.
 fn inline_single_edit(input: &mut Map<String, Value>) -> Option<()> {
     let edits = input.get("edits")?.as_array()?;
     let [Value::Object(edit)] = edits.as_slice() else { return None };

@@ -37,7 +37,7 @@ fn calls() -> Vec<ToolCall> {
 }
 
 #[test]
-fn every_built_in_tool_is_shown_as_hooks_know_it_and_comes_back_as_it_was() {
+fn built_in_calls_convert_to_claude_code_and_back() {
     let folder = Path::new("/project");
     let mut rows = String::new();
     for call in calls() {
@@ -64,7 +64,7 @@ fn every_built_in_tool_is_shown_as_hooks_know_it_and_comes_back_as_it_was() {
 }
 
 #[test]
-fn what_a_hook_changes_is_changed() {
+fn changes_by_a_hook_are_applied() {
     let folder = Path::new("/project");
     let read = call("read", json!({ "path": "a" }));
     assert_eq!(
@@ -80,7 +80,7 @@ fn what_a_hook_changes_is_changed() {
 }
 
 #[test]
-fn results_are_shown_as_hooks_know_them() {
+fn results_are_converted_to_the_format_of_claude_code() {
     let result = ToolResult::text("fine").with_details(json!({ "exitCode": 0 }));
     let show = |name: &str| {
         to_claude_response(&call(name, json!({ "path": "a" })), Path::new("/project"), &result).to_string()
@@ -94,7 +94,7 @@ fn results_are_shown_as_hooks_know_them() {
 }
 
 #[test]
-fn an_updated_output_may_have_any_shape() {
+fn an_updated_output_may_have_any_format() {
     let mut rows = String::new();
     for updated in [
         json!("text"),

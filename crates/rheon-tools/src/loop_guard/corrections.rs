@@ -1,5 +1,6 @@
-//! Lessons from what the user says right after a change: no, don't, instead. Pure, and deliberately simple: what it takes for a
-//! correction is a table, and the lesson quotes the user. Also whether a correction speaks against what was learnt before.
+//! Lessons from user corrections, such as "no, use X instead" right after a change. Pure and deliberately simple: a
+//! table of phrases decides what counts as a correction, and the lesson quotes the user. Also decides whether a
+//! correction contradicts an earlier lesson.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,18 +9,16 @@ use rheon_types::{Author, History, Message};
 use super::failures::truncate;
 use super::lesson::{Correction, Lesson, LessonRedactor, LessonSource, describe_call, one_line};
 
-/// How much of what was said is quoted, and how many words are looked at.
+/// The most characters of the user's message that are quoted, and the most words that are checked.
 const QUOTE_CHARS_MAX: usize = 300;
 const WORDS_SCANNED_MAX: usize = 40;
-/// How many changes are named.
 const CHANGES_SHOWN_MAX: usize = 3;
-/// How many lessons one conversation gives, the latest ones.
+/// The most lessons per conversation. The latest are kept.
 const LESSONS_MAX: usize = 16;
 
-/// Tools whose calls are changes.
 const CHANGING_TOOLS: [&str; 4] = ["write", "edit", "notebook_edit", "bash"];
 
-/// A correction begins with one of these, as whole words.
+/// A correction starts with one of these, as whole words.
 const PREFIXES: [&str; 18] = [
     "no,",
     "no.",
@@ -41,23 +40,23 @@ const PREFIXES: [&str; 18] = [
     "this is wrong",
 ];
 
-/// Or has one of these among its first words.
+/// Or contains one of these near its start.
 const PHRASES: [&str; 8] =
     ["instead", "don't", "do not", "never", "shouldn't", "should not", "rather than", "i said"];
 
-/// What begins so is none, whatever else it says.
+/// A message that starts with one of these is not a correction.
 const EXCEPTIONS: [&str; 5] = ["never mind", "don't worry", "no problem", "no worries", "no thanks"];
 
-/// How lessons say what was done before they came to their advice, and how the advice begins.
+/// The wording of lessons: how they start, and what separates the background from the advice.
 const FORMS: [(&str, &str); 2] = [("After `", ", the user said: "), ("When `", "\": ")];
 
-/// How many letters two words must share at their beginning to count as one.
+/// How many leading letters two words must share to count as the same word.
 const SHARED_LETTERS_MIN: usize = 4;
 
-/// How many words of some advice must be in what was said against it, if it has as many.
+/// How many words of the advice a correction must share with it, if the advice has that many.
 const SHARED_WORDS_MIN: usize = 2;
 
-/// Words that say nothing about what advice is about.
+/// Words that do not say what advice is about.
 const STOP_WORDS: [&str; 44] = [
     "after", "again", "all", "always", "and", "any", "are", "before", "but", "came", "can", "does", "don",
     "for", "from", "have", "here", "instead", "into", "just", "like", "never", "not", "now", "one", "only",
@@ -65,7 +64,7 @@ const STOP_WORDS: [&str; 44] = [
     "was", "what", "when", "with", "worked", "you",
 ];
 
-/// The lesson of what was said after these changes, if it is a correction.
+/// The lesson from the user's message after these changes, if it is a correction.
 pub fn correction(changes: &[String], text: &str, redact: &LessonRedactor) -> Option<Lesson> {
     if changes.is_empty() || !is_correction(text) {
         return None;
@@ -77,7 +76,7 @@ pub fn correction(changes: &[String], text: &str, redact: &LessonRedactor) -> Op
     Some(Lesson { text, source: LessonSource::Correction(correction) })
 }
 
-/// The lessons of a conversation: of every message of the user that follows changes which worked.
+/// The lessons of a conversation, one for each user message that corrects successful changes.
 pub fn corrections(history: &History, redact: &LessonRedactor) -> Vec<Lesson> {
     let mut lessons = Vec::new();
     let mut pending = HashMap::new();
@@ -120,7 +119,7 @@ fn is_correction(text: &str) -> bool {
     text == "no" || PREFIXES.iter().any(begins) || PHRASES.iter().any(|sign| has_words(&text, sign))
 }
 
-/// Whether `words` stand in `text` as whole words.
+/// Whether `text` contains `words` as whole words.
 fn has_words(text: &str, words: &str) -> bool {
     let is_letter = |one: Option<char>| one.is_some_and(|one| one.is_alphanumeric() || one == '\'');
     text.match_indices(words).any(|(at, matched)| {
@@ -131,8 +130,9 @@ fn has_words(text: &str, words: &str) -> bool {
 }
 
 impl Correction {
-    /// Whether it speaks against `learning`: one of the changes follows its advice, and what was said is about the advice too. A change
-    /// that the learning itself warns of follows no advice. Deliberately simple: words in common.
+    /// Whether this correction contradicts `learning`: one of the changes follows its advice, and the user's message is
+    /// about that advice. A change that the learning itself warns about does not follow it. Deliberately simple: it
+    /// counts shared words.
     pub fn contradicts(&self, learning: &str) -> bool {
         let (background, advice) = split_learning(learning);
         let advice = words(advice);
@@ -145,7 +145,7 @@ impl Correction {
     }
 }
 
-/// What a learning says was done before, and what it advises. One in no known form is all advice.
+/// Splits a learning into its background and its advice. One in no known form is all advice.
 fn split_learning(learning: &str) -> (&str, &str) {
     let form = FORMS.iter().find(|(prefix, _)| learning.starts_with(prefix));
     form.and_then(|(_, between)| learning.split_once(between)).unwrap_or(("", learning))
@@ -156,7 +156,7 @@ fn words(text: &str) -> HashSet<String> {
     words.filter(|word| word.chars().count() > 2 && !STOP_WORDS.contains(&word.as_str())).collect()
 }
 
-/// How many of `words` are among `others`, more or less.
+/// How many of `words` also occur in `others`, allowing for different endings.
 fn count_shared(words: &HashSet<String>, others: &HashSet<String>) -> usize {
     let begins =
         |short: &str, long: &str| short.chars().count() >= SHARED_LETTERS_MIN && long.starts_with(short);

@@ -1,5 +1,5 @@
-//! `LoopGuard`: the memory at work in a run. As a hook it warns of calls in circles, then asks, then refuses; as a reminder it tells
-//! the model what keeps failing.
+//! `LoopGuard`: the hook that warns about repeated calls, then asks, then blocks them, and the reminder that lists
+//! repeated failures.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -14,8 +14,8 @@ use super::lesson::{Lesson, LessonRedactor};
 use super::repeat_detector::{RepeatAdvice, RepeatDetector};
 use super::resolutions::Resolutions;
 
-/// A hook that remembers what was called and what came of it. Give it to an agent as a [`Reminder`] too: as long as something
-/// keeps failing, each request says so once, at its end, and when it is mended nothing is left of it.
+/// A hook that tracks calls and their results. Also add it to the agent as a [`Reminder`]: each request then ends with
+/// the list of calls that keep failing, as long as there are any.
 #[derive(Default)]
 pub struct LoopGuard {
     state: Mutex<State>,
@@ -29,22 +29,21 @@ struct State {
 }
 
 impl LoopGuard {
-    /// A watch that has seen nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What failed and is not mended, oldest first.
+    /// Unresolved failures, oldest first.
     pub fn open_failures(&self) -> Vec<Failure> {
         self.state().failures.open().cloned().collect()
     }
 
-    /// What was learnt from failures that were resolved since this was asked last.
+    /// The lessons from failures resolved since the last call.
     pub fn take_lessons(&self) -> Vec<Lesson> {
         self.state().resolutions.take_lessons()
     }
 
-    /// From now on, what `redact` takes out is in no lesson.
+    /// Redacts all further lessons with `redact`.
     pub fn redact_with(&self, redact: LessonRedactor) {
         self.state().resolutions.redact_with(redact);
     }
@@ -56,11 +55,11 @@ impl LoopGuard {
 
 impl Hook for LoopGuard {
     fn name(&self) -> &str {
-        "watch"
+        "loop_guard"
     }
 
     fn before_run<'a>(&'a self, _history: &'a History, _run_index: usize) -> Answer<'a, Flow> {
-        // A run begins with something new, so that what looked like a circle may be meant.
+        // A run starts with a new user message, so a repetition may be intended.
         self.state().repeats.reset();
         Answer::Now(Flow::Continue)
     }
@@ -119,7 +118,7 @@ impl Reminder for LoopGuard {
     }
 }
 
-/// How a command ended, where the tool ran one. One that was stopped has no code, which is no success either.
+/// The exit code of a command, if the tool ran one. A command that was stopped has no code and counts as failed.
 fn exit_code(result: &ToolResult) -> Option<i64> {
     match result.details.get("exit_code")? {
         Value::Null => Some(-1),
@@ -127,7 +126,7 @@ fn exit_code(result: &ToolResult) -> Option<i64> {
     }
 }
 
-/// The error that a result tells of.
+/// The error in a result.
 fn error_of(result: &ToolResult, text: String) -> ToolError {
     let kind = result.details.get("error").and_then(Value::as_str).unwrap_or("failed");
     serde_json::from_value(json!({ "kind": kind, "message": text })).unwrap_or(ToolError::Failed(text))

@@ -1,4 +1,4 @@
-//! The watch in scripted runs.
+//! The loop guard in scripted runs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::LoopGuard;
 
-/// `make`, which ends with this code; the last time with 0.
+/// `make`, which exits with these codes and then with 0.
 fn make(codes: &'static [i64]) -> FnTool {
     let nth = AtomicUsize::new(0);
     FnTool::new("bash", move |_, _| {
@@ -30,7 +30,7 @@ const SHOWN: &[&str] =
     &["hook.run", "approval.required", "tool.blocked", "message.end toolResult", "agent.end"];
 
 #[tokio::test(start_paused = true)]
-async fn calls_in_circles_are_warned_about_then_asked_about_then_refused() {
+async fn repeated_calls_are_warned_about_then_need_approval_then_are_blocked() {
     let guard = Arc::new(LoopGuard::new());
     let ran = scripted(calls(10))
         .tool(make(&[1; 20]))
@@ -41,28 +41,28 @@ async fn calls_in_circles_are_warned_about_then_asked_about_then_refused() {
         message.end toolResult call_1_0 "error: it does not compile"
         message.end toolResult call_2_0 "error: it does not compile"
         message.end toolResult call_3_0 "error: it does not compile"
-        hook.run HookRun { hook: "watch", point: PermitTool, veto: None, duration_ms: 0 }
+        hook.run HookRun { hook: "loop_guard", point: PermitTool, veto: None, duration_ms: 0 }
         message.end toolResult call_4_0 "error: it does not compile" "bash was called with the same arguments 3 times in a row, with the same results; try something else"
-        hook.run HookRun { hook: "watch", point: PermitTool, veto: None, duration_ms: 0 }
+        hook.run HookRun { hook: "loop_guard", point: PermitTool, veto: None, duration_ms: 0 }
         message.end toolResult call_5_0 "error: it does not compile" "bash was called with the same arguments 4 times in a row, with the same results; try something else"
-        hook.run HookRun { hook: "watch", point: PermitTool, veto: None, duration_ms: 0 }
+        hook.run HookRun { hook: "loop_guard", point: PermitTool, veto: None, duration_ms: 0 }
         approval.required bash {"command":"make"}
-        tool.blocked bash call_6_0 "permission denied: bash needs approval (bash was called with the same arguments 5 times in a row, with the same results; it may be going in circles) and nobody is there to give it"
-        message.end toolResult call_6_0 error "permission denied: bash needs approval (bash was called with the same arguments 5 times in a row, with the same results; it may be going in circles) and nobody is there to give it"
-        hook.run HookRun { hook: "watch", point: PermitTool, veto: None, duration_ms: 0 }
+        tool.blocked bash call_6_0 "permission denied: bash needs approval (bash was called with the same arguments 5 times in a row, with the same results; the model may be stuck in a loop) and nobody is there to give it"
+        message.end toolResult call_6_0 error "permission denied: bash needs approval (bash was called with the same arguments 5 times in a row, with the same results; the model may be stuck in a loop) and nobody is there to give it"
+        hook.run HookRun { hook: "loop_guard", point: PermitTool, veto: None, duration_ms: 0 }
         approval.required bash {"command":"make"}
-        tool.blocked bash call_7_0 "permission denied: bash needs approval (bash was called with the same arguments 6 times in a row, with the same results; it may be going in circles) and nobody is there to give it"
-        message.end toolResult call_7_0 error "permission denied: bash needs approval (bash was called with the same arguments 6 times in a row, with the same results; it may be going in circles) and nobody is there to give it"
-        hook.run HookRun { hook: "watch", point: PermitTool, veto: None, duration_ms: 0 }
+        tool.blocked bash call_7_0 "permission denied: bash needs approval (bash was called with the same arguments 6 times in a row, with the same results; the model may be stuck in a loop) and nobody is there to give it"
+        message.end toolResult call_7_0 error "permission denied: bash needs approval (bash was called with the same arguments 6 times in a row, with the same results; the model may be stuck in a loop) and nobody is there to give it"
+        hook.run HookRun { hook: "loop_guard", point: PermitTool, veto: None, duration_ms: 0 }
         approval.required bash {"command":"make"}
-        tool.blocked bash call_8_0 "permission denied: bash needs approval (bash was called with the same arguments 7 times in a row, with the same results; it may be going in circles) and nobody is there to give it"
-        message.end toolResult call_8_0 error "permission denied: bash needs approval (bash was called with the same arguments 7 times in a row, with the same results; it may be going in circles) and nobody is there to give it"
-        hook.run HookRun { hook: "watch", point: PermitTool, veto: Some("bash was called with the same arguments 8 times in a row, with the same results; it is not run again; do something else or tell the user"), duration_ms: 0 }
-        tool.blocked bash call_9_0 "bash was called with the same arguments 8 times in a row, with the same results; it is not run again; do something else or tell the user"
-        message.end toolResult call_9_0 error "bash was called with the same arguments 8 times in a row, with the same results; it is not run again; do something else or tell the user"
-        hook.run HookRun { hook: "watch", point: PermitTool, veto: Some("bash was called with the same arguments 9 times in a row, with the same results; it is not run again; do something else or tell the user"), duration_ms: 0 }
-        tool.blocked bash call_10_0 "bash was called with the same arguments 9 times in a row, with the same results; it is not run again; do something else or tell the user"
-        message.end toolResult call_10_0 error "bash was called with the same arguments 9 times in a row, with the same results; it is not run again; do something else or tell the user"
+        tool.blocked bash call_8_0 "permission denied: bash needs approval (bash was called with the same arguments 7 times in a row, with the same results; the model may be stuck in a loop) and nobody is there to give it"
+        message.end toolResult call_8_0 error "permission denied: bash needs approval (bash was called with the same arguments 7 times in a row, with the same results; the model may be stuck in a loop) and nobody is there to give it"
+        hook.run HookRun { hook: "loop_guard", point: PermitTool, veto: Some("bash was called with the same arguments 8 times in a row, with the same results; it was not run again; do something else or tell the user"), duration_ms: 0 }
+        tool.blocked bash call_9_0 "bash was called with the same arguments 8 times in a row, with the same results; it was not run again; do something else or tell the user"
+        message.end toolResult call_9_0 error "bash was called with the same arguments 8 times in a row, with the same results; it was not run again; do something else or tell the user"
+        hook.run HookRun { hook: "loop_guard", point: PermitTool, veto: Some("bash was called with the same arguments 9 times in a row, with the same results; it was not run again; do something else or tell the user"), duration_ms: 0 }
+        tool.blocked bash call_10_0 "bash was called with the same arguments 9 times in a row, with the same results; it was not run again; do something else or tell the user"
+        message.end toolResult call_10_0 error "bash was called with the same arguments 9 times in a row, with the same results; it was not run again; do something else or tell the user"
         agent.end completed "I give up.""#]].assert_eq(&ran.trace.only(SHOWN));
     let open: Vec<String> = guard
         .open_failures()
@@ -73,7 +73,7 @@ async fn calls_in_circles_are_warned_about_then_asked_about_then_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_keeps_failing_is_said_in_each_request_until_it_succeeds_and_never_in_the_conversation() {
+async fn repeated_failures_are_in_each_request_until_resolved_and_never_in_the_history() {
     let guard = Arc::new(LoopGuard::new());
     let ran = scripted(calls(4))
         .tool(make(&[1, 1, 1, 0]))
@@ -93,13 +93,13 @@ async fn what_keeps_failing_is_said_in_each_request_until_it_succeeds_and_never_
         <reminder>
 
         These calls keep failing:
-        - bash command=make (failed 2 times: error: it does not compile); read its output, mend the cause, then run it again
+        - bash command=make (failed 2 times: error: it does not compile); read its output, fix the cause, then run it again
         </reminder>
         ----
         <reminder>
 
         These calls keep failing:
-        - bash command=make (failed 3 times: error: it does not compile); read its output, mend the cause, then run it again
+        - bash command=make (failed 3 times: error: it does not compile); read its output, fix the cause, then run it again
         </reminder>
         ----
         nothing"#]].assert_eq(&reminders.join("\n----\n"));
@@ -107,14 +107,14 @@ async fn what_keeps_failing_is_said_in_each_request_until_it_succeeds_and_never_
         message.end toolResult call_1_0 "error: it does not compile"
         message.end toolResult call_2_0 "error: it does not compile"
         message.end toolResult call_3_0 "error: it does not compile"
-        hook.run HookRun { hook: "watch", point: PermitTool, veto: None, duration_ms: 0 }
+        hook.run HookRun { hook: "loop_guard", point: PermitTool, veto: None, duration_ms: 0 }
         message.end toolResult call_4_0 "ok" "bash was called with the same arguments 3 times in a row, with the same results; try something else"
         agent.end completed "I give up.""#]].assert_eq(&ran.trace.only(SHOWN));
     assert_eq!(guard.open_failures().len(), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn errors_of_tools_count_by_their_kind() {
+async fn tool_errors_count_by_kind() {
     let guard = Arc::new(LoopGuard::new());
     let fails = FnTool::new("bash", |_, _| async { Err(ToolError::TimedOut("it took too long".into())) });
     let ran = scripted(calls(2))
@@ -130,7 +130,7 @@ async fn errors_of_tools_count_by_their_kind() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_mended_a_repeated_failure_is_learnt_once() {
+async fn the_fix_of_a_repeated_failure_is_learned_once() {
     let guard = Arc::new(LoopGuard::new());
     let make_it = || Turn::call("bash", json!({ "command": "make" }));
     let scenario = Scenario::new()

@@ -1,4 +1,4 @@
-//! What is learnt, and what is not.
+//! Which lessons are drawn, and which are not.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 
 use super::{Correction, Failures, LessonRedactor, Resolutions, correction, corrections};
 
-/// What a session does: a tool, its main argument, and what it said if it failed.
+/// One call: the tool, its main argument, and the error message if it failed.
 type Step<'a> = (&'a str, &'a str, Option<&'a str>);
 
 fn lessons(steps: &[Step<'_>]) -> Vec<String> {
     let (mut failures, mut resolutions) = (Failures::new(), Resolutions::new());
     for (tool, argument, failed) in steps {
         let key = if *tool == "bash" { "command" } else { "path" };
-        let arguments = json!({ key: argument, "content": "never told" });
+        let arguments = json!({ key: argument, "content": "not shown" });
         match failed {
             Some(message) => {
                 failures.record_exit(tool, &arguments, message);
@@ -36,7 +36,7 @@ fn lessons(steps: &[Step<'_>]) -> Vec<String> {
 const LINKER: Option<&str> = Some("error: linker `cc` failed\nmore");
 
 #[test]
-fn what_was_done_between_two_failures_and_a_success_is_a_lesson() {
+fn the_changes_between_repeated_failures_and_a_success_are_a_lesson() {
     let steps = [
         ("bash", "cargo build", LINKER),
         ("read", "Cargo.toml", None),
@@ -52,7 +52,7 @@ fn what_was_done_between_two_failures_and_a_success_is_a_lesson() {
         ("edit", "x", None),
         ("bash", "cargo build", None),
     ];
-    // Each failure teaches once in a session.
+    // Each failure gives one lesson per session.
     expect![[r#"
         [
             "When `cargo build` fails with \"error: linker `cc` failed\": `apt-get install gcc`, then `edit .cargo/config.toml` came before it worked.",
@@ -61,7 +61,7 @@ fn what_was_done_between_two_failures_and_a_success_is_a_lesson() {
 }
 
 #[test]
-fn another_wording_that_works_is_a_lesson() {
+fn a_similar_command_that_works_is_a_lesson() {
     let unknown = Some("error: unexpected argument '--no-captur' found; usage: cargo test; parse error");
     let steps = [
         ("bash", "cargo test --workspace --no-captur", unknown),
@@ -77,7 +77,7 @@ fn another_wording_that_works_is_a_lesson() {
 }
 
 #[test]
-fn chance_a_single_failure_and_other_work_teach_nothing() {
+fn chance_single_failures_and_unrelated_work_give_no_lesson() {
     let none: Vec<String> = Vec::new();
     let flaky =
         [("bash", "make", LINKER), ("bash", "make", LINKER), ("read", "a", None), ("bash", "make", None)];
@@ -91,7 +91,7 @@ fn chance_a_single_failure_and_other_work_teach_nothing() {
         ("bash", "make", None),
     ];
     assert_eq!(lessons(&other_kinds), none);
-    // Tests that fail are no matter of wording.
+    // A different spelling does not fix failing tests.
     let tests = [
         ("bash", "cargo test a b", LINKER),
         ("bash", "cargo test a b", LINKER),
@@ -123,7 +123,7 @@ fn lessons_are_bounded() {
 }
 
 #[test]
-fn a_correction_is_told_apart_from_other_answers() {
+fn corrections_are_recognized() {
     let changes = ["`edit src/a.rs`".to_owned()];
     let is_lesson = |text: &str| correction(&changes, text, &LessonRedactor::default()).is_some();
     for text in [
@@ -202,7 +202,7 @@ fn user(text: &str) -> AgentMessage {
 }
 
 #[test]
-fn a_conversation_teaches_what_the_user_said_after_changes_that_worked() {
+fn a_conversation_gives_lessons_from_corrections_after_successful_changes() {
     let edit = |id, path: &str| (id, "edit", json!({ "path": path }));
     let messages = [
         user("No, start with the parser"),
@@ -238,9 +238,9 @@ fn a_conversation_teaches_what_the_user_said_after_changes_that_worked() {
 }
 
 #[test]
-fn secrets_are_in_no_lesson_even_where_a_cut_would_leave_half_of_one() {
+fn secrets_are_redacted_before_lessons_are_truncated() {
     let redact = || LessonRedactor::new(|text: &str| text.replace("key-0123456789", "[redacted]"));
-    // The key begins before the cut and ends behind it.
+    // The key crosses the point where the text is truncated.
     let command = format!("deploy {} key-0123456789", "x".repeat(145));
     let (mut failures, mut resolutions) = (Failures::new(), Resolutions::new());
     resolutions.redact_with(redact());
@@ -261,7 +261,7 @@ fn secrets_are_in_no_lesson_even_where_a_cut_would_leave_half_of_one() {
 }
 
 #[test]
-fn a_correction_speaks_against_advice_that_was_followed_and_not_for_what_it_repeats() {
+fn a_correction_contradicts_only_advice_that_was_followed() {
     let contradicts = |changes: &[&str], quote: &str, learning: &str| {
         let changes = changes.iter().map(|change| format!("`{change}`")).collect();
         Correction { changes, quote: quote.to_owned() }.contradicts(learning)

@@ -1,5 +1,5 @@
-//! What a run remembers of its tools: failures, and calls that go in circles; and what is to be learnt from them and from the
-//! user's corrections. Pure: facts in, advice out; [`LoopGuard`] brings it into a run.
+//! Detects calls that repeat or keep failing, and derives lessons from resolved failures and user corrections. All of
+//! it is pure except [`LoopGuard`], the hook that connects it to a run.
 
 mod corrections;
 mod failures;

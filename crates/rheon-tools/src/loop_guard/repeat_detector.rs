@@ -1,4 +1,4 @@
-//! Calls that go in circles: the same call, or the same few calls in turn, again and again with the same results.
+//! `RepeatDetector`: finds calls that repeat with the same results, one call or a short cycle of calls.
 
 use std::collections::VecDeque;
 
@@ -6,29 +6,28 @@ use serde_json::Value;
 
 use super::normal_form::normal_form;
 
-/// How many calls are looked back at.
+/// The most calls to look back at.
 const CALLS_MAX: usize = 64;
-/// How long a circle may be.
+/// The longest cycle, in calls.
 const PERIOD_MAX: usize = 4;
-/// After how many rounds the model is warned, somebody is asked, and the call is refused.
+/// The number of repetitions after which the model is warned, the user is asked, and the call is blocked.
 const WARN_AFTER: usize = 3;
 const ASK_AFTER: usize = 5;
 const BLOCK_AFTER: usize = 8;
 
-/// What to do about a call that is about to be made.
+/// What to do about a call that is about to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RepeatAdvice {
-    /// Nothing: it is not part of a circle.
     Proceed,
-    /// Run it and tell the model this.
+    /// Run it, and show this message to the model.
     Warn(String),
-    /// Somebody should decide.
+    /// Ask the user, for this reason.
     Ask(String),
-    /// Do not run it; the model is told this.
+    /// Do not run it, and show this message to the model.
     Block(String),
 }
 
-/// The calls of a run, as far back as a circle could reach.
+/// The recent calls of a run.
 #[derive(Debug, Clone, Default)]
 pub struct RepeatDetector {
     calls: VecDeque<CallRecord>,
@@ -41,39 +40,38 @@ struct CallRecord {
 }
 
 impl RepeatDetector {
-    /// No calls so far.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What to do about this call, if it were made now.
+    /// Whether this call would repeat earlier ones, and what to do about it.
     pub fn advise(&self, tool: &str, arguments: &Value) -> RepeatAdvice {
         let call = blake3::hash(normal_form(tool, arguments).as_bytes());
         let longest = (1..=PERIOD_MAX).map(|period| (self.rounds_before(call, period), period)).max();
         let Some((rounds, period)) = longest else { return RepeatAdvice::Proceed };
         let summary = match period {
             1 => format!("{tool} was called with the same arguments {rounds} times in a row"),
-            _ => format!("the same {period} calls were made in turn {rounds} times"),
+            _ => format!("the same {period} calls were repeated {rounds} times"),
         };
         let message = |advice: &str| format!("{summary}, with the same results; {advice}");
         match rounds {
             0..WARN_AFTER => RepeatAdvice::Proceed,
             WARN_AFTER..ASK_AFTER => RepeatAdvice::Warn(message("try something else")),
-            ASK_AFTER..BLOCK_AFTER => RepeatAdvice::Ask(message("it may be going in circles")),
+            ASK_AFTER..BLOCK_AFTER => RepeatAdvice::Ask(message("the model may be stuck in a loop")),
             BLOCK_AFTER.. => {
-                RepeatAdvice::Block(message("it is not run again; do something else or tell the user"))
+                RepeatAdvice::Block(message("it was not run again; do something else or tell the user"))
             }
         }
     }
 
-    /// Remembers a call that was made and what came of it.
+    /// Records a call and its result.
     pub fn record(&mut self, tool: &str, arguments: &Value, result: &str) {
         let call = blake3::hash(normal_form(tool, arguments).as_bytes());
         self.push(CallRecord { call, result: blake3::hash(result.as_bytes()) });
     }
 
-    /// Remembers a call that was not made, for this reason. It is one more round of the circle it belongs to: a refusal is
-    /// no new result.
+    /// Records a call that was not run, for this reason. It counts as one more repetition, because a denial is not a
+    /// new result.
     pub fn record_denied(&mut self, tool: &str, arguments: &Value, reason: &str) {
         let call = blake3::hash(normal_form(tool, arguments).as_bytes());
         let last = self.calls.iter().rev().find(|made| made.call == call).map(|made| made.result);
@@ -87,23 +85,24 @@ impl RepeatDetector {
         self.calls.push_back(record);
     }
 
-    /// Forgets all calls: the user has said something, so the situation is another.
+    /// Forgets all calls, because a new user message changes the situation.
     pub fn reset(&mut self) {
         self.calls.clear();
     }
 
-    /// How many whole rounds of `period` calls stand before this call, each like the last, of which it would be the next.
+    /// How many full rounds of `period` calls precede this call, each equal to the last, if this call would start the
+    /// next one.
     fn rounds_before(&self, call: blake3::Hash, period: usize) -> usize {
         let newest =
             |back: usize| self.calls.len().checked_sub(back + 1).and_then(|index| self.calls.get(index));
-        // The call continues the circle only if it is what was called a period ago.
+        // The call continues the cycle only if it was also called one period ago.
         if newest(period - 1).is_none_or(|record| record.call != call) {
             return 0;
         }
         let same = (0..self.calls.len())
             .take_while(|back| newest(*back).is_some() && newest(*back) == newest(back + period))
             .count();
-        // Of a longer circle all parts must differ, or it is a shorter one.
+        // If all calls of a longer cycle are equal, it is a shorter cycle.
         let parts: Vec<_> = (0..period).filter_map(newest).collect();
         let is_shorter = period > 1 && parts.windows(2).all(|pair| pair.first() == pair.last());
         if is_shorter { 0 } else { (same + period) / period }
@@ -129,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_call_is_warned_about_then_asked_about_then_refused() {
+    fn a_repeated_call_is_warned_about_then_needs_approval_then_is_blocked() {
         let advice = |count| after(&times(count, &[("make", "error")]), " make ");
         assert_eq!(advice(2), RepeatAdvice::Proceed);
         let message = "bash was called with the same arguments 3 times in a row, with the same results; try something else";
@@ -140,9 +139,9 @@ mod tests {
     }
 
     #[test]
-    fn calls_in_turn_are_a_circle_too() {
+    fn a_cycle_of_calls_counts_as_repetition() {
         let calls = times(3, &[("a", "1"), ("b", "2")]);
-        let message = "the same 2 calls were made in turn 3 times, with the same results; try something else";
+        let message = "the same 2 calls were repeated 3 times, with the same results; try something else";
         assert_eq!(after(&calls, "a"), RepeatAdvice::Warn(message.into()));
         assert_eq!(after(&calls, "b"), RepeatAdvice::Proceed);
         assert_eq!(after(&calls, "c"), RepeatAdvice::Proceed);
@@ -150,14 +149,14 @@ mod tests {
     }
 
     #[test]
-    fn a_call_whose_result_changes_makes_progress() {
+    fn a_call_with_changing_results_is_not_a_repetition() {
         let polls =
             [("tail log", "1"), ("tail log", "2"), ("tail log", "3"), ("tail log", "4"), ("tail log", "5")];
         assert_eq!(after(&polls, "tail log"), RepeatAdvice::Proceed);
     }
 
     #[test]
-    fn what_the_user_says_begins_anew() {
+    fn a_user_message_resets_the_detector() {
         let mut detector = RepeatDetector::new();
         for _ in 0..9 {
             detector.record("bash", &json!({"command": "x"}), "");

@@ -1,4 +1,4 @@
-//! `Resolutions`: lessons from calls that failed the same way more than once and then worked. Pure.
+//! `Resolutions`: lessons from calls that failed the same way more than once and then succeeded. Pure.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -7,18 +7,18 @@ use serde_json::Value;
 use super::failures::{Failure, FailureKind, Failures, action, truncate};
 use super::lesson::{Lesson, LessonRedactor, LessonSource, describe_call};
 
-/// How many calls are looked back on.
+/// The most calls to look back at.
 const CALLS_MAX: usize = 64;
-/// How many lessons wait to be taken, and how many failures are remembered as told.
+/// The most pending lessons, and the most failures remembered as already reported.
 const LESSONS_MAX: usize = 16;
-/// How often something must have failed to teach anything.
+/// How many failures make a lesson.
 const FAILURES_MIN: usize = 2;
-/// How many of the last steps before a success are told.
+/// The most steps before a success that a lesson names.
 const STEPS_MAX: usize = 3;
-/// How much of a message is quoted.
+/// The most characters of a message that are quoted.
 const MESSAGE_CHARS_MAX: usize = 160;
 
-/// Tools that only look, or that only talk: what they did is not what mended something.
+/// Tools that change nothing, so their calls cannot have fixed a failure.
 const READ_ONLY_TOOLS: [&str; 13] = [
     "read",
     "list",
@@ -35,12 +35,12 @@ const READ_ONLY_TOOLS: [&str; 13] = [
     "web_search",
 ];
 
-/// What was done, and what may be learnt from it.
+/// The recent calls of a session and the lessons drawn from them.
 #[derive(Debug, Clone, Default)]
 pub struct Resolutions {
     calls: VecDeque<PastCall>,
     lessons: VecDeque<Lesson>,
-    /// The failures that lessons were made of.
+    /// Failures that already led to a lesson.
     reported: VecDeque<String>,
     redact: LessonRedactor,
 }
@@ -55,28 +55,26 @@ struct PastCall {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CallOutcome {
     Failed,
-    /// It worked and may have changed something.
+    /// The call succeeded and may have changed something.
     Changed,
     ReadOnly,
 }
 
 impl Resolutions {
-    /// Nothing happened so far.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// From now on, what `redact` takes out is not told.
+    /// Redacts all further lessons with `redact`.
     pub fn redact_with(&mut self, redact: LessonRedactor) {
         self.redact = redact;
     }
 
-    /// A call failed.
     pub fn record_failure(&mut self, tool: &str, arguments: &Value) {
         self.remember(tool, arguments, CallOutcome::Failed);
     }
 
-    /// A call worked: `mended` is what it failed at before, and `failures` what is still open.
+    /// Records a successful call. `resolved` is the failure it resolves, and `failures` are those still open.
     pub fn record_success(
         &mut self,
         tool: &str,
@@ -99,12 +97,13 @@ impl Resolutions {
         self.remember(tool, arguments, outcome);
     }
 
-    /// What was learnt since this was asked last.
+    /// The lessons since the last call.
     pub fn take_lessons(&mut self) -> Vec<Lesson> {
         self.lessons.drain(..).collect()
     }
 
-    /// The same call worked: what was done since it failed last is told. If nothing was, chance mended it.
+    /// The failed call itself succeeded: the lesson names the changes made since it last failed. Without changes, it
+    /// was chance.
     fn lesson_from_steps(&self, failure: &Failure) -> Option<(String, String)> {
         if failure.count < FAILURES_MIN {
             return None;
@@ -128,7 +127,7 @@ impl Resolutions {
         Some((failure.action.clone(), text))
     }
 
-    /// Another command that is much alike worked, where the failures were of the kind that another wording mends.
+    /// A similar command succeeded after failures that a different spelling can fix.
     fn lesson_from_variant(
         &self,
         tool: &str,
@@ -151,7 +150,7 @@ impl Resolutions {
         Some((last.action.clone(), format!("{}: {worked} worked.", self.condition(failed, last))))
     }
 
-    /// How the call is named that failures know by this action.
+    /// The readable form of the call with this action.
     fn description_of(&self, action: &str) -> Option<&str> {
         self.calls.iter().rfind(|call| call.action == action).map(|call| call.description.as_str())
     }
@@ -171,7 +170,7 @@ impl Resolutions {
     }
 }
 
-/// Whether two commands are different and have at least half of all their words in common.
+/// Whether two commands differ but share at least half of their words.
 fn are_similar(one: &str, other: &str) -> bool {
     let words = |text: &str| text.split([' ', '`']).map(str::to_owned).collect::<HashSet<String>>();
     let (mut one, mut other) = (words(one), words(other));

@@ -1,4 +1,4 @@
-//! Reading a file of a folder without being led out of it.
+//! Reads files of a directory without following links out of it.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,41 +6,31 @@ use std::path::{Path, PathBuf};
 
 use crate::files::{Entry, Folder, Missing};
 
-/// Whose files a folder holds. Those of a project override those of the user that have the same name.
+/// Who owns the files of a directory. A project's file overrides a user's file of the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FileOrigin {
-    /// The user's own.
     User,
-    /// They came with the project, so somebody else may have written them.
+    /// Part of the project, so someone else may have written them.
     Project,
 }
 
-/// How many entries of one folder are looked at.
+/// The most directory entries that are read.
 const ENTRIES_MAX: usize = 10_000;
 
-/// Why a file or a folder was not read.
+/// Why a file or directory was not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileProblem {
-    /// The file is too large.
-    #[error("it is larger than {bytes_max} bytes; move parts of it to other files")]
-    TooLarge {
-        /// How large it may be.
-        bytes_max: u64,
-    },
-    /// The file is not UTF-8.
-    #[error("it is not UTF-8 text")]
+    #[error("larger than {bytes_max} bytes; move parts of it to other files")]
+    TooLarge { bytes_max: u64 },
+    #[error("not UTF-8 text")]
     NotText,
-    /// The file is no regular file.
-    #[error("it is not a regular file, but {0}")]
+    #[error("not a regular file, but {0}")]
     NotFile(String),
-    /// A link leads out of the folder.
-    #[error("a link leads out of the folder")]
+    #[error("a link leads out of the directory")]
     OutsideDir,
-    /// The folder has too many entries.
-    #[error("it has more than {ENTRIES_MAX} entries; the rest was not looked at")]
+    #[error("more than {ENTRIES_MAX} entries; the rest are ignored")]
     TooManyEntries,
-    /// The system refused to read it.
-    #[error("it cannot be read: {0}")]
+    #[error("cannot read it: {0}")]
     Io(String),
 }
 
@@ -50,15 +40,15 @@ impl From<io::Error> for FileProblem {
     }
 }
 
-/// A file that was read.
 #[derive(Debug)]
 pub(crate) struct MarkdownFile {
     pub(crate) text: String,
-    /// What the whole file was.
+    /// The hash of the whole file.
     pub(crate) digest: [u8; 32],
 }
 
-/// Reads the file at `path`, a canonical one in `root`. Nothing on the way is followed, so what was checked is what is read.
+/// Reads the file at `path`, a canonical path in `root`. Follows no links, so the file that was checked is the file
+/// that is read.
 pub(crate) fn read(root: &Path, path: &Path, bytes_max: u64) -> Result<MarkdownFile, FileProblem> {
     let mut content = Vec::new();
     open(root, path)?.take(bytes_max + 1).read_to_end(&mut content)?;
@@ -70,17 +60,17 @@ pub(crate) fn read(root: &Path, path: &Path, bytes_max: u64) -> Result<MarkdownF
     Ok(MarkdownFile { text, digest })
 }
 
-/// The beginning of a file.
+/// The start of a text file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileHead {
-    /// What was read, up to the last whole character.
+    /// The text, up to the last complete character.
     pub text: String,
-    /// Whether there is more.
+    /// Whether the file is longer.
     pub is_cut: bool,
 }
 
-/// Reads the first `bytes_max` bytes of the text file at `path`, a canonical one in the canonical folder `root`, however large
-/// it is. Nothing on the way is followed; what is not UTF-8 or has a zero byte in it is no text.
+/// Reads the first `bytes_max` bytes of the text file at `path`, a canonical path in the canonical directory `root`.
+/// Follows no links. A file that is not UTF-8 or contains a zero byte is not text.
 pub fn read_head(root: &Path, path: &Path, bytes_max: u64) -> Result<FileHead, FileProblem> {
     let mut content = Vec::new();
     open(root, path)?.take(bytes_max + 1).read_to_end(&mut content)?;
@@ -88,7 +78,7 @@ pub fn read_head(root: &Path, path: &Path, bytes_max: u64) -> Result<FileHead, F
     content.truncate(usize::try_from(bytes_max).unwrap_or(usize::MAX));
     let text = match String::from_utf8(content) {
         Ok(text) => text,
-        // The cut went through a character.
+        // The limit splits a character.
         Err(error) if is_cut && error.utf8_error().error_len().is_none() => {
             let valid_end = error.utf8_error().valid_up_to();
             let mut content = error.into_bytes();
@@ -109,13 +99,13 @@ fn open(root: &Path, path: &Path) -> Result<File, FileProblem> {
     let name = relative.file_name().ok_or(FileProblem::OutsideDir)?;
     match Folder::open(root, parent, Missing::Refuse)?.entry(name)? {
         Entry::File(file) => Ok(file),
-        Entry::Nothing => Err(FileProblem::Io("it is gone".into())),
-        Entry::Folder => Err(FileProblem::NotFile("a folder".into())),
+        Entry::Nothing => Err(FileProblem::Io("it no longer exists".into())),
+        Entry::Folder => Err(FileProblem::NotFile("a directory".into())),
         Entry::Other(kind) => Err(FileProblem::NotFile(kind.into())),
     }
 }
 
-/// What is in `folder`, sorted; with a problem if that is not all of it.
+/// The entries of `folder`, sorted, and a problem if some were left out.
 pub(crate) fn entries(folder: &Path) -> io::Result<(Vec<PathBuf>, Option<FileProblem>)> {
     let mut entries = Vec::new();
     let mut problem = None;

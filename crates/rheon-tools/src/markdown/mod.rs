@@ -1,6 +1,6 @@
-//! Markdown files that are found in folders, with frontmatter before their text: skills, slash commands and notes.
+//! Markdown files with frontmatter, as used for skills, slash commands and notes.
 //!
-//! Reading is lenient, bounded, and never leads out of the folder.
+//! Reading is lenient and bounded, and never follows a link out of the directory.
 
 mod file;
 mod frontmatter;

@@ -1,7 +1,7 @@
-//! Notes: what is remembered from session to session, as plain markdown files that anybody can read and edit.
+//! Notes: memory that lasts across sessions, as plain markdown files that anyone can read and edit.
 //!
-//! A folder of notes belongs to the user or to a project. Each file in it is one note; `INDEX.md` lists them and is made anew
-//! with every change. Reading is lenient: one bad file never stops the others.
+//! A directory of notes belongs to the user or to a project. Each file in it is one note; `INDEX.md` lists them and is
+//! rewritten with every change. Reading is lenient: a bad file never stops the others.
 
 mod note;
 mod note_dir;

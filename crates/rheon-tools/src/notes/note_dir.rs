@@ -1,4 +1,4 @@
-//! `NoteDir`: the notes of the user, or of one project, as files.
+//! `NoteDir`: the notes of the user or of one project, as files.
 
 use std::ffi::OsString;
 use std::io;
@@ -15,47 +15,36 @@ use crate::notes::warning::{NoteProblem, NoteWarning};
 /// The list of all notes, for people.
 const INDEX: &str = "INDEX.md";
 
-/// A folder in which each markdown file is a note. Its path is given by the program, never by a model.
+/// A directory in which each markdown file is a note. The program sets its path, never a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoteDir {
-    /// Where it is; it need not exist.
+    /// The path, which need not exist.
     pub path: PathBuf,
-    /// Whose it is.
     pub origin: FileOrigin,
 }
 
-/// Why a note was not written or removed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoteError {
-    /// The name would not do as the name of a file.
+    /// Not valid as a file name.
     #[error(
-        "a note cannot be called {0:?}: lower-case words with hyphens between them are needed, at most \
-         {NAME_CHARACTERS_MAX} characters, and not `index`"
+        "invalid note name {0:?}: use lower-case words joined by hyphens, at most {NAME_CHARACTERS_MAX} characters, and \
+         not `index`"
     )]
     Name(String),
-    /// There is no such note.
-    #[error("there is no note {0:?}")]
+    #[error("note {0:?} does not exist")]
     NotFound(String),
-    /// The note is too large.
     #[error(
-        "the note has {0} bytes, more than {NOTE_BYTES_MAX}; keep what matters, or make several notes of it"
+        "the note has {0} bytes; the limit is {NOTE_BYTES_MAX}; shorten it or split it into several notes"
     )]
     TooLarge(usize),
-    /// There are too many notes.
-    #[error("there are {NOTES_MAX} notes already; remove or merge some first")]
+    #[error("there are already {NOTES_MAX} notes; remove or merge some first")]
     TooMany,
-    /// The system refused.
     #[error("cannot change {path}: {message}")]
-    Io {
-        /// The folder.
-        path: String,
-        /// What the system said.
-        message: String,
-    },
+    Io { path: String, message: String },
 }
 
 impl NoteDir {
-    /// All notes by name, and what was odd. A folder that does not exist holds none.
+    /// All notes by name, and warnings. A missing directory counts as empty.
     pub fn list(&self) -> (Vec<Note>, Vec<NoteWarning>) {
         let (mut notes, mut warnings) = (Vec::new(), Vec::new());
         let mut warn = |path: &Path, problem| warnings.push(NoteWarning { path: path.to_owned(), problem });
@@ -87,16 +76,15 @@ impl NoteDir {
         (notes, warnings)
     }
 
-    /// The note of this name.
     pub fn get(&self, name: &str) -> Option<Note> {
         let root = self.path.canonicalize().ok()?;
-        // A name is one of those that stand in the folder, never a path.
+        // Compare with directory entries: a name is never used as a path.
         let entry = entries(&root).ok()?.0.into_iter().find(|entry| is_note(entry) && stem(entry) == name)?;
         self.load(&root, &entry).ok().map(|(note, _)| note)
     }
 
-    /// Writes a note, over an older one of its name, and the index. The file is whole or not there at all, and only the user
-    /// may read it.
+    /// Writes a note, replacing one of the same name, and the index. The write is atomic, and only the user can read
+    /// the file.
     pub fn write(&self, note: &Note) -> Result<PathBuf, NoteError> {
         let name = file_name(&note.name)?;
         let content = text::write(note);
@@ -117,7 +105,6 @@ impl NoteDir {
         Ok(root.join(name))
     }
 
-    /// Removes a note.
     pub fn remove(&self, name: &str) -> Result<(), NoteError> {
         let not_found = || NoteError::NotFound(name.to_owned());
         let root = self.path.canonicalize().map_err(|_| not_found())?;
@@ -132,7 +119,7 @@ impl NoteDir {
         self.write_index()
     }
 
-    /// Makes the list for people anew.
+    /// Rewrites the index.
     pub fn write_index(&self) -> Result<(), NoteError> {
         let (notes, _) = self.list();
         let written = self.path.canonicalize().and_then(|root| {
@@ -142,7 +129,7 @@ impl NoteDir {
         written.map_err(|error| self.failed(&error))
     }
 
-    /// The canonical path of the folder, which is made if there is none.
+    /// Creates the directory if necessary, and returns its canonical path.
     fn create(&self) -> io::Result<PathBuf> {
         let mut builder = std::fs::DirBuilder::new();
         builder.recursive(true);
@@ -157,7 +144,7 @@ impl NoteDir {
         if !is_valid_name(&name) {
             return Err(NoteProblem::InvalidName);
         }
-        // The entry itself is read, so that a link is refused wherever it leads.
+        // Read the entry itself, so that links are always rejected.
         let file = read(root, entry, NOTE_BYTES_MAX)?;
         Ok(text::read(&name, self.origin, &file.text))
     }

@@ -1,4 +1,4 @@
-//! A note as the text of its file, and back. Pure.
+//! Reads and writes the file format of notes. Pure.
 
 use rheon_text::Place;
 use serde_json::Value;
@@ -7,15 +7,15 @@ use crate::markdown::{Fields, FileOrigin, ParseMode, parse, split, text_field};
 use crate::notes::note::{Note, NoteKind};
 use crate::notes::warning::NoteProblem;
 
-/// How many characters of a description are kept, and of what says when it was made.
+/// The most characters of a description and of a creation time.
 const DESCRIPTION_CHARACTERS_MAX: usize = 300;
 const CREATED_CHARACTERS_MAX: usize = 40;
 
-/// How many keywords are kept, and how much of each.
+/// The most keywords, and the most characters of each.
 const KEYWORDS_MAX: usize = 32;
 const KEYWORD_CHARACTERS_MAX: usize = 64;
 
-/// The note that the file `name` holds, with what is odd about it. A file without frontmatter is a note too.
+/// Parses the note in the file `name` and lists its problems. Frontmatter is optional.
 pub(super) fn read(name: &str, origin: FileOrigin, text: &str) -> (Note, Vec<NoteProblem>) {
     let mut problems = Vec::new();
     let (fields, body) = match split(text) {
@@ -40,7 +40,7 @@ pub(super) fn read(name: &str, origin: FileOrigin, text: &str) -> (Note, Vec<Not
     (note, problems)
 }
 
-/// The file of a note. What [`read`] makes of it is the same note.
+/// The file content of a note. [`read`] returns the same note.
 pub(super) fn write(note: &Note) -> String {
     let mut head = vec![
         format!("name: {}", yaml_string(&note.name)),
@@ -58,9 +58,9 @@ pub(super) fn write(note: &Note) -> String {
     format!("---\n{}\n---\n\n{}\n", head.join("\n"), note.text.trim())
 }
 
-/// The list of notes, for people.
+/// The content of the index.
 pub(super) fn index<'a>(notes: impl IntoIterator<Item = &'a Note>) -> String {
-    let mut text = "# Notes\n\nMade anew with every change; edit the notes themselves.\n\n".to_owned();
+    let mut text = "# Notes\n\nGenerated: edit the notes, not this list.\n\n".to_owned();
     for note in notes {
         let (name, kind) = (&note.name, note.kind.as_str());
         text.push_str(&format!(
@@ -97,7 +97,7 @@ fn kind(fields: &Fields, problems: &mut Vec<NoteProblem>) -> NoteKind {
     }
 }
 
-/// Keywords stand in a list, or in one line with commas between them.
+/// Keywords are a list, or one line separated by commas.
 fn keywords(fields: &Fields) -> Vec<String> {
     match fields.get("keywords") {
         Some(Value::Array(words)) => {
@@ -137,7 +137,7 @@ fn one_line(text: &str, characters_max: usize) -> String {
         .to_owned()
 }
 
-/// A string as JSON writes it, which YAML reads alike.
+/// A JSON string, which YAML reads the same way.
 fn yaml_string(text: &str) -> String {
     Value::from(text).to_string()
 }

@@ -1,4 +1,4 @@
-//! What was odd about a note.
+//! `NoteWarning`: problems with note files.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,43 +8,29 @@ use rheon_policy::Shown;
 use crate::markdown::FileProblem;
 use crate::notes::note::NOTES_MAX;
 
-/// Something odd about one note, or about a folder of them.
+/// A problem with a note or a directory of notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoteWarning {
-    /// The file or folder.
     pub path: PathBuf,
-    /// What is odd.
     pub problem: NoteProblem,
 }
 
-/// What can be odd.
+/// What is wrong with a note.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoteProblem {
-    /// The YAML could be read only with its values in quotes.
-    #[error("its frontmatter could be read only with its values in quotes: {0}")]
+    #[error("invalid frontmatter, read with its values in quotes: {0}")]
     UnquotedYaml(String),
-    /// The frontmatter cannot be read; the text can.
-    #[error("its frontmatter is passed over, because it cannot be read: {0}")]
+    #[error("invalid frontmatter, ignored: {0}")]
     InvalidYaml(String),
-    /// `kind` is neither of both.
-    #[error("its kind is neither `semantic` nor `episodic`; it is taken for semantic")]
+    #[error("its kind is neither `semantic` nor `episodic`; using semantic")]
     InvalidKind,
-    /// The name in it is not that of the file.
-    #[error("its name is {name:?}, but it is called {file:?} like its file")]
-    NameDiffers {
-        /// The name in it.
-        name: String,
-        /// The name of the file.
-        file: String,
-    },
-    /// The name of the file cannot be shown.
-    #[error("the name of its file cannot be used")]
+    #[error("its name {name:?} differs from its file name; using {file:?}")]
+    NameDiffers { name: String, file: String },
+    #[error("invalid file name")]
     InvalidName,
-    /// The file or the folder cannot be read.
     #[error(transparent)]
     File(#[from] FileProblem),
-    /// There are too many notes.
-    #[error("there are more than {NOTES_MAX} notes in it; the rest is left out")]
+    #[error("more than {NOTES_MAX} notes; the rest are ignored")]
     TooMany,
 }
 
@@ -61,7 +47,7 @@ impl NoteProblem {
 
 impl fmt::Display for NoteWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let outcome = if self.problem.is_used() { "used all the same" } else { "left out" };
+        let outcome = if self.problem.is_used() { "loaded with a warning" } else { "skipped" };
         write!(f, "note {} is {outcome}: {}", Shown(self.path.as_os_str()), self.problem)
     }
 }

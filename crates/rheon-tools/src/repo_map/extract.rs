@@ -1,4 +1,4 @@
-//! From the bytes of one file to its tags, in bounded time whatever the bytes are.
+//! Extracts the tags of one file, in bounded time for any input.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,35 +21,32 @@ use super::tags::{
     REFERENCES_MAX, Reference, SIGNATURE_CHARACTERS_MAX,
 };
 
-/// Up to this size a file counts as written by a person however long its lines are.
+/// A file up to this size counts as written by a person, however long its lines are.
 const SMALL_BYTES_MAX: usize = 64 * 1024;
 
-/// How many bytes a line of text that a person wrote has on average, at most.
+/// The longest average line, in bytes, of a file written by a person.
 const LINE_BYTES_MAX: usize = 300;
 
-/// How many matches of a query may be open at once.
+/// The most query matches in progress at once.
 const MATCHES_MAX: u32 = 1_024;
 
-/// How many signs in a row may make no sense.
+/// The longest run of tokens that the parser could not make sense of.
 const ERROR_RUN_MAX: usize = 200;
 
-/// How many bytes of a signature are looked at.
 const SIGNATURE_BYTES_MAX: usize = 1_024;
 
-/// What became of one file.
+/// The outcome for one file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Extraction {
-    /// Its tags.
     Tags(FileTags),
-    /// It is no text that a person wrote.
+    /// Not text written by a person.
     NotSource,
-    /// The parser took too many steps or too long.
+    /// The parser took too many steps or too much time.
     TooComplex,
-    /// Somebody does not want to know any more.
     Cancelled,
 }
 
-/// Reads files. Holds what can be used again from file to file.
+/// Extracts tags. Holds what can be reused from file to file.
 pub(super) struct Extractor<'a> {
     parser: Parser,
     cursor: QueryCursor,
@@ -58,14 +55,13 @@ pub(super) struct Extractor<'a> {
 }
 
 impl<'a> Extractor<'a> {
-    /// Gives up on a file after as many steps and as much time as `limits` allow.
+    /// Gives up on a file after the steps and time in `limits`.
     pub(super) fn new(limits: RepoMapLimits, cancel: &'a CancellationToken) -> Self {
         let mut cursor = QueryCursor::new();
         cursor.set_match_limit(MATCHES_MAX);
         Self { parser: Parser::new(), cursor, limits, cancel }
     }
 
-    /// The tags of a file.
     pub(super) fn extract(&mut self, language: &Language, content: &[u8]) -> Extraction {
         if !is_source(content) {
             return Extraction::NotSource;
@@ -94,7 +90,7 @@ impl<'a> Extractor<'a> {
     }
 }
 
-/// Whether a file is text, and not made by a program for a program.
+/// Whether a file is text and not generated.
 fn is_source(content: &[u8]) -> bool {
     if memchr::memchr(0, content).is_some() {
         return false;
@@ -103,7 +99,7 @@ fn is_source(content: &[u8]) -> bool {
     content.len() <= SMALL_BYTES_MAX || content.len() / lines <= LINE_BYTES_MAX
 }
 
-/// How many steps and how much time are left for one file.
+/// The steps and time left for one file.
 struct Budget<'a> {
     left: usize,
     started: Instant,
@@ -129,14 +125,14 @@ fn parse(parser: &mut Parser, content: &[u8], budget: &mut Budget<'_>) -> Option
     let tree =
         parser.parse_with_options(&mut |at, _| content.get(at..).unwrap_or_default(), None, Some(options));
     if tree.is_none() {
-        // Otherwise the next file would be taken for the rest of this one.
+        // Otherwise the parser would continue with the next file as the rest of this one.
         parser.reset();
     }
     tree
 }
 
-/// Whether so many signs in a row could not be made sense of that a query would take forever: it looks, at each of them, for
-/// the next that has a name, in time that no step counts.
+/// Whether there is such a long run of unparsed tokens that a query would take forever: at each of them it looks for
+/// the next named node, and those steps are not counted.
 fn has_long_error_run(tree: &Tree) -> bool {
     let mut cursor = tree.walk();
     let mut run = 0;
@@ -146,7 +142,7 @@ fn has_long_error_run(tree: &Tree) -> bool {
         if run > ERROR_RUN_MAX {
             return true;
         }
-        // Where nothing is wrong, the grammar keeps rows short.
+        // Without errors, the grammar keeps runs short.
         if node.has_error() && cursor.goto_first_child() {
             run = 0;
             continue;
@@ -160,7 +156,7 @@ fn has_long_error_run(tree: &Tree) -> bool {
     }
 }
 
-/// A definition as found: the range of all of it, of what stands before its body, and of its name.
+/// A definition as matched: its range, the end of its head, and the range of its name.
 struct RawDefinition {
     kind: DefinitionKind,
     whole: Range<usize>,
@@ -169,10 +165,10 @@ struct RawDefinition {
     row: usize,
 }
 
-/// What a query found.
+/// The matches of a query.
 #[derive(Default)]
 struct RawTags {
-    /// By the place of the name: several patterns may fit one definition, and the widest holds.
+    /// By the position of the name: several patterns may match one definition, and the widest wins.
     definitions: BTreeMap<usize, RawDefinition>,
     references: BTreeMap<usize, usize>,
 }
@@ -255,7 +251,7 @@ impl RawTags {
     }
 }
 
-/// The definitions in the order of the file, each with the one around it.
+/// The definitions in file order, each with the one that encloses it.
 fn nested(found: &[RawDefinition], content: &[u8]) -> Vec<Definition> {
     let mut definitions: Vec<Definition> = Vec::new();
     let mut open: Vec<(u32, usize)> = Vec::new();
@@ -292,7 +288,7 @@ fn kind_of(label: &str) -> Option<DefinitionKind> {
     }
 }
 
-/// A name; none where it is empty or longer than people write.
+/// A name. `None` if it is empty or too long to be written by a person.
 fn name_at(content: &[u8], range: Range<usize>) -> Option<Box<str>> {
     let bytes = content.get(range)?;
     if bytes.is_empty() || bytes.len() > NAME_BYTES_MAX {
@@ -301,15 +297,15 @@ fn name_at(content: &[u8], range: Range<usize>) -> Option<Box<str>> {
     Some(visible(&String::from_utf8_lossy(bytes)).into())
 }
 
-/// What stands on the line of the name and up to the body, in one line; of what has no body, the line alone.
+/// The signature on one line: from the line of the name to the body, or just that line if there is no body.
 fn signature(content: &[u8], found: &RawDefinition) -> Box<str> {
     let before = content.get(..found.name.start).unwrap_or_default();
     let line_start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
-    // What stands before the definition on its line belongs to it (`export`, `type`), unless it is other code.
+    // Text before the definition on its line belongs to it (`export`, `type`), unless it is other code.
     let lead = content.get(line_start..found.whole.start).unwrap_or_default();
     let is_apart = memchr::memchr3(b'{', b';', b'(', lead).is_some();
     let start = if is_apart { found.whole.start } else { line_start };
-    // Of a long line only what is near the name matters.
+    // Only the part of a long line near the name matters.
     let start = start.max(found.name.start.saturating_sub(SIGNATURE_BYTES_MAX));
     let after = content.get(found.name.end..).unwrap_or_default();
     let line_end = memchr::memchr(b'\n', after).map_or(content.len(), |at| found.name.end + at);

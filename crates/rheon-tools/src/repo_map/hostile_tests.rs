@@ -40,7 +40,7 @@ fn a_gigabyte_is_not_read() {
 }
 
 #[test]
-fn a_file_of_just_the_size_that_may_be_is_read() {
+fn a_file_at_the_size_limit_is_read() {
     let folder = project();
     let limits = RepoMapLimits { file_bytes_max: 20, ..RepoMapLimits::default() };
     fs::write(folder.path().join("project/exact.rs"), "pub fn exact() { ; }").expect("written");
@@ -51,7 +51,7 @@ fn a_file_of_just_the_size_that_may_be_is_read() {
 }
 
 #[test]
-fn what_is_no_text_is_passed_over_and_what_is_nearly_text_is_read() {
+fn binary_files_are_skipped_and_invalid_utf_8_is_read() {
     let folder = project();
     let write = |name: &str, bytes: &[u8]| {
         fs::write(folder.path().join("project").join(name), bytes).expect("written");
@@ -67,7 +67,7 @@ fn what_is_no_text_is_passed_over_and_what_is_nearly_text_is_read() {
 }
 
 #[test]
-fn a_file_that_takes_too_long_is_given_up_once() {
+fn a_file_that_takes_too_many_steps_is_abandoned_once() {
     let folder = project();
     fs::write(folder.path().join("project/hard.rs"), "fn f() { g(); }\n".repeat(1_000)).expect("written");
     let limits = RepoMapLimits { parse_steps_max: 10, ..RepoMapLimits::default() };
@@ -79,7 +79,7 @@ fn a_file_that_takes_too_long_is_given_up_once() {
 }
 
 #[test]
-fn a_file_that_takes_few_steps_but_long_is_given_up() {
+fn a_file_that_takes_too_long_is_abandoned() {
     let folder = project();
     fs::write(folder.path().join("project/slow.rs"), "fn f() { g(); }\n".repeat(1_000)).expect("written");
     let limits = RepoMapLimits { parse_time_max: Duration::ZERO, ..RepoMapLimits::default() };
@@ -126,7 +126,7 @@ fn attacks() -> Vec<String> {
 }
 
 #[test]
-fn no_text_breaks_a_parser_or_holds_it_up() {
+fn hostile_input_does_not_break_or_stall_a_parser() {
     let cancel = CancellationToken::new();
     // Fewer steps than by default, because parsers are slow where they are not optimised.
     let mut extractor =
@@ -148,7 +148,7 @@ fn no_text_breaks_a_parser_or_holds_it_up() {
 }
 
 #[test]
-fn a_heap_of_signs_is_given_up_though_it_takes_few_steps() {
+fn a_long_run_of_errors_is_abandoned() {
     let cancel = CancellationToken::new();
     let language = language::of("a.rs").expect("it is known");
     let mut extractor = Extractor::new(RepoMapLimits::default(), &cancel);
@@ -160,7 +160,7 @@ fn a_heap_of_signs_is_given_up_though_it_takes_few_steps() {
 }
 
 #[test]
-fn who_cancels_does_not_wait_for_a_file() {
+fn cancellation_interrupts_parsing() {
     let cancel = CancellationToken::new();
     cancel.cancel();
     let language = language::of("a.rs").expect("it is known");
@@ -172,7 +172,7 @@ fn who_cancels_does_not_wait_for_a_file() {
 }
 
 #[test]
-fn characters_beyond_ascii_do_not_crash_a_grammar_that_knows_no_others() {
+fn non_ascii_characters_do_not_crash_the_bash_grammar() {
     let folder = project();
     let odd = "grüße() { echo \u{10ffff}2>x ${ü#\u{10000}} <<-ÜE\n\u{1F600}\nÜE\n}\n";
     fs::write(folder.path().join("project/odd.sh"), odd).expect("written");

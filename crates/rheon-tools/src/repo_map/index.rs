@@ -1,27 +1,24 @@
-//! Who uses whose names.
+//! Indexes which files define and use each name.
 
 use std::collections::HashMap;
 
 use super::tags::{DefinitionKind, FileTags, NAME_CHARACTERS_MIN};
 
-/// In how many files a name may be defined before it says nothing about which of them is meant.
+/// A name defined in more files than this does not tell which one is meant.
 const FILES_PER_NAME_MAX: usize = 16;
 
-/// A file: its path and its tags.
 pub(super) type File<'a> = (&'a str, &'a FileTags);
 
-/// A name that some file defines.
 #[derive(Debug)]
 pub(super) struct Name<'a> {
-    /// The name.
     pub(super) text: &'a str,
-    /// Which files define it, each once, and at which places.
+    /// The files that define it, each once, with the indices of the definitions.
     pub(super) defined: Vec<(usize, Vec<usize>)>,
-    /// Which other files use it, and how often.
+    /// The files that use it, and how often.
     pub(super) used: Vec<(usize, u32)>,
 }
 
-/// All names that say something, in the order in which they are first defined.
+/// All meaningful names, in order of their first definition.
 pub(super) fn names<'a>(files: &[File<'a>]) -> Vec<Name<'a>> {
     let mut indices: HashMap<&'a str, usize> = HashMap::new();
     let mut names: Vec<Name<'a>> = Vec::new();

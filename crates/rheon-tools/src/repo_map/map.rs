@@ -1,4 +1,4 @@
-//! `RepoMap`: the map of one project, kept up to date and asked for text.
+//! `RepoMap`: the map of one project.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -19,17 +19,17 @@ use super::survey::Survey;
 use super::update::{RepoMapError, UpdateContext, UpdateEnd, UpdateReport, update};
 use super::walk::ExcludeRule;
 
-/// The map of one project. Its methods read files and compute: call them where a thread may wait.
+/// The map of one project. Its methods read files and compute, so call them on a thread that may block.
 #[derive(Debug, Default)]
 pub struct RepoMap {
-    /// None where the user wants no map: then nothing is read.
+    /// `None` if the map is turned off: nothing is read.
     project: Option<ProjectPaths>,
     survey: Survey,
-    /// When the survey was kept, by the clock of the disk.
+    /// When the survey was saved, by the clock of the file system.
     seen_at: Option<SystemTime>,
 }
 
-/// Where a project is, and what is looked at.
+/// The paths and limits of a project.
 struct ProjectPaths {
     root: PathBuf,
     cache_file: PathBuf,
@@ -37,25 +37,25 @@ struct ProjectPaths {
     exclude: Option<ExcludeRule>,
 }
 
-/// What the text is for.
+/// What to render.
 pub struct MapQuery<'a> {
-    /// The task, in the user's words: definitions and files that it mentions come first.
+    /// The user's task. Definitions and files it mentions come first.
     pub mentioned: &'a str,
-    /// Files that were read or edited: from the root, or absolute.
+    /// Files that were read or edited, relative to the root or absolute.
     pub focus: &'a [PathBuf],
-    /// How long the text may be.
+    /// The longest text, in tokens.
     pub tokens_max: u64,
-    /// How long a text is.
+    /// Counts the tokens of a text.
     pub count: &'a dyn Fn(&str) -> u64,
 }
 
 impl RepoMap {
-    /// The map of the project at `root`, as it was kept in `cache_file`. Nothing of the project is read yet.
+    /// Opens the map of the project at `root` from `cache_file`. Nothing of the project is read yet.
     ///
-    /// One project has one cache file; it should lie outside the project.
+    /// Use one cache file per project, outside the project.
     pub fn open(root: impl Into<PathBuf>, cache_file: impl Into<PathBuf>, limits: RepoMapLimits) -> Self {
         let (root, cache_file) = (root.into(), cache_file.into());
-        // A root may be a link; nothing below it may.
+        // The root may be a link; nothing below it may.
         let root = root.canonicalize().unwrap_or(root);
         let cached = cache::load(&cache_file, &root);
         let seen_at = cached.as_ref().map(|cached| cached.saved_at);
@@ -63,12 +63,12 @@ impl RepoMap {
         Self { project: Some(ProjectPaths { root, cache_file, limits, exclude: None }), survey, seen_at }
     }
 
-    /// A map of nothing, for users who want none: nothing is read, nothing is written, and the text is empty.
+    /// A map that is turned off: it reads and writes nothing, and its text is empty.
     pub fn off() -> Self {
         Self::default()
     }
 
-    /// Leaves out what fits `rule`, which is asked for absolute paths: what the rules of the user forbid to read.
+    /// Leaves out absolute paths that match `rule`, such as those the user's rules forbid reading.
     #[must_use]
     pub fn excluding(mut self, rule: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Self {
         if let Some(project) = &mut self.project {
@@ -77,8 +77,8 @@ impl RepoMap {
         self
     }
 
-    /// Looks which files changed, and reads those. What was found is kept for the next session, also where it is cancelled: the
-    /// next update goes on from there.
+    /// Finds the files that changed and reads them. The result is cached for the next session, even if the update is
+    /// cancelled: the next one continues from there.
     pub fn update(&mut self, cancel: &CancellationToken) -> Result<UpdateReport, RepoMapError> {
         let Some(project) = &self.project else { return Ok(UpdateReport::default()) };
         let context = UpdateContext {
@@ -96,14 +96,15 @@ impl RepoMap {
                 Ok(at) => self.seen_at = Some(at),
                 Err(problem) => {
                     let file = project.cache_file.display();
-                    report.cache_problem = Some(format!("cannot keep the map in {file}: {problem}"));
+                    report.cache_problem =
+                        Some(format!("cannot write the repository map to {file}: {problem}"));
                 }
             }
         }
         Ok(report)
     }
 
-    /// The map as text: paths, and below each what matters most of what the file defines. Empty where nothing fits.
+    /// The map as text: paths, each with its most important definitions. Empty if nothing fits.
     pub fn render(&self, query: &MapQuery<'_>) -> String {
         let files: Vec<File<'_>> =
             self.survey.iter().map(|(path, entry)| (path.as_str(), &entry.tags)).collect();
@@ -116,7 +117,7 @@ impl RepoMap {
     }
 }
 
-/// Keeps a survey, and says of when it is. What was not looked at because of a cancel is as old as it was.
+/// Saves a survey and returns its time. A cancelled update keeps the old time, because some files were not checked.
 fn save(
     project: &ProjectPaths,
     draft: cache::CacheDraft,

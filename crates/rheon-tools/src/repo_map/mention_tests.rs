@@ -3,7 +3,7 @@
 use super::mention::TaskMentions;
 
 #[test]
-fn names_count_by_how_surely_they_are_meant() {
+fn names_are_weighted_by_how_they_are_mentioned() {
     let mentions = TaskMentions::of("Make the session store use `RepoMap` and open() faster; see JSONParser");
     let weights =
         ["RepoMap", "SessionStore", "session_store", "open", "JSONParser", "Session", "Store2", "the"]
@@ -12,7 +12,7 @@ fn names_count_by_how_surely_they_are_meant() {
 }
 
 #[test]
-fn files_count_where_whole_components_are_named() {
+fn files_match_by_whole_path_components() {
     let mentions = TaskMentions::of("fix src/store.rs, and (`lib.rs`). Not e.g. that");
     let weights = ["src/store.rs", "a/src/store.rs", "mysrc/store.rs", "b/lib.rs", "b/mylib.rs"]
         .map(|path| mentions.file_weight(path));
@@ -20,13 +20,13 @@ fn files_count_where_whole_components_are_named() {
 }
 
 #[test]
-fn nothing_is_mentioned_by_nothing() {
+fn an_empty_task_mentions_nothing() {
     let mentions = TaskMentions::of("");
     assert_eq!((mentions.weight("name"), mentions.file_weight("a.rs")), (0.0, 0.0));
 }
 
 #[test]
-fn only_the_beginning_of_an_endless_task_counts() {
+fn only_the_start_of_a_long_task_counts() {
     let task = format!("first_name {}é last_name", "word ".repeat(20_000));
     let mentions = TaskMentions::of(&task);
     assert_eq!((mentions.weight("first_name"), mentions.weight("last_name")), (10.0, 0.0));

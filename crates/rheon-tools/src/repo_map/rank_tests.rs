@@ -40,18 +40,18 @@ fn order(files: &[(&'static str, FileTags)], task: &str, focus: &str) -> Vec<Str
 }
 
 #[test]
-fn what_much_is_built_on_comes_first() {
+fn widely_used_definitions_come_first() {
     assert_eq!(order(&project(), "", "")[..2], ["core_call", "gamma"]);
 }
 
 #[test]
-fn what_the_task_mentions_comes_before_what_it_does_not() {
+fn mentioned_definitions_come_first() {
     assert_eq!(order(&project(), "why does alpha_unused fail", "")[0], "alpha_unused");
     assert_eq!(order(&project(), "rename beta in b.rs", "")[..2], ["core_call", "beta"]);
 }
 
 #[test]
-fn what_a_file_in_focus_uses_rises() {
+fn definitions_used_by_focused_files_rank_higher() {
     let files = [
         ("a.rs", tags(&[], &[("used_by_a", 1)])),
         ("b.rs", tags(&[], &[("used_by_b", 1)])),
@@ -63,7 +63,7 @@ fn what_a_file_in_focus_uses_rises() {
 }
 
 #[test]
-fn a_name_defined_everywhere_says_nothing() {
+fn a_name_defined_everywhere_is_ignored() {
     let mut files: Vec<(&'static str, FileTags)> = vec![("a.rs", tags(&[], &[("new", 50), ("rare", 1)]))];
     files.extend((0..20).map(|_| ("many.rs", tags(&["new"], &[]))));
     files.push(("rare.rs", tags(&["rare"], &[])));
@@ -71,13 +71,13 @@ fn a_name_defined_everywhere_says_nothing() {
 }
 
 #[test]
-fn no_files_and_no_names_are_no_problem() {
+fn empty_projects_are_handled() {
     assert_eq!(order(&[], "task", ""), Vec::<String>::new());
     assert_eq!(order(&[("a.rs", FileTags::default())], "task", ""), Vec::<String>::new());
 }
 
 #[test]
-fn the_text_is_as_long_as_may_be_and_never_longer() {
+fn the_text_fills_the_token_limit_and_never_exceeds_it() {
     let owned = project();
     let files: Vec<File<'_>> = owned.iter().map(|(path, tags)| (*path, tags)).collect();
     let ranked = rank(&files, &TaskMentions::default(), &|_| false);
@@ -95,7 +95,7 @@ fn the_text_is_as_long_as_may_be_and_never_longer() {
 }
 
 #[test]
-fn a_definition_comes_with_those_around_it() {
+fn a_definition_comes_with_its_parents() {
     let mut inner = tags(&["outer", "middle", "innermost", "sibling"], &[]);
     for (at, parent) in [(1, 0), (2, 1), (3, 0)] {
         inner.definitions[at].parent = Some(parent);
@@ -108,7 +108,7 @@ fn a_definition_comes_with_those_around_it() {
 }
 
 #[test]
-fn a_list_that_names_itself_as_its_surroundings_ends() {
+fn a_definition_that_is_its_own_parent_is_handled() {
     let mut odd = tags(&["one", "two"], &[]);
     odd.definitions[0].parent = Some(1);
     odd.definitions[1].parent = Some(1);

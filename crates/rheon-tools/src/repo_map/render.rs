@@ -1,18 +1,18 @@
-//! From ranked definitions to text within a number of tokens.
+//! Renders ranked definitions as text within a token limit.
 
 use std::collections::BTreeSet;
 
 use super::index::File;
 use super::rank::DefinitionRef;
 
-/// As many of the first of `ranked` as fit into `tokens_max`, as text.
+/// Renders as many of the top-ranked definitions as fit in `tokens_max`.
 pub(super) fn fit(
     files: &[File<'_>],
     ranked: &[DefinitionRef],
     tokens_max: u64,
     count: &dyn Fn(&str) -> u64,
 ) -> String {
-    // A definition has a line of its own, hence at least one token.
+    // Each definition takes a line, so at least one token.
     let tokens_max_usize = usize::try_from(tokens_max).unwrap_or(usize::MAX);
     let candidates = ranked.get(..ranked.len().min(tokens_max_usize)).unwrap_or(ranked);
     let mut fits = (0, String::new());

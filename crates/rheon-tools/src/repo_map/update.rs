@@ -1,4 +1,4 @@
-//! Bringing a survey up to date: only files that changed are read, and only those whose content changed are parsed.
+//! Updates a survey: reads only files that changed, and parses only those with new content.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -15,59 +15,49 @@ use super::tags::FileTags;
 use super::walk::{ExcludeRule, walk};
 use crate::files::{Folder, Missing};
 
-/// How many threads read at once. The map is made beside other work, and must not take the machine.
+/// The number of reading threads. Few, because the map is built in the background.
 const THREADS: usize = 2;
 
-/// How many files are read before it is looked whether there is room for more tags.
+/// The number of files between checks of the tag limit.
 const BATCH: usize = 256;
 
-/// Why a repository cannot be mapped.
 #[derive(Debug, thiserror::Error)]
 pub enum RepoMapError {
-    /// The root cannot be looked into.
-    #[error("cannot map {}: {source}; check that it is a folder, not a link to one, and may be read", root.display())]
-    Root {
-        /// The root.
-        root: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
+    #[error("cannot map {}: {source}; check that it is a readable directory and not a link", root.display())]
+    Root { root: PathBuf, source: io::Error },
 }
 
-/// What an update did.
+/// The outcome of an update.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UpdateReport {
-    /// How many files are in the map now.
+    /// Files in the map now.
     pub files: usize,
-    /// How many were parsed, because they are new or changed.
+    /// Files parsed because they are new or changed.
     pub parsed: usize,
-    /// How many were read but had the same content as before.
+    /// Files read but unchanged.
     pub touched: usize,
-    /// How many are gone.
+    /// Files that no longer exist.
     pub removed: usize,
-    /// How many were passed over: too large, no text, unreadable, or with a name that cannot be shown.
+    /// Files that are too large, not text, unreadable, or have a name that cannot be shown.
     pub skipped: usize,
-    /// How many the parser gave up on; they are in the map without definitions.
+    /// Files the parser gave up on. They are in the map without definitions.
     pub abandoned: usize,
-    /// How it ended.
     pub end: UpdateEnd,
-    /// Why the cache could not be written, if so. The map is complete all the same; the next session begins anew.
+    /// Why the cache could not be written, if so. The map is complete, but the next session has to rebuild it.
     pub cache_problem: Option<String>,
 }
 
-/// How an update ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum UpdateEnd {
-    /// Everything is in the map.
     #[default]
     Complete,
-    /// A limit was reached; what lies beyond is not in the map.
+    /// A limit was reached, so some files are not in the map.
     Full,
-    /// It was cancelled; the map has what it had, and what was read until then.
+    /// Cancelled: the map has its old content and what was read so far.
     Cancelled,
 }
 
-/// What an update goes by.
+/// The inputs of an update.
 pub(super) struct UpdateContext<'a> {
     pub(super) root: &'a Path,
     pub(super) limits: &'a RepoMapLimits,
@@ -75,25 +65,22 @@ pub(super) struct UpdateContext<'a> {
     pub(super) cancel: &'a CancellationToken,
 }
 
-/// What became of a file that was looked at.
+/// The outcome for one file.
 enum FileUpdate {
-    /// It is as it was.
     Unchanged,
-    /// Only its stamp is new.
+    /// Only the stamp changed.
     Touched(Stamp),
-    /// Its content is new.
     Parsed(Entry),
-    /// Its content is new, and the parser gave up.
+    /// The content changed, and the parser gave up.
     Abandoned(Entry),
-    /// It has no place in the map.
+    /// Does not belong in the map.
     Skipped,
-    /// There is no room for its tags.
+    /// No room for its tags.
     NoRoom,
-    /// It is not known, since nobody wants to know any more.
     Cancelled,
 }
 
-/// Brings `survey` up to date, whose entries were seen at `seen_at`.
+/// Updates `survey`, whose entries were seen at `seen_at`.
 pub(super) fn update(
     context: &UpdateContext<'_>,
     survey: &mut Survey,
@@ -131,7 +118,7 @@ pub(super) fn update(
     Ok(report)
 }
 
-/// Forgets what is not among `files`, which are sorted. Says how many that were.
+/// Removes entries that are not in `files`, which is sorted, and returns their number.
 fn remove_missing(survey: &mut Survey, files: &[String]) -> usize {
     let before = survey.len();
     survey.retain(|path, _| files.binary_search(path).is_ok());
@@ -155,14 +142,13 @@ fn scan_batch<'f>(batch: &'f [String], scanner: &Scanner<'_>) -> Vec<(&'f str, F
     })
 }
 
-/// Whether there is room for more tags.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Room {
     Left,
     None,
 }
 
-/// Looking at files.
+/// Checks files against a survey.
 struct Scanner<'a> {
     folder: &'a Folder,
     context: &'a UpdateContext<'a>,
@@ -207,7 +193,7 @@ impl Scanner<'_> {
         })
     }
 
-    /// The content; none where it is too large, also where it grows while it is read.
+    /// The content. `None` if it is too large, even if it grows while it is read.
     fn content(&self, file: File, stamp: Stamp) -> io::Result<Option<Vec<u8>>> {
         let bytes_max = self.context.limits.file_bytes_max;
         if stamp.size > bytes_max {
@@ -243,7 +229,7 @@ fn apply_update(path: &str, update: FileUpdate, survey: &mut Survey, report: &mu
     }
 }
 
-/// Forgets the files behind those that have `tags_max` tags together, and says whether there were any.
+/// Removes files beyond the first `tags_max` tags, and returns whether there were any.
 fn remove_beyond(survey: &mut Survey, tags_max: usize) -> bool {
     let before = survey.len();
     let mut count = 0_usize;

@@ -1,7 +1,8 @@
-//! Which files a repository has: ignore files obeyed, hidden files left out, links not followed, nothing outside read.
+//! Finds the files of a repository: respects ignore files, skips hidden files, follows no links, and reads nothing
+//! outside.
 //!
-//! The rules of ignore files are those of the `ignore` crate. Its own walk is not used, because it opens whatever bears the
-//! name of an ignore file (a pipe, a link to elsewhere, a gigabyte) and looks above the root.
+//! The `ignore` crate matches the patterns. Its own walker is not used, because it opens anything named like an ignore
+//! file (a pipe, a link, a gigabyte) and reads above the root.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -15,43 +16,43 @@ use super::language;
 use super::limits::RepoMapLimits;
 use crate::files::Folder;
 
-/// How large an ignore file may be; of a larger one the beginning holds.
+/// The most bytes read of an ignore file.
 const IGNORE_BYTES_MAX: u64 = 64 * 1024;
 
-/// How deep folders may be nested.
+/// How deep directories may nest.
 const DEPTH_MAX: usize = 64;
 
-/// The ignore files of each folder; the last has the last word.
+/// The ignore files of each directory. The last one wins.
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
-/// A path that nobody wants in the map.
+/// Whether to leave a path out of the map.
 pub(super) type ExcludeRule = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
-/// What a walk found.
+/// The outcome of a walk.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct WalkResult {
-    /// The files, from the root, in the order of their paths.
+    /// Paths relative to the root, sorted.
     pub(super) files: Vec<String>,
-    /// How many files of a known language were left out because of their names.
+    /// Files of a known language whose names cannot be shown.
     pub(super) skipped: usize,
-    /// Whether there was more than the limits allow.
+    /// Whether the limits left something out.
     pub(super) is_cut: bool,
 }
 
-/// A folder that is still to be looked at: its path from the root, and the rules that hold in it.
+/// A directory to visit: its path relative to the root, and the ignore rules that apply.
 struct PendingDir {
     relative: PathBuf,
     depth: usize,
     rules: Option<Arc<Rules>>,
 }
 
-/// The rules of a folder, and those above it.
+/// The ignore rules of a directory, and those above it.
 struct Rules {
     own: Gitignore,
     parent: Option<Arc<Rules>>,
 }
 
-/// Walks from `root` on, which is open as `folder`.
+/// Walks `root`, which is open as `folder`.
 pub(super) fn walk(
     root: &Path,
     folder: &Folder,
@@ -105,8 +106,8 @@ impl WalkResult {
     }
 }
 
-/// What a folder holds, folders last and in the reverse order, so that the first of them is taken first; no links, no hidden
-/// names, nothing else that is neither a file nor a folder.
+/// The entries of a directory: files first, then directories in reverse order, so that the first directory is popped
+/// first. No links, hidden names or special files.
 fn list_dir(path: &Path, entries_left: &mut usize, is_cut: &mut bool) -> Vec<(PathBuf, bool)> {
     let Ok(listing) = std::fs::read_dir(path) else { return Vec::new() };
     let mut entries = Vec::new();
@@ -124,14 +125,14 @@ fn list_dir(path: &Path, entries_left: &mut usize, is_cut: &mut bool) -> Vec<(Pa
         }
     }
     entries.sort_unstable_by(|(one, _), (two, _)| two.cmp(one));
-    // Files in the order of their names, so that it does not depend on the disk which are within the limits.
+    // Sort files, so that the limits select the same ones on every disk.
     let (mut files, folders): (Vec<_>, Vec<_>) = entries.into_iter().partition(|(_, is_folder)| !is_folder);
     files.reverse();
     files.extend(folders);
     files
 }
 
-/// The rules in a folder: its own, if it has any, before those above.
+/// The ignore rules of a directory: its own before those above.
 fn rules_of(dir: &PendingDir, folder: &Folder) -> Option<Arc<Rules>> {
     let mut builder = GitignoreBuilder::new(&dir.relative);
     let mut has_own = false;
@@ -139,7 +140,7 @@ fn rules_of(dir: &PendingDir, folder: &Folder) -> Option<Arc<Rules>> {
         let Some(text) = ignore_text(folder, &dir.relative.join(name)) else { continue };
         has_own = true;
         for line in text.lines() {
-            // A line that is no pattern is passed over, as git does.
+            // Invalid patterns are ignored, as git does.
             drop(builder.add_line(None, line));
         }
     }

@@ -27,7 +27,7 @@ fn walked_files(root: &Path) -> Vec<String> {
 }
 
 #[test]
-fn ignore_files_are_obeyed_the_nearest_first() {
+fn the_nearest_ignore_file_wins() {
     let root = tempfile::tempdir().expect("a folder");
     write(
         root.path(),
@@ -52,7 +52,7 @@ fn ignore_files_are_obeyed_the_nearest_first() {
 }
 
 #[test]
-fn limits_hold_and_the_same_files_are_within_them_each_time() {
+fn limits_select_the_same_files_each_time() {
     let root = tempfile::tempdir().expect("a folder");
     for name in ["a.rs", "b.rs", "c/d.rs", "e/f.rs"] {
         write(root.path(), &[(name, "")]);
@@ -69,7 +69,7 @@ fn limits_hold_and_the_same_files_are_within_them_each_time() {
 }
 
 #[test]
-fn folders_are_followed_only_so_deep() {
+fn directory_depth_is_limited() {
     let root = tempfile::tempdir().expect("a folder");
     let deep = |depth: usize| format!("{}a.rs", "d/".repeat(depth));
     write(root.path(), &[(&deep(64), "")]);
@@ -80,7 +80,7 @@ fn folders_are_followed_only_so_deep() {
 }
 
 #[test]
-fn what_a_rule_leaves_out_is_not_found() {
+fn excluded_paths_are_not_found() {
     let root = tempfile::tempdir().expect("a folder");
     write(root.path(), &[("secret/a.rs", ""), ("b.rs", "")]);
     let folder = Folder::open(root.path(), Path::new(""), Missing::Refuse).expect("the root opens");
@@ -92,7 +92,7 @@ fn what_a_rule_leaves_out_is_not_found() {
 }
 
 #[test]
-fn a_huge_ignore_file_is_read_only_in_part() {
+fn a_huge_ignore_file_is_read_partially() {
     let root = tempfile::tempdir().expect("a folder");
     write(root.path(), &[(".gitignore", "first.rs\n"), ("first.rs", ""), ("b.rs", "")]);
     let file = fs::File::options().write(true).open(root.path().join(".gitignore")).expect("it opens");
@@ -111,7 +111,7 @@ mod unix {
     use super::{RepoMapLimits, result, walked_files, write};
 
     #[test]
-    fn links_are_not_followed_not_even_as_ignore_files() {
+    fn links_are_not_followed() {
         let outside = tempfile::tempdir().expect("a folder");
         write(outside.path(), &[("secret.rs", ""), ("rules", "*.rs\n")]);
         let root = tempfile::tempdir().expect("a folder");
@@ -141,7 +141,7 @@ mod unix {
     }
 
     #[test]
-    fn names_that_cannot_be_shown_are_passed_over() {
+    fn files_with_unprintable_names_are_skipped() {
         let root = tempfile::tempdir().expect("a folder");
         write(root.path(), &[("a.rs", ""), ("new\nline.rs", "")]);
         let is_taken = fs::write(root.path().join(OsStr::from_bytes(b"\xff.rs")), "").is_ok();

@@ -1,10 +1,10 @@
-//! The frontmatter of a `SKILL.md`, read leniently.
+//! Lenient parsing of the frontmatter of a `SKILL.md`.
 
 use crate::markdown::{Fields, ParseMode, is_kebab_case, is_valid_name, parse, text_field};
 use crate::skills::skill::{DESCRIPTION_CHARACTERS_MAX, Invocation};
 use crate::skills::warning::SkillProblem;
 
-/// What a file says about itself.
+/// The fields of a `SKILL.md`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Frontmatter {
     pub(crate) name: String,
@@ -12,7 +12,7 @@ pub(crate) struct Frontmatter {
     pub(crate) invocation: Invocation,
 }
 
-/// What the frontmatter says, with what is odd about it; an error is a reason to leave the skill out.
+/// Parses the frontmatter. Returns problems that still allow the skill to load, or the error that does not.
 pub(crate) fn read(
     frontmatter: &str,
     folder_name: &str,

@@ -25,7 +25,7 @@ fn describe(all: &[&str]) -> String {
 }
 
 #[test]
-fn what_can_be_understood_is_used_and_what_is_odd_is_said() {
+fn valid_fields_are_used_and_problems_are_reported() {
     let all = describe(&[
         "name: pdf\ndescription: Reads PDFs.",
         "name: pdf\ndescription: Reads PDFs.\nlicense: MIT\nmetadata: {author: x, version: \"1.0\"}\nallowed-tools: Bash(git:*) Read\nhooks: [1]\n",
@@ -66,7 +66,7 @@ fn what_can_be_understood_is_used_and_what_is_odd_is_said() {
 }
 
 #[test]
-fn what_cannot_be_understood_is_left_out() {
+fn invalid_skills_are_skipped() {
     let all = describe(&[
         "name: pdf",
         "name: pdf\ndescription: \"\"",
@@ -90,7 +90,7 @@ fn what_cannot_be_understood_is_left_out() {
 }
 
 #[test]
-fn a_skill_for_the_user_stays_one_where_that_is_unclear_and_long_texts_are_cut() {
+fn unclear_invocation_means_user_only_and_long_text_is_truncated() {
     let long = format!("name: pdf\ndescription: {}", "\u{e9}".repeat(1_025));
     let all = describe(&[
         "name: pdf\ndescription: x\ndisable-model-invocation: true",
@@ -113,7 +113,7 @@ fn a_skill_for_the_user_stays_one_where_that_is_unclear_and_long_texts_are_cut()
 }
 
 #[test]
-fn hostile_frontmatter_is_left_out_soon() {
+fn hostile_frontmatter_is_rejected() {
     let mut bomb = "a: &a [x,x,x,x,x,x,x,x,x]\n".to_owned();
     for (name, before) in ["b", "c", "d", "e", "f", "g"].iter().zip(["a", "b", "c", "d", "e", "f"]) {
         bomb.push_str(&format!("{name}: &{name} [{}]\n", vec![format!("*{before}"); 9].join(",")));

@@ -1,6 +1,6 @@
-//! Skills: folders with a `SKILL.md` that tells the model how to do something, as agentskills.io describes them.
+//! Skills: directories with a `SKILL.md` that tells the model how to do something, as specified by agentskills.io.
 //!
-//! Reading is lenient: one bad skill never stops the others, and whatever was odd is a [`SkillWarning`].
+//! Reading is lenient: a bad skill never stops the others, and every problem becomes a [`SkillWarning`].
 
 mod frontmatter;
 mod skill;

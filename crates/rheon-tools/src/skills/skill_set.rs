@@ -1,4 +1,4 @@
-//! `SkillSet`: all skills of a session, found and read without being led out of the folders of skills.
+//! `SkillSet`: finds and loads the skills of a session.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,10 +13,9 @@ use crate::skills::frontmatter;
 use crate::skills::skill::{CATALOG_BYTES_MAX, Invocation, SKILL_BYTES_MAX, SKILLS_MAX, Skill, SkillDir};
 use crate::skills::warning::{SkillError, SkillProblem, SkillWarning};
 
-/// What the file of a skill is called.
 const FILE_NAME: &str = "SKILL.md";
 
-/// All skills of a session, by name, and what was odd about them.
+/// All skills of a session by name, with warnings about invalid ones.
 #[derive(Debug, Clone, Default)]
 pub struct SkillSet {
     skills: BTreeMap<String, Skill>,
@@ -24,11 +23,11 @@ pub struct SkillSet {
 }
 
 impl SkillSet {
-    /// All skills of several folders; those of a project override those of the user, and in each of both those of a later
-    /// folder override those of an earlier one. A folder that does not exist holds none.
+    /// Loads the skills of several directories. A project's skill overrides a user's skill of the same name, and a
+    /// later directory overrides an earlier one. A missing directory counts as empty.
     ///
-    /// What a skill says is an instruction to the model, so **give the folders of a project only once the user trusts it**;
-    /// [`Skill::digest`] is what to remember of each.
+    /// A skill is an instruction to the model, so **pass a project's directories only if the user trusts the project**.
+    /// [`Skill::digest`] identifies what was trusted.
     pub fn load(folders: &[SkillDir]) -> Self {
         let mut all = Self::default();
         for origin in [FileOrigin::User, FileOrigin::Project] {
@@ -39,15 +38,15 @@ impl SkillSet {
         all
     }
 
-    /// Finds every `<folder>/<name>/SKILL.md`. Of two skills with one name the later one is used. Links that lead out of the
-    /// folder are refused; whether the folder itself is where it should be is the caller's concern.
+    /// Finds every `<folder>/<name>/SKILL.md`. Of two skills with one name the later one is used. Links that lead out
+    /// of the directory are rejected; the caller checks where the directory itself is.
     pub fn load_dir(folder: &Path, origin: FileOrigin) -> Self {
         let mut set = Self::default();
         set.scan(folder, origin);
         set
     }
 
-    /// Adds the skills of `other`, which override those of the same name, and its warnings.
+    /// Adds the skills of `other`, which override skills of the same name, and its warnings.
     pub fn merge(&mut self, other: Self) {
         self.warnings.extend(other.warnings);
         for skill in other.skills.into_values() {
@@ -57,27 +56,25 @@ impl SkillSet {
         }
     }
 
-    /// The skill of this name.
     pub fn get(&self, name: &str) -> Option<&Skill> {
         self.skills.get(name)
     }
 
-    /// All skills, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Skill> {
         self.skills.values()
     }
 
-    /// Those that the model may call, by name.
+    /// The skills the model may call, by name.
     pub fn for_model(&self) -> impl Iterator<Item = &Skill> {
         self.iter().filter(|skill| skill.invocation == Invocation::Any)
     }
 
-    /// What was odd, in the order in which it was found.
+    /// Warnings in the order they were found.
     pub fn warnings(&self) -> &[SkillWarning] {
         &self.warnings
     }
 
-    /// What the model reads about the skills it may call, as `<available_skills>`; empty if there are none.
+    /// The catalog of skills for the system prompt, as `<available_skills>`. Empty if there are none.
     pub fn format_for_prompt(&self) -> String {
         let mut text = String::new();
         let mut left_out = 0_usize;
@@ -125,10 +122,10 @@ impl SkillSet {
         }
     }
 
-    /// Adds a skill, which overrides the one of its name; `false` if there is no room for any more.
+    /// Adds a skill, which overrides one of the same name. `false` if there is no room for more.
     fn add(&mut self, skill: Skill) -> bool {
         match self.skills.get(&skill.name) {
-            // A link to a skill in the same folder is no second skill.
+            // A link to a skill in the same directory is not a second skill.
             Some(first) if first.file == skill.file => return true,
             Some(first) => {
                 let (path, name, by) = (first.folder.clone(), skill.name.clone(), skill.folder.clone());
@@ -149,7 +146,7 @@ impl SkillSet {
     }
 }
 
-/// The skill in `entry`, if there is one.
+/// Loads the skill in `entry`, if there is one.
 fn load(
     root: &Path,
     entry: &Path,
@@ -192,7 +189,7 @@ fn entry(skill: &Skill) -> String {
     )
 }
 
-/// `text` on one line, with nothing in it that is markup or hidden.
+/// `text` on one line, with markup escaped and hidden characters made visible.
 fn escaped(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut escaped_text = String::with_capacity(line.len());
@@ -209,8 +206,7 @@ fn escaped(text: &str) -> String {
     escaped_text
 }
 
-/// The path of the `SKILL.md` in `folder`, canonical, if there is one. Both folders are canonical; links may lead anywhere in
-/// `root`.
+/// Finds and reads the `SKILL.md` in `folder`. Both directories are canonical, and links may lead anywhere in `root`.
 fn find_skill_file(root: &Path, folder: &Path) -> Result<Option<(PathBuf, MarkdownFile)>, FileProblem> {
     match folder.join(FILE_NAME).canonicalize() {
         Ok(path) => {
@@ -219,15 +215,15 @@ fn find_skill_file(root: &Path, folder: &Path) -> Result<Option<(PathBuf, Markdo
         }
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             let is_link = folder.join(FILE_NAME).symlink_metadata().is_ok();
-            if is_link { Err(FileProblem::Io("a link that leads nowhere".into())) } else { Ok(None) }
+            if is_link { Err(FileProblem::Io("a broken link".into())) } else { Ok(None) }
         }
         Err(error) => Err(error.into()),
     }
 }
 
 impl Skill {
-    /// Its text, without the frontmatter, read anew. What changed since the skill was found is not what was trusted then,
-    /// and is refused.
+    /// Reads the skill's text, without the frontmatter. Fails if the file changed since it was found, because the user
+    /// may not trust the new text.
     pub fn body(&self) -> Result<String, SkillError> {
         let failed = |problem| SkillError { name: self.name.clone(), problem };
         let file = read(&self.root, &self.file, SKILL_BYTES_MAX).map_err(|problem| failed(problem.into()))?;

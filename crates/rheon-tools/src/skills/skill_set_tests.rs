@@ -87,7 +87,7 @@ fn one_bad_skill_does_not_stop_the_others() {
 }
 
 #[test]
-fn the_project_overrides_the_user_and_a_later_folder_an_earlier_one() {
+fn the_project_overrides_the_user_and_a_later_directory_an_earlier_one() {
     let fixture = Fixture::new();
     for folder in ["user", "first", "second"] {
         fixture.skill(&format!("{folder}/same"), "same", folder);
@@ -108,7 +108,7 @@ fn the_project_overrides_the_user_and_a_later_folder_an_earlier_one() {
 }
 
 #[test]
-fn a_set_that_is_merged_in_overrides_and_keeps_both_sets_of_warnings() {
+fn merging_overrides_skills_and_keeps_all_warnings() {
     let fixture = Fixture::new();
     fixture.skill("one/same", "same", "first");
     fixture.skill("one/only", "only", "x");
@@ -131,7 +131,7 @@ fn a_set_that_is_merged_in_overrides_and_keeps_both_sets_of_warnings() {
 }
 
 #[test]
-fn links_may_lead_about_in_the_folder_and_not_out_of_it() {
+fn links_are_followed_only_within_the_directory() {
     let fixture = Fixture::new();
     fixture.skill("outside/stolen", "stolen", "x");
     fixture.skill("p/real", "real", "x");
@@ -159,7 +159,7 @@ fn links_may_lead_about_in_the_folder_and_not_out_of_it() {
 }
 
 #[test]
-fn the_catalogue_is_escaped_and_shows_only_what_the_model_may_call() {
+fn the_catalog_is_escaped_and_lists_only_skills_for_the_model() {
     let fixture = Fixture::new();
     assert_eq!(fixture.load(&[("p", FileOrigin::User)]).format_for_prompt(), "");
     fixture
@@ -185,7 +185,7 @@ fn the_catalogue_is_escaped_and_shows_only_what_the_model_may_call() {
 }
 
 #[test]
-fn at_the_caps_the_rest_is_left_out_and_said() {
+fn at_the_limits_the_rest_is_skipped_with_a_warning() {
     let fixture = Fixture::new();
     let long = "x".repeat(1_000);
     for number in 0..SKILLS_MAX + 2 {
@@ -207,7 +207,7 @@ fn at_the_caps_the_rest_is_left_out_and_said() {
 }
 
 #[test]
-fn ten_thousand_entries_and_names_that_lead_elsewhere_are_survived() {
+fn large_directories_and_hostile_names_are_handled() {
     let fixture = Fixture::new();
     let folder = fixture.base().join("p");
     std::fs::create_dir(&folder).unwrap();
@@ -227,7 +227,7 @@ fn ten_thousand_entries_and_names_that_lead_elsewhere_are_survived() {
 }
 
 #[test]
-fn a_folder_that_is_swapped_for_a_link_while_skills_are_read_lets_nothing_in() {
+fn swapping_a_directory_for_a_link_lets_no_skill_in() {
     let fixture = crate::builtin::fixture::Fixture::new();
     fixture.put("real/SKILL.md", "---\nname: inside\ndescription: x\n---\nbody\n");
     std::fs::write(fixture.base.join("outside/SKILL.md"), "---\nname: stolen\ndescription: x\n---\nsecret\n")

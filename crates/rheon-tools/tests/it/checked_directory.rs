@@ -34,7 +34,7 @@ async fn run(bash: &BashTool, call: &ToolCall, facts: CallFacts) -> String {
 }
 
 #[tokio::test]
-async fn a_turn_cannot_move_its_own_commands_to_a_folder_that_nobody_judged() {
+async fn a_turn_cannot_move_its_commands_to_an_unchecked_directory() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     fs::create_dir(root.join("precious")).unwrap();

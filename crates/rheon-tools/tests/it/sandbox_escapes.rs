@@ -265,7 +265,7 @@ fn is_running(argument: &str) -> bool {
 }
 
 #[tokio::test]
-async fn no_way_leads_out_of_the_workspace() {
+async fn no_command_escapes_the_sandbox() {
     let all = Programs::find();
     let with_bubblewrap = Programs { namespaces: OwnNamespaces::ForProcesses, ..all.clone() };
     let without_views = Programs { bwrap: None, ..with_bubblewrap.clone() };

@@ -1,33 +1,33 @@
-//! Whether a line may change the repository, and what the model is told if it could not.
+//! Decides whether a command may change the git repository, and what to tell the model if it could not.
 
 use rheon_policy::shell::{Analysis, RepositoryUse, analyse, repository_use};
 use rheon_sandbox::process::{End, Ended, Launcher, Output};
 use rheon_sandbox::{Level, Sandbox};
 
-/// What of the repository is open to a line.
+/// A command's access to the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RepositoryAccess {
-    /// It does not matter.
+    /// The command does not use it.
     NotUsed,
-    /// All but settings and hooks.
+    /// Everything except config and hooks.
     Writable,
-    /// Nothing: the line does more than git, or not all of it is known.
+    /// The command does more than plain git, or is not fully understood.
     ReadOnly,
-    /// Nothing: there is none that could be opened, for this reason.
+    /// There is no repository that could be opened, for this reason.
     Unavailable(String),
 }
 
-/// What starts a line, and what of the repository is open to it. Whoever lets a line run lets it do what it says, so that
-/// nothing but the line decides: the gate has no default that allows one which changes a repository.
+/// The launcher of a command, and its access to the repository. Only the command itself decides: the gate never allows
+/// a command that changes a repository by default.
 ///
-/// `analysis` is what the gate found out about the line; where none was asked, the line is analysed here.
+/// `analysis` is the gate's analysis of the command. Without a gate, the command is analyzed here.
 pub(super) fn launcher(
     sandbox: &Sandbox,
     line: &str,
     analysis: Option<&Analysis>,
 ) -> (Launcher, RepositoryAccess) {
     let usage = match analysis {
-        // Most lines have nothing to do with it.
+        // Most commands do not use git.
         _ if !line.contains("git") => RepositoryUse::Untouched,
         Some(analysis) => repository_use(analysis),
         None => repository_use(&analyse(line)),
@@ -42,11 +42,11 @@ pub(super) fn launcher(
     }
 }
 
-/// How programs say that they met what is closed.
+/// Error messages of programs that hit a closed path.
 const REFUSALS: [&str; 2] = ["Read-only file system", "Device or resource busy"];
 
 impl RepositoryAccess {
-    /// What to do next, for a line that failed at what is closed.
+    /// Advice for a command that failed because a path is closed.
     pub(super) fn advice(&self, level: Level, ended: &Ended, output: &Output) -> Option<String> {
         if level != Level::Namespaces || ended.end != End::Finished {
             return None;
@@ -57,7 +57,7 @@ impl RepositoryAccess {
         let advice = match self {
             Self::Writable if was_refused() => include_str!("git_closed.md").to_owned(),
             Self::ReadOnly if was_refused() => include_str!("git_unclear.md").to_owned(),
-            // What is elsewhere may not even be seen.
+            // A repository elsewhere may not even be visible.
             Self::Unavailable(reason) if ended.exit_code != Some(0) => {
                 include_str!("git_elsewhere.md").replace("{why}", reason)
             }

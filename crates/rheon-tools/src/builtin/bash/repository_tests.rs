@@ -122,7 +122,7 @@ impl Fixture {
 }
 
 #[tokio::test]
-async fn what_users_expect_of_git_works_and_leaves_nothing_behind() {
+async fn common_git_commands_work_and_leave_config_unchanged() {
     for fixture in fixtures().await {
         let before = fixture.settings();
         for line in [
@@ -159,7 +159,7 @@ async fn what_users_expect_of_git_works_and_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn settings_and_hooks_stay_shut_to_programs_that_git_runs() {
+async fn git_config_and_hooks_stay_closed_to_programs_that_git_runs() {
     let attack = r#"
         cd "$(git rev-parse --show-toplevel)"
         echo ran > ran
@@ -185,7 +185,7 @@ async fn settings_and_hooks_stay_shut_to_programs_that_git_runs() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_shut_is_put_right_at_the_end() {
+async fn files_that_cannot_be_protected_are_repaired_afterwards() {
     let attack = r#"
         cd "$(git rev-parse --show-toplevel)"
         rm -rf .git/COMMIT_EDITMSG .git/logs/HEAD
@@ -208,7 +208,7 @@ async fn what_cannot_be_shut_is_put_right_at_the_end() {
 }
 
 #[tokio::test]
-async fn lines_that_are_more_than_git_change_nothing_and_say_what_to_do() {
+async fn commands_beyond_plain_git_are_read_only_with_advice() {
     for fixture in fixtures().await {
         let before = fixture.settings();
         for line in [
@@ -236,7 +236,7 @@ async fn lines_that_are_more_than_git_change_nothing_and_say_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_setting_that_git_would_add_is_named_as_what_stays_closed() {
+async fn advice_names_git_config_that_stays_closed() {
     for fixture in fixtures().await {
         let output = fixture.bash("git branch topic && git branch -u main topic").await;
         assert!(output.contains("[Settings and hooks of the repository"), "{output}");
@@ -245,7 +245,7 @@ async fn a_setting_that_git_would_add_is_named_as_what_stays_closed() {
 }
 
 #[tokio::test]
-async fn a_linked_worktree_says_where_its_repository_is() {
+async fn a_linked_worktree_explains_why_git_is_closed() {
     for fixture in fixtures().await {
         let linked = fixture.folder.path().canonicalize().unwrap().join("linked");
         git(&fixture.root, &["worktree", "add", "-q", linked.to_str().unwrap()]).unwrap();
@@ -260,7 +260,7 @@ async fn a_linked_worktree_says_where_its_repository_is() {
 }
 
 #[tokio::test]
-async fn repositories_that_are_not_as_git_makes_them_stay_shut() {
+async fn unusual_repositories_stay_closed() {
     type Change = fn(&Path);
     let changes: [(&str, Change); 5] = [
         ("has links", |git| symlink("../file", git.join("ORIG_HEAD")).unwrap()),
@@ -286,7 +286,7 @@ async fn repositories_that_are_not_as_git_makes_them_stay_shut() {
 }
 
 #[tokio::test]
-async fn without_a_view_of_files_nothing_is_opened_because_nothing_is_shut() {
+async fn without_namespaces_the_repository_is_not_protected() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap().join("work");
     let programs = Programs { bwrap: None, namespaces: OwnNamespaces::ForProcesses, ..Programs::find() };

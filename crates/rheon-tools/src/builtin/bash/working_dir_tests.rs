@@ -16,7 +16,7 @@ fn fixture() -> (TempDir, PathBuf, WorkingDir) {
 }
 
 #[test]
-fn a_call_runs_only_in_the_folder_it_was_judged_for() {
+fn a_call_runs_only_in_the_directory_it_was_checked_for() {
     let (_folder, root, working_dir) = fixture();
     assert_eq!(working_dir.start(Some(&root)), Ok((root.clone(), None)));
     assert_eq!(working_dir.finish_in(Some(&root.join("a"))), None);
@@ -37,7 +37,7 @@ fn a_call_runs_only_in_the_folder_it_was_judged_for() {
 }
 
 #[test]
-fn a_folder_that_went_after_the_judgement_is_another_folder() {
+fn a_directory_removed_after_the_check_is_denied() {
     let (_folder, root, working_dir) = fixture();
     working_dir.finish_in(Some(&root.join("a/b")));
     let checked = working_dir.next().current();
@@ -51,7 +51,7 @@ fn a_folder_that_went_after_the_judgement_is_another_folder() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_in_the_place_of_the_folder_is_not_followed() {
+fn a_link_that_replaced_the_directory_is_not_followed() {
     let (_folder, root, working_dir) = fixture();
     working_dir.finish_in(Some(&root.join("a")));
     let checked = working_dir.next().current();
@@ -62,7 +62,7 @@ fn a_link_in_the_place_of_the_folder_is_not_followed() {
 }
 
 #[test]
-fn the_folder_carries_over_within_the_workspace_only() {
+fn the_directory_carries_over_only_within_the_workspace() {
     let (_folder, root, working_dir) = fixture();
     for (ended_in, next) in [("a", "a"), ("a/b", "a/b"), ("a/..", ""), ("a/missing", "")] {
         working_dir.finish_in(Some(&root.join(ended_in)));

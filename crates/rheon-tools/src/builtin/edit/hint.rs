@@ -1,16 +1,15 @@
-//! A hint for a text that is not in a file: where something like it is.
+//! Hints for a text that is not in the file: where similar text is.
 
-/// Larger files and texts get no hint, so that looking for one stays cheap.
+/// No hint for larger files and texts, to keep it cheap.
 const FILE_LINES_MAX: usize = 100_000;
 const TEXT_LINES_MAX: usize = 200;
 
-/// How many bytes of the file a hint shows.
 const SHOWN_BYTES_MAX: usize = 2_000;
 
-/// What to tell about `wanted`, which is not in `text`. Empty if there is nothing to tell.
+/// A hint about `old`, which is not in `text`.
 pub(super) fn hint(text: &str, old: &str) -> String {
     if has_line_numbers(old) {
-        return "; leave out the line numbers and tabs that `read` puts before lines".into();
+        return "; remove the line numbers and tabs that `read` adds".into();
     }
     let old: Vec<String> = old.trim_matches('\n').lines().map(collapse).collect();
     let lines: Vec<&str> = text.lines().take(FILE_LINES_MAX + 1).collect();
@@ -23,18 +22,18 @@ pub(super) fn hint(text: &str, old: &str) -> String {
         let snippet = lines.get(at..at + old.len()).unwrap_or_default().join("\n");
         let end = snippet.floor_char_boundary(SHOWN_BYTES_MAX);
         let (first, shown) = (at + 1, snippet.get(..end).unwrap_or_default());
-        return format!("; but for white space it is at line {first}, where the file has:\n{shown}");
+        return format!("; with different whitespace it is at line {first}, where the file has:\n{shown}");
     }
     let first = old.iter().find(|line| !line.is_empty());
     match first.and_then(|first| collapsed_lines.iter().position(|line| line.contains(first.as_str()))) {
         Some(at) => {
-            format!("; its first line is like line {}, what follows differs: read the file again", at + 1)
+            format!("; its first line matches line {}, but the rest differs: read the file again", at + 1)
         }
         None => "; read the file again".into(),
     }
 }
 
-/// The line without white space at its ends, and with one space for each run of it.
+/// The line trimmed, with runs of whitespace collapsed.
 fn collapse(line: &str) -> String {
     let mut collapsed = String::with_capacity(line.len());
     for word in line.split_whitespace() {

@@ -32,7 +32,7 @@ async fn check(arguments: Value, expected: Expect) {
 }
 
 #[tokio::test]
-async fn names_are_found_in_all_folders_but_not_where_git_ignores() {
+async fn names_match_in_all_directories_that_git_does_not_ignore() {
     check(
         json!({"pattern": "*.rs"}),
         expect![[r#"
@@ -46,7 +46,7 @@ async fn names_are_found_in_all_folders_but_not_where_git_ignores() {
 }
 
 #[tokio::test]
-async fn a_pattern_with_a_slash_is_relative_to_the_folder() {
+async fn a_pattern_with_a_slash_is_relative_to_the_directory() {
     check(
         json!({"pattern": "src/*.rs"}),
         expect![[r#"
@@ -77,7 +77,7 @@ async fn a_limit_is_told() {
 }
 
 #[tokio::test]
-async fn what_does_not_work_says_why() {
+async fn invalid_calls_give_an_error() {
     check(
         json!({"pattern": "*.py"}),
         expect![[r#"

@@ -32,7 +32,7 @@ async fn check(arguments: Value, expected: Expect) {
 }
 
 #[tokio::test]
-async fn lines_are_grouped_by_file_without_ignored_and_binary_ones() {
+async fn lines_are_grouped_by_file() {
     check(
         json!({"pattern": "main", "type": "rust"}),
         expect![[r#"
@@ -127,7 +127,7 @@ async fn case_literals_and_lines_follow_the_arguments() {
 }
 
 #[tokio::test]
-async fn long_lines_and_many_matches_are_cut_and_it_is_said() {
+async fn long_lines_and_many_matches_are_truncated() {
     let shown = run(json!({"pattern": "main", "path": "long.txt"})).await;
     assert!(shown.contains("ü ... (shortened)") && shown.len() < 1_000, "{shown}");
     check(
@@ -143,7 +143,7 @@ async fn long_lines_and_many_matches_are_cut_and_it_is_said() {
 }
 
 #[tokio::test]
-async fn what_does_not_work_says_why() {
+async fn invalid_calls_give_an_error() {
     check(
         json!({"pattern": "absent"}),
         expect![[r#"
@@ -183,7 +183,7 @@ async fn what_does_not_work_says_why() {
 }
 
 #[tokio::test]
-async fn of_many_files_the_first_by_name_are_shown_whichever_thread_was_first() {
+async fn results_are_ordered_by_path() {
     let names: Vec<String> =
         (0..300).map(|number| format!("folder{}/file{number:03}.txt", number % 7)).collect();
     let files: Vec<(&str, &str)> =
@@ -209,7 +209,7 @@ async fn of_many_files_the_first_by_name_are_shown_whichever_thread_was_first() 
 }
 
 #[test]
-fn only_what_can_be_shown_is_kept() {
+fn only_files_that_will_be_shown_are_kept() {
     let arguments: Arguments = serde_json::from_value(json!({ "pattern": "x" })).unwrap();
     let plan = SearchPlan::new(&arguments, 10).unwrap();
     let mut results = SearchResults::default();
@@ -224,7 +224,7 @@ fn only_what_can_be_shown_is_kept() {
 }
 
 #[tokio::test]
-async fn a_line_beyond_the_memory_it_may_take_is_left_out_and_it_is_said() {
+async fn a_line_over_the_buffer_limit_is_skipped_and_reported() {
     let folder = folder(&[("small.txt", "needle\n")]);
     std::fs::write(folder.path().join("large.txt"), vec![b'a'; BUFFER_BYTES_MAX + 1]).unwrap();
     let search = SearchTool::new(file_context(folder.path()));
@@ -240,7 +240,7 @@ async fn a_line_beyond_the_memory_it_may_take_is_left_out_and_it_is_said() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_folder_that_is_swapped_for_a_link_while_files_are_searched_lets_nothing_in() {
+async fn swapping_a_directory_for_a_link_lets_no_search_escape() {
     let fixture = crate::builtin::fixture::Fixture::new();
     std::fs::write(fixture.base.join("outside/secret"), "canary outside\n").unwrap();
     fixture.put("real/secret", "canary inside\n");
@@ -257,7 +257,7 @@ async fn a_folder_that_is_swapped_for_a_link_while_files_are_searched_lets_nothi
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn files_that_the_kernel_makes_up_are_not_searched_even_where_all_may_be_read() {
+async fn kernel_files_are_not_searched() {
     let fixture = crate::builtin::fixture::Fixture::with_read_scope(crate::files::ReadScope::Anywhere);
     for path in ["/proc/self/environ", "/proc/self/status"] {
         let tool = SearchTool::new(fixture.file_context.clone());

@@ -1,7 +1,7 @@
-//! A page of HTML made harmless before it is parsed: few kinds of tags, nested properly and not deeply. What a parser does
-//! with deep or tangled tags takes time and memory that grow with their square.
+//! Simplifies HTML before it is parsed: few kinds of tags, properly nested and not too deep. Parsing deep or mis-nested
+//! tags takes quadratic time and memory.
 
-/// Tags that mean something in Markdown, and of these the ones that only change how text looks.
+/// Block tags that have a meaning in Markdown, and inline tags.
 const KEPT_TAGS: [&str; 24] = [
     "h1",
     "h2",
@@ -29,21 +29,21 @@ const KEPT_TAGS: [&str; 24] = [
     "article",
 ];
 const INLINE_TAGS: [&str; 6] = ["a", "b", "strong", "i", "em", "code"];
-/// Kept tags that hold nothing.
+/// Kept tags without content.
 const VOID_TAGS: [&str; 3] = ["br", "hr", "img"];
-/// What nobody reads, with all that is in it.
+/// Tags that are removed with their content.
 const SKIPPED_TAGS: [&str; 10] =
     ["script", "style", "noscript", "svg", "math", "template", "iframe", "object", "textarea", "select"];
-/// Attributes that Markdown has a place for.
+/// Attributes that have a meaning in Markdown.
 const KEPT_ATTRIBUTES: [&str; 3] = ["href", "src", "alt"];
 
-/// How many tags are kept, how deep they are nested, and how deep those that only change how text looks. A parser repeats
-/// the latter in every block that they reach into.
+/// The most tags, the deepest nesting, and the deepest nesting of inline tags, which a parser repeats in every block
+/// they span.
 const TAGS_MAX: usize = 100_000;
 const DEPTH_MAX: usize = 64;
 const INLINE_DEPTH_MAX: usize = 4;
 
-/// The page with nothing in it that is hard to parse.
+/// Simplifies a page.
 pub(super) fn clean(html: &str) -> String {
     let mut cleaner = Cleaner { out: String::with_capacity(html.len()), open: Vec::new(), tags: 0 };
     let mut rest = html;
@@ -61,13 +61,13 @@ pub(super) fn clean(html: &str) -> String {
 
 struct Cleaner {
     out: String,
-    /// The tags that are open, the outermost first.
+    /// Open tags, outermost first.
     open: Vec<&'static str>,
     tags: usize,
 }
 
 impl Cleaner {
-    /// Takes in what begins with `<`; what follows it.
+    /// Processes the text from a `<`, and returns the rest.
     fn take<'a>(&mut self, tag: &'a str) -> &'a str {
         let inner = tag.strip_prefix('<').unwrap_or(tag);
         if let Some(comment) = inner.strip_prefix("!--") {
@@ -108,7 +108,7 @@ impl Cleaner {
         let known = KEPT_TAGS.iter().chain(&INLINE_TAGS).find(|known| **known == name);
         let Some(name) = known.copied().filter(|_| self.tags < TAGS_MAX && self.open.len() < DEPTH_MAX)
         else {
-            // What stood apart stays apart.
+            // Keep words separated.
             return self.out.push(' ');
         };
         let is_inline = |name: &&str| INLINE_TAGS.contains(name);
@@ -128,7 +128,7 @@ impl Cleaner {
         }
     }
 
-    /// Closes the innermost tag of this name with all in it, if there is one.
+    /// Closes the innermost tag of this name and all tags in it, if there is one.
     fn close(&mut self, name: &str) {
         if !self.open.contains(&name) {
             return;
@@ -146,12 +146,12 @@ impl Cleaner {
     }
 }
 
-/// What follows the first `mark`; nothing where there is none.
+/// The text after the first `mark`, or nothing.
 fn after<'a>(text: &'a str, mark: &str) -> &'a str {
     text.split_once(mark).map_or("", |(_, rest)| rest)
 }
 
-/// What stands before and from the end tag of this name.
+/// The text before the end tag of this name, and the text from it on.
 fn past<'a>(text: &'a str, name: &str) -> (&'a str, &'a str) {
     let is_end = |at: &usize| {
         let named = text.get(at + 2..at + 2 + name.len());
@@ -161,7 +161,7 @@ fn past<'a>(text: &'a str, name: &str) -> (&'a str, &'a str) {
     end.and_then(|at| text.split_at_checked(at)).unwrap_or((text, ""))
 }
 
-/// The attributes that are kept, and what follows the tag.
+/// The kept attributes, and the text after the tag.
 fn attributes(tag: &str) -> (Vec<(&'static str, &str)>, &str) {
     let mut kept = Vec::new();
     let mut rest = tag;
@@ -173,7 +173,7 @@ fn attributes(tag: &str) -> (Vec<(&'static str, &str)>, &str) {
         if let Some(behind) = rest.strip_prefix('>') {
             return (kept, behind);
         }
-        // The first character belongs to the name whatever it is, so that there is always one.
+        // The first character always belongs to the name, so that there is one.
         let is_end = |(at, one): &(usize, char)| {
             *at > 0 && (one.is_ascii_whitespace() || matches!(one, '=' | '>' | '/'))
         };
@@ -186,7 +186,7 @@ fn attributes(tag: &str) -> (Vec<(&'static str, &str)>, &str) {
         let (value, behind) = match quote.and_then(|quote| value_text.strip_prefix(quote)?.split_once(quote))
         {
             Some(quoted) => quoted,
-            // A quote that is never closed takes the rest of the page.
+            // An unclosed quote extends to the end of the page.
             None if quote.is_some() => ("", ""),
             None => {
                 let end = value_text
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_are_few_and_nested_properly() {
+    fn tags_are_reduced_and_properly_nested() {
         for (html, cleaned) in [
             ("<p>a<b>b</p>c</b>", "<p>a<b>b</b></p>c"),
             ("1 < 2 <> </ x", "1 &lt; 2 &lt;> &lt;/ x"),
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_deep_is_kept_without_its_tags() {
+    fn deep_content_is_kept_without_tags() {
         let deep = clean(&format!("{}x", "<div>".repeat(200_000)));
         let spaces = " ".repeat(200_000 - DEPTH_MAX);
         assert_eq!(deep, format!("{}{spaces}x{}", "<div>".repeat(DEPTH_MAX), "</div>".repeat(DEPTH_MAX)));
