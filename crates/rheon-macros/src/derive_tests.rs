@@ -93,26 +93,26 @@ fn invalid_tools_give_an_error() {
         all.push('\n');
     }
     expect![[r#"
-        error: the model has to know what the tool does: write a doc comment on the struct, or `#[tool(description = "...")]`
-        error: the model has to know what the tool does: write a doc comment on the struct, or `#[tool(description = "...")]`
-        error: the model has to know what the tool does: write a doc comment on the struct, or `#[tool(description = "...")]`
-        error: text and an expression cannot be joined; give `#[tool(description = ...)]`
-        error: only a struct can be the arguments of a tool; make this the type of one of its fields
-        error: only a struct can be the arguments of a tool; make this the type of one of its fields
-        error: the arguments of a tool have names: write `struct Name { field: Type }`, or `struct Name {}` for none
-        error: the arguments of a tool have names: write `struct Name { field: Type }`, or `struct Name {}` for none
-        error: a tool has no generic parameters: the model can only call one that is fixed
-        error: "pur" is no effect; it is "pure", "idempotent" or "unsafe"
+        error: a tool needs a description for the model: write a doc comment on the struct, or `#[tool(description = "...")]`
+        error: a tool needs a description for the model: write a doc comment on the struct, or `#[tool(description = "...")]`
+        error: a tool needs a description for the model: write a doc comment on the struct, or `#[tool(description = "...")]`
+        error: a doc comment cannot mix text and an expression; use `#[tool(description = ...)]`
+        error: only a struct can hold the arguments of a tool; use this as the type of a field
+        error: only a struct can hold the arguments of a tool; use this as the type of a field
+        error: the arguments of a tool need names: write `struct Name { field: Type }`, or `struct Name {}` for none
+        error: the arguments of a tool need names: write `struct Name { field: Type }`, or `struct Name {}` for none
+        error: a tool cannot have generic parameters
+        error: unknown effect "pur"; use "pure", "idempotent" or "unsafe"
         error: expected string literal
-        error: this is no key of `tool`; it takes `name`, `label`, `description`, `effect`, `claim`, `arguments`, `state` and `crate`
-        error: "a b" is no name for a tool: use 1 to 64 letters, digits, `_` and `-`
-        error: "" is no name for a tool: use 1 to 64 letters, digits, `_` and `-`
-        error: this is given twice; leave one out
+        error: unknown key of `tool`; the keys are `name`, `label`, `description`, `effect`, `claim`, `arguments`, `state` and `crate`
+        error: invalid tool name "a b": use 1 to 64 letters, digits, `_` and `-`
+        error: invalid tool name "": use 1 to 64 letters, digits, `_` and `-`
+        error: duplicate key; remove one of them
         error: expected identifier
         error: expected attribute arguments in parentheses: #[tool(...)]
-        error: a struct that names its `arguments` is the tool: give it the state as a field, and leave `state` out
+        error: a struct with `arguments` is the tool itself: make the state a field and remove `state`
         error: only a struct can be a tool
-        error: "café" is no name for a tool: use 1 to 64 letters, digits, `_` and `-`; give one with `#[tool(name = "...")]`
+        error: invalid tool name "café": use 1 to 64 letters, digits, `_` and `-`; set one with `#[tool(name = "...")]`
         error: expected one of: `struct`, `enum`, `union`
     "#]].assert_eq(&all);
 }

@@ -79,9 +79,9 @@ async fn a_missing_answer_is_not_a_failure() {
         all.push(format!("{} {}", result.details, result.as_text()));
     }
     expect![[r#"
-        {"answers":[],"outcome":"nobody"} Nobody is there to answer. Decide by what you know, say what you assumed, and go on; do not ask again.
-        {"answers":[],"outcome":"declined"} The user did not answer. Decide by what you know and say what you assumed, or end your turn if you cannot go on without an answer.
-        {"answers":[],"outcome":"declined"} The user did not answer. Decide by what you know and say what you assumed, or end your turn if you cannot go on without an answer.
+        {"answers":[],"outcome":"nobody"} No user is available to answer. Decide with what you know, say what you assumed, and continue; do not ask again.
+        {"answers":[],"outcome":"declined"} The user did not answer. Decide with what you know and say what you assumed, or end your turn if you cannot continue without an answer.
+        {"answers":[],"outcome":"declined"} The user did not answer. Decide with what you know and say what you assumed, or end your turn if you cannot continue without an answer.
         The user says: find out yourself"#]].assert_eq(&all.join("\n"));
 }
 
@@ -91,7 +91,7 @@ async fn a_cancelled_call_stops_waiting() {
     let cancel = test_user.cancel.clone();
     let test_user = test_user.while_asking(move || cancel.cancel());
     let error = test_user.call(&AskUserTool, two()).await.unwrap_err();
-    assert_eq!(error, ToolError::Cancelled("cancelled while the user was asked".into()));
+    assert_eq!(error, ToolError::Cancelled("cancelled while waiting for the user".into()));
 }
 
 #[tokio::test]
@@ -115,15 +115,15 @@ async fn invalid_questions_give_an_error_and_are_not_asked() {
         all.push('\n');
     }
     expect![[r#"
-        invalidArgs: `questions` has to hold 1 to 4 questions
-        invalidArgs: `questions` has to hold 1 to 4 questions
+        invalidArgs: `questions` must have 1 to 4 items
+        invalidArgs: `questions` must have 1 to 4 items
         invalidArgs: questions[0].text is empty
-        invalidArgs: questions[0].text has 2001 characters, more than 2000; say it shorter
-        invalidArgs: questions[0].choices has 7, more than 6; offer the likeliest
-        invalidArgs: questions[0].choices[1].label is the same as one before it; choices have to differ
+        invalidArgs: questions[0].text has 2001 characters; the limit is 2000; shorten it
+        invalidArgs: questions[0].choices has 7 items; the limit is 6; offer the most likely ones
+        invalidArgs: questions[0].choices[1].label is a duplicate; labels must differ
         invalidArgs: questions[0].choices[0].label is empty
-        invalidArgs: questions[0].choices[0].label has 201 characters, more than 200; say it shorter
-        invalidArgs: questions[0].choices[0].description has 1001 characters, more than 1000; say it shorter
+        invalidArgs: questions[0].choices[0].label has 201 characters; the limit is 200; shorten it
+        invalidArgs: questions[0].choices[0].description has 1001 characters; the limit is 1000; shorten it
         invalidArgs: invalid arguments for ask_user: questions[0].selection: unknown variant `some`, expected `one` or `many`
     "#]]
     .assert_eq(&all);
@@ -139,6 +139,6 @@ async fn at_the_limits_questions_pass_and_long_answers_are_truncated() {
     let result = test_user.call(&AskUserTool, json!({ "questions": vec![question; 4] })).await.unwrap();
     let given = result.details["answers"][0].as_array().unwrap();
     assert_eq!(given.len(), 20);
-    assert!(given[0].as_str().unwrap().ends_with(" [1 characters more]"));
+    assert!(given[0].as_str().unwrap().ends_with(" [1 more characters]"));
     assert_eq!(AskUserTool.effect(), Effect::Idempotent);
 }

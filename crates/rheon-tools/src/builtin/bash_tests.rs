@@ -107,7 +107,7 @@ async fn the_directory_carries_over_only_within_the_workspace() {
     assert_eq!(fixture.bash("basename $PWD; cd ..; exit 1").await, "sub\nexit code 1");
     assert_eq!(
         fixture.bash("cd /usr").await,
-        "[/usr is outside the workspace; the next command begins in <root>]\nexit code 0"
+        "[/usr is outside the workspace; the next command starts in <root>]\nexit code 0"
     );
     assert_eq!(fixture.bash("cd sub && rmdir ../sub; true").await.lines().last(), Some("exit code 0"));
     assert_eq!(fixture.session.working_dir(), fixture.root);
@@ -120,7 +120,10 @@ async fn a_removed_directory_is_reported() {
     let fixture = fixture().await;
     fixture.bash("cd sub").await;
     fs::remove_dir(fixture.root.join("sub")).unwrap();
-    assert_eq!(fixture.bash("true").await, "[<root>/sub is gone; the command began in <root>]\nexit code 0");
+    assert_eq!(
+        fixture.bash("true").await,
+        "[<root>/sub no longer exists; the command started in <root>]\nexit code 0"
+    );
 }
 
 #[tokio::test]
@@ -137,7 +140,7 @@ async fn long_output_is_truncated_and_saved_to_a_file() {
         102
         103
         104
-        [370 bytes left out here; the whole output is in <file>]
+        [370 bytes left out here; the full output is in <file>]
         7
         198
         199
@@ -165,8 +168,8 @@ async fn a_command_that_times_out_is_reported() {
         call(&BashTool(Arc::clone(&fixture.session)), json!({ "command": "sleep 60", "timeout_ms": 5 }))
             .await;
     let text = fixture.text(result);
-    assert!(text.starts_with("timedOut: stopped after "), "{text}");
-    assert!(text.ends_with("give a larger timeout_ms, or run it in the background"), "{text}");
+    assert!(text.starts_with("timedOut: timed out after "), "{text}");
+    assert!(text.ends_with("set a larger timeout_ms, or run it in the background"), "{text}");
 }
 
 /// The clock stands still until nothing else happens, which would end the attempts of the probe: they are made before.
@@ -198,7 +201,7 @@ async fn output_is_streamed_and_kept_when_a_command_is_cancelled() {
     let result = tool.execute(Arc::new(arguments), context(cancel, Some(reporter.clone()))).await;
     let text = fixture.text(result);
     assert!(text.starts_with("cancelled: tick\n"), "{text}");
-    assert!(text.contains("stopped with all that it started, because it was cancelled"), "{text}");
+    assert!(text.contains("cancelled and stopped with all its child processes"), "{text}");
     assert!(reporter.1.lock().unwrap()[0].starts_with("tick\n"));
 }
 
@@ -215,7 +218,7 @@ async fn background_output_is_read_incrementally() {
     let started = call(&bash, json!({ "command": command, "background": true })).await.unwrap();
     assert_eq!(
         started.as_text(),
-        "started in the background as bash-1; read with bash_output, end with bash_kill"
+        "started in the background as bash-1; read its output with bash_output, stop it with bash_kill"
     );
     let mut read = String::new();
     let mut until = async |wanted: &str| {
@@ -231,12 +234,16 @@ async fn background_output_is_read_incrementally() {
     until("two\n").await;
     assert_eq!(read, "one\ntwo\n");
     let killed = call(&kill, json!({ "id": "bash-1" })).await.unwrap();
-    assert!(killed.as_text().starts_with("stopped with all that it started"), "{}", killed.as_text());
+    assert!(
+        killed.as_text().starts_with("cancelled and stopped with all its child processes"),
+        "{}",
+        killed.as_text()
+    );
     assert_eq!(killed.details["running"], false);
     assert_eq!(left("rheon-job"), 0);
     assert_eq!(
         fixture.text(call(&output, json!({ "id": "bash-2" })).await),
-        "failed: there is no background command \"bash-2\"; known: bash-1"
+        "failed: no background command \"bash-2\"; known: bash-1"
     );
 }
 
@@ -278,7 +285,7 @@ async fn background_commands_are_limited() {
     }
     assert_eq!(
         fixture.text(call(&bash, json!({ "command": "sleep 60", "background": true })).await),
-        "failed: too many background commands run; end one with bash_kill first"
+        "failed: too many background commands; stop one with bash_kill first"
     );
     call(&BashKillTool(Arc::clone(&fixture.session)), json!({ "id": "bash-7" })).await.unwrap();
     let next = call(&bash, json!({ "command": "sleep 60", "background": true })).await.unwrap();
@@ -333,7 +340,7 @@ async fn a_command_checked_for_another_directory_is_not_run() {
     assert_eq!(fixture.text(first), "exit code 0");
     assert_eq!(
         fixture.text(second),
-        "denied: not run: the folder changed from <root> to <root>/sub since this command was checked; call it again"
+        "denied: not run: the working directory changed from <root> to <root>/sub since this command was checked; call it again"
     );
     assert_eq!(fs::read_to_string(fixture.root.join("sub/file")).unwrap(), "a\n");
     assert_eq!(fixture.session.shell_folder().current(), fixture.root.join("sub"));
@@ -342,7 +349,7 @@ async fn a_command_checked_for_another_directory_is_not_run() {
     assert!(!fixture.root.join("sub/file").exists());
     assert_eq!(
         fixture.text(call_with(judged, &bash, "rm -rf ..").await),
-        "denied: not run: another line was checked than this one; call it again"
+        "denied: not run: a different command was checked; call it again"
     );
 }
 
@@ -362,7 +369,7 @@ async fn commands_of_a_session_run_in_call_order() {
         call(&bash, json!({ "command": lines[3] })),
         call(&bash, json!({ "command": lines[4] })),
     );
-    assert_eq!(fixture.text(results.3), "cancelled: not run, because it was cancelled");
+    assert_eq!(fixture.text(results.3), "cancelled: cancelled before it ran");
     let all = fs::read_to_string(fixture.root.join("all")).unwrap();
     let all = all.replace(&fixture.root.display().to_string(), "");
     assert_eq!(all, "/1\n/1/2\n/1/2/3\n/1/2/3/4\n/1/2/3/4/5\n");
@@ -422,12 +429,12 @@ async fn the_description_names_a_weak_sandbox() {
         Some(weakness.chars().take(60).collect::<String>())
     };
     let none = output(Programs::find(), Requirement::NoSandbox).await.unwrap();
-    assert!(none.starts_with("\n- There is no sandbox: commands reach everything"), "{none}");
+    assert!(none.starts_with("\n- There is no sandbox: commands can reach everything"), "{none}");
     let strong = output(Programs::find(), Requirement::AtLeast(Level::Namespaces)).await;
     assert!(strong.is_none_or(|output| output.is_empty()));
     let without = Programs { bwrap: None, namespaces: OwnNamespaces::ForProcesses, ..Programs::find() };
     let weak = output(without, Requirement::default()).await;
-    assert!(weak.is_none_or(|output| output.starts_with("\n- The sandbox of this machine is weaker than")));
+    assert!(weak.is_none_or(|output| output.starts_with("\n- The sandbox on this machine is weak")));
 }
 
 #[tokio::test]
@@ -492,8 +499,8 @@ async fn a_cached_sandbox_that_fails_is_reported_and_dropped() {
     let refused = call(&tool, json!({ "command": "echo ran" })).await.unwrap_err();
     assert_eq!(
         refused.to_string().replace(&path.display().to_string(), "<folder>"),
-        "<folder>/bash did not start the command, so it was not run; the sandbox (none) said \"no longer\"; a new session \
-         finds out anew what holds"
+        "<folder>/bash did not start the command, so it was not run; the sandbox (none) printed \"no longer\"; \
+         start a new session to probe the sandbox again"
     );
     assert!(!memory.exists());
 }

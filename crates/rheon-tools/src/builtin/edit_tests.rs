@@ -94,17 +94,17 @@ async fn a_missing_match_gives_a_hint() {
         { "old_string": "main", "new_string": "start" }, { "old_string": "start", "new_string": "main" } ] });
     all.push_str(&output_of(edit(&fixture), undone).await);
     expect![[r#"
-        failed: a was not changed: `old_string` is not in the file; but for white space it is at line 2, where the file has:
+        failed: a was not changed: `old_string` is not in the file; with different whitespace it is at line 2, where the file has:
         	let  x = 1;
         	let y = 2;
-        failed: a was not changed: `old_string` is not in the file; its first line is like line 1, what follows differs: read the file again
-        failed: a was not changed: `old_string` is not in the file; leave out the line numbers and tabs that `read` puts before lines
+        failed: a was not changed: `old_string` is not in the file; its first line matches line 1, but the rest differs: read the file again
+        failed: a was not changed: `old_string` is not in the file; remove the line numbers and tabs that `read` adds
         failed: a was not changed: `old_string` is not in the file; read the file again
         failed: a was not changed: `old_string` occurs more than once (lines 2, 3); add lines around it to make it unique, or set `replace_all`
         failed: a was not changed: `old_string` occurs more than once (lines 5, 5); add lines around it to make it unique, or set `replace_all`
         failed: a was not changed: `old_string` and `new_string` are the same; nothing would change
         failed: a was not changed: `old_string` is empty; use `write` to fill an empty file
-        failed: a was not changed: the edits undo each other; nothing would change"#]]
+        failed: a was not changed: the edits cancel each other out; nothing would change"#]]
     .assert_eq(&all);
 }
 
@@ -114,7 +114,7 @@ async fn an_unread_or_changed_file_is_rejected() {
     fixture.put("a", "one\n");
     assert_eq!(
         output_of(edit(&fixture), one("one", "two")).await,
-        "failed: a exists and was not read in this session; use `read` on it first"
+        "failed: a exists but was not read in this session; use `read` on it first"
     );
     let fixture = with("one\n").await;
     let modified = fixture.at("a").metadata().unwrap().modified().unwrap();
@@ -126,7 +126,7 @@ async fn an_unread_or_changed_file_is_rejected() {
         "failed: a changed since it was read; use `read` on it again before you change it"
     );
     assert_eq!(fixture.get("a"), "one!");
-    assert_eq!(output_of(edit(&Fixture::new()), one("one", "two")).await, "failed: there is no file a");
+    assert_eq!(output_of(edit(&Fixture::new()), one("one", "two")).await, "failed: a does not exist");
 }
 
 #[tokio::test]
@@ -150,7 +150,7 @@ async fn files_that_are_not_utf_8_are_rejected() {
     let fixture = with(b"caf\xe9 one\n").await;
     assert_eq!(
         output_of(edit(&fixture), one("one", "two")).await,
-        "failed: a is not UTF-8 text (it holds bytes that are not UTF-8); it cannot be edited as text"
+        "failed: a is not UTF-8 text (it contains bytes that are not UTF-8); it cannot be edited as text"
     );
     assert_eq!(bytes(&fixture), b"caf\xe9 one\n");
 }
@@ -162,7 +162,7 @@ async fn a_replacement_over_the_size_limit_is_rejected() {
         { "old_string": "a", "new_string": "b".repeat(40_000), "replace_all": true }] });
     assert_eq!(
         output_of(edit(&fixture), arguments).await,
-        "failed: a was not changed: the file would have more than 33554432 bytes"
+        "failed: a was not changed: the file would be larger than 33554432 bytes"
     );
 }
 

@@ -77,9 +77,9 @@ async fn invalid_list_calls_give_an_error() {
         all.push('\n');
     }
     expect![[r#"
-        [empty is empty, or all of it is ignored]
-        failed: there is no folder missing
-        failed: src.txt is not a folder; use `read` for files
+        [empty is empty or fully ignored]
+        failed: directory missing does not exist
+        failed: src.txt is not a directory; use `read` for files
         denied: BASE/outside is outside the workspace; only files in the workspace can be used
         denied: BASE is outside the workspace; only files in the workspace can be used
         denied: / is outside the workspace; only files in the workspace can be used
@@ -104,6 +104,6 @@ async fn at_the_limit_the_rest_is_counted() {
     }
     let result = call(list(&fixture), json!({})).await.unwrap();
     assert_eq!(result.as_text().lines().count(), 1_001);
-    assert!(result.as_text().ends_with("[3 more entries; list a folder in it, or use `glob`]"));
+    assert!(result.as_text().ends_with("[3 more entries; list a subdirectory, or use `glob`]"));
     assert_eq!((&result.details["omitted"], &result.details["complete"]), (&json!(3), &json!(false)));
 }

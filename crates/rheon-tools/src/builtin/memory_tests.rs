@@ -76,9 +76,9 @@ async fn notes_are_written_found_read_and_removed() {
     expect![[r#"
         There are no notes.
         ----
-        wrote the note build-system of the project
+        wrote project note build-system
         ----
-        wrote the note style of the user
+        wrote user note style
         ----
         - style (user, episodic): How the user likes code
         - build-system (project, semantic): About build-system
@@ -93,17 +93,17 @@ async fn notes_are_written_found_read_and_removed() {
         ----
         - build-system (project, semantic): About build-system
         ----
-        No note has anything to do with it.
+        No notes match.
         ----
-        replaced the note build-system of the project
+        replaced project note build-system
         ----
         [semantic note of the project, 2100-01-01T00:00:00Z: About build-system]
 
         Use `just`.
         ----
-        removed the note style of the user
+        removed user note style
         ----
-        failed: there is no note "style"; `list` shows which there are
+        failed: note "style" does not exist; use `list` to see all notes
         ----
     "#]]
     .assert_eq(&output_of);
@@ -121,7 +121,7 @@ async fn notes_are_written_found_read_and_removed() {
     expect![[r#"
         # Notes
 
-        Made anew with every change; edit the notes themselves.
+        Generated: edit the notes, not this list.
 
         - [build-system](build-system.md) (semantic): About build-system
     "#]]
@@ -159,17 +159,17 @@ async fn note_names_are_never_paths() {
         ])
         .await;
     expect![[r#"
-        invalidArgs: a note cannot be called "../secret": lower-case words with hyphens between them are needed, at most 64 characters, and not `index`
+        invalidArgs: invalid note name "../secret": use lower-case words joined by hyphens, at most 64 characters, and not `index`
         ----
-        invalidArgs: a note cannot be called "/etc/passwd": lower-case words with hyphens between them are needed, at most 64 characters, and not `index`
+        invalidArgs: invalid note name "/etc/passwd": use lower-case words joined by hyphens, at most 64 characters, and not `index`
         ----
-        invalidArgs: a note cannot be called "a/b": lower-case words with hyphens between them are needed, at most 64 characters, and not `index`
+        invalidArgs: invalid note name "a/b": use lower-case words joined by hyphens, at most 64 characters, and not `index`
         ----
-        invalidArgs: a note cannot be called "Index": lower-case words with hyphens between them are needed, at most 64 characters, and not `index`
+        invalidArgs: invalid note name "Index": use lower-case words joined by hyphens, at most 64 characters, and not `index`
         ----
-        invalidArgs: a note cannot be called "index": lower-case words with hyphens between them are needed, at most 64 characters, and not `index`
+        invalidArgs: invalid note name "index": use lower-case words joined by hyphens, at most 64 characters, and not `index`
         ----
-        invalidArgs: a note cannot be called "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx": lower-case words with hyphens between them are needed, at most 64 characters, and not `index`
+        invalidArgs: invalid note name "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx": use lower-case words joined by hyphens, at most 64 characters, and not `index`
         ----
         invalidArgs: this action needs `name`
         ----
@@ -177,20 +177,20 @@ async fn note_names_are_never_paths() {
         ----
         invalidArgs: this action needs `text`
         ----
-        invalidArgs: the note has 16482 bytes, more than 16384; keep what matters, or make several notes of it
+        invalidArgs: the note has 16482 bytes; the limit is 16384; shorten it or split it into several notes
         ----
-        failed: there is no note "../secret"; `list` shows which there are
+        failed: note "../secret" does not exist; use `list` to see all notes
         ----
-        failed: there is no note "linked"; `list` shows which there are
+        failed: note "linked" does not exist; use `list` to see all notes
         ----
-        failed: there is no note "../secret"; `list` shows which there are
+        failed: note "../secret" does not exist; use `list` to see all notes
         ----
         invalidArgs: this action needs `query`
         ----
         There are no notes.
-        [note /T/data/project/linked.md is left out: it is not a regular file, but a link]
+        [note /T/data/project/linked.md is skipped: not a regular file, but a link]
         ----
-        wrote the note linked of the project
+        wrote project note linked
         ----
     "#]].assert_eq(&output_of);
     assert_eq!(std::fs::read_to_string(fixture.at("data/secret.md")).unwrap(), "secret");
@@ -214,9 +214,9 @@ async fn a_shared_name_reads_the_project_note_and_deletion_needs_a_scope() {
         ])
         .await;
     expect![[r#"
-        wrote the note a of the project
+        wrote project note a
         ----
-        wrote the note a of the user
+        wrote user note a
         ----
         [semantic note of the project, 2100-01-01T00:00:00Z: About a]
 
@@ -226,9 +226,9 @@ async fn a_shared_name_reads_the_project_note_and_deletion_needs_a_scope() {
 
         user
         ----
-        failed: the user and the project both have a note "a"; say which by `scope`
+        failed: both user and project have a note "a"; set `scope`
         ----
-        removed the note a of the user
+        removed user note a
         ----
         - a (project, semantic): About a
         ----
@@ -246,12 +246,12 @@ async fn a_failed_recall_is_reported() {
     }));
     let text = output_of(found, search.clone()).await;
     assert!(text.contains("From earlier sessions:\n- parser 10 fixed\n- xxx"), "{text}");
-    assert!(text.ends_with("[700 characters more]"), "{text}");
+    assert!(text.ends_with("[700 more characters]"), "{text}");
     let failing =
         fixture.tool().with_recall(Arc::new(|_: &str, _: usize| Err("the database is damaged".into())));
     expect![[r#"
-        No note has anything to do with it.
-        [earlier sessions could not be searched: the database is damaged]"#]]
+        No notes match.
+        [cannot search earlier sessions: the database is damaged]"#]]
     .assert_eq(&output_of(failing, search).await);
 }
 
@@ -279,5 +279,5 @@ async fn at_the_limit_notes_can_be_replaced_but_not_added() {
     }
     assert!(call(fixture.tool(), write("n7", "new")).await.is_ok());
     let output_of = output_of(fixture.tool(), write("another", "x")).await;
-    assert_eq!(output_of, "failed: there are 1000 notes already; remove or merge some first");
+    assert_eq!(output_of, "failed: there are already 1000 notes; remove or merge some first");
 }

@@ -61,10 +61,10 @@ async fn approved_calls_may_run_once_without_approval() {
         all.push(format!("{path}: {}", check(&fixture.gate, &write("c3", path))));
     }
     expect![[r#"
-        Plan mode is on. Read and search as you like; calls that would change something are queued and not run. When the plan is complete, call `plan` with `"action": "exit"` and the plan.
+        Plan mode is on. Read and search freely; calls that would change something are queued, not run. When the plan is complete, call `plan` with `"action": "exit"` and the plan.
         queue
         queue
-        The user agrees with the plan, and plan mode is over. Make these calls now, exactly as you queued them, each once; nobody is asked again:
+        The user approved the plan. Plan mode is off. Make these calls now, exactly as you queued them, each once; they need no further approval:
         - write (c1): change a
         - write (c2): change b
         The user says: go
@@ -91,7 +91,7 @@ async fn a_rejected_plan_clears_the_queue_and_plan_mode_stays() {
     check(&fixture.gate, &write("c1", "a"));
     let result = test_user.call(&tool, json!({ "action": "exit", "plan": "all" })).await.unwrap();
     expect![[r#"
-        The user does not agree with the plan. Plan mode goes on, and nothing waits in it any more. Change the plan, then show it again.
+        The user rejected the plan. Plan mode stays on, and the queue is empty. Change the plan, then show it again.
         The user says: smaller steps
         {"action":"exit","changes":[{"callId":"c1","summary":"change a","toolName":"write"}],"outcome":"rejected"}
         [PlanResolved { call_id: "c1", decision: Deny }]"#]].assert_eq(&format!("{}\n{}\n{:?}", result.as_text(), result.details, test_user.news()));
@@ -104,11 +104,11 @@ async fn without_an_answer_plan_mode_and_the_queue_stay() {
     let tool = PlanTool::new(Arc::clone(&fixture.gate));
     check(&fixture.gate, &write("c1", "a"));
     let test_user = TestUser::absent();
-    expect!["Nobody is there to agree with the plan. Plan mode goes on, and what was queued still waits. End your turn with the plan as your answer."].assert_eq(&test_user.output_of(&tool, json!({ "action": "exit", "plan": "all" })).await);
+    expect!["No user is available to approve the plan. Plan mode stays on, and the queue is kept. End your turn with the plan as your answer."].assert_eq(&test_user.output_of(&tool, json!({ "action": "exit", "plan": "all" })).await);
     let silent = TestUser::silent();
     let cancel = silent.cancel.clone();
     let silent = silent.while_asking(move || cancel.cancel());
-    expect!["cancelled: cancelled while the user was asked"]
+    expect!["cancelled: cancelled while waiting for the user"]
         .assert_eq(&silent.output_of(&tool, json!({ "action": "exit", "plan": "all" })).await);
     assert_eq!((test_user.news(), silent.news()), (vec![], vec![]));
     assert_eq!((fixture.gate.mode(), fixture.gate.queued_changes().len()), (PermissionMode::Plan, 1));
@@ -123,7 +123,7 @@ async fn calls_queued_after_the_plan_was_shown_are_not_approved() {
     let test_user = TestUser::answering([yes()]).while_asking(move || {
         check(&gate, &write("c2", "smuggled"));
     });
-    expect!["The user agreed, but what waits in the plan is no longer what they saw, so nothing was approved. Plan mode is as it was; show the plan again."].assert_eq(&test_user.output_of(&tool, json!({ "action": "exit", "plan": "all" })).await);
+    expect!["The user approved, but the queue is no longer what they saw, so nothing was approved. Plan mode is still on; show the plan again."].assert_eq(&test_user.output_of(&tool, json!({ "action": "exit", "plan": "all" })).await);
     assert_eq!((fixture.gate.mode(), test_user.news()), (PermissionMode::Plan, vec![]));
     assert_eq!(check(&fixture.gate, &write("c3", "smuggled")), "queue");
 }
@@ -159,14 +159,14 @@ async fn invalid_plan_calls_give_an_error() {
         all.push(test_user.output_of(&tool, given).await);
     }
     expect![[r#"
-        failed: plan mode is not on, so there is nothing to leave; go on with the work
-        invalidArgs: `plan` is missing: to leave plan mode, say what you want to do
-        invalidArgs: `plan` is missing: to leave plan mode, say what you want to do
-        invalidArgs: `plan` has 50001 characters, more than 50000; say it shorter
+        failed: plan mode is not on; continue with the work
+        invalidArgs: `plan` is missing: describe what you want to do
+        invalidArgs: `plan` is missing: describe what you want to do
+        invalidArgs: `plan` has 50001 characters; the limit is 50000; shorten it
         invalidArgs: invalid arguments for plan: action: unknown variant `leave`, expected `enter` or `exit`
         invalidArgs: invalid arguments for plan: missing field `action`
-        Plan mode is on. Read and search as you like; calls that would change something are queued and not run. When the plan is complete, call `plan` with `"action": "exit"` and the plan.
-        Plan mode is on. Read and search as you like; calls that would change something are queued and not run. When the plan is complete, call `plan` with `"action": "exit"` and the plan."#]].assert_eq(&all.join("\n"));
+        Plan mode is on. Read and search freely; calls that would change something are queued, not run. When the plan is complete, call `plan` with `"action": "exit"` and the plan.
+        Plan mode is on. Read and search freely; calls that would change something are queued, not run. When the plan is complete, call `plan` with `"action": "exit"` and the plan."#]].assert_eq(&all.join("\n"));
     assert_eq!((test_user.asked(), test_user.news().len()), (vec![], 1));
     assert_eq!(tool.effect(), Effect::Idempotent);
 }
@@ -181,6 +181,6 @@ async fn a_long_plan_is_summarized() {
     let test_user = TestUser::answering([yes()]);
     let result =
         test_user.call(&tool, json!({ "action": "exit", "plan": "x".repeat(50_000) })).await.unwrap();
-    assert!(result.as_text().ends_with("\n[206 more that were queued after these]"));
+    assert!(result.as_text().ends_with("\n[206 more queued calls]"));
     assert_eq!((result.details["changes"].as_array().unwrap().len(), test_user.news().len()), (256, 257));
 }

@@ -28,7 +28,7 @@ async fn lines_are_numbered_and_notes_say_how_to_continue() {
     let result = call(read(&fixture), json!({ "path": "a.txt", "offset": 2, "limit": 1 })).await.unwrap();
     expect![[r#"
         2	two
-        [lines 2-2 of 3; read on with offset=3]
+        [lines 2-2 of 3; continue with offset=3]
         [lines end with CRLF; `edit` keeps that]
     "#]]
     .assert_eq(&result.as_text());
@@ -71,15 +71,15 @@ async fn unreadable_files_give_an_error() {
     let all = all.replace(&fixture.base.display().to_string(), "");
     expect![[r#"
         [empty is empty]
-        failed: there is no file missing
-        failed: there is no file no/such/file
-        failed: folder is a folder; use `list` to see what is in it
+        failed: missing does not exist
+        failed: no/such/file does not exist
+        failed: folder is a directory; use `list` to see its entries
         failed: cannot follow /repo/a.txt: it is a file, not a folder; leave out the slash at its end
-        failed: zeros cannot be shown as text: it holds zero bytes, as binary files do; use a program that understands it
-        failed: utf16 cannot be shown as text: it is UTF-16 text; use a program that understands it
-        failed: paper.pdf cannot be shown as text: it is a PDF; use a program that understands it
-        failed: a.txt has 1 lines, there is no line 5
-        invalidArgs: `offset` and `limit` begin at 1
+        failed: zeros is not text: it contains zero bytes, like binary files; use a program that supports this format
+        failed: utf16 is not text: it is UTF-16 text; use a program that supports this format
+        failed: paper.pdf is not text: it is a PDF; use a program that supports this format
+        failed: a.txt has 1 lines; line 5 does not exist
+        invalidArgs: `offset` and `limit` start at 1
         failed: "" is not a path: it is empty
         invalidArgs: invalid arguments for read: extra: unknown field `extra`, expected one of `path`, `offset`, `limit`
     "#]]
@@ -128,7 +128,7 @@ async fn devices_and_kernel_files_are_never_read() {
         all.push_str(&output_of.replace(&format!("/proc/{}", std::process::id()), "/proc/N"));
         all.push('\n');
     }
-    assert!(all.contains("/dev/zero is a device, not a regular file; it is not opened"), "{all}");
+    assert!(all.contains("/dev/zero is a device, not a regular file"), "{all}");
     assert!(all.contains("environ is made up by the kernel, not a regular file"), "{all}");
     let path = fixture.base.join("outside/secret");
     assert_eq!(output_of(read(&fixture), json!({ "path": path })).await, "1\tsecret\n");
@@ -140,7 +140,7 @@ async fn a_pipe_does_not_block() {
     let mode = rustix::fs::Mode::RUSR;
     rustix::fs::mknodat(rustix::fs::CWD, fixture.at("pipe"), rustix::fs::FileType::Fifo, mode, 0).unwrap();
     let output_of = output_of(read(&fixture), json!({ "path": "pipe" })).await;
-    assert_eq!(output_of, "failed: pipe is a pipe, not a regular file; it is not opened");
+    assert_eq!(output_of, "failed: pipe is a pipe, not a regular file");
 }
 
 #[tokio::test]
@@ -150,7 +150,7 @@ async fn a_sparse_file_of_20_gb_costs_nothing() {
     let file = std::fs::File::options().write(true).open(fixture.at("sparse")).unwrap();
     file.set_len(20 * 1024 * 1024 * 1024).unwrap();
     let output_of = output_of(read(&fixture), json!({ "path": "sparse" })).await;
-    assert!(output_of.contains("holds zero bytes"), "{output_of}");
+    assert!(output_of.contains("contains zero bytes"), "{output_of}");
 }
 
 #[tokio::test]
@@ -180,7 +180,7 @@ async fn invalid_utf_8_is_reported() {
     expect![[r#"
         1	caf�
         2	plain
-        [1 lines are not UTF-8: bytes that are not UTF-8 are shown as �; `edit` refuses this file]
+        [1 lines are not UTF-8: invalid bytes are shown as �; `edit` does not accept this file]
     "#]]
     .assert_eq(&output_of(read(&fixture), json!({ "path": "latin" })).await);
 }
@@ -194,7 +194,7 @@ async fn a_page_ends_at_the_limit_and_the_next_call_continues() {
     let text = first.as_text();
     assert!(text.len() <= 1024 * 1024 + 100, "{}", text.len());
     let lines = first.details["lines"].as_u64().unwrap();
-    assert!(text.ends_with(&format!("[lines 1-{lines}; read on with offset={}]\n", lines + 1)));
+    assert!(text.ends_with(&format!("[lines 1-{lines}; continue with offset={}]\n", lines + 1)));
     let rest = call(read(&fixture), json!({ "path": "big", "limit": 5000, "offset": 2001 })).await.unwrap();
     assert_eq!((&rest.details["lines"], &rest.details["totalLines"]), (&json!(1000), &json!(3000)));
 }
@@ -242,11 +242,11 @@ async fn oversized_and_damaged_images_are_rejected() {
         all.push('\n');
     }
     expect![[r#"
-        failed: bomb.png cannot be shown: 50000 x 50000 pixels are more than is allowed (16384 on a side, 100000000 in all); make it smaller first
+        failed: cannot show bomb.png: 50000 x 50000 pixels exceed the limit (16384 per side, 100000000 in total); resize it first
         edge.png: image/png, 16384 x 6000 pixels
-        failed: empty.png cannot be shown: its header is damaged
-        failed: cut.jpg cannot be shown: its header is damaged
-        failed: large.png is a picture of 20971521 bytes, more than the 20971520 allowed; make it smaller first
+        failed: cannot show empty.png: invalid image header
+        failed: cannot show cut.jpg: invalid image header
+        failed: large.png is an image of 20971521 bytes; the limit is 20971520; resize it first
     "#]]
     .assert_eq(&all);
 }
@@ -273,7 +273,7 @@ async fn notebooks_are_read_cell_by_cell() {
         1
 
         <Figure>[image/png]
-        [2 of 3 cells; read on with offset=3]"#]]
+        [2 of 3 cells; continue with offset=3]"#]]
     .assert_eq(&output_of(read(&fixture), json!({ "path": "a.ipynb", "limit": 2 })).await);
     fixture.put("b.ipynb", "no notebook\n");
     assert_eq!(output_of(read(&fixture), json!({ "path": "b.ipynb" })).await, "1\tno notebook\n");

@@ -66,7 +66,7 @@ async fn a_skill_result_has_its_text_directory_and_files() {
         # PDF
         Read x.pdf with scripts/read.py, then x.pdf again.
 
-        [The skill's folder is /T/pdf; paths in the text above are relative to it. It also holds:
+        [The skill's directory is /T/pdf; paths in the text above are relative to it. Other files:
         references/a\nb.md
         scripts/read.py]
         </skill_content>"#]]
@@ -129,20 +129,20 @@ async fn invalid_skill_calls_give_an_error() {
         all.push(format!("{}: {error}", error.kind()));
     }
     expect![[r#"
-        failed: there is no skill "b"; there are: a, gone, many, new
-        failed: there is no skill "../a"; there are: a, gone, many, new
-        failed: there is no skill "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx [4900 characters more]"; there are: a, gone, many, new
-        denied: only the user may call the skill "mine"; ask them to, if it is needed
-        failed: the skill "many" with these arguments is larger than 262144 bytes; pass shorter ones
-        invalidArgs: `arguments` has 10001 characters, more than 10000
-        failed: the skill "gone" cannot be used: it cannot be read: it is gone
-        failed: the skill "new" cannot be used: it changed since the session began; ask the user to look at it and to begin a new session
-        failed: the skill "a" cannot be used: it cannot be read: Not a directory (os error 20)
+        failed: unknown skill "b"; available: a, gone, many, new
+        failed: unknown skill "../a"; available: a, gone, many, new
+        failed: unknown skill "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx [4900 more characters]"; available: a, gone, many, new
+        denied: only the user may call the skill "mine"; ask them if you need it
+        failed: the skill "many" with these arguments is larger than 262144 bytes; pass shorter arguments
+        invalidArgs: `arguments` has 10001 characters; the limit is 10000
+        failed: cannot use skill "gone": cannot read it: it no longer exists
+        failed: cannot use skill "new": it changed since the session started; ask the user to review it and start a new session
+        failed: cannot use skill "a": cannot read it: Not a directory (os error 20)
         invalidArgs: invalid arguments for skill: missing field `name`"#]].assert_eq(&all.join("\n"));
     let nothing = SkillTool::new(Arc::default());
     assert_eq!(
         output_of(nothing, json!({ "name": "a" })).await,
-        "failed: there is no skill \"a\"; there are none"
+        "failed: unknown skill \"a\"; no skills are available"
     );
 }
 

@@ -79,9 +79,9 @@ async fn invalid_lists_leave_the_old_list_unchanged() {
         all.push('\n');
     }
     expect![[r#"
-        invalidArgs: tasks[1].text is empty; say what is to be done
-        invalidArgs: tasks[0].text has 2001 characters, more than 2000; say it shorter
-        invalidArgs: 201 tasks are more than the 200 a list may have; join some of them
+        invalidArgs: tasks[1].text is empty; describe the task
+        invalidArgs: tasks[0].text has 2001 characters; the limit is 2000; shorten it
+        invalidArgs: 201 tasks exceed the limit of 200; merge some of them
         invalidArgs: invalid arguments for todo: tasks[0].status: unknown variant `done`, expected one of `pending`, `inProgress`, `completed`
         invalidArgs: invalid arguments for todo: tasks[0].priority: unknown field `priority`, expected `text` or `status`
         invalidArgs: invalid arguments for todo: missing field `tasks`

@@ -46,7 +46,7 @@ async fn an_existing_file_must_be_read_first_and_keeps_its_mode() {
     let arguments = json!({ "path": "run.sh", "content": "new\n" });
     assert_eq!(
         output_of(write(&fixture), arguments.clone()).await,
-        "failed: run.sh exists and was not read in this session; use `read` on it first"
+        "failed: run.sh exists but was not read in this session; use `read` on it first"
     );
     read(&fixture, "run.sh").await;
     assert_eq!(output_of(write(&fixture), arguments.clone()).await, "replaced run.sh: 4 bytes, +1 -1 lines");
@@ -98,13 +98,13 @@ async fn nothing_outside_or_protected_is_written() {
         denied: /outside/secret is outside the workspace; only files in the workspace can be used
         failed: cannot follow /repo/nothing: it is a link that leads to nothing
         denied: /tmp/rheon-test-escape is outside the workspace; only files in the workspace can be used
-        denied: .git/config is protected (git, hooks or settings of agents): tools must not change it; ask the user to do it
-        denied: .git is protected (git, hooks or settings of agents): tools must not change it; ask the user to do it
-        denied: .mcp.json is protected (git, hooks or settings of agents): tools must not change it; ask the user to do it
-        denied: .vscode/tasks.json is protected (git, hooks or settings of agents): tools must not change it; ask the user to do it
-        denied: deep/.claude/settings.json is protected (git, hooks or settings of agents): tools must not change it; ask the user to do it
-        failed: new is a folder; use `list` to see what is in it
-        failed: . is a folder; use `list` to see what is in it
+        denied: .git/config is protected (git, hooks or agent settings): tools cannot change it; ask the user to change it
+        denied: .git is protected (git, hooks or agent settings): tools cannot change it; ask the user to change it
+        denied: .mcp.json is protected (git, hooks or agent settings): tools cannot change it; ask the user to change it
+        denied: .vscode/tasks.json is protected (git, hooks or agent settings): tools cannot change it; ask the user to change it
+        denied: deep/.claude/settings.json is protected (git, hooks or agent settings): tools cannot change it; ask the user to change it
+        failed: new is a directory; use `list` to see its entries
+        failed: . is a directory; use `list` to see its entries
         failed: cannot follow /repo/a.txt: it is a file, not a folder
     "#]]
     .assert_eq(&all);
@@ -135,7 +135,7 @@ async fn a_hard_link_to_an_outside_file_is_broken() {
     let output_of = output_of(write(&fixture), json!({ "path": "name", "content": "mine\n" })).await;
     assert_eq!(
         output_of,
-        "replaced name: 5 bytes, +1 -1 lines; it had hard links, which still name the old content"
+        "replaced name: 5 bytes, +1 -1 lines; it had hard links, which still point to the old content"
     );
     assert_eq!(std::fs::read_to_string(fixture.base.join("outside/secret")).unwrap(), "secret\n");
 }
@@ -147,7 +147,7 @@ async fn a_read_only_file_is_not_changed() {
     std::fs::set_permissions(fixture.at("a"), std::fs::Permissions::from_mode(0o444)).unwrap();
     read(&fixture, "a").await;
     let output_of = output_of(write(&fixture), json!({ "path": "a", "content": "y" })).await;
-    assert_eq!(output_of, "failed: a is read-only; its mode has to be changed first");
+    assert_eq!(output_of, "failed: a is read-only; change its mode first");
 }
 
 #[tokio::test]
@@ -170,7 +170,7 @@ async fn a_file_claimed_by_another_run_names_that_run() {
     let output_of = output_of(write(&fixture), json!({ "path": "./a", "content": "x" })).await;
     assert_eq!(
         output_of,
-        "failed: a is being changed by run other, for 60 s more at most; work on something else, then read it again"
+        "failed: a is being changed by run other for up to 60 s; work on something else, then read it again"
     );
     assert_eq!(fixture.names(), Vec::<String>::new());
 }
@@ -188,7 +188,7 @@ async fn content_over_the_limit_is_rejected() {
     let fixture = Fixture::new();
     let output_of =
         output_of(write(&fixture), json!({ "path": "a", "content": "x".repeat(32 * 1024 * 1024 + 1) })).await;
-    assert_eq!(output_of, "failed: 33554433 bytes are more than the 33554432 that a may have");
+    assert_eq!(output_of, "failed: a would have 33554433 bytes; the limit is 33554432");
 }
 
 #[tokio::test]
@@ -201,7 +201,7 @@ async fn a_file_is_claimed_until_the_call_ends() {
     let hold = write.claim(&path, &one).unwrap();
     assert_eq!(fixture.file_context.claims().holder(&fixture.at("a")).as_deref(), Some("run one"));
     let conflict = edit.claim(&edits, &two).unwrap_err().to_string();
-    assert!(conflict.starts_with("a is being changed by run one, for 60 s more at most"), "{conflict}");
+    assert!(conflict.starts_with("a is being changed by run one for up to 60 s"), "{conflict}");
     // The same run may hold a file several times, and does while it writes.
     let again = edit.claim(&edits, &one).unwrap();
     write.execute(Arc::new(path), one).await.unwrap();
@@ -225,7 +225,7 @@ fn files_that_cannot_be_changed_cannot_be_claimed() {
     }
     expect![[r#"
         denied: BASE/outside/secret is outside the workspace; only files in the workspace can be used
-        denied: .git/config is protected (git, hooks or settings of agents): tools must not change it; ask the user to do it
+        denied: .git/config is protected (git, hooks or agent settings): tools cannot change it; ask the user to change it
         invalidArgs: invalid arguments for write: missing field `path`
         invalidArgs: invalid arguments for write: missing field `path`
     "#]].assert_eq(&all.replace(&fixture.base.display().to_string(), "BASE"));

@@ -89,17 +89,17 @@ fn one_bad_file_does_not_stop_the_others() {
         /odd User /T/c/odd.md CommandInfo { description: "x", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
         /open User /T/c/open.md CommandInfo { description: "description: x", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
         /plain User /T/c/plain.md CommandInfo { description: "Say hello", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
-        command /T/c/a/b/c/d/e/f is left out: it lies more than 5 folders deep
-        command /T/c/broken.md is used all the same: its frontmatter is passed over, because it cannot be read: line 1 column 19: while parsing a flow mapping, did not find expected ',' or '}'
-        command /T/c/bytes.md is left out: it is not UTF-8 text
-        command /T/c/empty.md is left out: it has no text
-        command /T/c/full.md is used all the same: its frontmatter could be read only with its values in quotes: line 1 column 21: mapping values are not allowed in this context
-        command /T/c/large.md is left out: it is larger than 65536 bytes; move parts of it to other files
-        command /T/c/odd.md is used all the same: `subtask` is neither true nor false; it is taken for false
-        command /T/c/open.md is used all the same: its frontmatter has no second line `---`, so that all of it is taken for text
-        command /T/c/pipe.md is left out: it is not a regular file, but a pipe
-        command /T/c/two words.md is left out: its name cannot be typed: 1 to 64 visible characters without spaces and colons are needed
-        command /T/c/plain.md is left out: it cannot be read: Not a directory (os error 20)
+        command /T/c/a/b/c/d/e/f is skipped: nested more than 5 directories deep
+        command /T/c/broken.md is loaded with a warning: invalid frontmatter, ignored: line 1 column 19: while parsing a flow mapping, did not find expected ',' or '}'
+        command /T/c/bytes.md is skipped: not UTF-8 text
+        command /T/c/empty.md is skipped: it is empty
+        command /T/c/full.md is loaded with a warning: invalid frontmatter, read with its values in quotes: line 1 column 21: mapping values are not allowed in this context
+        command /T/c/large.md is skipped: larger than 65536 bytes; move parts of it to other files
+        command /T/c/odd.md is loaded with a warning: `subtask` is neither true nor false; using false
+        command /T/c/open.md is loaded with a warning: its frontmatter has no closing `---` line; reading all of it as text
+        command /T/c/pipe.md is skipped: not a regular file, but a pipe
+        command /T/c/two words.md is skipped: invalid name: use 1 to 64 visible characters without spaces and colons
+        command /T/c/plain.md is skipped: cannot read it: Not a directory (os error 20)
     "#]].assert_eq(&fixture.shown(&commands));
     assert_eq!(commands.get("/git:commit").unwrap().name, "git:commit");
 }
@@ -119,8 +119,8 @@ fn the_project_overrides_the_user_and_a_later_directory_an_earlier_one() {
     expect![[r#"
         /own User /T/home/.rheon/commands/own.md CommandInfo { description: "Mine.", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
         /same Project /T/.rheon/commands/same.md CommandInfo { description: "From .rheon/commands: $1", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
-        command /T/home/.rheon/commands/same.md is left out: another command is called "same" too, and overrides it: /T/.claude/commands/same.md
-        command /T/.claude/commands/same.md is left out: another command is called "same" too, and overrides it: /T/.rheon/commands/same.md
+        command /T/home/.rheon/commands/same.md is skipped: overridden by another command named "same": /T/.claude/commands/same.md
+        command /T/.claude/commands/same.md is skipped: overridden by another command named "same": /T/.rheon/commands/same.md
     "#]].assert_eq(&fixture.shown(&commands));
 }
 
@@ -150,10 +150,10 @@ fn links_out_of_the_directory_and_cycles_are_rejected() {
     expect![[r#"
         /real Project /T/c/real.md CommandInfo { description: "x", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
         /twin Project /T/c/real.md CommandInfo { description: "x", argument_hint: None, model: None, agent: None, is_subtask: false, allowed_tools: [] }
-        command /T/c/away is left out: it is a link to a folder, which is not followed
-        command /T/c/circle is left out: it is a link to a folder, which is not followed
-        command /T/c/nowhere.md is left out: it cannot be read: No such file or directory (os error 2)
-        command /T/c/stolen.md is left out: a link leads out of the folder
+        command /T/c/away is skipped: links to directories are not followed
+        command /T/c/circle is skipped: links to directories are not followed
+        command /T/c/nowhere.md is skipped: cannot read it: No such file or directory (os error 2)
+        command /T/c/stolen.md is skipped: a link leads out of the directory
     "#]].assert_eq(&fixture.shown(&fixture.load(&[("c", FileOrigin::Project)])));
 }
 
@@ -167,7 +167,7 @@ fn a_command_that_changed_since_loading_is_rejected() {
     fixture.put("c/a.md", "Nobody has seen this.");
     assert_eq!(
         command.template().unwrap_err().to_string(),
-        "the command \"a\" cannot be used: it changed since it was found; look at it and load the commands again"
+        "cannot use command \"a\": it changed since it was loaded; review it and load the commands again"
     );
 }
 

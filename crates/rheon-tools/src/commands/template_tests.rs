@@ -109,14 +109,14 @@ fn arguments_never_become_files_commands_or_syntax() {
         Command("git log '$(id)'")
         Command("git log 'it'\\''s;' id")
         Command("git log \"main\"")
-        error: an argument with spaces or signs cannot be put into the line `git log "$ARGUMENTS[0]"`: write its place outside of quotes, or pass a plain word
-        error: an argument with spaces or signs cannot be put into the line `git log '$ARGUMENTS[0]'`: write its place outside of quotes, or pass a plain word
-        error: an argument with spaces or signs cannot be put into the line `echo "$(echo $ARGUMENTS[0])"`: write its place outside of quotes, or pass a plain word
-        error: an argument with spaces or signs cannot be put into the line `cat <<E $ARGUMENTS[0]`: write its place outside of quotes, or pass a plain word
-        error: an argument with spaces or signs cannot be put into the line `echo $'\'' $ARGUMENTS[0]`: write its place outside of quotes, or pass a plain word
+        error: cannot insert an argument with spaces or special characters into `git log "$ARGUMENTS[0]"`: move the placeholder out of the quotes, or pass a plain word
+        error: cannot insert an argument with spaces or special characters into `git log '$ARGUMENTS[0]'`: move the placeholder out of the quotes, or pass a plain word
+        error: cannot insert an argument with spaces or special characters into `echo "$(echo $ARGUMENTS[0])"`: move the placeholder out of the quotes, or pass a plain word
+        error: cannot insert an argument with spaces or special characters into `cat <<E $ARGUMENTS[0]`: move the placeholder out of the quotes, or pass a plain word
+        error: cannot insert an argument with spaces or special characters into `echo $'\'' $ARGUMENTS[0]`: move the placeholder out of the quotes, or pass a plain word
         Command("git log $1")
         Text("\n\nArguments: 'a b'")
-        error: an argument with spaces or signs cannot be put into the line `git log $ARGUMENTS[0]`: write its place outside of quotes, or pass a plain word
+        error: cannot insert an argument with spaces or special characters into `git log $ARGUMENTS[0]`: move the placeholder out of the quotes, or pass a plain word
         Command("git log ")
     "#]].assert_eq(&all(&texts, Numbering::FromOne));
 }

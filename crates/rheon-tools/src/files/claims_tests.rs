@@ -22,7 +22,7 @@ fn a_conflict_names_the_owner() {
     let conflict = claims.claim(Path::new("/w/a"), "run two", TTL).err().unwrap();
     assert_eq!(
         conflict.to_string(),
-        "/w/a is being changed by run one, for 40 s more at most; work on something else, then read it again"
+        "/w/a is being changed by run one for up to 40 s; work on something else, then read it again"
     );
     assert!(claims.claim(Path::new("/w/b"), "run two", TTL).is_ok());
     drop(held);

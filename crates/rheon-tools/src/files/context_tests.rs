@@ -89,13 +89,13 @@ async fn hidden_paths_are_not_read_listed_or_found() {
     output += &format!("{}\n", output_of(GlobTool::new(other.clone()), json!({ "pattern": "**" })).await);
     output += &output_of(SearchTool::new(other), json!({ "pattern": "key" })).await;
     expect![[r#"
-        denied: home/.ssh/id_rsa is where keys are kept; no tool looks at it; ask the user for what you need
-        denied: home/.netrc is where keys are kept; no tool looks at it; ask the user for what you need
-        denied: home/.ssh/id_rsa is where keys are kept; no tool looks at it; ask the user for what you need
+        denied: home/.ssh/id_rsa may hold keys, so tools cannot use it; ask the user for what you need
+        denied: home/.netrc may hold keys, so tools cannot use it; ask the user for what you need
+        denied: home/.ssh/id_rsa may hold keys, so tools cannot use it; ask the user for what you need
         1	no key
 
-        denied: home/.ssh/authorized_keys is where keys are kept; no tool looks at it; ask the user for what you need
-        denied: home/.ssh is where keys are kept; no tool looks at it; ask the user for what you need
+        denied: home/.ssh/authorized_keys may hold keys, so tools cannot use it; ask the user for what you need
+        denied: home/.ssh may hold keys, so tools cannot use it; ask the user for what you need
         home/
         home/notes	6
         link -> home/.ssh

@@ -69,7 +69,7 @@ async fn a_callback_returns_what_a_command_would_print() {
         ["hook_0 \"PreToolUse\""] Some(Deny("no")) []
         ["hook_0 \"PreToolUse\""] None []
         ["hook_0 \"PreToolUse\""] None []
-        ["hook_0 \"PreToolUse\""] None ["the PreToolUse hook \"hook_0\" answered [1] instead of an object"]
+        ["hook_0 \"PreToolUse\""] None ["the PreToolUse hook \"hook_0\" returned [1] instead of an object"]
         ["hook_0 \"PreToolUse\""] None ["the PreToolUse hook \"hook_0\" failed: it broke"]
     "#]]
     .assert_eq(&rows);

@@ -115,11 +115,11 @@ async fn a_hook_answers_an_approval_and_may_change_arguments() {
         {"behavior":"allow","updatedInput":{"command":"rm -rf ."}}: Some((Allow, None)) with {"command":"rm -rf ."}
             told: 
         {"behavior":"allow","updatedPermissions":[{"type":"addRules"}]}: Some((Allow, None))
-            told: the PermissionRequest hook "cat output" asked for other rules, which only the user can save; the rest of its answer counts
+            told: the PermissionRequest hook "cat output" asked to change permission rules, which only the user can do; the rest of its reply is used
         {"behavior":"maybe"}: None
-            told: the PermissionRequest hook "cat output" printed what cannot be read: "behavior" is "maybe" instead of "allow" or "deny"
+            told: the PermissionRequest hook "cat output" printed invalid output: "behavior" is "maybe" instead of "allow" or "deny"
         {}: None
-            told: the PermissionRequest hook "cat output" printed what cannot be read: "behavior" is missing
+            told: the PermissionRequest hook "cat output" printed invalid output: "behavior" is missing
     "#]].assert_eq(&rows);
 }
 

@@ -57,8 +57,8 @@ async fn exit_code_2_blocks_events_that_can_be_blocked() {
             told: PermissionRequest hook: no
         PermissionDenied: told
             told: PermissionDenied hook: no
-        PostToolUse: ["A PostToolUse hook objects: no"]
-        PostToolUseFailure: ["A PostToolUseFailure hook objects: no"]
+        PostToolUse: ["A PostToolUse hook reported a problem: no"]
+        PostToolUseFailure: ["A PostToolUseFailure hook reported a problem: no"]
         PreCompact: Block("no")
         PostCompact: nothing
             told: PostCompact hook: no
@@ -110,33 +110,33 @@ async fn any_other_exit_code_is_reported_and_allows() {
 #[tokio::test]
 async fn a_required_hook_blocks_when_it_fails() {
     expect![[r#"
-        SessionStart: Block("a hook that must agree failed with exit code 1: broken")
+        SessionStart: Block("a required hook failed with exit code 1: broken")
             told: the SessionStart hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        SessionEnd: Block("a hook that must agree failed with exit code 1: broken")
+        SessionEnd: Block("a required hook failed with exit code 1: broken")
             told: the SessionEnd hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        UserPromptSubmit: Reject("a hook that must agree failed with exit code 1: broken")
+        UserPromptSubmit: Reject("a required hook failed with exit code 1: broken")
             told: the UserPromptSubmit hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        PreToolUse: Some(Deny("a hook that must agree failed with exit code 1: broken"))
+        PreToolUse: Some(Deny("a required hook failed with exit code 1: broken"))
             told: the PreToolUse hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        PermissionRequest: Some((Deny, Some("a hook that must agree failed with exit code 1: broken")))
+        PermissionRequest: Some((Deny, Some("a required hook failed with exit code 1: broken")))
             told: the PermissionRequest hook "echo broken >&2; exit 1" failed with exit code 1: broken
         PermissionDenied: told
             told: the PermissionDenied hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        PostToolUse: ["A PostToolUse hook objects: a hook that must agree failed with exit code 1: broken"]
+        PostToolUse: ["A PostToolUse hook reported a problem: a required hook failed with exit code 1: broken"]
             told: the PostToolUse hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        PostToolUseFailure: ["A PostToolUseFailure hook objects: a hook that must agree failed with exit code 1: broken"]
+        PostToolUseFailure: ["A PostToolUseFailure hook reported a problem: a required hook failed with exit code 1: broken"]
             told: the PostToolUseFailure hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        PreCompact: Block("a hook that must agree failed with exit code 1: broken")
+        PreCompact: Block("a required hook failed with exit code 1: broken")
             told: the PreCompact hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        PostCompact: Block("a hook that must agree failed with exit code 1: broken")
+        PostCompact: Block("a required hook failed with exit code 1: broken")
             told: the PostCompact hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        SubagentStart: Block("a hook that must agree failed with exit code 1: broken")
+        SubagentStart: Block("a required hook failed with exit code 1: broken")
             told: the SubagentStart hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        SubagentStop: Block("a hook that must agree failed with exit code 1: broken")
+        SubagentStop: Block("a required hook failed with exit code 1: broken")
             told: the SubagentStop hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        Stop: Veto("a hook that must agree failed with exit code 1: broken")
+        Stop: Veto("a required hook failed with exit code 1: broken")
             told: the Stop hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        Notification: Block("a hook that must agree failed with exit code 1: broken")
+        Notification: Block("a required hook failed with exit code 1: broken")
             told: the Notification hook "echo broken >&2; exit 1" failed with exit code 1: broken
     "#]].assert_eq(&table("echo broken >&2; exit 1", json!({ "onFailure": "block" })).await);
 }
@@ -157,9 +157,9 @@ async fn a_block_decision_blocks_with_its_reason() {
             told: PermissionRequest hook: look here
         PermissionDenied: told
             told: PermissionDenied hook: look here
-        PostToolUse: ["A PostToolUse hook objects: tests fail"]
+        PostToolUse: ["A PostToolUse hook reported a problem: tests fail"]
             told: PostToolUse hook: look here
-        PostToolUseFailure: ["A PostToolUseFailure hook objects: tests fail"]
+        PostToolUseFailure: ["A PostToolUseFailure hook reported a problem: tests fail"]
             told: PostToolUseFailure hook: look here
         PreCompact: Block("tests fail")
             told: PreCompact hook: look here
@@ -200,28 +200,28 @@ async fn invalid_output_is_a_failure() {
     }
     expect![[r#"
         { allow: None
-            told: the PreToolUse hook "cat output" printed what cannot be read: EOF while parsing an object at line 1 column 1
-        { block: Some(Deny("a hook that must agree printed what cannot be read: EOF while parsing an object at line 1 column 1"))
-            told: the PreToolUse hook "cat output" printed what cannot be read: EOF while parsing an object at line 1 column 1
+            told: the PreToolUse hook "cat output" printed invalid output: EOF while parsing an object at line 1 column 1
+        { block: Some(Deny("a required hook printed invalid output: EOF while parsing an object at line 1 column 1"))
+            told: the PreToolUse hook "cat output" printed invalid output: EOF while parsing an object at line 1 column 1
         {"decision":"perhaps"} allow: None
-            told: the PreToolUse hook "cat output" printed what cannot be read: "decision" is "perhaps" instead of "block"
-        {"decision":"perhaps"} block: Some(Deny("a hook that must agree printed what cannot be read: \"decision\" is \"perhaps\" instead of \"block\""))
-            told: the PreToolUse hook "cat output" printed what cannot be read: "decision" is "perhaps" instead of "block"
+            told: the PreToolUse hook "cat output" printed invalid output: "decision" is "perhaps" instead of "block"
+        {"decision":"perhaps"} block: Some(Deny("a required hook printed invalid output: \"decision\" is \"perhaps\" instead of \"block\""))
+            told: the PreToolUse hook "cat output" printed invalid output: "decision" is "perhaps" instead of "block"
         {"continue":"no"} allow: None
-            told: the PreToolUse hook "cat output" printed what cannot be read: "continue" is neither true nor false
-        {"continue":"no"} block: Some(Deny("a hook that must agree printed what cannot be read: \"continue\" is neither true nor false"))
-            told: the PreToolUse hook "cat output" printed what cannot be read: "continue" is neither true nor false
+            told: the PreToolUse hook "cat output" printed invalid output: "continue" is neither true nor false
+        {"continue":"no"} block: Some(Deny("a required hook printed invalid output: \"continue\" is neither true nor false"))
+            told: the PreToolUse hook "cat output" printed invalid output: "continue" is neither true nor false
         {"hookSpecificOutput":{"hookEventName":"Stop"}} allow: None
-            told: the PreToolUse hook "cat output" printed what cannot be read: "hookEventName" is "Stop" instead of "PreToolUse"
-        {"hookSpecificOutput":{"hookEventName":"Stop"}} block: Some(Deny("a hook that must agree printed what cannot be read: \"hookEventName\" is \"Stop\" instead of \"PreToolUse\""))
-            told: the PreToolUse hook "cat output" printed what cannot be read: "hookEventName" is "Stop" instead of "PreToolUse"
+            told: the PreToolUse hook "cat output" printed invalid output: "hookEventName" is "Stop" instead of "PreToolUse"
+        {"hookSpecificOutput":{"hookEventName":"Stop"}} block: Some(Deny("a required hook printed invalid output: \"hookEventName\" is \"Stop\" instead of \"PreToolUse\""))
+            told: the PreToolUse hook "cat output" printed invalid output: "hookEventName" is "Stop" instead of "PreToolUse"
         {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"dney"}} allow: None
-            told: the PreToolUse hook "cat output" printed what cannot be read: "permissionDecision" cannot be "dney"
-        {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"dney"}} block: Some(Deny("a hook that must agree printed what cannot be read: \"permissionDecision\" cannot be \"dney\""))
-            told: the PreToolUse hook "cat output" printed what cannot be read: "permissionDecision" cannot be "dney"
+            told: the PreToolUse hook "cat output" printed invalid output: "permissionDecision" has the unknown value "dney"
+        {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"dney"}} block: Some(Deny("a required hook printed invalid output: \"permissionDecision\" has the unknown value \"dney\""))
+            told: the PreToolUse hook "cat output" printed invalid output: "permissionDecision" has the unknown value "dney"
         {"hookSpecificOutput":[]} allow: None
-            told: the PreToolUse hook "cat output" printed what cannot be read: "hookSpecificOutput" is not an object
-        {"hookSpecificOutput":[]} block: Some(Deny("a hook that must agree printed what cannot be read: \"hookSpecificOutput\" is not an object"))
-            told: the PreToolUse hook "cat output" printed what cannot be read: "hookSpecificOutput" is not an object
+            told: the PreToolUse hook "cat output" printed invalid output: "hookSpecificOutput" is not an object
+        {"hookSpecificOutput":[]} block: Some(Deny("a required hook printed invalid output: \"hookSpecificOutput\" is not an object"))
+            told: the PreToolUse hook "cat output" printed invalid output: "hookSpecificOutput" is not an object
     "#]].assert_eq(&rows);
 }

@@ -91,14 +91,14 @@ async fn hook_output_is_sanitized() {
         a screen cleared by a failure: None HOOK failed with exit code 1: \u{1b}[2J\u{1b}]0;x\u{7}
         no text: None 
         no text in JSON: None PreToolUse hook: �
-        deep: None HOOK printed what cannot be read: recursion limit exceeded at line 1 column 132
-        two objects: None HOOK printed what cannot be read: trailing characters at line 2 column 1
+        deep: None HOOK printed invalid output: recursion limit exceeded at line 1 column 132
+        two objects: None HOOK printed invalid output: trailing characters at line 2 column 1
         an array: None 
-        wrong types: None HOOK printed what cannot be read: "continue" is neither true nor false
-        another event: None HOOK printed what cannot be read: "hookEventName" is "Stop" instead of "PreToolUse"
+        wrong types: None HOOK printed invalid output: "continue" is neither true nor false
+        another event: None HOOK printed invalid output: "hookEventName" is "Stop" instead of "PreToolUse"
         stdin closed: None 
-        a signal: None HOOK was ended by a signal
-        a number out of range: None HOOK printed what cannot be read: number out of range at line 1 column 13
+        a signal: None HOOK was killed by a signal
+        a number out of range: None HOOK printed invalid output: number out of range at line 1 column 13
     "#]]
     .assert_eq(&rows);
 }

@@ -119,10 +119,7 @@ async fn a_hook_that_times_out_is_killed_with_its_children() {
     let hook = json!({ "type": "command", "command": GRANDCHILD, "timeout": 3, "onFailure": "block" });
     let hooks = fixture.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
     let opinion = hooks.permit_tool(&bash("ls")).get().await.opinion;
-    assert_eq!(
-        opinion,
-        Some(Opinion::Deny("a hook that must agree took longer than 3 s and was stopped".into()))
-    );
+    assert_eq!(opinion, Some(Opinion::Deny("a required hook timed out after 3 s".into())));
     // On a machine so slow that the grandchild never came to open it, nothing is there to wait for.
     drop(std::fs::File::options().read(true).write(true).open(fixture.path("fifo")).unwrap());
     tokio::task::spawn_blocking(|| grandchild.join().unwrap()).await.unwrap();
@@ -155,7 +152,7 @@ async fn large_output_and_input_are_bounded() {
     let hooks = fixture.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
     // Nor is more read of the input than the hook wants.
     let opinion = hooks.permit_tool(&bash(&"y".repeat(10_000_000))).get().await.opinion;
-    let said = "a hook that must agree printed more than 1048576 bytes";
+    let said = "a required hook printed more than 1048576 bytes";
     assert_eq!(opinion, Some(Opinion::Deny(said.into())));
 }
 
@@ -195,15 +192,14 @@ async fn a_hook_that_cannot_start_is_reported_once_and_blocks_if_required() {
 
 #[tokio::test]
 async fn a_hook_that_crashes_has_failed() {
-    for (on_failure, opinion) in [
-        ("allow", None),
-        ("block", Some(Opinion::Deny("a hook that must agree was ended by a signal".into()))),
-    ] {
+    for (on_failure, opinion) in
+        [("allow", None), ("block", Some(Opinion::Deny("a required hook was killed by a signal".into())))]
+    {
         let fixture = Fixture::new();
         let hook = json!({ "type": "command", "command": "kill -9 $$", "onFailure": on_failure });
         let hooks = fixture.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
         assert_eq!(hooks.permit_tool(&bash("ls")).get().await.opinion, opinion);
-        assert_eq!(fixture.messages(), [r#"the PreToolUse hook "kill -9 $$" was ended by a signal"#]);
+        assert_eq!(fixture.messages(), [r#"the PreToolUse hook "kill -9 $$" was killed by a signal"#]);
     }
 }
 
@@ -265,7 +261,7 @@ async fn background_hooks_are_limited_and_the_rest_are_reported() {
     assert_eq!(
         fixture.messages(),
         vec![
-            r#"the PermissionDenied hook "sleep 1000" was not run: 16 hooks run in the background already"#;
+            r#"the PermissionDenied hook "sleep 1000" was not run: 16 hooks are already running in the background"#;
             2
         ]
     );

@@ -129,7 +129,7 @@ async fn a_post_hook_objection_goes_to_the_model() {
         message.end user "build it"
         tool.start bash call_1_0 {"command":"make"}
         tool.end bash call_1_0 ok "ran make"
-        message.end toolResult call_1_0 "ran make" "A PostToolUse hook objects: the tests fail"
+        message.end toolResult call_1_0 "ran make" "A PostToolUse hook reported a problem: the tests fail"
         agent.end completed "Done.""#]]
     .assert_eq(&shown(&ran));
 }

@@ -69,15 +69,15 @@ fn one_bad_file_does_not_stop_the_others() {
         odd Semantic "x" "" ["x", "7"] "x"
         plain Semantic "A heading" "" [] "# A heading\n\nAnd text."
         with space Semantic "x" "" [] "x"
-        note /T/broken.md is used all the same: its frontmatter is passed over, because it cannot be read: line 1 column 19: while parsing a flow mapping, did not find expected ',' or '}'
-        note /T/bytes.md is left out: it is not UTF-8 text
-        note /T/folder.md is left out: it is not a regular file, but a folder
-        note /T/good.md is used all the same: its frontmatter could be read only with its values in quotes: line 2 column 17: mapping values are not allowed in this context
-        note /T/large.md is left out: it is larger than 16384 bytes; move parts of it to other files
-        note /T/link.md is left out: it is not a regular file, but a link
-        note /T/odd.md is used all the same: its name is "other", but it is called "odd" like its file
-        note /T/odd.md is used all the same: its kind is neither `semantic` nor `episodic`; it is taken for semantic
-        note /T/pipe.md is left out: it is not a regular file, but a pipe
+        note /T/broken.md is loaded with a warning: invalid frontmatter, ignored: line 1 column 19: while parsing a flow mapping, did not find expected ',' or '}'
+        note /T/bytes.md is skipped: not UTF-8 text
+        note /T/folder.md is skipped: not a regular file, but a directory
+        note /T/good.md is loaded with a warning: invalid frontmatter, read with its values in quotes: line 2 column 17: mapping values are not allowed in this context
+        note /T/large.md is skipped: larger than 16384 bytes; move parts of it to other files
+        note /T/link.md is skipped: not a regular file, but a link
+        note /T/odd.md is loaded with a warning: its name "other" differs from its file name; using "odd"
+        note /T/odd.md is loaded with a warning: its kind is neither `semantic` nor `episodic`; using semantic
+        note /T/pipe.md is skipped: not a regular file, but a pipe
     "##]].assert_eq(&shown.replace(&fixture.base().display().to_string(), "/T"));
 }
 
@@ -98,7 +98,7 @@ fn a_missing_directory_is_empty_and_a_file_is_a_warning() {
     let folder = |path: &str| NoteDir { path: fixture.base().join(path), origin: FileOrigin::User };
     assert_eq!(folder("missing").list(), (Vec::new(), Vec::new()));
     assert_eq!(folder("missing").get("x"), None);
-    assert_eq!(folder("missing").remove("x").unwrap_err().to_string(), "there is no note \"x\"");
+    assert_eq!(folder("missing").remove("x").unwrap_err().to_string(), "note \"x\" does not exist");
     assert_eq!(folder("file").list().1.len(), 1);
 }
 

@@ -40,28 +40,28 @@ fn valid_fields_are_used_and_problems_are_reported() {
         "name: 7\ndescription: true",
     ]);
     expect![[r#"
-        pdf (11) "Reads PDFs." Anyone
-        pdf (11) "Reads PDFs." Anyone
-        pdf (31) "Use this: when \"asked\" # really" Anyone
-          its frontmatter could be read only with its values in quotes: line 2 column 22: mapping values are not allowed in this context
+        pdf (11) "Reads PDFs." Any
+        pdf (11) "Reads PDFs." Any
+        pdf (31) "Use this: when \"asked\" # really" Any
+          invalid frontmatter, read with its values in quotes: line 2 column 22: mapping values are not allowed in this context
         pdf (20) "Use this: when asked" UserOnly
-          its frontmatter could be read only with its values in quotes: line 2 column 22: mapping values are not allowed in this context
-        other (12) "Folded text." Anyone
-          its name is "other", but its folder is called "pdf"
-        PDF_Tools (1) "x" Anyone
-          its name "PDF_Tools" should be lower-case words with hyphens between them
-          its name is "PDF_Tools", but its folder is called "pdf"
-        pdf--x (1) "x" Anyone
-          its name "pdf--x" should be lower-case words with hyphens between them
-          its name is "pdf--x", but its folder is called "pdf"
-        pdf (1) "x" Anyone
-          it has no usable `name`, so it is called "pdf" like its folder
-        pdf (1) "x" Anyone
-          it has no usable `name`, so it is called "pdf" like its folder
-        pdf (1) "x" Anyone
-          it has no usable `name`, so it is called "pdf" like its folder
-        7 (4) "true" Anyone
-          its name is "7", but its folder is called "pdf"
+          invalid frontmatter, read with its values in quotes: line 2 column 22: mapping values are not allowed in this context
+        other (12) "Folded text." Any
+          its name "other" differs from its directory name "pdf"
+        PDF_Tools (1) "x" Any
+          its name "PDF_Tools" should be lower-case words joined by hyphens
+          its name "PDF_Tools" differs from its directory name "pdf"
+        pdf--x (1) "x" Any
+          its name "pdf--x" should be lower-case words joined by hyphens
+          its name "pdf--x" differs from its directory name "pdf"
+        pdf (1) "x" Any
+          missing or invalid `name`; using its directory name "pdf"
+        pdf (1) "x" Any
+          missing or invalid `name`; using its directory name "pdf"
+        pdf (1) "x" Any
+          missing or invalid `name`; using its directory name "pdf"
+        7 (4) "true" Any
+          its name "7" differs from its directory name "pdf"
     "#]].assert_eq(&all);
 }
 
@@ -78,14 +78,14 @@ fn invalid_skills_are_skipped() {
         "name: a\nname: b\ndescription: x\n",
     ]);
     expect![[r#"
-        left out: it has no `description`, so the model could not know when to use it
-        left out: it has no `description`, so the model could not know when to use it
-        left out: it has no `description`, so the model could not know when to use it
-        left out: it has no `description`, so the model could not know when to use it
-        left out: its frontmatter cannot be read: it holds no `key: value` lines
-        left out: its frontmatter cannot be read: it holds no `key: value` lines
-        left out: its frontmatter cannot be read: line 2 column 19: while parsing a flow mapping, did not find expected ',' or '}'
-        left out: its frontmatter cannot be read: line 2 column 1: duplicate mapping key: name
+        left out: missing `description`, so the model cannot know when to use it
+        left out: missing `description`, so the model cannot know when to use it
+        left out: missing `description`, so the model cannot know when to use it
+        left out: missing `description`, so the model cannot know when to use it
+        left out: invalid frontmatter: no `key: value` lines
+        left out: invalid frontmatter: no `key: value` lines
+        left out: invalid frontmatter: line 2 column 19: while parsing a flow mapping, did not find expected ',' or '}'
+        left out: invalid frontmatter: line 2 column 1: duplicate mapping key: name
     "#]].assert_eq(&all);
 }
 
@@ -101,13 +101,13 @@ fn unclear_invocation_means_user_only_and_long_text_is_truncated() {
     ]);
     expect![[r#"
         pdf (1) "x" UserOnly
-        pdf (1) "x" Anyone
+        pdf (1) "x" Any
         pdf (1) "x" UserOnly
-          `disable-model-invocation` is neither true nor false; it is taken for true
+          `disable-model-invocation` is neither true nor false; using true
         pdf (1) "x" UserOnly
-          `disable-model-invocation` is neither true nor false; it is taken for true
-        pdf (1024) "éééééééééééééééééééééééééééééééééééééééé" Anyone
-          its description was cut after 1024 characters
+          `disable-model-invocation` is neither true nor false; using true
+        pdf (1024) "éééééééééééééééééééééééééééééééééééééééé" Any
+          its description was truncated to 1024 characters
     "#]]
     .assert_eq(&all);
 }

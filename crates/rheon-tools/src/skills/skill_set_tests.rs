@@ -74,14 +74,14 @@ fn one_bad_skill_does_not_stop_the_others() {
     expect![[r#"
         good Project /T/p/good
         other Project /T/p/renamed
-        skill /T/p/README.md is left out: it cannot be read: Not a directory (os error 20)
-        skill /T/p/bytes is left out: it is not UTF-8 text
-        skill /T/p/empty is left out: it is not a regular file, but a pipe
-        skill /T/p/folder is left out: it is not a regular file, but a folder
-        skill /T/p/large is left out: it is larger than 65536 bytes; move parts of it to other files
-        skill /T/p/mute is left out: it has no `description`, so the model could not know when to use it
-        skill /T/p/plain is left out: it does not begin with frontmatter between two lines `---`
-        skill /T/p/renamed is used all the same: its name is "other", but its folder is called "renamed"
+        skill /T/p/README.md is skipped: cannot read it: Not a directory (os error 20)
+        skill /T/p/bytes is skipped: not UTF-8 text
+        skill /T/p/empty is skipped: not a regular file, but a pipe
+        skill /T/p/folder is skipped: not a regular file, but a directory
+        skill /T/p/large is skipped: larger than 65536 bytes; move parts of it to other files
+        skill /T/p/mute is skipped: missing `description`, so the model cannot know when to use it
+        skill /T/p/plain is skipped: missing frontmatter between two `---` lines
+        skill /T/p/renamed is loaded with a warning: its name "other" differs from its directory name "renamed"
     "#]]
     .assert_eq(&fixture.escaped_text(&skills));
 }
@@ -101,8 +101,8 @@ fn the_project_overrides_the_user_and_a_later_directory_an_earlier_one() {
     expect![[r#"
         own User /T/user/own
         same Project /T/second/same
-        skill /T/user/same is left out: another skill is called "same" too, and overrides it: /T/first/same
-        skill /T/first/same is left out: another skill is called "same" too, and overrides it: /T/second/same
+        skill /T/user/same is skipped: overridden by another skill named "same": /T/first/same
+        skill /T/first/same is skipped: overridden by another skill named "same": /T/second/same
     "#]]
     .assert_eq(&fixture.escaped_text(&skills));
 }
@@ -120,9 +120,9 @@ fn merging_overrides_skills_and_keeps_all_warnings() {
     expect![[r#"
         only Project /T/one/only
         same User /T/two/same
-        skill /T/one/bad is left out: it does not begin with frontmatter between two lines `---`
-        skill /T/two/worse is left out: it has no `description`, so the model could not know when to use it
-        skill /T/one/same is left out: another skill is called "same" too, and overrides it: /T/two/same
+        skill /T/one/bad is skipped: missing frontmatter between two `---` lines
+        skill /T/two/worse is skipped: missing `description`, so the model cannot know when to use it
+        skill /T/one/same is skipped: overridden by another skill named "same": /T/two/same
     "#]]
     .assert_eq(&fixture.escaped_text(&all));
     let mut other = SkillSet::default();
@@ -148,10 +148,10 @@ fn links_are_followed_only_within_the_directory() {
     expect![[r#"
         by-link Project /T/p/by-link
         real Project /T/p/real
-        skill /T/p/nowhere is left out: it cannot be read: a link that leads nowhere
-        skill /T/p/secret is left out: a link leads out of the folder
-        skill /T/p/stolen is left out: a link leads out of the folder
-        skill /T/p/twin is used all the same: its name is "real", but its folder is called "twin"
+        skill /T/p/nowhere is skipped: cannot read it: a broken link
+        skill /T/p/secret is skipped: a link leads out of the directory
+        skill /T/p/stolen is skipped: a link leads out of the directory
+        skill /T/p/twin is loaded with a warning: its name "real" differs from its directory name "twin"
     "#]]
     .assert_eq(&fixture.escaped_text(&fixture.load(&[("p", FileOrigin::Project)])));
     symlink("p", fixture.base().join("link")).unwrap();

@@ -69,7 +69,7 @@ async fn a_turn_cannot_move_its_commands_to_an_unchecked_directory() {
     assert_eq!(
         second,
         format!(
-            "denied: not run: the folder changed from {0} to {0}/precious since this command was checked; call it again",
+            "denied: not run: the working directory changed from {0} to {0}/precious since this command was checked; call it again",
             root.display()
         )
     );

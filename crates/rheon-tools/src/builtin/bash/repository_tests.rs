@@ -221,7 +221,7 @@ async fn commands_beyond_plain_git_are_read_only_with_advice() {
         ] {
             let output = fixture.bash(line).await;
             assert!(
-                output.contains("[`.git` could only be read here: it is opened to lines"),
+                output.contains("[`.git` was read-only for this command: it is writable"),
                 "{line}: {output}"
             );
         }
@@ -229,7 +229,7 @@ async fn commands_beyond_plain_git_are_read_only_with_advice() {
         assert_eq!(git(&fixture.root, &["log", "--format=%s"]).unwrap(), "first");
         expect![[r#"
             error: could not lock config file .git/config: Read-only file system
-            [`.git` could only be read here: it is opened to lines that hold nothing but plain git commands (add, commit, checkout, switch, branch, stash, merge, rebase, tag, reset, restore, rm, mv, cherry-pick, revert, ...) and commands that only look. Call git again on a line of its own, not in the background, with every word written out: no `$(...)`, variables, unquoted patterns, `-c`, aliases or output to files; several `-m` for a long message. `git init`, `git config`, hooks, submodules and worktrees stay closed: tell the user what to run.]
+            [`.git` was read-only for this command: it is writable only for plain git commands (add, commit, checkout, switch, branch, stash, merge, rebase, tag, reset, restore, rm, mv, cherry-pick, revert, ...) and read-only commands. Run git again on its own line, not in the background, with every word spelled out: no `$(...)`, variables, unquoted patterns, `-c`, aliases or output to files; use several `-m` for a long message. `git init`, `git config`, hooks, submodules and worktrees stay closed: tell the user what to run.]
             exit code 255"#]]
         .assert_eq(&fixture.bash("git config core.hooksPath x").await);
     }
@@ -239,7 +239,7 @@ async fn commands_beyond_plain_git_are_read_only_with_advice() {
 async fn advice_names_git_config_that_stays_closed() {
     for fixture in fixtures().await {
         let output = fixture.bash("git branch topic && git branch -u main topic").await;
-        assert!(output.contains("[Settings and hooks of the repository"), "{output}");
+        assert!(output.contains("[Repository config and hooks"), "{output}");
         assert_eq!(git(&fixture.root, &["branch", "--format=%(refname:short)"]).unwrap(), "main\ntopic");
     }
 }
@@ -254,7 +254,7 @@ async fn a_linked_worktree_explains_why_git_is_closed() {
         let output = output.lines().rev().take(2).collect::<Vec<_>>().join("\n");
         expect![[r#"
             exit code 128
-            [The repository could not be opened: <linked>/.git leads to a repository elsewhere (this is a linked worktree or a submodule), which is closed. Another way does not help; tell the user what to run, or to start where the repository itself is.]"#]]
+            [Cannot open the repository: <linked>/.git leads to a repository elsewhere (this is a linked worktree or a submodule), which is closed. Do not look for a way around it; tell the user what to run, or to start Rheon in the main repository.]"#]]
         .assert_eq(&output.replace(&linked.display().to_string(), "<linked>"));
     }
 }

@@ -26,7 +26,7 @@ fn a_call_runs_only_in_the_directory_it_was_checked_for() {
         (
             "denied",
             format!(
-                "not run: the folder changed from {0} to {0}/a since this command was checked; call it again",
+                "not run: the working directory changed from {0} to {0}/a since this command was checked; call it again",
                 root.display()
             )
         )
@@ -44,7 +44,7 @@ fn a_directory_removed_after_the_check_is_denied() {
     std::fs::remove_dir(root.join("a/b")).unwrap();
     assert_eq!(working_dir.start(Some(&checked)).unwrap_err().kind(), "denied");
     assert_eq!(working_dir.next().current(), root);
-    let note = format!("{0}/a/b is gone; the command began in {0}", root.display());
+    let note = format!("{0}/a/b no longer exists; the command started in {0}", root.display());
     assert_eq!(working_dir.start(Some(&root)), Ok((root.clone(), Some(note))));
     assert_eq!(working_dir.start(None), Ok((root, None)));
 }
@@ -78,7 +78,7 @@ fn the_directory_carries_over_only_within_the_workspace() {
     let note = working_dir.finish_in(Some(Path::new("/")));
     assert_eq!(
         note,
-        Some(format!("/ is outside the workspace; the next command begins in {}", root.display()))
+        Some(format!("/ is outside the workspace; the next command starts in {}", root.display()))
     );
     assert_eq!(working_dir.next().current(), root);
 }

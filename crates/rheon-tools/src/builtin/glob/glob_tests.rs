@@ -69,9 +69,9 @@ async fn a_limit_is_told() {
     check(
         json!({"pattern": "*.rs", "limit": 1}),
         expect![[r#"
-        .hidden.rs
-        (1 of 4 files; narrow the pattern to see the others)
-        {"files":4,"shown":1}"#]],
+            .hidden.rs
+            (1 of 4 files; narrow the pattern to see the rest)
+            {"files":4,"shown":1}"#]],
     )
     .await;
 }
@@ -81,11 +81,11 @@ async fn invalid_calls_give_an_error() {
     check(
         json!({"pattern": "*.py"}),
         expect![[r#"
-            no file fits in .
+            no files match in .
             {"files":0,"shown":0}"#]],
     )
     .await;
-    check(json!({"pattern": "a{b"}), expect![[r#"invalidArgs: "a{b" is no pattern: error parsing glob 'a{b': unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"#]]).await;
+    check(json!({"pattern": "a{b"}), expect![[r#"invalidArgs: invalid pattern "a{b": error parsing glob 'a{b': unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)"#]]).await;
     check(
         json!({"pattern": "*", "path": "/etc"}),
         expect!["denied: /etc is outside the workspace; only files in the workspace can be used"],
@@ -93,7 +93,7 @@ async fn invalid_calls_give_an_error() {
     .await;
     check(
         json!({"pattern": "*", "path": "absent"}),
-        expect!["failed: there is no absent; list the folder above it"],
+        expect!["failed: absent does not exist; list its parent directory"],
     )
     .await;
     check(json!({"pattern": "*", "path": ""}), expect![[r#"failed: "" is not a path: it is empty"#]]).await;

@@ -120,8 +120,8 @@ async fn case_literals_and_lines_follow_the_arguments() {
     check(
         json!({"pattern": "main", "glob": ["!src/**", "!long.txt"]}),
         expect![[r#"
-        nothing matches
-        {"complete":true,"files":0,"matches":0}"#]],
+            no matches
+            {"complete":true,"files":0,"matches":0}"#]],
     )
     .await;
 }
@@ -129,15 +129,15 @@ async fn case_literals_and_lines_follow_the_arguments() {
 #[tokio::test]
 async fn long_lines_and_many_matches_are_truncated() {
     let shown = run(json!({"pattern": "main", "path": "long.txt"})).await;
-    assert!(shown.contains("ü ... (shortened)") && shown.len() < 1_000, "{shown}");
+    assert!(shown.contains("ü ... (truncated)") && shown.len() < 1_000, "{shown}");
     check(
         json!({"pattern": "fn|main", "path": "src", "limit": 2}),
         expect![[r#"
-        src/lib.rs
-        1:// no main here
-        2:pub fn lib() {}
-        (2 of 5 matching lines; narrow the search to see the others)
-        {"complete":true,"files":2,"matches":5}"#]],
+            src/lib.rs
+            1:// no main here
+            2:pub fn lib() {}
+            (2 of 5 matching lines; narrow the search to see the rest)
+            {"complete":true,"files":2,"matches":5}"#]],
     )
     .await;
 }
@@ -147,23 +147,23 @@ async fn invalid_calls_give_an_error() {
     check(
         json!({"pattern": "absent"}),
         expect![[r#"
-        nothing matches
-        {"complete":true,"files":0,"matches":0}"#]],
+            no matches
+            {"complete":true,"files":0,"matches":0}"#]],
     )
     .await;
     check(
         json!({"pattern": "main("}),
         expect![[r#"
-        invalidArgs: "main(" is no regular expression: regex parse error:
-            (?:main()
-            ^
-        error: unclosed group; escape special characters or set `literal`"#]],
+            invalidArgs: invalid regular expression "main(": regex parse error:
+                (?:main()
+                ^
+            error: unclosed group; escape special characters or set `literal`"#]],
     )
     .await;
     check(
         json!({"pattern": "main", "type": "klingon"}),
         expect![[
-            r#"invalidArgs: there is no type "klingon": unrecognized file type: klingon; use `glob` instead"#
+            r#"invalidArgs: unknown type "klingon": unrecognized file type: klingon; use `glob` instead"#
         ]],
     )
     .await;
@@ -172,7 +172,7 @@ async fn invalid_calls_give_an_error() {
         expect!["denied: /etc is outside the workspace; only files in the workspace can be used"],
     )
     .await;
-    check(json!({"pattern": "x{1000}{1000}{1000}"}), expect![[r#"invalidArgs: "x{1000}{1000}{1000}" is no regular expression: compiled regex exceeds size limit of 16777216; escape special characters or set `literal`"#]]).await;
+    check(json!({"pattern": "x{1000}{1000}{1000}"}), expect![[r#"invalidArgs: invalid regular expression "x{1000}{1000}{1000}": compiled regex exceeds size limit of 16777216; escape special characters or set `literal`"#]]).await;
     check(
         json!({"pattern": 7}),
         expect![
@@ -203,7 +203,7 @@ async fn results_are_ordered_by_path() {
 
         folder0/file014.txt
         1:needle
-        (5 of 600 matching lines; narrow the search to see the others)"#]]
+        (5 of 600 matching lines; narrow the search to see the rest)"#]]
     .assert_eq(&result.as_text());
     assert_eq!(result.details, json!({ "complete": true, "files": 300, "matches": 600 }));
 }
@@ -234,7 +234,7 @@ async fn a_line_over_the_buffer_limit_is_skipped_and_reported() {
         small.txt
         1:needle
 
-        (files that could not be read or are too large: 1)"#]]
+        (files skipped as unreadable or too large: 1)"#]]
     .assert_eq(&result.as_text());
 }
 
@@ -262,7 +262,7 @@ async fn kernel_files_are_not_searched() {
     for path in ["/proc/self/environ", "/proc/self/status"] {
         let tool = SearchTool::new(fixture.file_context.clone());
         let output = crate::builtin::fixture::output_of(tool, json!({ "pattern": ".", "path": path })).await;
-        assert_eq!(output, "nothing matches\n(files that could not be read or are too large: 1)");
+        assert_eq!(output, "no matches\n(files skipped as unreadable or too large: 1)");
     }
     let tool = SearchTool::new(fixture.file_context.clone());
     let output =

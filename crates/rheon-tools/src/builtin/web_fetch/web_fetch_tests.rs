@@ -70,19 +70,19 @@ async fn text_is_returned_and_other_types_are_rejected() {
     check(
         "200 OK\r\ncontent-type: image/png",
         "png",
-        expect![[r#"failed: the page is "image/png", not text; it cannot be shown"#]],
+        expect![[r#"failed: the page is "image/png", not text"#]],
     )
     .await;
     check(
         "404 Not Found\r\ncontent-type: text/plain",
         "gone",
-        expect!["failed: http://SERVER/page answered with status 404 Not Found"],
+        expect!["failed: http://SERVER/page returned status 404 Not Found"],
     )
     .await;
     check(
         "302 Found\r\nlocation: http://{address}/again",
         "",
-        expect!["failed: more than 5 redirects; the last one leads to http://SERVER/again"],
+        expect!["failed: more than 5 redirects; the last one is http://SERVER/again"],
     )
     .await;
 }
@@ -93,7 +93,11 @@ async fn a_long_page_is_returned_in_parts() {
         server("200 OK\r\ncontent-type: text/plain", "ü".repeat(TEXT_CHARS_MAX + 5).into_bytes()).await;
     let url = format!("http://{address}/");
     let first = run(AddressRule::Any, json!({ "url": url })).await;
-    assert!(first.ends_with("(characters 0 to 50000 of 50005; go on with offset 50000)"), "{}", first.len());
+    assert!(
+        first.ends_with("(characters 0 to 50000 of 50005; continue with offset 50000)"),
+        "{}",
+        first.len()
+    );
     assert_eq!(run(AddressRule::Any, json!({ "url": url, "offset": 50_000 })).await, "üüüüü");
 }
 
@@ -123,16 +127,16 @@ async fn private_addresses_are_denied_in_every_notation() {
         output.push(run(AddressRule::Public, json!({ "url": url })).await);
     }
     expect![[r#"
-        denied: 127.0.0.1 is not on the public internet and is not reached
-        denied: 127.0.0.1 is not on the public internet and is not reached
-        denied: 127.0.0.1 is not on the public internet and is not reached
-        denied: ::1 is not on the public internet and is not reached
-        denied: ::ffff:10.0.0.1 is not on the public internet and is not reached
-        denied: 169.254.169.254 is not on the public internet and is not reached
-        failed: cannot fetch from localhost: localhost has no address that may be reached
-        invalidArgs: file:///etc/passwd is no web address; it must begin with https://
-        invalidArgs: the address holds a name or a password; leave it out
-        invalidArgs: "nonsense" is no address: relative URL without a base"#]]
+        denied: 127.0.0.1 is not a public address
+        denied: 127.0.0.1 is not a public address
+        denied: 127.0.0.1 is not a public address
+        denied: ::1 is not a public address
+        denied: ::ffff:10.0.0.1 is not a public address
+        denied: 169.254.169.254 is not a public address
+        failed: cannot fetch from localhost: localhost has no allowed address
+        invalidArgs: file:///etc/passwd is not a web address; it must start with https://
+        invalidArgs: the address contains credentials; remove them
+        invalidArgs: invalid address "nonsense": relative URL without a base"#]]
     .assert_eq(&output.join("\n"));
 }
 
@@ -154,17 +158,14 @@ async fn a_redirect_to_another_host_is_reported() {
     for (target, expected) in [
         (
             format!("http://localhost:{port}/x"),
-            "failed: http://SERVER/ redirects to another host: http://localhost:PORT/x; fetch that address if you want it",
+            "failed: http://SERVER/ redirects to another host; fetch http://localhost:PORT/x instead if you want it",
         ),
         (format!("//{other}/x"), "other"),
         (
             "file:///etc/passwd".to_owned(),
-            "invalidArgs: file:///etc/passwd is no web address; it must begin with https://",
+            "invalidArgs: file:///etc/passwd is not a web address; it must start with https://",
         ),
-        (
-            "http://u:p@127.0.0.1/".to_owned(),
-            "invalidArgs: the address holds a name or a password; leave it out",
-        ),
+        ("http://u:p@127.0.0.1/".to_owned(), "invalidArgs: the address contains credentials; remove them"),
     ] {
         let address = server(&format!("302 Found\r\nlocation: {target}"), Vec::new()).await;
         let output = run(AddressRule::Any, json!({ "url": format!("http://{address}/") })).await;
@@ -178,7 +179,7 @@ async fn an_offset_past_the_end_and_a_large_header_are_reported() {
     let url = format!("http://{address}/");
     assert_eq!(run(AddressRule::Any, json!({ "url": url })).await, "üx");
     let past = run(AddressRule::Any, json!({ "url": url, "offset": usize::MAX })).await;
-    assert_eq!(past, format!("(the page has 2 characters; there is nothing at offset {})", usize::MAX));
+    assert_eq!(past, format!("(the page has 2 characters; offset {} is past the end)", usize::MAX));
     let large = format!("200 OK\r\ncontent-type: text/plain\r\nx: {}", "y".repeat(1024 * 1024));
     let address = server(&large, b"z".to_vec()).await;
     let output = run(AddressRule::Any, json!({ "url": format!("http://{address}/") })).await;
