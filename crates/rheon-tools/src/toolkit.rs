@@ -126,7 +126,7 @@ impl Toolkit {
             .with_readable(output_folder)
             .with_shell_folder(shell.shell_folder());
         // A skill's text refers to files in its directory.
-        let skill_dirs = settings.skills.for_model().map(|skill| skill.folder.clone());
+        let skill_dirs = settings.skills.for_model().map(|skill| skill.dir.clone());
         let gate = skill_dirs.fold(gate, PolicyGate::with_readable);
         let gate = Arc::new(match settings.rule_sink {
             Some(sink) => gate.with_sink(sink),

@@ -1,4 +1,4 @@
-//! What the standard tools cost: their words go with every request.
+//! The size and text of the standard tools, which are sent with every request.
 
 use expect_test::expect_file;
 use rheon_policy::Places;
@@ -9,10 +9,9 @@ use super::*;
 use crate::builtin::MemoryTool;
 use crate::skills::{FileOrigin, SkillDir};
 
-/// What the names, descriptions and schemas may have together, as JSON.
+/// The most bytes of all names, descriptions and schemas as JSON.
 const BYTES_MAX: usize = 9_000;
 
-/// Every standard tool.
 async fn all_tools() -> Vec<Arc<dyn Tool>> {
     let folder = tempfile::tempdir().unwrap();
     let skill = folder.path().join("skills/x/SKILL.md");
@@ -46,7 +45,7 @@ async fn tool_descriptions_stay_within_the_byte_budget() {
     assert_eq!(tools.len(), 14);
 }
 
-/// A byte that changes here makes every cache of every service miss once.
+/// Any change here makes every prompt cache miss once.
 #[tokio::test]
 async fn tool_descriptions_and_schemas_match_the_snapshot() {
     let mut tools = all_tools().await;
@@ -81,7 +80,7 @@ async fn only_the_named_tools_are_offered() {
         (toolkit.tools().iter().map(|tool| tool.name().to_owned()).collect::<Vec<_>>().join(" "), unknown)
     };
     assert_eq!(offered(&[]).await, (String::new(), vec![]));
-    // A tool that rules know and this session has not is no mistake.
+    // A name that rules know but this session does not have is not an error.
     assert_eq!(offered(&["Read", "search", "WebSearch"]).await, ("read search".to_owned(), vec![]));
     assert_eq!(
         offered(&["Bash", "Bsh"]).await,

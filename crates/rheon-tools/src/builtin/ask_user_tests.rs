@@ -1,4 +1,4 @@
-//! What `ask_user` asks, and what the model reads of the answers.
+//! What `ask_user` asks, and what the model reads.
 
 use expect_test::expect;
 use rheon_types::event::{PermissionDecision, PermissionResponse};
@@ -31,8 +31,8 @@ async fn questions_are_passed_on_and_answers_returned_in_order() {
         Question: Which parts?
         Answer: a; something else"#]]
     .assert_eq(&result.as_text());
-    let output_of = json!({ "outcome": "answered", "answers": [["SQLite"], ["a", "something else"]] });
-    assert_eq!(result.details, output_of);
+    let output = json!({ "outcome": "answered", "answers": [["SQLite"], ["a", "something else"]] });
+    assert_eq!(result.details, output);
     expect![[r#"{"type":"questions","questions":[{"text":"Which database?","choices":[{"label":"SQLite","description":"one file"},{"label":"Postgres"}],"selection":"one"},{"text":"Which parts?","choices":[{"label":"a"},{"label":"b"}],"selection":"many"}]}"#]]
         .assert_eq(&serde_json::to_string(&test_user.asked()[0].0).unwrap());
 }

@@ -1,4 +1,4 @@
-//! Tests of the tools on the real machine, at the highest level it has.
+//! Tests of the bash tools on the real machine, at its highest sandbox level.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -58,7 +58,7 @@ impl Fixture {
         self.text(call(&BashTool(Arc::clone(&self.session)), json!({ "command": command })).await)
     }
 
-    /// What the model reads, without what differs from run to run.
+    /// What the model reads, without parts that differ from run to run.
     fn text(&self, result: Result<ToolResult, ToolError>) -> String {
         let text = match result {
             Ok(result) => result.as_text(),
@@ -172,7 +172,7 @@ async fn a_command_that_times_out_is_reported() {
     assert!(text.ends_with("set a larger timeout_ms, or run it in the background"), "{text}");
 }
 
-/// The clock stands still until nothing else happens, which would end the attempts of the probe: they are made before.
+/// A paused clock would end the attempts of the sandbox probe, so probe before pausing it.
 async fn fixture_without_probe() -> Fixture {
     tokio::time::resume();
     let fixture = fixture().await;
@@ -375,7 +375,7 @@ async fn commands_of_a_session_run_in_call_order() {
     assert_eq!(all, "/1\n/1/2\n/1/2/3\n/1/2/3/4\n/1/2/3/4/5\n");
 }
 
-/// Makes a file as soon as it is shown what it waits for.
+/// Creates a file as soon as it is shown the expected output.
 struct SignalOnOutput(PathBuf, Mutex<Vec<String>>);
 
 impl ToolReporter for SignalOnOutput {
@@ -463,7 +463,7 @@ fn left_now(argument: &str) -> usize {
     lines.filter(|line| line.split('\0').any(|word| word == argument)).count()
 }
 
-/// Whoever was ended may need a moment to go.
+/// A killed process may need a moment to exit.
 fn left(argument: &str) -> usize {
     (0..1_000).map(|_| left_now(argument)).find(|count| *count == 0).unwrap_or_else(|| left_now(argument))
 }
@@ -473,7 +473,7 @@ async fn a_cached_sandbox_that_fails_is_reported_and_dropped() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap();
     fs::create_dir(path.join("workspace")).unwrap();
-    // A shell that does its work while it is tried, and later does not begin.
+    // A shell that works while it is probed and fails later.
     let bash = path.join("bash");
     let text = format!(
         "#!/bin/bash\n[ ! -e {0}/broken ] || {{ echo no longer >&2; exit 1; }}\nexec /bin/bash \"$@\"\n",

@@ -1,4 +1,4 @@
-//! What `edit` changes, and what it keeps.
+//! What `edit` changes and preserves.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ fn edit(fixture: &Fixture) -> EditTool {
     EditTool::new(fixture.file_context.clone())
 }
 
-/// A workspace with the file `a`, which was read.
+/// A workspace with the file `a`, already read.
 async fn with(content: impl AsRef<[u8]>) -> Fixture {
     let fixture = Fixture::new();
     fixture.put("a", content);
@@ -58,7 +58,7 @@ async fn several_edits_are_applied_in_order() {
 async fn if_one_edit_fails_none_is_applied() {
     let fixture = with("one\n").await;
     let inode = fixture.at("a").metadata().unwrap().ino();
-    let output_of = output_of(
+    let output = output_of(
         edit(&fixture),
         json!({ "path": "a", "edits": [
             { "old_string": "one", "new_string": "two" },
@@ -67,7 +67,7 @@ async fn if_one_edit_fails_none_is_applied() {
     )
     .await;
     assert_eq!(
-        output_of,
+        output,
         "failed: a was not changed: edit 2 of 2: `old_string` is not in the file; read the file again"
     );
     assert_eq!((fixture.get("a").as_str(), fixture.at("a").metadata().unwrap().ino()), ("one\n", inode));

@@ -72,8 +72,8 @@ async fn invalid_list_calls_give_an_error() {
     std::fs::create_dir(fixture.at("empty")).unwrap();
     let mut all = String::new();
     for path in ["empty", "missing", "src.txt", "link", "..", "/"] {
-        let output_of = output_of(list(&fixture), json!({ "path": path })).await;
-        all.push_str(&output_of.replace(&fixture.base.display().to_string(), "BASE"));
+        let output = output_of(list(&fixture), json!({ "path": path })).await;
+        all.push_str(&output.replace(&fixture.base.display().to_string(), "BASE"));
         all.push('\n');
     }
     expect![[r#"

@@ -47,7 +47,7 @@ pub struct MemoryTool {
 }
 
 struct Shared {
-    folders: Vec<NoteDir>,
+    dirs: Vec<NoteDir>,
     clock: Arc<dyn Clock>,
     recall: Option<Arc<Recall>>,
 }
@@ -118,15 +118,15 @@ impl From<ScopeArgument> for FileOrigin {
 }
 
 impl MemoryTool {
-    /// The tool for the notes in `folders`: those of the user, the project, or both.
-    pub fn new(folders: Vec<NoteDir>, clock: Arc<dyn Clock>) -> Self {
-        Self { shared: Arc::new(Shared { folders, clock, recall: None }) }
+    /// The tool for the notes in `dirs`: those of the user, the project, or both.
+    pub fn new(dirs: Vec<NoteDir>, clock: Arc<dyn Clock>) -> Self {
+        Self { shared: Arc::new(Shared { dirs, clock, recall: None }) }
     }
 
     /// Adds a search beyond the notes.
     pub fn with_recall(self, recall: Arc<Recall>) -> Self {
-        let Shared { folders, clock, .. } = &*self.shared;
-        let shared = Shared { folders: folders.clone(), clock: Arc::clone(clock), recall: Some(recall) };
+        let Shared { dirs, clock, .. } = &*self.shared;
+        let shared = Shared { dirs: dirs.clone(), clock: Arc::clone(clock), recall: Some(recall) };
         Self { shared: Arc::new(shared) }
     }
 
@@ -148,8 +148,8 @@ impl Shared {
     }
 
     fn list(&self, scope: Option<ScopeArgument>) -> ToolResult {
-        let folders: Vec<NoteDir> = self.dirs_in(scope).cloned().collect();
-        let notes = NoteSet::load(&folders);
+        let dirs: Vec<NoteDir> = self.dirs_in(scope).cloned().collect();
+        let notes = NoteSet::load(&dirs);
         let all: Vec<&Note> = notes.iter().collect();
         let mut text =
             if all.is_empty() { "There are no notes.".to_owned() } else { lines(&all, LISTED_NOTES_MAX) };
@@ -162,23 +162,23 @@ impl Shared {
 
     fn read(&self, arguments: &Arguments) -> Result<ToolResult, ToolError> {
         let name = required(arguments.name.as_deref(), "name")?;
-        let (folder, note) = self.find(name, arguments.scope)?;
+        let (dir, note) = self.find(name, arguments.scope)?;
         let created = if note.created.is_empty() { String::new() } else { format!(", {}", note.created) };
         let head = format!(
             "[{} note of the {}{created}: {}]",
             note.kind.as_str(),
-            origin_name(folder.origin),
+            origin_name(dir.origin),
             note.description
         );
-        let details = json!({ "action": "read", "scope": origin_name(folder.origin), "name": note.name });
+        let details = json!({ "action": "read", "scope": origin_name(dir.origin), "name": note.name });
         Ok(ToolResult::text(format!("{head}\n\n{}", note.text)).with_details(details))
     }
 
     fn write(&self, arguments: Arguments) -> Result<ToolResult, ToolError> {
         let name = required(arguments.name.as_deref(), "name")?.to_owned();
         let text = required(arguments.text.as_deref(), "text")?.to_owned();
-        let folder = self.target(arguments.scope)?;
-        let old = folder.get(&name);
+        let dir = self.target(arguments.scope)?;
+        let old = dir.get(&name);
         let description = arguments.description.or_else(|| old.as_ref().map(|old| old.description.clone()));
         let note = Note {
             name,
@@ -192,10 +192,10 @@ impl Shared {
                 .unwrap_or_else(|| self.clock.now().to_string()),
             keywords: arguments.keywords,
             text,
-            origin: folder.origin,
+            origin: dir.origin,
         };
-        let path = folder.write(&note).map_err(tool_error)?;
-        let (verb, scope) = (if old.is_some() { "replaced" } else { "wrote" }, origin_name(folder.origin));
+        let path = dir.write(&note).map_err(tool_error)?;
+        let (verb, scope) = (if old.is_some() { "replaced" } else { "wrote" }, origin_name(dir.origin));
         let details = json!({
             "action": "write", "scope": scope, "name": note.name, "path": path.display().to_string(),
             "created": old.is_none(),
@@ -206,25 +206,25 @@ impl Shared {
     fn delete(&self, arguments: &Arguments) -> Result<ToolResult, ToolError> {
         let name = required(arguments.name.as_deref(), "name")?;
         let owners: Vec<&NoteDir> =
-            self.dirs_in(arguments.scope).filter(|folder| folder.get(name).is_some()).collect();
-        let folder = match owners.as_slice() {
+            self.dirs_in(arguments.scope).filter(|dir| dir.get(name).is_some()).collect();
+        let dir = match owners.as_slice() {
             [] => return Err(self.not_found(name)),
-            [folder] => folder,
+            [dir] => dir,
             [_, _, ..] => {
                 let problem = format!("both user and project have a note {name:?}; set `scope`");
                 return Err(ToolError::Failed(problem));
             }
         };
-        folder.remove(name).map_err(tool_error)?;
-        let scope = origin_name(folder.origin);
+        dir.remove(name).map_err(tool_error)?;
+        let scope = origin_name(dir.origin);
         let details = json!({ "action": "delete", "scope": scope, "name": name });
         Ok(ToolResult::text(format!("removed {scope} note {name}")).with_details(details))
     }
 
     fn search(&self, arguments: &Arguments) -> Result<ToolResult, ToolError> {
         let query = required(arguments.query.as_deref(), "query")?;
-        let folders: Vec<NoteDir> = self.dirs_in(arguments.scope).cloned().collect();
-        let notes = NoteSet::load(&folders);
+        let dirs: Vec<NoteDir> = self.dirs_in(arguments.scope).cloned().collect();
+        let notes = NoteSet::load(&dirs);
         let mut matches = notes.search(query);
         // Report a failed search instead of showing no results.
         let recalled = self.recall.as_ref().map_or(Ok(Vec::new()), |recall| recall(query, MATCHES_MAX));
@@ -264,21 +264,21 @@ impl Shared {
 
     fn dirs_in(&self, scope: Option<ScopeArgument>) -> impl Iterator<Item = &NoteDir> {
         let requested = scope.map(FileOrigin::from);
-        self.folders.iter().filter(move |folder| requested.is_none_or(|origin| folder.origin == origin))
+        self.dirs.iter().filter(move |dir| requested.is_none_or(|origin| dir.origin == origin))
     }
 
     /// The note of this name. The project's note wins if both have one.
     fn find(&self, name: &str, scope: Option<ScopeArgument>) -> Result<(&NoteDir, Note), ToolError> {
-        let mut folders: Vec<&NoteDir> = self.dirs_in(scope).collect();
-        folders.sort_by_key(|folder| std::cmp::Reverse(folder.origin));
-        let matches = folders.into_iter().find_map(|folder| Some((folder, folder.get(name)?)));
+        let mut dirs: Vec<&NoteDir> = self.dirs_in(scope).collect();
+        dirs.sort_by_key(|dir| std::cmp::Reverse(dir.origin));
+        let matches = dirs.into_iter().find_map(|dir| Some((dir, dir.get(name)?)));
         matches.ok_or_else(|| self.not_found(name))
     }
 
     /// The directory for a new note.
     fn target(&self, scope: Option<ScopeArgument>) -> Result<&NoteDir, ToolError> {
-        let folder = self.dirs_in(scope).max_by_key(|folder| folder.origin);
-        folder.ok_or_else(|| ToolError::Failed("no notes in this scope; use the other scope".into()))
+        let dir = self.dirs_in(scope).max_by_key(|dir| dir.origin);
+        dir.ok_or_else(|| ToolError::Failed("no notes in this scope; use the other scope".into()))
     }
 
     fn not_found(&self, name: &str) -> ToolError {

@@ -1,4 +1,4 @@
-//! What `memory` keeps, finds and refuses.
+//! What `memory` stores, finds and rejects.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
@@ -15,23 +15,22 @@ use crate::notes::{NOTE_BYTES_MAX, NOTES_MAX, NoteDir};
 use crate::skills::FileOrigin;
 
 struct Fixture {
-    folder: TempDir,
+    dir: TempDir,
 }
 
 impl Fixture {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self { dir: tempfile::tempdir().unwrap() }
     }
 
     fn at(&self, path: &str) -> PathBuf {
-        self.folder.path().canonicalize().unwrap().join(path)
+        self.dir.path().canonicalize().unwrap().join(path)
     }
 
     fn tool(&self) -> MemoryTool {
-        let folder = |path: &str, origin| NoteDir { path: self.at(path), origin };
-        let folders =
-            vec![folder("home/memory", FileOrigin::User), folder("data/project", FileOrigin::Project)];
-        MemoryTool::new(folders, Arc::new(FarClock::default()))
+        let dir = |path: &str, origin| NoteDir { path: self.at(path), origin };
+        let dirs = vec![dir("home/memory", FileOrigin::User), dir("data/project", FileOrigin::Project)];
+        MemoryTool::new(dirs, Arc::new(FarClock::default()))
     }
 
     async fn all(&self, calls: &[Value]) -> String {
@@ -48,7 +47,7 @@ fn write(name: &str, text: &str) -> Value {
     json!({ "action": "write", "name": name, "description": format!("About {name}"), "text": text })
 }
 
-/// Everything that happens to notes, in order.
+/// Every action on notes, in order.
 fn a_life() -> Vec<Value> {
     vec![
         json!({ "action": "list" }),
@@ -72,7 +71,7 @@ fn a_life() -> Vec<Value> {
 #[tokio::test]
 async fn notes_are_written_found_read_and_removed() {
     let fixture = Fixture::new();
-    let output_of = fixture.all(&a_life()).await;
+    let output = fixture.all(&a_life()).await;
     expect![[r#"
         There are no notes.
         ----
@@ -106,7 +105,7 @@ async fn notes_are_written_found_read_and_removed() {
         failed: note "style" does not exist; use `list` to see all notes
         ----
     "#]]
-    .assert_eq(&output_of);
+    .assert_eq(&output);
     expect![[r#"
         ---
         name: "build-system"
@@ -137,7 +136,7 @@ async fn note_names_are_never_paths() {
     std::fs::create_dir_all(fixture.at("data/project")).unwrap();
     std::fs::write(fixture.at("data/secret.md"), "secret").unwrap();
     symlink("../secret.md", fixture.at("data/project/linked.md")).unwrap();
-    let output_of = fixture
+    let output = fixture
         .all(&[
             write("../secret", "x"),
             write("/etc/passwd", "x"),
@@ -154,7 +153,7 @@ async fn note_names_are_never_paths() {
             json!({ "action": "delete", "name": "../secret" }),
             json!({ "action": "search" }),
             json!({ "action": "list" }),
-            // What a link leads to stays as it is; the link is what is replaced.
+            // The target of a link is not touched; the link itself is replaced.
             write("linked", "mine"),
         ])
         .await;
@@ -192,7 +191,7 @@ async fn note_names_are_never_paths() {
         ----
         wrote project note linked
         ----
-    "#]].assert_eq(&output_of);
+    "#]].assert_eq(&output);
     assert_eq!(std::fs::read_to_string(fixture.at("data/secret.md")).unwrap(), "secret");
     assert!(!fixture.at("data/project/linked.md").is_symlink());
 }
@@ -202,7 +201,7 @@ async fn a_shared_name_reads_the_project_note_and_deletion_needs_a_scope() {
     let fixture = Fixture::new();
     let user =
         json!({ "action": "write", "scope": "user", "name": "a", "description": "mine", "text": "user" });
-    let output_of = fixture
+    let output = fixture
         .all(&[
             write("a", "project"),
             user,
@@ -233,7 +232,7 @@ async fn a_shared_name_reads_the_project_note_and_deletion_needs_a_scope() {
         - a (project, semantic): About a
         ----
     "#]]
-    .assert_eq(&output_of);
+    .assert_eq(&output);
 }
 
 #[tokio::test]
@@ -278,6 +277,6 @@ async fn at_the_limit_notes_can_be_replaced_but_not_added() {
         std::fs::write(fixture.at(&format!("data/project/n{number}.md")), "x").unwrap();
     }
     assert!(call(fixture.tool(), write("n7", "new")).await.is_ok());
-    let output_of = output_of(fixture.tool(), write("another", "x")).await;
-    assert_eq!(output_of, "failed: there are already 1000 notes; remove or merge some first");
+    let output = output_of(fixture.tool(), write("another", "x")).await;
+    assert_eq!(output, "failed: there are already 1000 notes; remove or merge some first");
 }

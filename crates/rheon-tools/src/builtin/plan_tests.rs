@@ -1,4 +1,4 @@
-//! What `plan` does to the gate, and what user and model learn of it.
+//! What `plan` changes in the gate, and what user and model see.
 
 use std::sync::Arc;
 

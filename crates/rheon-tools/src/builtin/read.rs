@@ -117,7 +117,7 @@ fn refuse_unsupported(target: &FileTarget, head: &[u8]) -> Result<(), ToolError>
     let Some(problem) = unsupported_kind(head) else { return Ok(()) };
     let path = &target.display_path;
     let next = "use a program that supports this format";
-    Err(ToolError::Failed(format!("{path} is not text: {problem}; {next}")))
+    Err(ToolError::Failed(format!("{path} is not UTF-8 text: {problem}; {next}")))
 }
 
 fn head_of(file: &mut File) -> std::io::Result<Vec<u8>> {

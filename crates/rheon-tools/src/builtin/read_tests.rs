@@ -1,4 +1,4 @@
-//! What `read` gives, and what it refuses.
+//! What `read` returns and rejects.
 
 use std::os::unix::fs::symlink;
 
@@ -75,9 +75,9 @@ async fn unreadable_files_give_an_error() {
         failed: no/such/file does not exist
         failed: folder is a directory; use `list` to see its entries
         failed: cannot follow /repo/a.txt: it is a file, not a folder; leave out the slash at its end
-        failed: zeros is not text: it contains zero bytes, like binary files; use a program that supports this format
-        failed: utf16 is not text: it is UTF-16 text; use a program that supports this format
-        failed: paper.pdf is not text: it is a PDF; use a program that supports this format
+        failed: zeros is not UTF-8 text: it contains zero bytes, like binary files; use a program that supports this format
+        failed: utf16 is not UTF-8 text: it is UTF-16 text; use a program that supports this format
+        failed: paper.pdf is not UTF-8 text: it is a PDF; use a program that supports this format
         failed: a.txt has 1 lines; line 5 does not exist
         invalidArgs: `offset` and `limit` start at 1
         failed: "" is not a path: it is empty
@@ -95,10 +95,10 @@ async fn nothing_outside_the_workspace_is_read() {
     for path in
         ["file", "folder/secret", "chain", "../outside/secret", "/etc/passwd", "folder/../outside/secret"]
     {
-        let output_of = output_of(read(&fixture), json!({ "path": path })).await;
+        let output = output_of(read(&fixture), json!({ "path": path })).await;
         assert!(
-            output_of.starts_with("denied: ") && output_of.contains("is outside the workspace"),
-            "{path}: {output_of}"
+            output.starts_with("denied: ") && output.contains("is outside the workspace"),
+            "{path}: {output}"
         );
     }
 }
@@ -123,9 +123,9 @@ async fn devices_and_kernel_files_are_never_read() {
     for path in
         ["/dev/zero", "/proc/self/environ", "/proc/kmsg", "/sys/kernel/mm/transparent_hugepage/enabled"]
     {
-        let output_of = output_of(read(&fixture), json!({ "path": path })).await;
-        assert!(output_of.starts_with("failed: "), "{path}: {output_of}");
-        all.push_str(&output_of.replace(&format!("/proc/{}", std::process::id()), "/proc/N"));
+        let output = output_of(read(&fixture), json!({ "path": path })).await;
+        assert!(output.starts_with("failed: "), "{path}: {output}");
+        all.push_str(&output.replace(&format!("/proc/{}", std::process::id()), "/proc/N"));
         all.push('\n');
     }
     assert!(all.contains("/dev/zero is a device, not a regular file"), "{all}");
@@ -139,8 +139,8 @@ async fn a_pipe_does_not_block() {
     let fixture = Fixture::new();
     let mode = rustix::fs::Mode::RUSR;
     rustix::fs::mknodat(rustix::fs::CWD, fixture.at("pipe"), rustix::fs::FileType::Fifo, mode, 0).unwrap();
-    let output_of = output_of(read(&fixture), json!({ "path": "pipe" })).await;
-    assert_eq!(output_of, "failed: pipe is a pipe, not a regular file");
+    let output = output_of(read(&fixture), json!({ "path": "pipe" })).await;
+    assert_eq!(output, "failed: pipe is a pipe, not a regular file");
 }
 
 #[tokio::test]
@@ -149,8 +149,8 @@ async fn a_sparse_file_of_20_gb_costs_nothing() {
     fixture.put("sparse", "");
     let file = std::fs::File::options().write(true).open(fixture.at("sparse")).unwrap();
     file.set_len(20 * 1024 * 1024 * 1024).unwrap();
-    let output_of = output_of(read(&fixture), json!({ "path": "sparse" })).await;
-    assert!(output_of.contains("contains zero bytes"), "{output_of}");
+    let output = output_of(read(&fixture), json!({ "path": "sparse" })).await;
+    assert!(output.contains("contains zero bytes"), "{output}");
 }
 
 #[tokio::test]
@@ -199,7 +199,7 @@ async fn a_page_ends_at_the_limit_and_the_next_call_continues() {
     assert_eq!((&rest.details["lines"], &rest.details["totalLines"]), (&json!(1000), &json!(3000)));
 }
 
-/// A PNG of this size, as far as a header goes.
+/// The header of a PNG of this size.
 fn png(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
     bytes.extend(width.to_be_bytes());

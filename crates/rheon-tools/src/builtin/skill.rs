@@ -112,13 +112,13 @@ fn load(
 ) -> Result<ToolResult, ToolError> {
     let body = skill.body().map_err(|problem| ToolError::Failed(problem.to_string()))?;
     let mut text = format!("<skill_content name={:?}>\n{}", skill.name, fill(skill, &body, skill_arguments)?);
-    let (files, listing) = list_files(&skill.folder, &skill.file);
+    let (files, listing) = list_files(&skill.dir, &skill.file);
     if context.is_cancelled() {
         return Err(ToolError::Cancelled(format!("cancelled while loading the skill {:?}", skill.name)));
     }
-    let folder = Shown(skill.folder.as_os_str()).to_string();
+    let dir = Shown(skill.dir.as_os_str()).to_string();
     // Writing to a string cannot fail.
-    write!(text, "\n\n[The skill's directory is {folder}; paths in the text above are relative to it.").ok();
+    write!(text, "\n\n[The skill's directory is {dir}; paths in the text above are relative to it.").ok();
     let shown: Vec<String> =
         files.iter().take(FILES_SHOWN_MAX).map(|file| Shown(file.as_os_str()).to_string()).collect();
     if !shown.is_empty() {
@@ -131,7 +131,7 @@ fn load(
         Listing::Truncated => write!(text, "\nat least {rest} more files").unwrap_or_default(),
     }
     text.push_str("]\n</skill_content>");
-    let details = json!({ "name": skill.name, "digest": hex(&skill.digest), "folder": folder, "files": shown, "omitted": rest });
+    let details = json!({ "name": skill.name, "digest": hex(&skill.digest), "folder": dir, "files": shown, "omitted": rest });
     Ok(ToolResult::text(text).with_details(details))
 }
 
@@ -162,8 +162,8 @@ enum Listing {
 }
 
 /// The other files in the directory, relative to it and sorted. Follows no links.
-fn list_files(folder: &Path, own: &Path) -> (Vec<PathBuf>, Listing) {
-    let walk = WalkBuilder::new(folder)
+fn list_files(dir: &Path, own: &Path) -> (Vec<PathBuf>, Listing) {
+    let walk = WalkBuilder::new(dir)
         .standard_filters(false)
         .follow_links(false)
         .max_depth(Some(DEPTH_MAX))
@@ -180,7 +180,7 @@ fn list_files(folder: &Path, own: &Path) -> (Vec<PathBuf>, Listing) {
         }
         let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
         if is_file && entry.path() != own {
-            files.extend(entry.path().strip_prefix(folder).map(Path::to_owned));
+            files.extend(entry.path().strip_prefix(dir).map(Path::to_owned));
         }
     }
     files.sort();

@@ -1,4 +1,4 @@
-//! What `skill` gives the model, and what it refuses.
+//! What `skill` returns and rejects.
 
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
@@ -89,8 +89,8 @@ async fn arguments_without_a_placeholder_are_appended() {
         json!({ "name": "b" }),
         json!({ "name": "b", "arguments": "$ARGUMENTS" }),
     ] {
-        let output_of = output_of(fixture.tool(), given).await;
-        let text = output_of.split("\n\n[The skill").next().unwrap();
+        let output = output_of(fixture.tool(), given).await;
+        let text = output.split("\n\n[The skill").next().unwrap();
         all.push(text.split_once(">\n").unwrap().1.to_owned());
     }
     assert_eq!(all, ["Plain.\n\nArguments: $ARGUMENTS", "Plain.", "On ().", "On ($ARGUMENTS)."]);

@@ -1,4 +1,4 @@
-//! What `todo` keeps, tells and refuses.
+//! What `todo` stores, publishes and rejects.
 
 use expect_test::expect;
 use rheon_types::event::{TaskItem, TaskStatus};

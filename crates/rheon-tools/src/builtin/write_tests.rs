@@ -1,4 +1,4 @@
-//! What `write` changes, and what it leaves alone.
+//! What `write` changes and preserves.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::sync::Arc;
@@ -52,7 +52,7 @@ async fn an_existing_file_must_be_read_first_and_keeps_its_mode() {
     assert_eq!(output_of(write(&fixture), arguments.clone()).await, "replaced run.sh: 4 bytes, +1 -1 lines");
     assert_eq!(fixture.get("run.sh"), "new\n");
     assert_eq!(fixture.at("run.sh").metadata().unwrap().mode() & 0o7777, 0o750);
-    // What the session wrote it knows.
+    // The session knows what it wrote.
     assert_eq!(output_of(write(&fixture), arguments).await, "replaced run.sh: 4 bytes, +0 -0 lines");
     fixture.put("run.sh", "user's\n");
     assert_eq!(
@@ -87,8 +87,8 @@ async fn nothing_outside_or_protected_is_written() {
         ".",
         "a.txt/b",
     ] {
-        let output_of = output_of(write(&fixture), json!({ "path": path, "content": "escaped" })).await;
-        all.push_str(&output_of.replace(&fixture.base.display().to_string(), ""));
+        let output = output_of(write(&fixture), json!({ "path": path, "content": "escaped" })).await;
+        all.push_str(&output.replace(&fixture.base.display().to_string(), ""));
         all.push('\n');
     }
     expect![[r#"
@@ -119,7 +119,7 @@ async fn swapping_a_directory_for_a_link_lets_no_write_escape() {
     fixture.put("real/x", "");
     let swapping = fixture.swap();
     for number in 0..300 {
-        // Every other time a folder has to be created too, which is done step by step.
+        // Every other time a directory has to be created too.
         let path = if number % 2 == 0 { format!("real/{number}") } else { format!("real/{number}/new") };
         call(write(&fixture), json!({ "path": path, "content": "x" })).await.ok();
     }
@@ -132,9 +132,9 @@ async fn a_hard_link_to_an_outside_file_is_broken() {
     let fixture = Fixture::new();
     std::fs::hard_link(fixture.base.join("outside/secret"), fixture.at("name")).unwrap();
     read(&fixture, "name").await;
-    let output_of = output_of(write(&fixture), json!({ "path": "name", "content": "mine\n" })).await;
+    let output = output_of(write(&fixture), json!({ "path": "name", "content": "mine\n" })).await;
     assert_eq!(
-        output_of,
+        output,
         "replaced name: 5 bytes, +1 -1 lines; it had hard links, which still point to the old content"
     );
     assert_eq!(std::fs::read_to_string(fixture.base.join("outside/secret")).unwrap(), "secret\n");
@@ -146,8 +146,8 @@ async fn a_read_only_file_is_not_changed() {
     fixture.put("a", "x");
     std::fs::set_permissions(fixture.at("a"), std::fs::Permissions::from_mode(0o444)).unwrap();
     read(&fixture, "a").await;
-    let output_of = output_of(write(&fixture), json!({ "path": "a", "content": "y" })).await;
-    assert_eq!(output_of, "failed: a is read-only; change its mode first");
+    let output = output_of(write(&fixture), json!({ "path": "a", "content": "y" })).await;
+    assert_eq!(output, "failed: a is read-only; change its mode first");
 }
 
 #[tokio::test]
@@ -167,9 +167,9 @@ async fn a_file_claimed_by_another_run_names_that_run() {
     let fixture = Fixture::new();
     let _claim =
         fixture.file_context.claims().claim(&fixture.at("a"), "run other", Duration::from_secs(60)).unwrap();
-    let output_of = output_of(write(&fixture), json!({ "path": "./a", "content": "x" })).await;
+    let output = output_of(write(&fixture), json!({ "path": "./a", "content": "x" })).await;
     assert_eq!(
-        output_of,
+        output,
         "failed: a is being changed by run other for up to 60 s; work on something else, then read it again"
     );
     assert_eq!(fixture.names(), Vec::<String>::new());
@@ -202,7 +202,7 @@ async fn a_file_is_claimed_until_the_call_ends() {
     assert_eq!(fixture.file_context.claims().holder(&fixture.at("a")).as_deref(), Some("run one"));
     let conflict = edit.claim(&edits, &two).unwrap_err().to_string();
     assert!(conflict.starts_with("a is being changed by run one for up to 60 s"), "{conflict}");
-    // The same run may hold a file several times, and does while it writes.
+    // One run may claim a file several times, and does so while it writes.
     let again = edit.claim(&edits, &one).unwrap();
     write.execute(Arc::new(path), one).await.unwrap();
     drop(hold);
@@ -231,7 +231,7 @@ fn files_that_cannot_be_changed_cannot_be_claimed() {
     "#]].assert_eq(&all.replace(&fixture.base.display().to_string(), "BASE"));
 }
 
-/// A file system with room for this many bytes; nothing where the user may not make one.
+/// A file system with this much space, or `None` if mounting is not permitted.
 #[cfg(target_os = "linux")]
 fn small_disk(at: &std::path::Path, bytes: usize) -> Option<impl Drop + use<>> {
     struct Mounted(std::path::PathBuf);
@@ -277,7 +277,7 @@ async fn a_full_disk_leaves_the_old_file_intact() {
     )
     .await;
     assert!(output.starts_with("replaced small/a"), "{output}");
-    // The same for what the user trusts: nothing half written, and the old word still counts.
+    // The same for the trust store: nothing is half written, and old grants stay valid.
     let store = rheon_policy::trust::TrustStore::open(fixture.at("small/trust.json")).unwrap();
     let project = tempfile::tempdir().unwrap();
     std::fs::write(project.path().join(".mcp.json"), "{}").unwrap();

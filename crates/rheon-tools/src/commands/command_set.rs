@@ -23,11 +23,11 @@ impl CommandSet {
     ///
     /// A command becomes a prompt, so **pass a project's directories only if the user trusts the project**.
     /// [`CustomCommand::digest`] identifies what was trusted.
-    pub fn load(folders: &[CommandDir]) -> Self {
+    pub fn load(dirs: &[CommandDir]) -> Self {
         let mut all = Self::default();
         for origin in [FileOrigin::User, FileOrigin::Project] {
-            for folder in folders.iter().filter(|folder| folder.origin == origin) {
-                all.merge(Self::load_dir(folder));
+            for dir in dirs.iter().filter(|dir| dir.origin == origin) {
+                all.merge(Self::load_dir(dir));
             }
         }
         all
@@ -35,12 +35,12 @@ impl CommandSet {
 
     /// Loads the commands of one directory. Links that lead out of it are rejected; the caller checks where the
     /// directory itself is.
-    pub fn load_dir(folder: &CommandDir) -> Self {
+    pub fn load_dir(dir: &CommandDir) -> Self {
         let mut set = Self::default();
-        match folder.path.canonicalize() {
-            Ok(root) => set.scan_dir(&CommandSource { folder, root: &root }, &root, &[]),
+        match dir.path.canonicalize() {
+            Ok(root) => set.scan_dir(&CommandSource { dir, root: &root }, &root, &[]),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => set.warn(&folder.path, FileProblem::from(error).into()),
+            Err(error) => set.warn(&dir.path, FileProblem::from(error).into()),
         }
         set
     }
@@ -69,13 +69,13 @@ impl CommandSet {
         &self.warnings
     }
 
-    fn scan_dir(&mut self, source: &CommandSource<'_>, folder: &Path, names: &[String]) {
-        let (entries, truncated) = match entries(folder) {
+    fn scan_dir(&mut self, source: &CommandSource<'_>, dir: &Path, names: &[String]) {
+        let (entries, truncated) = match entries(dir) {
             Ok(listing) => listing,
-            Err(error) => return self.warn(folder, FileProblem::from(error).into()),
+            Err(error) => return self.warn(dir, FileProblem::from(error).into()),
         };
         if let Some(problem) = truncated {
-            self.warn(folder, problem.into());
+            self.warn(dir, problem.into());
         }
         for entry in entries {
             if self.commands.len() >= COMMANDS_MAX {
@@ -90,7 +90,7 @@ impl CommandSet {
         let stem = match kind {
             EntryKind::File => entry.file_stem(),
             EntryKind::Folder => entry.file_name(),
-            EntryKind::LinkedFolder => return self.warn(entry, CommandProblem::LinkedFolder),
+            EntryKind::LinkedDir => return self.warn(entry, CommandProblem::LinkedDir),
         };
         let stem = stem.map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         if !is_valid_name(&stem) || stem.contains(|one: char| one.is_whitespace() || one == ':') {
@@ -100,7 +100,7 @@ impl CommandSet {
         match kind {
             EntryKind::Folder if names.len() > DEPTH_MAX => self.warn(entry, CommandProblem::TooDeep),
             EntryKind::Folder => self.scan_dir(source, entry, &names),
-            EntryKind::LinkedFolder => {}
+            EntryKind::LinkedDir => {}
             EntryKind::File => match source.command(entry, names.join(":")) {
                 Ok((command, problems)) => {
                     for problem in problems {
@@ -139,7 +139,7 @@ impl CommandSet {
 enum EntryKind {
     File,
     Folder,
-    LinkedFolder,
+    LinkedDir,
 }
 
 impl EntryKind {
@@ -154,7 +154,7 @@ impl EntryKind {
             return Some(Self::Folder);
         }
         if metadata.is_symlink() && entry.is_dir() {
-            return Some(Self::LinkedFolder);
+            return Some(Self::LinkedDir);
         }
         entry.extension().filter(|extension| *extension == "md").map(|_| Self::File)
     }
@@ -162,7 +162,7 @@ impl EntryKind {
 
 /// A directory that commands are loaded from.
 struct CommandSource<'a> {
-    folder: &'a CommandDir,
+    dir: &'a CommandDir,
     root: &'a Path,
 }
 
@@ -181,8 +181,8 @@ impl CommandSource<'_> {
         let command = CustomCommand {
             name,
             info,
-            origin: self.folder.origin,
-            numbering: self.folder.numbering,
+            origin: self.dir.origin,
+            numbering: self.dir.numbering,
             file,
             root: self.root.to_owned(),
             digest: read.digest,

@@ -1,4 +1,4 @@
-//! Which commands are found, and what is said about the others.
+//! Loading commands, and warnings about invalid ones.
 
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
@@ -10,16 +10,16 @@ use super::{COMMAND_BYTES_MAX, COMMANDS_MAX, CommandDir, CommandProblem, Command
 use crate::markdown::FileOrigin;
 
 struct Fixture {
-    folder: TempDir,
+    dir: TempDir,
 }
 
 impl Fixture {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self { dir: tempfile::tempdir().unwrap() }
     }
 
     fn base(&self) -> PathBuf {
-        self.folder.path().canonicalize().unwrap()
+        self.dir.path().canonicalize().unwrap()
     }
 
     fn put(&self, path: &str, content: impl AsRef<[u8]>) {
@@ -28,9 +28,9 @@ impl Fixture {
         std::fs::write(path, content).unwrap();
     }
 
-    fn load(&self, folders: &[(&str, FileOrigin)]) -> CommandSet {
-        let folder = |(path, origin): &(&str, FileOrigin)| CommandDir::new(self.base().join(path), *origin);
-        CommandSet::load(&folders.iter().map(folder).collect::<Vec<_>>())
+    fn load(&self, dirs: &[(&str, FileOrigin)]) -> CommandSet {
+        let dir = |(path, origin): &(&str, FileOrigin)| CommandDir::new(self.base().join(path), *origin);
+        CommandSet::load(&dirs.iter().map(dir).collect::<Vec<_>>())
     }
 
     fn shown(&self, commands: &CommandSet) -> String {
@@ -107,8 +107,8 @@ fn one_bad_file_does_not_stop_the_others() {
 #[test]
 fn the_project_overrides_the_user_and_a_later_directory_an_earlier_one() {
     let fixture = Fixture::new();
-    for folder in ["home/.rheon/commands", ".claude/commands", ".rheon/commands"] {
-        fixture.put(&format!("{folder}/same.md"), format!("From {folder}: $1"));
+    for dir in ["home/.rheon/commands", ".claude/commands", ".rheon/commands"] {
+        fixture.put(&format!("{dir}/same.md"), format!("From {dir}: $1"));
     }
     fixture.put("home/.rheon/commands/own.md", "Mine.");
     let commands = fixture.load(&[
@@ -129,8 +129,8 @@ fn claude_code_commands_number_arguments_from_zero() {
     let fixture = Fixture::new();
     fixture.put(".claude/commands/first.md", "$0");
     fixture.put(".rheon/commands/first.md", "$1");
-    for (folder, numbering) in [(".claude", Numbering::FromZero), (".rheon", Numbering::FromOne)] {
-        let commands = fixture.load(&[(&format!("{folder}/commands"), FileOrigin::User)]);
+    for (dir, numbering) in [(".claude", Numbering::FromZero), (".rheon", Numbering::FromOne)] {
+        let commands = fixture.load(&[(&format!("{dir}/commands"), FileOrigin::User)]);
         let command = commands.get("first").unwrap();
         assert_eq!(command.numbering, numbering);
         assert_eq!(command.template().unwrap().fill("a b").unwrap(), [PromptPart::Text("a".into())]);

@@ -1,6 +1,6 @@
 //! Custom slash commands: markdown files that a user calls by name, such as `/review src`, and that become a prompt.
 //!
-//! The file `<folder>/git/commit.md` is the command `git:commit`. Its text may contain placeholders for arguments,
+//! The file `<dir>/git/commit.md` is the command `git:commit`. Its text may contain placeholders for arguments,
 //! `@path` for the content of a file, and `` !`line` `` for the output of a command. This module only *parses* the text
 //! into [`PromptPart`]s; the caller reads the files and runs the commands, through the gate. Reading is lenient: a bad
 //! file never stops the others.

@@ -1,4 +1,4 @@
-//! What templates become, and what they never become.
+//! Parsing and filling templates.
 
 use expect_test::expect;
 use proptest::prelude::*;
@@ -139,7 +139,7 @@ proptest! {
     ) {
         let template = Template::parse(&text, Numbering::FromZero);
         template.fill(&argument).ok();
-        // A text without marks is itself.
+        // Text without special characters stays the same.
         let plain: String = text.chars().filter(|one| !"$@!\\".contains(*one)).collect();
         let parts = Template::parse(&plain, Numbering::FromOne).fill("").unwrap();
         let whole: Vec<PromptPart> = Some(plain).filter(|text| !text.is_empty()).map(PromptPart::Text).into_iter().collect();
@@ -147,7 +147,7 @@ proptest! {
     }
 }
 
-/// What a real shell makes of arguments that want to be more than words.
+/// How a real shell reads hostile arguments.
 #[cfg(unix)]
 #[test]
 fn a_shell_reads_each_argument_as_one_word() {

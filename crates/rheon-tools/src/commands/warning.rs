@@ -34,7 +34,7 @@ pub enum CommandProblem {
     File(#[from] FileProblem),
     /// Not followed, because it might form a cycle.
     #[error("links to directories are not followed")]
-    LinkedFolder,
+    LinkedDir,
     #[error("nested more than {DEPTH_MAX} directories deep")]
     TooDeep,
     #[error("overridden by another command named {name:?}: {}", Shown(.by.as_os_str()))]
@@ -62,7 +62,7 @@ impl CommandProblem {
             Self::InvalidName
             | Self::Empty
             | Self::File(_)
-            | Self::LinkedFolder
+            | Self::LinkedDir
             | Self::TooDeep
             | Self::Overridden { .. }
             | Self::TooMany

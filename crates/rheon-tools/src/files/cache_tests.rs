@@ -1,4 +1,4 @@
-//! What the cache keeps, and when it does not answer.
+//! What the cache returns, and when it does not.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn an_entry_is_valid_only_for_its_stamp() {
     cache.put(&path, &content, fingerprint, FAR);
     assert_eq!(cache.get(&path, fingerprint.stamp()), Some((content, fingerprint)));
 
-    // The same size and the same time of change, by another file.
+    // Another file with the same size and modification time.
     let modified = path.metadata().unwrap().modified().unwrap();
     std::fs::remove_file(&path).unwrap();
     std::fs::write(&path, "two").unwrap();

@@ -1,4 +1,4 @@
-//! Who holds what, and until when.
+//! Who owns a claim, and until when.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a file_context remembers and shares.
+//! What a `FileContext` remembers and shares.
 
 use expect_test::expect;
 use serde_json::json;
@@ -48,7 +48,7 @@ fn a_file_that_was_only_touched_has_not_changed() {
     let file = std::fs::File::options().write(true).open(&path).unwrap();
     file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
     assert_eq!(files.check(&path, &print()), Ok(()));
-    // Same size, same times as far as programs can set them.
+    // The same size and modification time.
     std::fs::write(&path, "two").unwrap();
     file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
     assert_eq!(files.check(&path, &print()), Err(Staleness::Changed));
@@ -132,7 +132,7 @@ async fn concurrent_sessions_do_not_lose_changes() {
             done += usize::from(call.await.unwrap());
         }
     }
-    // Whoever was refused was told so; every change that was reported is there.
+    // A rejected change was reported as such; every change reported as done is there.
     assert_eq!(fixture.get("a").lines().count(), 1 + done);
     assert!(done >= 40);
 }

@@ -1,4 +1,4 @@
-//! What is put back around a text.
+//! Decoding and encoding text files.
 
 use proptest::prelude::*;
 

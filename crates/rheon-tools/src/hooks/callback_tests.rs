@@ -13,7 +13,7 @@ use crate::hooks::{
     HookSettings, Matcher, SessionStartSource,
 };
 
-/// Answers every call alike and keeps what it was called with.
+/// Gives every call the same answer, and records the calls.
 struct Fixed {
     interpret: Result<Value, String>,
     called: Mutex<Vec<String>>,

@@ -98,7 +98,7 @@ impl CommandHooks {
         Self { state: Arc::new(state) }
     }
 
-    /// Runs the SessionStart hooks once, at the latest before the first prompt, and returns their reply.
+    /// Runs the SessionStart hooks once, before the first prompt if not earlier, and returns their reply.
     pub async fn session_start(&self) -> &HookReply {
         let source = self.dispatcher().context().source.name();
         let fields = fields(json!({ "source": source }));

@@ -1,4 +1,4 @@
-//! What hooks are told at each event, and what they can change.
+//! What hooks receive at each event, and what they can change.
 
 use expect_test::expect;
 use rheon_types::{Content, FilterVerdict, Hook, InputFilter, Message, Opinion, Timestamp, ToolResult};
@@ -12,8 +12,8 @@ async fn hooks_receive_all_fields_of_the_protocol() {
     let mut messages = String::new();
     for event in HookEvent::ALL {
         let fixture = Fixture::new();
-        trigger(event, &fixture.one(event.name(), "cat > told.json")).await;
-        messages += &fixture.plain(&fixture.read("told.json"));
+        trigger(event, &fixture.one(event.name(), "cat > input.json")).await;
+        messages += &fixture.plain(&fixture.read("input.json"));
     }
     expect![[r#"
         {"cwd":"PROJECT","hook_event_name":"SessionStart","permission_mode":"default","session_id":"s","source":"startup","transcript_path":null}
@@ -103,23 +103,23 @@ async fn a_hook_answers_an_approval_and_may_change_arguments() {
         let output = specific("PermissionRequest", json!({ "decision": decision }));
         let hooks = printing(&fixture, "PermissionRequest", &output);
         let outcome = trigger(HookEvent::PermissionRequest, &hooks).await;
-        rows += &format!("{decision}: {outcome}\n    told: {}\n", fixture.messages().join("; "));
+        rows += &format!("{decision}: {outcome}\n    message: {}\n", fixture.messages().join("; "));
     }
     expect![[r#"
         {"behavior":"allow"}: Some((Allow, None))
-            told: 
+            message: 
         {"behavior":"deny","message":"not today"}: Some((Deny, Some("not today")))
-            told: 
+            message: 
         {"behavior":"allow","updatedInput":{"command":"npm test"}}: Some((Allow, None))
-            told: 
+            message: 
         {"behavior":"allow","updatedInput":{"command":"rm -rf ."}}: Some((Allow, None)) with {"command":"rm -rf ."}
-            told: 
+            message: 
         {"behavior":"allow","updatedPermissions":[{"type":"addRules"}]}: Some((Allow, None))
-            told: the PermissionRequest hook "cat output" asked to change permission rules, which only the user can do; the rest of its reply is used
+            message: the PermissionRequest hook "cat output" asked to change permission rules, which only the user can do; the rest of its reply is used
         {"behavior":"maybe"}: None
-            told: the PermissionRequest hook "cat output" printed invalid output: "behavior" is "maybe" instead of "allow" or "deny"
+            message: the PermissionRequest hook "cat output" printed invalid output: "behavior" is "maybe" instead of "allow" or "deny"
         {}: None
-            told: the PermissionRequest hook "cat output" printed invalid output: "behavior" is missing
+            message: the PermissionRequest hook "cat output" printed invalid output: "behavior" is missing
     "#]].assert_eq(&rows);
 }
 

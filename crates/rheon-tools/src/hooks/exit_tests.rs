@@ -1,4 +1,4 @@
-//! Every event with every exit code: what comes of it, and what the user is told.
+//! Every event with every exit code: the outcome, and the message to the user.
 
 use expect_test::expect;
 use serde_json::json;
@@ -17,7 +17,7 @@ async fn table(line: &str, more: serde_json::Value) -> String {
         let messages = fixture.messages().join("; ");
         rows += &format!("{event}: {outcome}\n");
         if !messages.is_empty() {
-            rows += &format!("    told: {messages}\n");
+            rows += &format!("    message: {messages}\n");
         }
     }
     rows
@@ -31,7 +31,7 @@ async fn exit_code_0_allows_and_plain_text_becomes_context() {
         UserPromptSubmit: Add("said")
         PreToolUse: None
         PermissionRequest: None
-        PermissionDenied: told
+        PermissionDenied: reported
         PostToolUse: []
         PostToolUseFailure: []
         PreCompact: nothing
@@ -48,26 +48,26 @@ async fn exit_code_0_allows_and_plain_text_becomes_context() {
 async fn exit_code_2_blocks_events_that_can_be_blocked() {
     expect![[r#"
         SessionStart: nothing
-            told: SessionStart hook: no
+            message: SessionStart hook: no
         SessionEnd: nothing
-            told: SessionEnd hook: no
+            message: SessionEnd hook: no
         UserPromptSubmit: Reject("no")
         PreToolUse: Some(Deny("no"))
         PermissionRequest: None
-            told: PermissionRequest hook: no
-        PermissionDenied: told
-            told: PermissionDenied hook: no
+            message: PermissionRequest hook: no
+        PermissionDenied: reported
+            message: PermissionDenied hook: no
         PostToolUse: ["A PostToolUse hook reported a problem: no"]
         PostToolUseFailure: ["A PostToolUseFailure hook reported a problem: no"]
         PreCompact: Block("no")
         PostCompact: nothing
-            told: PostCompact hook: no
+            message: PostCompact hook: no
         SubagentStart: nothing
-            told: SubagentStart hook: no
+            message: SubagentStart hook: no
         SubagentStop: Block("no")
         Stop: Veto("no")
         Notification: nothing
-            told: Notification hook: no
+            message: Notification hook: no
     "#]]
     .assert_eq(&table("echo '{\"decision\":\"approve\"}'; echo no >&2; exit 2", json!({})).await);
 }
@@ -76,33 +76,33 @@ async fn exit_code_2_blocks_events_that_can_be_blocked() {
 async fn any_other_exit_code_is_reported_and_allows() {
     expect![[r#"
         SessionStart: nothing
-            told: the SessionStart hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the SessionStart hook "echo broken >&2; exit 1" failed with exit code 1: broken
         SessionEnd: nothing
-            told: the SessionEnd hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the SessionEnd hook "echo broken >&2; exit 1" failed with exit code 1: broken
         UserPromptSubmit: Pass
-            told: the UserPromptSubmit hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the UserPromptSubmit hook "echo broken >&2; exit 1" failed with exit code 1: broken
         PreToolUse: None
-            told: the PreToolUse hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the PreToolUse hook "echo broken >&2; exit 1" failed with exit code 1: broken
         PermissionRequest: None
-            told: the PermissionRequest hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        PermissionDenied: told
-            told: the PermissionDenied hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the PermissionRequest hook "echo broken >&2; exit 1" failed with exit code 1: broken
+        PermissionDenied: reported
+            message: the PermissionDenied hook "echo broken >&2; exit 1" failed with exit code 1: broken
         PostToolUse: []
-            told: the PostToolUse hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the PostToolUse hook "echo broken >&2; exit 1" failed with exit code 1: broken
         PostToolUseFailure: []
-            told: the PostToolUseFailure hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the PostToolUseFailure hook "echo broken >&2; exit 1" failed with exit code 1: broken
         PreCompact: nothing
-            told: the PreCompact hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the PreCompact hook "echo broken >&2; exit 1" failed with exit code 1: broken
         PostCompact: nothing
-            told: the PostCompact hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the PostCompact hook "echo broken >&2; exit 1" failed with exit code 1: broken
         SubagentStart: nothing
-            told: the SubagentStart hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the SubagentStart hook "echo broken >&2; exit 1" failed with exit code 1: broken
         SubagentStop: nothing
-            told: the SubagentStop hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the SubagentStop hook "echo broken >&2; exit 1" failed with exit code 1: broken
         Stop: Continue
-            told: the Stop hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the Stop hook "echo broken >&2; exit 1" failed with exit code 1: broken
         Notification: nothing
-            told: the Notification hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the Notification hook "echo broken >&2; exit 1" failed with exit code 1: broken
     "#]]
     .assert_eq(&table("echo broken >&2; exit 1", json!({})).await);
 }
@@ -111,33 +111,33 @@ async fn any_other_exit_code_is_reported_and_allows() {
 async fn a_required_hook_blocks_when_it_fails() {
     expect![[r#"
         SessionStart: Block("a required hook failed with exit code 1: broken")
-            told: the SessionStart hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the SessionStart hook "echo broken >&2; exit 1" failed with exit code 1: broken
         SessionEnd: Block("a required hook failed with exit code 1: broken")
-            told: the SessionEnd hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the SessionEnd hook "echo broken >&2; exit 1" failed with exit code 1: broken
         UserPromptSubmit: Reject("a required hook failed with exit code 1: broken")
-            told: the UserPromptSubmit hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the UserPromptSubmit hook "echo broken >&2; exit 1" failed with exit code 1: broken
         PreToolUse: Some(Deny("a required hook failed with exit code 1: broken"))
-            told: the PreToolUse hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the PreToolUse hook "echo broken >&2; exit 1" failed with exit code 1: broken
         PermissionRequest: Some((Deny, Some("a required hook failed with exit code 1: broken")))
-            told: the PermissionRequest hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        PermissionDenied: told
-            told: the PermissionDenied hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the PermissionRequest hook "echo broken >&2; exit 1" failed with exit code 1: broken
+        PermissionDenied: reported
+            message: the PermissionDenied hook "echo broken >&2; exit 1" failed with exit code 1: broken
         PostToolUse: ["A PostToolUse hook reported a problem: a required hook failed with exit code 1: broken"]
-            told: the PostToolUse hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the PostToolUse hook "echo broken >&2; exit 1" failed with exit code 1: broken
         PostToolUseFailure: ["A PostToolUseFailure hook reported a problem: a required hook failed with exit code 1: broken"]
-            told: the PostToolUseFailure hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the PostToolUseFailure hook "echo broken >&2; exit 1" failed with exit code 1: broken
         PreCompact: Block("a required hook failed with exit code 1: broken")
-            told: the PreCompact hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the PreCompact hook "echo broken >&2; exit 1" failed with exit code 1: broken
         PostCompact: Block("a required hook failed with exit code 1: broken")
-            told: the PostCompact hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the PostCompact hook "echo broken >&2; exit 1" failed with exit code 1: broken
         SubagentStart: Block("a required hook failed with exit code 1: broken")
-            told: the SubagentStart hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the SubagentStart hook "echo broken >&2; exit 1" failed with exit code 1: broken
         SubagentStop: Block("a required hook failed with exit code 1: broken")
-            told: the SubagentStop hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the SubagentStop hook "echo broken >&2; exit 1" failed with exit code 1: broken
         Stop: Veto("a required hook failed with exit code 1: broken")
-            told: the Stop hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the Stop hook "echo broken >&2; exit 1" failed with exit code 1: broken
         Notification: Block("a required hook failed with exit code 1: broken")
-            told: the Notification hook "echo broken >&2; exit 1" failed with exit code 1: broken
+            message: the Notification hook "echo broken >&2; exit 1" failed with exit code 1: broken
     "#]].assert_eq(&table("echo broken >&2; exit 1", json!({ "onFailure": "block" })).await);
 }
 
@@ -146,33 +146,33 @@ async fn a_block_decision_blocks_with_its_reason() {
     let line = r#"echo ' {"decision":"block","reason":"tests fail","systemMessage":"look here"}'"#;
     expect![[r#"
         SessionStart: Block("tests fail")
-            told: SessionStart hook: look here
+            message: SessionStart hook: look here
         SessionEnd: Block("tests fail")
-            told: SessionEnd hook: look here
+            message: SessionEnd hook: look here
         UserPromptSubmit: Reject("tests fail")
-            told: UserPromptSubmit hook: look here
+            message: UserPromptSubmit hook: look here
         PreToolUse: Some(Deny("tests fail"))
-            told: PreToolUse hook: look here
+            message: PreToolUse hook: look here
         PermissionRequest: Some((Deny, Some("tests fail")))
-            told: PermissionRequest hook: look here
-        PermissionDenied: told
-            told: PermissionDenied hook: look here
+            message: PermissionRequest hook: look here
+        PermissionDenied: reported
+            message: PermissionDenied hook: look here
         PostToolUse: ["A PostToolUse hook reported a problem: tests fail"]
-            told: PostToolUse hook: look here
+            message: PostToolUse hook: look here
         PostToolUseFailure: ["A PostToolUseFailure hook reported a problem: tests fail"]
-            told: PostToolUseFailure hook: look here
+            message: PostToolUseFailure hook: look here
         PreCompact: Block("tests fail")
-            told: PreCompact hook: look here
+            message: PreCompact hook: look here
         PostCompact: Block("tests fail")
-            told: PostCompact hook: look here
+            message: PostCompact hook: look here
         SubagentStart: Block("tests fail")
-            told: SubagentStart hook: look here
+            message: SubagentStart hook: look here
         SubagentStop: Block("tests fail")
-            told: SubagentStop hook: look here
+            message: SubagentStop hook: look here
         Stop: Veto("tests fail")
-            told: Stop hook: look here
+            message: Stop hook: look here
         Notification: Block("tests fail")
-            told: Notification hook: look here
+            message: Notification hook: look here
     "#]]
     .assert_eq(&table(line, json!({})).await);
 }
@@ -194,34 +194,36 @@ async fn invalid_output_is_a_failure() {
             let hook = json!({ "type": "command", "command": "cat output", "onFailure": on_failure });
             let hooks = fixture.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
             let outcome = trigger(HookEvent::PreToolUse, &hooks).await;
-            rows +=
-                &format!("{output} {on_failure}: {outcome}\n    told: {}\n", fixture.messages().join("; "));
+            rows += &format!(
+                "{output} {on_failure}: {outcome}\n    message: {}\n",
+                fixture.messages().join("; ")
+            );
         }
     }
     expect![[r#"
         { allow: None
-            told: the PreToolUse hook "cat output" printed invalid output: EOF while parsing an object at line 1 column 1
+            message: the PreToolUse hook "cat output" printed invalid output: EOF while parsing an object at line 1 column 1
         { block: Some(Deny("a required hook printed invalid output: EOF while parsing an object at line 1 column 1"))
-            told: the PreToolUse hook "cat output" printed invalid output: EOF while parsing an object at line 1 column 1
+            message: the PreToolUse hook "cat output" printed invalid output: EOF while parsing an object at line 1 column 1
         {"decision":"perhaps"} allow: None
-            told: the PreToolUse hook "cat output" printed invalid output: "decision" is "perhaps" instead of "block"
+            message: the PreToolUse hook "cat output" printed invalid output: "decision" is "perhaps" instead of "block"
         {"decision":"perhaps"} block: Some(Deny("a required hook printed invalid output: \"decision\" is \"perhaps\" instead of \"block\""))
-            told: the PreToolUse hook "cat output" printed invalid output: "decision" is "perhaps" instead of "block"
+            message: the PreToolUse hook "cat output" printed invalid output: "decision" is "perhaps" instead of "block"
         {"continue":"no"} allow: None
-            told: the PreToolUse hook "cat output" printed invalid output: "continue" is neither true nor false
+            message: the PreToolUse hook "cat output" printed invalid output: "continue" is neither true nor false
         {"continue":"no"} block: Some(Deny("a required hook printed invalid output: \"continue\" is neither true nor false"))
-            told: the PreToolUse hook "cat output" printed invalid output: "continue" is neither true nor false
+            message: the PreToolUse hook "cat output" printed invalid output: "continue" is neither true nor false
         {"hookSpecificOutput":{"hookEventName":"Stop"}} allow: None
-            told: the PreToolUse hook "cat output" printed invalid output: "hookEventName" is "Stop" instead of "PreToolUse"
+            message: the PreToolUse hook "cat output" printed invalid output: "hookEventName" is "Stop" instead of "PreToolUse"
         {"hookSpecificOutput":{"hookEventName":"Stop"}} block: Some(Deny("a required hook printed invalid output: \"hookEventName\" is \"Stop\" instead of \"PreToolUse\""))
-            told: the PreToolUse hook "cat output" printed invalid output: "hookEventName" is "Stop" instead of "PreToolUse"
+            message: the PreToolUse hook "cat output" printed invalid output: "hookEventName" is "Stop" instead of "PreToolUse"
         {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"dney"}} allow: None
-            told: the PreToolUse hook "cat output" printed invalid output: "permissionDecision" has the unknown value "dney"
+            message: the PreToolUse hook "cat output" printed invalid output: "permissionDecision" has the unknown value "dney"
         {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"dney"}} block: Some(Deny("a required hook printed invalid output: \"permissionDecision\" has the unknown value \"dney\""))
-            told: the PreToolUse hook "cat output" printed invalid output: "permissionDecision" has the unknown value "dney"
+            message: the PreToolUse hook "cat output" printed invalid output: "permissionDecision" has the unknown value "dney"
         {"hookSpecificOutput":[]} allow: None
-            told: the PreToolUse hook "cat output" printed invalid output: "hookSpecificOutput" is not an object
+            message: the PreToolUse hook "cat output" printed invalid output: "hookSpecificOutput" is not an object
         {"hookSpecificOutput":[]} block: Some(Deny("a required hook printed invalid output: \"hookSpecificOutput\" is not an object"))
-            told: the PreToolUse hook "cat output" printed invalid output: "hookSpecificOutput" is not an object
+            message: the PreToolUse hook "cat output" printed invalid output: "hookSpecificOutput" is not an object
     "#]].assert_eq(&rows);
 }

@@ -135,7 +135,7 @@ pub(crate) async fn trigger(event: HookEvent, hooks: &CommandHooks) -> String {
         HookEvent::PermissionDenied => {
             hooks.tool_blocked(&call, &ToolError::Denied("because".into()));
             hooks.idle().await;
-            "told".into()
+            "reported".into()
         }
         HookEvent::PostToolUse => {
             format!("{:?}", hooks.after_tool(&call, &ToolResult::text("fine"), false).get().await.context)

@@ -1,4 +1,4 @@
-//! Repositories that mean harm: before trust nothing of them runs, and after trust only what was trusted.
+//! Hostile repositories: before trust nothing of them runs, and after trust only what was trusted.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -48,7 +48,7 @@ impl Fixture {
         let context = HookContext {
             session_id: "s".into(),
             transcript_path: None,
-            // Wherever a session works, what a project's hooks name counts from the project.
+            // A project's hooks resolve paths from the project, wherever the session works.
             cwd: root.join(".claude"),
             project: root,
             home: None,

@@ -1,5 +1,5 @@
-//! Forty repositories that mean harm, opened by somebody who has agreed to nothing: nothing of them runs, and nothing outside
-//! them is read (M1, M4, M8, M10).
+//! Forty hostile repositories, opened without trust: nothing of them runs, and nothing outside them is read (M1, M4,
+//! M8, M10).
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -17,9 +17,9 @@ use tempfile::TempDir;
 use crate::hooks::fixtures::trigger;
 use crate::hooks::{CommandHooks, HookContext, HookEnvironment, HookEvent, SessionStartSource};
 
-/// What every trap tries to do: leave a sign outside the repository.
+/// What every trap tries to do: create a file outside the repository.
 const TRAP: &str = "touch ../ran";
-/// What lies outside, under this name.
+/// The name of a file outside the repository.
 const CANARY: &str = "canary-file";
 
 fn settings(line: &str) -> String {
@@ -53,7 +53,7 @@ fn pipe(root: &Path, name: &str) {
 
 type HostileRepo = (&'static str, fn(&Path));
 
-/// Settings, in whichever file and shape.
+/// Settings in every file and form.
 const SETTINGS: [HostileRepo; 21] = [
     ("hooks of every event", |root| put(root, ".claude/settings.json", settings(TRAP))),
     ("local hooks", |root| put(root, ".claude/settings.local.json", settings(TRAP))),
@@ -101,7 +101,7 @@ const SETTINGS: [HostileRepo; 21] = [
     }),
 ];
 
-/// What else is run or obeyed, here or elsewhere.
+/// Other files that a program might run or obey.
 const OTHERS: [HostileRepo; 20] = [
     ("servers", |root| {
         let server = json!({ "mcpServers": { "x": { "command": "sh", "args": ["-c", TRAP] } } });
@@ -168,7 +168,7 @@ const OTHERS: [HostileRepo; 20] = [
     }),
 ];
 
-/// The hooks of the repository in `root`, brought about at every event; what was said about the repository.
+/// Opens the repository in `root`, triggers every event, and returns the trust status.
 async fn open(root: &Path, store: &TrustStore) -> String {
     let loaded = match load_project_hooks(root, store) {
         Ok(loaded) => loaded,
@@ -194,7 +194,7 @@ async fn open(root: &Path, store: &TrustStore) -> String {
     if loaded.trust == Trust::Nothing { "nothing to agree to".into() } else { "asks".into() }
 }
 
-/// Every repository in a folder of its own, each with the same things outside it.
+/// Creates every repository in its own directory, each with the same files outside it.
 fn create_all(base: &Path) -> Vec<(&'static str, std::path::PathBuf)> {
     let fixtures = SETTINGS.iter().chain(&OTHERS).enumerate();
     fixtures
@@ -268,7 +268,7 @@ async fn before_trust_nothing_of_a_hostile_repository_runs() {
     "#]].assert_eq(&rows);
 }
 
-/// Run by the test below in a process of its own, in the folder that holds the repositories.
+/// Run by the test below in its own process, in the directory with the repositories.
 #[tokio::test]
 #[ignore = "it is a part of another test"]
 async fn open_all_repositories() {

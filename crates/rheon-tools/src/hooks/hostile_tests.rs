@@ -1,4 +1,4 @@
-//! Hooks that misbehave: what they print, what they start, and what they ask for.
+//! Hostile hooks: what they print, start and request.
 
 use std::io::Read as _;
 
@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use crate::hooks::HookEvent;
 use crate::hooks::fixtures::{Fixture, bash, call, command, trigger};
 
-/// Waits until whatever holds the writing end of the pipe is gone.
+/// Waits until the writing end of the pipe is closed.
 fn until_closed(mut pipe: std::fs::File) -> tokio::task::JoinHandle<()> {
     tokio::task::spawn_blocking(move || {
         pipe.read_to_end(&mut Vec::new()).unwrap();
     })
 }
 
-/// Leaves the group, the session and the parent, holds the pipe, and leaves the hook waiting for ever.
+/// Leaves the process group, the session and the parent, keeps the pipe open, and never exits.
 const DAEMON: &str = "setsid sh -c 'sh -c \"exec 3> fifo; echo up >&3; sleep 1000\" & exit 0' </dev/null >/dev/null 2>&1; sleep 1000";
 
 #[tokio::test]
@@ -50,7 +50,7 @@ async fn a_dropped_hook_is_killed_for_every_event() {
             pipe = opened => pipe.unwrap(),
             said = trigger(event, &hooks) => panic!("{event} ended by itself: {said}"),
         };
-        // What runs in the background ends with the session.
+        // Background hooks stop with the session.
         drop(hooks);
         until_closed(pipe).await.unwrap();
     }

@@ -1,4 +1,4 @@
-//! Processes: at once, each once, in an environment of their own, ended for certain.
+//! Hook processes: concurrent, deduplicated, with a clean environment, and always killed.
 
 use std::io::Read as _;
 
@@ -98,7 +98,7 @@ async fn a_condition_selects_calls() {
     .assert_eq(&rows);
 }
 
-/// A fifo, opened by a grandchild of the hook for writing, ends when the grandchild does.
+/// A fifo that a grandchild of the hook opens for writing; it closes when the grandchild exits.
 fn open_fifo(fixture: &Fixture) -> std::thread::JoinHandle<()> {
     let path = fixture.path("fifo");
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
@@ -109,7 +109,7 @@ fn open_fifo(fixture: &Fixture) -> std::thread::JoinHandle<()> {
     })
 }
 
-/// Starts a grandchild that holds the fifo for ever, and waits for it.
+/// Starts a grandchild that keeps the fifo open forever, and waits for it.
 const GRANDCHILD: &str = "sh -c 'exec 3> fifo; sleep 1000' & wait";
 
 #[tokio::test]
@@ -120,7 +120,7 @@ async fn a_hook_that_times_out_is_killed_with_its_children() {
     let hooks = fixture.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
     let opinion = hooks.permit_tool(&bash("ls")).get().await.opinion;
     assert_eq!(opinion, Some(Opinion::Deny("a required hook timed out after 3 s".into())));
-    // On a machine so slow that the grandchild never came to open it, nothing is there to wait for.
+    // On a very slow machine the grandchild may never open it; then there is nothing to wait for.
     drop(std::fs::File::options().read(true).write(true).open(fixture.path("fifo")).unwrap());
     tokio::task::spawn_blocking(|| grandchild.join().unwrap()).await.unwrap();
 }
@@ -150,7 +150,7 @@ async fn large_output_and_input_are_bounded() {
     assert_eq!(text, format!("Add({:?})", "x".repeat(10_000)));
     let hook = json!({ "type": "command", "command": format!("printf '{{'; {flood}"), "onFailure": "block" });
     let hooks = fixture.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
-    // Nor is more read of the input than the hook wants.
+    // The hook does not read its large input either.
     let opinion = hooks.permit_tool(&bash(&"y".repeat(10_000_000))).get().await.opinion;
     let said = "a required hook printed more than 1048576 bytes";
     assert_eq!(opinion, Some(Opinion::Deny(said.into())));

@@ -1,4 +1,4 @@
-//! Hooks in a run: what happens, event by event.
+//! Hooks in scripted runs, as event traces.
 
 use expect_test::expect;
 use rheon_testkit::{FnTool, Ran, Scenario, Turn, scripted};
@@ -10,7 +10,7 @@ use crate::hooks::fixtures::{Fixture, command};
 const SHOWN: &[&str] =
     &["hook.run", "approval.", "tool.", "message.end user", "message.end toolResult", "input.", "agent.end"];
 
-/// A run of one call of `bash` with the hooks of `settings`.
+/// A run with one call of `bash` and the hooks of `settings`.
 async fn run(fixture: &Fixture, settings: Value) -> Ran {
     let hooks = fixture.hooks(settings);
     let tool = FnTool::new("bash", |arguments, _| async move {
@@ -30,7 +30,7 @@ async fn run(fixture: &Fixture, settings: Value) -> Ran {
         .await
 }
 
-/// What happened, without how long hooks took.
+/// The trace without hook durations.
 fn shown(ran: &Ran) -> String {
     let trace = ran.trace.only(SHOWN);
     let lines = trace.lines().map(|line| match line.split_once(", duration_ms: ") {

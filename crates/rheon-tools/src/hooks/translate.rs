@@ -33,8 +33,8 @@ pub struct ClaudeCall {
     pub tool_input: Value,
 }
 
-/// Converts a call. File paths become absolute, relative to `folder`.
-pub fn to_claude_call(call: &ToolCall, folder: &Path) -> ClaudeCall {
+/// Converts a call. File paths become absolute, relative to `dir`.
+pub fn to_claude_call(call: &ToolCall, dir: &Path) -> ClaudeCall {
     let name = call.name.as_str();
     let Some(tool) = known(name).filter(|tool| tool.name == name) else {
         return ClaudeCall { tool_name: name.to_owned(), tool_input: Value::clone(&call.arguments) };
@@ -50,7 +50,7 @@ pub fn to_claude_call(call: &ToolCall, folder: &Path) -> ClaudeCall {
         if is_path(tool.kind)
             && let Some(Value::String(path)) = input.get_mut(key)
         {
-            *path = absolute(folder, path);
+            *path = absolute(dir, path);
         }
     }
     match name {
@@ -63,7 +63,7 @@ pub fn to_claude_call(call: &ToolCall, folder: &Path) -> ClaudeCall {
 
 /// Converts a hook's replacement for the input of `call` to our arguments. Parts the hook did not change stay as the
 /// model wrote them.
-pub fn from_claude_input(call: &ToolCall, folder: &Path, updated: Value) -> Value {
+pub fn from_claude_input(call: &ToolCall, dir: &Path, updated: Value) -> Value {
     let name = call.name.as_str();
     let Some(tool) = known(name).filter(|tool| tool.name == name) else { return updated };
     let Value::Object(fields) = updated else { return updated };
@@ -72,7 +72,7 @@ pub fn from_claude_input(call: &ToolCall, folder: &Path, updated: Value) -> Valu
     if is_path(tool.kind)
         && let Some(Value::String(path)) = arguments.get_mut("path")
         && let Some(written) = call.arguments.get("path").and_then(Value::as_str)
-        && *path == absolute(folder, written)
+        && *path == absolute(dir, written)
     {
         written.clone_into(path);
     }
@@ -85,9 +85,9 @@ pub fn from_claude_input(call: &ToolCall, folder: &Path, updated: Value) -> Valu
 }
 
 /// Converts a result.
-pub(crate) fn to_claude_response(call: &ToolCall, folder: &Path, result: &ToolResult) -> Value {
+pub(crate) fn to_claude_response(call: &ToolCall, dir: &Path, result: &ToolResult) -> Value {
     let text = result.as_text();
-    let path = || call.arguments.get("path").and_then(Value::as_str).map(|path| absolute(folder, path));
+    let path = || call.arguments.get("path").and_then(Value::as_str).map(|path| absolute(dir, path));
     let mut response = match known(call.name.as_str()).map(|tool| tool.kind) {
         Some(Kind::Shell) => json!({ "stdout": text, "stderr": "", "interrupted": false, "isImage": false }),
         Some(Kind::Edit) => json!({ "filePath": path(), "success": true, "content": text }),
@@ -131,12 +131,12 @@ fn is_path(kind: Kind) -> bool {
     matches!(kind, Kind::Read | Kind::Edit)
 }
 
-fn absolute(folder: &Path, path: &str) -> String {
+fn absolute(dir: &Path, path: &str) -> String {
     let path = path.strip_prefix("./").unwrap_or(path);
     if path == "." {
-        return folder.display().to_string();
+        return dir.display().to_string();
     }
-    folder.join(path).display().to_string()
+    dir.join(path).display().to_string()
 }
 
 fn renamed(tool: &str) -> &'static [(&'static str, &'static str)] {

@@ -1,4 +1,4 @@
-//! Calls in the shape of hooks, and back.
+//! Converting calls to the format of Claude Code, and back.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -38,12 +38,12 @@ fn calls() -> Vec<ToolCall> {
 
 #[test]
 fn built_in_calls_convert_to_claude_code_and_back() {
-    let folder = Path::new("/project");
+    let dir = Path::new("/project");
     let mut rows = String::new();
     for call in calls() {
-        let claude_call = to_claude_call(&call, folder);
+        let claude_call = to_claude_call(&call, dir);
         rows += &format!("{} {}\n", claude_call.tool_name, claude_call.tool_input);
-        assert_eq!(from_claude_input(&call, folder, claude_call.tool_input), *call.arguments);
+        assert_eq!(from_claude_input(&call, dir, claude_call.tool_input), *call.arguments);
     }
     expect![[r#"
         Bash {"command":"ls","description":"looks","run_in_background":true,"timeout":5}
@@ -65,16 +65,16 @@ fn built_in_calls_convert_to_claude_code_and_back() {
 
 #[test]
 fn changes_by_a_hook_are_applied() {
-    let folder = Path::new("/project");
+    let dir = Path::new("/project");
     let read = call("read", json!({ "path": "a" }));
     assert_eq!(
-        from_claude_input(&read, folder, json!({ "file_path": "/project/b" })),
+        from_claude_input(&read, dir, json!({ "file_path": "/project/b" })),
         json!({ "path": "/project/b" })
     );
     let edit = call("edit", json!({ "path": "a", "edits": [] }));
     let updated = json!({ "file_path": "/project/a", "edits": [{ "old_string": "x" }] });
     assert_eq!(
-        from_claude_input(&edit, folder, updated),
+        from_claude_input(&edit, dir, updated),
         json!({ "path": "a", "edits": [{ "old_string": "x" }] })
     );
 }

@@ -105,11 +105,11 @@ fn open(root: &Path, path: &Path) -> Result<File, FileProblem> {
     }
 }
 
-/// The entries of `folder`, sorted, and a problem if some were left out.
-pub(crate) fn entries(folder: &Path) -> io::Result<(Vec<PathBuf>, Option<FileProblem>)> {
+/// The entries of `dir`, sorted, and a problem if some were left out.
+pub(crate) fn entries(dir: &Path) -> io::Result<(Vec<PathBuf>, Option<FileProblem>)> {
     let mut entries = Vec::new();
     let mut problem = None;
-    for entry in std::fs::read_dir(folder)? {
+    for entry in std::fs::read_dir(dir)? {
         if entries.len() == ENTRIES_MAX {
             problem = Some(FileProblem::TooManyEntries);
             break;

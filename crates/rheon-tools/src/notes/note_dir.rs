@@ -97,8 +97,8 @@ impl NoteDir {
         }
         let root = self.create().map_err(|error| self.failed(&error))?;
         let write = |name: &OsString, content: &str| {
-            let folder = Folder::open(&root, Path::new(""), Missing::Refuse)?;
-            folder.private_draft(content.as_bytes())?.publish(name, Over::Existing)
+            let dir = Folder::open(&root, Path::new(""), Missing::Refuse)?;
+            dir.private_draft(content.as_bytes())?.publish(name, Over::Existing)
         };
         write(&name, &content).map_err(|error| self.failed(&error))?;
         self.write_index()?;
@@ -112,7 +112,7 @@ impl NoteDir {
         let entry =
             listing.into_iter().find(|entry| is_note(entry) && stem(entry) == name).ok_or_else(not_found)?;
         let removed = Folder::open(&root, Path::new(""), Missing::Refuse)
-            .and_then(|folder| folder.remove(entry.file_name().unwrap_or_default()));
+            .and_then(|dir| dir.remove(entry.file_name().unwrap_or_default()));
         if !removed.map_err(|error| self.failed(&error))? {
             return Err(not_found());
         }
@@ -123,8 +123,8 @@ impl NoteDir {
     pub fn write_index(&self) -> Result<(), NoteError> {
         let (notes, _) = self.list();
         let written = self.path.canonicalize().and_then(|root| {
-            let folder = Folder::open(&root, Path::new(""), Missing::Refuse)?;
-            folder.private_draft(text::index(&notes).as_bytes())?.publish(INDEX.as_ref(), Over::Existing)
+            let dir = Folder::open(&root, Path::new(""), Missing::Refuse)?;
+            dir.private_draft(text::index(&notes).as_bytes())?.publish(INDEX.as_ref(), Over::Existing)
         });
         written.map_err(|error| self.failed(&error))
     }

@@ -19,9 +19,9 @@ pub struct NoteSet {
 impl NoteSet {
     /// Loads the notes of several directories. Notes go to the model, so **pass a project's directory only if the user
     /// trusts the project**, unless only the user can write there.
-    pub fn load(folders: &[NoteDir]) -> Self {
+    pub fn load(dirs: &[NoteDir]) -> Self {
         let mut all = Self::default();
-        for dir in folders {
+        for dir in dirs {
             let (notes, warnings) = dir.list();
             all.notes.extend(notes);
             all.warnings.extend(warnings);

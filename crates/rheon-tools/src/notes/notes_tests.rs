@@ -1,4 +1,4 @@
-//! Which notes are found, and what is said about the others.
+//! Loading notes, and warnings about invalid ones.
 
 use std::path::PathBuf;
 
@@ -11,12 +11,12 @@ use super::{NOTE_BYTES_MAX, NOTES_MAX, Note, NoteDir, NoteKind, NoteProblem, Not
 use crate::markdown::FileOrigin;
 
 struct Fixture {
-    folder: TempDir,
+    dir: TempDir,
 }
 
 impl Fixture {
     fn with(files: &[(&str, &[u8])]) -> Self {
-        let fixture = Self { folder: tempfile::tempdir().unwrap() };
+        let fixture = Self { dir: tempfile::tempdir().unwrap() };
         for (name, text) in files {
             std::fs::write(fixture.base().join(name), text).unwrap();
         }
@@ -24,7 +24,7 @@ impl Fixture {
     }
 
     fn base(&self) -> PathBuf {
-        self.folder.path().canonicalize().unwrap()
+        self.dir.path().canonicalize().unwrap()
     }
 
     fn load(&self) -> NoteSet {
@@ -95,11 +95,11 @@ fn at_the_limit_the_rest_is_skipped_with_a_warning() {
 #[test]
 fn a_missing_directory_is_empty_and_a_file_is_a_warning() {
     let fixture = Fixture::with(&[("file", b"x")]);
-    let folder = |path: &str| NoteDir { path: fixture.base().join(path), origin: FileOrigin::User };
-    assert_eq!(folder("missing").list(), (Vec::new(), Vec::new()));
-    assert_eq!(folder("missing").get("x"), None);
-    assert_eq!(folder("missing").remove("x").unwrap_err().to_string(), "note \"x\" does not exist");
-    assert_eq!(folder("file").list().1.len(), 1);
+    let dir = |path: &str| NoteDir { path: fixture.base().join(path), origin: FileOrigin::User };
+    assert_eq!(dir("missing").list(), (Vec::new(), Vec::new()));
+    assert_eq!(dir("missing").get("x"), None);
+    assert_eq!(dir("missing").remove("x").unwrap_err().to_string(), "note \"x\" does not exist");
+    assert_eq!(dir("file").list().1.len(), 1);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Which notes fit a task.
+//! Ranking notes for a task.
 
 use super::rank::rank;
 use super::{Note, NoteKind};

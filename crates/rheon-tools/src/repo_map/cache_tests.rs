@@ -1,4 +1,4 @@
-//! What is read again, and what is not.
+//! Which files are read again, and which come from the cache.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ impl Project {
         RepoMap::open(self.root(), self.cache(), RepoMapLimits::default())
     }
 
-    /// As if the cache were made long after the last change, without waiting that long.
+    /// Makes the cache look much newer than the last change, without waiting.
     fn let_time_pass(&self) {
         let later = SystemTime::UNIX_EPOCH + Duration::from_secs(10_000_000_000);
         let file = File::options().write(true).open(self.cache()).expect("the cache opens");

@@ -1,4 +1,4 @@
-//! Each language: what is found in a small file of it.
+//! The tags of a small file in each language.
 
 use std::fmt::Write as _;
 

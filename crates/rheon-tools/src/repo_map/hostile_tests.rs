@@ -1,4 +1,4 @@
-//! Files that mean harm: the update ends, says what it passed over, and the rest is in the map.
+//! Hostile files: the update ends, reports what it skipped, and maps the rest.
 
 use std::fs;
 use std::path::Path;
@@ -88,7 +88,7 @@ fn a_file_that_takes_too_long_is_abandoned() {
     assert_eq!(text, GOOD, "what takes not even a step is there");
 }
 
-/// Texts that nest, repeat or leave open what parsers have stumbled over.
+/// Inputs with deep nesting, repetition or unclosed constructs that parsers have failed on.
 fn attacks() -> Vec<String> {
     let nested = |open: &str, close: &str, count: usize| [open.repeat(count), close.repeat(count)].concat();
     let indented: String = (0..300).map(|depth| format!("{}if x:\n", " ".repeat(depth))).collect();
@@ -128,12 +128,12 @@ fn attacks() -> Vec<String> {
 #[test]
 fn hostile_input_does_not_break_or_stall_a_parser() {
     let cancel = CancellationToken::new();
-    // Fewer steps than by default, because parsers are slow where they are not optimised.
+    // Fewer steps than the default, because parsers are slow in debug builds.
     let mut extractor =
         Extractor::new(RepoMapLimits { parse_steps_max: 100, ..RepoMapLimits::default() }, &cancel);
     for language in language::all() {
         for attack in attacks() {
-            // Lines keep it from being taken for something made by a program.
+            // Line breaks, so that it does not count as generated.
             let text = format!("{}{attack}", "\n".repeat(attack.len() / 200));
             let extracted = extractor.extract(language, text.as_bytes());
             assert!(matches!(extracted, Extraction::Tags(_) | Extraction::TooComplex), "{}", language.name);

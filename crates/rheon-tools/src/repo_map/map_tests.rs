@@ -1,4 +1,4 @@
-//! The map as a whole: a small project, its text, the switch, cancelling.
+//! The map as a whole: a small project, its text, turning it off, cancellation.
 
 use std::fs;
 use std::path::{Path, PathBuf};

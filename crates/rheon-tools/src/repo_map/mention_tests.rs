@@ -1,4 +1,4 @@
-//! What counts as mentioned.
+//! What counts as a mention.
 
 use super::mention::TaskMentions;
 

@@ -1,4 +1,4 @@
-//! What comes first, and what fits.
+//! The order of definitions, and what fits.
 
 use super::index::File;
 use super::mention::TaskMentions;

@@ -1,4 +1,4 @@
-//! Which files are found.
+//! Which files a walk finds.
 
 use std::fs;
 use std::path::Path;

@@ -15,7 +15,7 @@ pub(crate) struct Frontmatter {
 /// Parses the frontmatter. Returns problems that still allow the skill to load, or the error that does not.
 pub(crate) fn read(
     frontmatter: &str,
-    folder_name: &str,
+    dir_name: &str,
 ) -> Result<(Frontmatter, Vec<SkillProblem>), SkillProblem> {
     let mut problems = Vec::new();
     let (fields, mode) = parse(frontmatter).map_err(SkillProblem::InvalidYaml)?;
@@ -23,7 +23,7 @@ pub(crate) fn read(
         ParseMode::Strict => {}
         ParseMode::Quoted(problem) => problems.push(SkillProblem::UnquotedYaml(problem)),
     }
-    let name = name(&fields, folder_name, &mut problems)?;
+    let name = name(&fields, dir_name, &mut problems)?;
     let description = text_field(&fields, "description").ok_or(SkillProblem::MissingDescription)?;
     if description.chars().nth(DESCRIPTION_CHARACTERS_MAX).is_some() {
         problems.push(SkillProblem::DescriptionTooLong);
@@ -33,24 +33,20 @@ pub(crate) fn read(
     Ok((Frontmatter { name, description, invocation }, problems))
 }
 
-fn name(
-    fields: &Fields,
-    folder_name: &str,
-    problems: &mut Vec<SkillProblem>,
-) -> Result<String, SkillProblem> {
-    let folder = || folder_name.to_owned();
+fn name(fields: &Fields, dir_name: &str, problems: &mut Vec<SkillProblem>) -> Result<String, SkillProblem> {
+    let dir = || dir_name.to_owned();
     let Some(name) = text_field(fields, "name").filter(|name| is_valid_name(name)) else {
-        if !is_valid_name(folder_name) {
+        if !is_valid_name(dir_name) {
             return Err(SkillProblem::InvalidName);
         }
-        problems.push(SkillProblem::NameMissing { folder: folder() });
-        return Ok(folder());
+        problems.push(SkillProblem::NameMissing { dir: dir() });
+        return Ok(dir());
     };
     if !is_kebab_case(&name) {
         problems.push(SkillProblem::NameNotKebabCase { name: name.clone() });
     }
-    if name != folder_name {
-        problems.push(SkillProblem::NameDiffers { name: name.clone(), folder: folder() });
+    if name != dir_name {
+        problems.push(SkillProblem::NameDiffers { name: name.clone(), dir: dir() });
     }
     Ok(name)
 }

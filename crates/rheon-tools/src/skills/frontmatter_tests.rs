@@ -1,10 +1,9 @@
-//! What is made of frontmatter, good and bad.
+//! Parsing valid and invalid frontmatter.
 
 use expect_test::expect;
 
 use crate::skills::frontmatter::read;
 
-/// What is made of each.
 fn describe(all: &[&str]) -> String {
     let mut text = String::new();
     for yaml in all {

@@ -38,7 +38,7 @@ pub struct Skill {
     pub origin: FileOrigin,
     pub invocation: Invocation,
     /// The canonical directory of the skill.
-    pub folder: PathBuf,
+    pub dir: PathBuf,
     /// The canonical path of its `SKILL.md`.
     pub file: PathBuf,
     /// The canonical directory it was found in. Nothing outside it is read.

@@ -28,21 +28,21 @@ impl SkillSet {
     ///
     /// A skill is an instruction to the model, so **pass a project's directories only if the user trusts the project**.
     /// [`Skill::digest`] identifies what was trusted.
-    pub fn load(folders: &[SkillDir]) -> Self {
+    pub fn load(dirs: &[SkillDir]) -> Self {
         let mut all = Self::default();
         for origin in [FileOrigin::User, FileOrigin::Project] {
-            for folder in folders.iter().filter(|folder| folder.origin == origin) {
-                all.merge(Self::load_dir(&folder.path, origin));
+            for dir in dirs.iter().filter(|dir| dir.origin == origin) {
+                all.merge(Self::load_dir(&dir.path, origin));
             }
         }
         all
     }
 
-    /// Finds every `<folder>/<name>/SKILL.md`. Of two skills with one name the later one is used. Links that lead out
+    /// Finds every `<dir>/<name>/SKILL.md`. Of two skills with one name the later one is used. Links that lead out
     /// of the directory are rejected; the caller checks where the directory itself is.
-    pub fn load_dir(folder: &Path, origin: FileOrigin) -> Self {
+    pub fn load_dir(dir: &Path, origin: FileOrigin) -> Self {
         let mut set = Self::default();
-        set.scan(folder, origin);
+        set.scan(dir, origin);
         set
     }
 
@@ -96,12 +96,12 @@ impl SkillSet {
         format!("<available_skills>\n{text}</available_skills>")
     }
 
-    fn scan(&mut self, folder: &Path, origin: FileOrigin) {
-        let listing = folder.canonicalize().and_then(|root| Ok((entries(&root)?, root)));
+    fn scan(&mut self, dir: &Path, origin: FileOrigin) {
+        let listing = dir.canonicalize().and_then(|root| Ok((entries(&root)?, root)));
         let ((entries, truncated), root) = match listing {
             Ok(listing) => listing,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return,
-            Err(error) => return self.warn(folder, FileProblem::from(error).into()),
+            Err(error) => return self.warn(dir, FileProblem::from(error).into()),
         };
         if let Some(problem) = truncated {
             self.warn(&root, problem.into());
@@ -128,7 +128,7 @@ impl SkillSet {
             // A link to a skill in the same directory is not a second skill.
             Some(first) if first.file == skill.file => return true,
             Some(first) => {
-                let (path, name, by) = (first.folder.clone(), skill.name.clone(), skill.folder.clone());
+                let (path, name, by) = (first.dir.clone(), skill.name.clone(), skill.dir.clone());
                 self.warn(&path, SkillProblem::Overridden { name, by });
             }
             None if self.skills.len() >= SKILLS_MAX => {
@@ -152,14 +152,14 @@ fn load(
     entry: &Path,
     origin: FileOrigin,
 ) -> Result<Option<(Skill, Vec<SkillProblem>)>, SkillProblem> {
-    let Ok(folder) = entry.canonicalize() else { return Ok(None) };
-    if !folder.is_dir() {
+    let Ok(dir) = entry.canonicalize() else { return Ok(None) };
+    if !dir.is_dir() {
         return Ok(None);
     }
-    if !folder.starts_with(root) {
+    if !dir.starts_with(root) {
         return Err(FileProblem::OutsideDir.into());
     }
-    let Some((path, file)) = find_skill_file(root, &folder)? else { return Ok(None) };
+    let Some((path, file)) = find_skill_file(root, &dir)? else { return Ok(None) };
     let (yaml, _) = split(&file.text).ok_or(SkillProblem::MissingFrontmatter)?;
     let (fields, problems) = frontmatter::read(yaml, &dir_name(entry))?;
     let skill = Skill {
@@ -167,7 +167,7 @@ fn load(
         description: fields.description,
         origin,
         invocation: fields.invocation,
-        folder,
+        dir,
         file: path,
         root: root.to_owned(),
         digest: file.digest,
@@ -175,8 +175,8 @@ fn load(
     Ok(Some((skill, problems)))
 }
 
-fn dir_name(folder: &Path) -> String {
-    folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+fn dir_name(dir: &Path) -> String {
+    dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 fn entry(skill: &Skill) -> String {
@@ -206,15 +206,15 @@ fn escaped(text: &str) -> String {
     escaped_text
 }
 
-/// Finds and reads the `SKILL.md` in `folder`. Both directories are canonical, and links may lead anywhere in `root`.
-fn find_skill_file(root: &Path, folder: &Path) -> Result<Option<(PathBuf, MarkdownFile)>, FileProblem> {
-    match folder.join(FILE_NAME).canonicalize() {
+/// Finds and reads the `SKILL.md` in `dir`. Both directories are canonical, and links may lead anywhere in `root`.
+fn find_skill_file(root: &Path, dir: &Path) -> Result<Option<(PathBuf, MarkdownFile)>, FileProblem> {
+    match dir.join(FILE_NAME).canonicalize() {
         Ok(path) => {
             let file = read(root, &path, SKILL_BYTES_MAX)?;
             Ok(Some((path, file)))
         }
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            let is_link = folder.join(FILE_NAME).symlink_metadata().is_ok();
+            let is_link = dir.join(FILE_NAME).symlink_metadata().is_ok();
             if is_link { Err(FileProblem::Io("a broken link".into())) } else { Ok(None) }
         }
         Err(error) => Err(error.into()),

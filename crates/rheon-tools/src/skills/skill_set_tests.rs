@@ -1,4 +1,4 @@
-//! Which skills are found, and what is said about the others (M1, M7, M8).
+//! Loading skills, and warnings about invalid ones (M1, M7, M8).
 
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
@@ -9,16 +9,16 @@ use tempfile::TempDir;
 use crate::skills::{FileOrigin, FileProblem, SKILL_BYTES_MAX, SKILLS_MAX, SkillDir, SkillProblem, SkillSet};
 
 struct Fixture {
-    folder: TempDir,
+    dir: TempDir,
 }
 
 impl Fixture {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self { dir: tempfile::tempdir().unwrap() }
     }
 
     fn base(&self) -> PathBuf {
-        self.folder.path().canonicalize().unwrap()
+        self.dir.path().canonicalize().unwrap()
     }
 
     fn put(&self, path: &str, content: impl AsRef<[u8]>) {
@@ -34,16 +34,16 @@ impl Fixture {
         );
     }
 
-    fn load(&self, folders: &[(&str, FileOrigin)]) -> SkillSet {
-        let folder =
+    fn load(&self, dirs: &[(&str, FileOrigin)]) -> SkillSet {
+        let dir =
             |(path, origin): &(&str, FileOrigin)| SkillDir { path: self.base().join(path), origin: *origin };
-        SkillSet::load(&folders.iter().map(folder).collect::<Vec<_>>())
+        SkillSet::load(&dirs.iter().map(dir).collect::<Vec<_>>())
     }
 
     fn escaped_text(&self, skills: &SkillSet) -> String {
         let mut text = String::new();
         for skill in skills.iter() {
-            text.push_str(&format!("{} {:?} {}\n", skill.name, skill.origin, skill.folder.display()));
+            text.push_str(&format!("{} {:?} {}\n", skill.name, skill.origin, skill.dir.display()));
         }
         for warning in skills.warnings() {
             text.push_str(&format!("{warning}\n"));
@@ -89,8 +89,8 @@ fn one_bad_skill_does_not_stop_the_others() {
 #[test]
 fn the_project_overrides_the_user_and_a_later_directory_an_earlier_one() {
     let fixture = Fixture::new();
-    for folder in ["user", "first", "second"] {
-        fixture.skill(&format!("{folder}/same"), "same", folder);
+    for dir in ["user", "first", "second"] {
+        fixture.skill(&format!("{dir}/same"), "same", dir);
     }
     fixture.skill("user/own", "own", "mine");
     let skills = fixture.load(&[
@@ -209,18 +209,18 @@ fn at_the_limits_the_rest_is_skipped_with_a_warning() {
 #[test]
 fn large_directories_and_hostile_names_are_handled() {
     let fixture = Fixture::new();
-    let folder = fixture.base().join("p");
-    std::fs::create_dir(&folder).unwrap();
+    let dir = fixture.base().join("p");
+    std::fs::create_dir(&dir).unwrap();
     for number in 100..10_150 {
-        std::fs::File::create(folder.join(number.to_string())).unwrap();
+        std::fs::File::create(dir.join(number.to_string())).unwrap();
     }
-    for (folder, name) in [("0", "../../outside"), ("1", "/etc/passwd"), ("2", "a/b"), ("3", "..")] {
-        fixture.skill(&format!("p/{folder}"), &format!("\"{name}\""), "x");
+    for (dir, name) in [("0", "../../outside"), ("1", "/etc/passwd"), ("2", "a/b"), ("3", "..")] {
+        fixture.skill(&format!("p/{dir}"), &format!("\"{name}\""), "x");
     }
     fixture.skill("outside", "stolen", "x");
     let skills = fixture.load(&[("p", FileOrigin::Project)]);
     assert!(skills.get("stolen").is_none());
-    // A name is a word for the model and never a path: what is read is what was found.
+    // A name is never used as a path: only files that were found are read.
     assert!(skills.iter().all(|skill| skill.file.starts_with(fixture.base().join("p"))));
     let problems: Vec<_> = skills.warnings().iter().map(|warning| &warning.problem).collect();
     assert!(problems.contains(&&SkillProblem::File(FileProblem::TooManyEntries)));

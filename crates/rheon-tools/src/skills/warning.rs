@@ -25,10 +25,10 @@ pub enum SkillOutcome {
 /// What is wrong with a skill.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SkillProblem {
-    #[error("its name {name:?} differs from its directory name {folder:?}")]
-    NameDiffers { name: String, folder: String },
-    #[error("missing or invalid `name`; using its directory name {folder:?}")]
-    NameMissing { folder: String },
+    #[error("its name {name:?} differs from its directory name {dir:?}")]
+    NameDiffers { name: String, dir: String },
+    #[error("missing or invalid `name`; using its directory name {dir:?}")]
+    NameMissing { dir: String },
     #[error("its name {name:?} should be lower-case words joined by hyphens")]
     NameNotKebabCase { name: String },
     #[error("invalid `name` and directory name: use 1 to {NAME_CHARACTERS_MAX} visible characters")]

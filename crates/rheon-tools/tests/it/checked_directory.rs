@@ -1,4 +1,4 @@
-//! The gate and the shell together: a command runs in the folder for which it was judged, or not at all.
+//! Gate and shell together: a command runs only in the directory it was checked for.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -51,7 +51,7 @@ async fn a_turn_cannot_move_its_commands_to_an_unchecked_directory() {
     let session = Arc::new(BashSession::new(settings));
     let gate = PolicyGate::new(policy, Arc::new(workspace)).with_shell_folder(session.shell_folder());
     let bash = BashTool(session);
-    // The user is shown that this is about the root, and agrees.
+    // The user approves this for the root directory.
     let turn = [call("1", "cd precious"), call("2", "rm -rf ./*")];
     let mut known = Vec::new();
     for call in &turn {

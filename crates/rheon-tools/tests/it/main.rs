@@ -1,4 +1,4 @@
-//! The tools from outside, on a real kernel.
+//! Integration tests of the tools on a real kernel.
 
 #![cfg(test)]
 

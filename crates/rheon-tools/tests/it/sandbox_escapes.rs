@@ -1,5 +1,5 @@
-//! What a model may try to get out of the workspace through `bash`, and a look from outside at what came of it. Each
-//! level that this machine has is tried with all that it promises to hold back.
+//! Attempts to escape the sandbox through `bash`, checked from outside. Every level this machine supports is tested
+//! against everything it promises to block.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
@@ -19,10 +19,10 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-/// What must not be read anywhere.
+/// Must not be readable anywhere.
 const CANARY: &str = "canary-6f1d";
 
-/// The lowest level that holds a way back, what it is, and the line.
+/// The lowest level that blocks an escape, its description, and the command.
 const ESCAPES: [(Level, &str, &str); 47] = [
     (Level::Landlock, "a new file", "echo x > OUTSIDE/new"),
     (Level::Landlock, "more in a file", "echo x >> OUTSIDE/file"),
@@ -132,7 +132,7 @@ struct Fixture {
     socket: UnixListener,
 }
 
-/// Not below `/tmp` if possible, which commands do not see at all.
+/// Not below `/tmp` if possible, which commands cannot see.
 fn folder() -> TempDir {
     let parents = [Path::new("/var"), Path::new(env!("CARGO_TARGET_TMPDIR"))];
     parents
@@ -202,7 +202,7 @@ impl Fixture {
         }
     }
 
-    /// Everything that a command must leave alone at this level, as text.
+    /// Everything a command must not change at this level, as text.
     fn state(&self, level: Level) -> BTreeMap<PathBuf, String> {
         let mut state = BTreeMap::new();
         look(&self.outside, &mut state);
@@ -221,7 +221,7 @@ impl Fixture {
         state
     }
 
-    /// What came of a way, if it led out.
+    /// The effect of an escape, if it succeeded.
     fn effect(&self, level: Level, (before, output): (&BTreeMap<PathBuf, String>, &str)) -> Option<String> {
         let after = self.state(level);
         let changed = after.iter().find(|(path, was)| before.get(*path) != Some(*was));
@@ -241,7 +241,7 @@ impl Fixture {
     }
 }
 
-/// Names, kinds, modes, times and contents below a path.
+/// Kinds, modes, times and contents below a path.
 fn look(path: &Path, state: &mut BTreeMap<PathBuf, String>) {
     let effect = fs::symlink_metadata(path).unwrap();
     let content = if effect.is_file() { fs::read_to_string(path).unwrap() } else { String::new() };
@@ -251,7 +251,7 @@ fn look(path: &Path, state: &mut BTreeMap<PathBuf, String>) {
     }
 }
 
-/// Whoever was ended may need a moment to go.
+/// A killed process may need a moment to exit.
 fn is_running(argument: &str) -> bool {
     let look = || {
         let entries = fs::read_dir("/proc").unwrap().flatten();
@@ -277,7 +277,7 @@ async fn no_command_escapes_the_sandbox() {
         (without_namespaces, Level::Landlock),
     ] {
         let Some(fixture) = fixture(programs, level).await else {
-            println!("level {level} was not tried: this machine does not have it");
+            println!("level {level} was not tested: this machine does not support it");
             continue;
         };
         let before = fixture.state(level);
@@ -292,9 +292,9 @@ async fn no_command_escapes_the_sandbox() {
                 break;
             }
         }
-        println!("level {level}: {tried} ways tried, {} open", open.len());
+        println!("level {level}: {tried} escapes tried, {} succeeded", open.len());
         assert_eq!(open, Vec::<String>::new(), "level {level}");
-        // The same place can be worked in, and what leads out would be seen.
+        // Normal work still succeeds, and an escape would be detected.
         let worked = "mkdir -p made && cd made && echo good > file && cat file";
         assert_eq!(fixture.run(worked).await, "good\nexit code 0", "level {level}");
         assert_eq!(fixture.effect(level, (&before, CANARY)), Some("the canary was read".into()));

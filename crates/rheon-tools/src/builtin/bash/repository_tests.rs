@@ -1,4 +1,4 @@
-//! Tests with the real git, in every kind of sandbox that this machine has.
+//! Tests with real git, in every kind of sandbox this machine has.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -24,7 +24,7 @@ struct Fixture {
     session: Arc<BashSession>,
 }
 
-/// The real git, outside of every sandbox.
+/// Runs git outside every sandbox.
 fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
     let output = Command::new("git")
         .current_dir(folder)
@@ -61,7 +61,7 @@ async fn session(root: &Path, programs: Programs, level: Level) -> Option<Arc<Ba
     Some(Arc::new(BashSession::new(BashSettings { workspace, sandbox, environment, output })))
 }
 
-/// A repository in every kind of sandbox that has a view of files.
+/// A repository in every kind of sandbox with mount namespaces.
 async fn fixtures() -> Vec<Fixture> {
     let mut fixtures = Vec::new();
     let own = Programs { bwrap: None, ..Programs::find() };
@@ -95,7 +95,7 @@ impl Fixture {
         text.replace(&self.root.display().to_string(), "<root>")
     }
 
-    /// What of the repository says which programs git runs: the files that are shut, and where they are.
+    /// The files that decide which programs git runs.
     fn settings(&self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
         let mut waiting: Vec<PathBuf> = ["config", "hooks", "info", "objects/info", "modules", "worktrees"]
             .iter()

@@ -1,4 +1,4 @@
-//! Tests of where command lines begin.
+//! Tests of the directory in which commands start.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ fn a_call_runs_only_in_the_directory_it_was_checked_for() {
             )
         )
     );
-    // Judged again it runs; and without a judgement as before.
+    // Checked again it runs, and without a check it runs as before.
     assert_eq!(working_dir.start(Some(&root.join("a"))), Ok((root.join("a"), None)));
     assert_eq!(working_dir.start(None), Ok((root.join("a"), None)));
 }

@@ -188,7 +188,7 @@ async fn an_offset_past_the_end_and_a_large_header_are_reported() {
 
 #[tokio::test]
 async fn a_compressed_body_is_read_partially() {
-    // A gzip of 64 MiB of zeros would be 64 KiB; here the bytes are spaces, so that they are text.
+    // 64 MiB of spaces compress to 64 KiB and count as text.
     let packed = std::process::Command::new("sh")
         .args(["-c", "head -c 67108864 /dev/zero | tr '\\0' ' ' | gzip -9"])
         .output()
