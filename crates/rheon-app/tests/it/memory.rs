@@ -205,7 +205,7 @@ fn notes_are_listed_shown_changed_and_removed() {
     expect![[r#"
         the user and the project both have a note "scale"; say whose is meant
         there is no note "scales"; list the notes to see which there are
-        a note cannot be called "../scale": lower-case words with hyphens between them are needed, at most 64 characters, and not `index`
+        invalid note name "../scale": use lower-case words joined by hyphens, at most 64 characters, and not `index`
         the text of a note cannot be empty; delete it instead"#]].assert_eq(&format!("{both}\n{absent}\n{bad}\n{}", empty.unwrap_err()));
     let edit = NoteEdit { text: Some("In kilograms.".into()), ..NoteEdit::default() };
     let edited = desk.edit_note("scale", Some(FileOrigin::Project), edit).unwrap();

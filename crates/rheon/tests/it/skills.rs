@@ -47,7 +47,7 @@ async fn the_model_is_told_of_skills_and_reads_one_when_it_needs_it() {
         <skill_content name="pdf">
         Use pdftotext on a.pdf.
 
-        [The skill's folder is /T/pdf; paths in the text above are relative to it.]
+        [The skill's directory is /T/pdf; paths in the text above are relative to it.]
         </skill_content>"#]]
     .assert_eq(&result.text().replace(&base, "/T"));
 }
