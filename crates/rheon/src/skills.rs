@@ -8,7 +8,7 @@ pub trait WithSkills {
     /// Adds the list of `skills` to the system prompt; nothing if the model may call none of them.
     ///
     /// The text of a skill is read when it is needed: by the tool `skill`, which a [`Toolkit`](rheon_tools::Toolkit) with these
-    /// skills has ([`UseSkill`](rheon_tools::builtin::UseSkill) alone does it too), or by any tool that reads files.
+    /// skills has ([`SkillTool`](rheon_tools::builtin::SkillTool) alone does it too), or by any tool that reads files.
     fn with_skills(self, skills: &SkillSet) -> Self;
 }
 

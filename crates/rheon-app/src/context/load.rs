@@ -9,7 +9,7 @@ use rheon_agent::{
 };
 use rheon_fleet::git::{GitQuestion, GitState};
 use rheon_store::sqlite::{DatabaseError, Goal, Learning};
-use rheon_tools::memory::{Redact, Watch};
+use rheon_tools::loop_guard::{LessonRedactor, LoopGuard};
 use rheon_tools::notes::NoteSet;
 use rheon_tools::skills::SkillSet;
 use rheon_types::{Hook, Reminder, Tool};
@@ -52,7 +52,7 @@ pub struct Loaded {
     /// What was odd.
     pub warnings: Vec<ContextWarning>,
     /// What remembers failures.
-    pub watch: Arc<Watch>,
+    pub watch: Arc<LoopGuard>,
     /// What the session is to reach.
     pub goal: Arc<SessionGoal>,
     /// What proposes lessons, where they are kept.
@@ -92,8 +92,8 @@ impl Loaded {
             tokio::join!(files, environment(&inputs), code_map(&inputs, map.as_deref()));
         let mut files = files.unwrap_or_else(|error| Files::failed(error.to_string()));
         files.warnings.extend(code_map.warnings);
-        let watch = Arc::new(Watch::new());
-        watch.redact_with(Redact::new(redacted));
+        let watch = Arc::new(LoopGuard::new());
+        watch.redact_with(LessonRedactor::new(redacted));
         let memory = session_memory(&inputs);
         let store = inputs.memory.clone().filter(|_| inputs.sources.has(Source::Memory));
         let goal = SessionGoal::new(store, Arc::clone(&inputs.machine.clock), &files.goals);

@@ -20,7 +20,7 @@ pub use rheon_store::sqlite::{
     Episode, Goal, GoalId, GoalStatus, Learning, LearningId, LearningStatus, Proposal, Recalled,
 };
 pub use rheon_tools::notes::Note;
-pub use rheon_tools::skills::Origin;
+pub use rheon_tools::skills::FileOrigin;
 pub use secrets::redacted;
 pub use store::MemoryStore;
 

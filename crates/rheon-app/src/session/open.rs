@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rheon_agent::{Agent, AgentBuilder, BudgetPool, TokenCounter, Toolbox};
 use rheon_providers::ResolvedModel;
 use rheon_tools::Toolkit;
-use rheon_tools::hooks::{CommandHooks, HookSettings, SessionSource};
+use rheon_tools::hooks::{CommandHooks, HookSettings, SessionStartSource};
 use rheon_types::event::{Notice, NoticeTopic, PermissionMode, RulesChange, Scope};
 use rheon_types::protocol::{CloseReason, SessionChoice};
 use rheon_types::{ClientError, Hook, InputFilter, OutputSchema, SessionEvent, ThinkingLevel, ToolSource};
@@ -390,10 +390,10 @@ fn tell_doubts(kept: &KeptSession, tell: &Tell) {
     }
 }
 
-fn source(choice: &SessionChoice) -> SessionSource {
+fn source(choice: &SessionChoice) -> SessionStartSource {
     match choice {
-        SessionChoice::New { .. } => SessionSource::Startup,
-        SessionChoice::Latest | SessionChoice::Named { .. } => SessionSource::Resume,
-        SessionChoice::ForkOfLatest | SessionChoice::ForkOf { .. } => SessionSource::Fork,
+        SessionChoice::New { .. } => SessionStartSource::Startup,
+        SessionChoice::Latest | SessionChoice::Named { .. } => SessionStartSource::Resume,
+        SessionChoice::ForkOfLatest | SessionChoice::ForkOf { .. } => SessionStartSource::Fork,
     }
 }

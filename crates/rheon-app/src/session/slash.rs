@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rheon_text::advice;
-use rheon_tools::commands::Part;
+use rheon_tools::commands::PromptPart;
 use rheon_types::event::{Notice, NoticeTopic};
 use rheon_types::protocol::{Ack, Command, SlashCommand};
 use rheon_types::{ClientError, SessionEvent};
@@ -33,10 +33,10 @@ pub(super) fn read(session: &OpenSession, line: &str) -> Result<Slash, ClientErr
     if name == "/goal" {
         return Ok(Slash::Goal(rest.trim().to_owned()));
     }
-    let named = |part: &Part| match part {
-        Part::Text(text) => text.clone(),
-        Part::File(path) => format!("@{} (read this file)", path.display()),
-        Part::Command(command) => format!("(run this command and use its output: `{command}`)"),
+    let named = |part: &PromptPart| match part {
+        PromptPart::Text(text) => text.clone(),
+        PromptPart::File(path) => format!("@{} (read this file)", path.display()),
+        PromptPart::Command(command) => format!("(run this command and use its output: `{command}`)"),
     };
     match session.extensions.get().expand(typed) {
         Some(expanded) => {
@@ -67,8 +67,8 @@ pub(super) fn commands(session: &OpenSession) -> Vec<SlashCommand> {
     ];
     let others = session.extensions.get().commands.iter().map(|command| SlashCommand {
         name: command.name.clone(),
-        description: command.about.description.clone(),
-        argument_hint: command.about.argument_hint.clone().unwrap_or_default(),
+        description: command.info.description.clone(),
+        argument_hint: command.info.argument_hint.clone().unwrap_or_default(),
     });
     own.into_iter().chain(others).collect()
 }

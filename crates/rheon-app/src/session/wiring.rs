@@ -10,7 +10,7 @@ use rheon_policy::{Places, Policy, Shell, UserRules};
 use rheon_providers::{Registry, ResolvedModel};
 use rheon_tools::builtin::AddressRule;
 use rheon_tools::hooks::{
-    CommandHooks, HookContext, HookEnvironment, HookMessage, HookSettings, SessionSource,
+    CommandHooks, HookContext, HookEnvironment, HookMessage, HookSettings, SessionStartSource,
 };
 use rheon_tools::skills::SkillSet;
 use rheon_tools::{Toolkit, ToolkitSettings};
@@ -114,8 +114,8 @@ pub(super) async fn toolkit(
         variables: surroundings.environment.texts().collect(),
         sandbox: settings.sandbox.require,
         network: settings.sandbox.network,
-        sandbox_memory: surroundings.folders.state().ok().map(|folder| folder.join("sandbox.json")),
-        held_commands: settings.sandbox.held,
+        sandbox_cache: surroundings.folders.state().ok().map(|folder| folder.join("sandbox.json")),
+        sandboxed_commands: settings.sandbox.held,
         web: settings.web.fetch.then_some(AddressRule::Public),
         skills: Arc::new(skills),
         rule_sink,
@@ -132,7 +132,7 @@ pub(super) async fn toolkit(
 
 /// Leaves the model the tools that it may hear of, those of the context included: all, or the ones that the caller names.
 pub(super) fn offer(toolkit: &mut Toolkit, loaded: &mut Loaded, names: Option<&[String]>, tell: &Tell) {
-    let unknown = names.map(|names| toolkit.offer_only(names)).unwrap_or_default();
+    let unknown = names.map(|names| toolkit.restrict_to(names)).unwrap_or_default();
     for name in unknown {
         let message = format!("there is no tool {name:?}, as in --tools; it is left out");
         tell(Notice::warning(NoticeTopic::Policy, message));
@@ -145,7 +145,7 @@ pub(super) fn hook_context(
     surroundings: &Surroundings,
     config: &Config,
     toolkit: &Toolkit,
-    (session_id, source): (&SessionId, SessionSource),
+    (session_id, source): (&SessionId, SessionStartSource),
 ) -> HookContext {
     let gate = toolkit.gate();
     HookContext {
@@ -156,7 +156,7 @@ pub(super) fn hook_context(
         home: surroundings.home(),
         source,
         permission_mode: Arc::new(move || gate.mode()),
-        environment: HookEnvironment::passed_from(surroundings.environment.texts()),
+        environment: HookEnvironment::filtered(surroundings.environment.texts()),
         clock: Arc::clone(&surroundings.clock),
     }
 }

@@ -9,7 +9,7 @@ use rheon_app::memory::{MemoryDesk, MemoryPlaces, MemoryStore, NoteEdit};
 use rheon_store::sqlite::{LearningId, LearningStatus, Memory, OpenMode, Proposal, Recalled};
 use rheon_testkit::{FnTool, ScriptedRun, Scenario, Turn, scripted};
 use rheon_tools::notes::{Note, NoteKind};
-use rheon_tools::skills::Origin;
+use rheon_tools::skills::FileOrigin;
 use rheon_types::{Clock as _, Effect, Message, ToolError, ToolResult};
 use serde_json::json;
 
@@ -201,7 +201,7 @@ async fn a_memory_that_cannot_be_written_is_a_warning_and_a_problem() {
         the memory is not used or kept: ~/.local/share/rheon/memory.db cannot be written; check the permissions of the file and its folder"#]].assert_eq(&told.join("\n").replace(&ground.path("").display().to_string(), "~/"));
 }
 
-fn note(name: &str, origin: Origin, text: &str) -> Note {
+fn note(name: &str, origin: FileOrigin, text: &str) -> Note {
     Note {
         name: name.into(),
         description: format!("About {name}"),
@@ -217,24 +217,24 @@ fn note(name: &str, origin: Origin, text: &str) -> Note {
 fn notes_are_listed_shown_changed_and_removed() {
     let ground = Ground::new();
     let desk = desk(&ground);
-    let path = desk.write_note(&note("scale", Origin::Project, "In grams.")).unwrap();
-    desk.write_note(&note("scale", Origin::User, "In pounds.")).unwrap();
+    let path = desk.write_note(&note("scale", FileOrigin::Project, "In grams.")).unwrap();
+    desk.write_note(&note("scale", FileOrigin::User, "In pounds.")).unwrap();
     assert!(std::fs::read_to_string(path).unwrap().contains("In grams."));
     let both = desk.note("scale", None).unwrap_err();
     let absent = desk.note("scales", None).unwrap_err();
-    let bad = desk.write_note(&note("../scale", Origin::User, "x")).unwrap_err();
+    let bad = desk.write_note(&note("../scale", FileOrigin::User, "x")).unwrap_err();
     let empty = desk.edit_note(
         "scale",
-        Some(Origin::User),
+        Some(FileOrigin::User),
         NoteEdit { text: Some(" ".into()), ..NoteEdit::default() },
     );
     expect![[r#"
         the user and the project both have a note "scale"; say whose is meant
         there is no note "scales"; list the notes to see which there are
-        a note cannot be called "../scale": lower-case words with hyphens between them are needed, at most 64 characters, and not `index`
+        invalid note name "../scale": use lower-case words joined by hyphens, at most 64 characters, and not `index`
         the text of a note cannot be empty; delete it instead"#]].assert_eq(&format!("{both}\n{absent}\n{bad}\n{}", empty.unwrap_err()));
     let edit = NoteEdit { text: Some("In kilograms.".into()), ..NoteEdit::default() };
-    let edited = desk.edit_note("scale", Some(Origin::Project), edit).unwrap();
+    let edited = desk.edit_note("scale", Some(FileOrigin::Project), edit).unwrap();
     assert_eq!((edited.text.as_str(), edited.description.as_str()), ("In kilograms.", "About scale"));
     let found = |query: &str| {
         let found = desk.search(query, 10).unwrap().into_iter();
@@ -245,7 +245,7 @@ fn notes_are_listed_shown_changed_and_removed() {
         found.map(name).collect::<Vec<_>>()
     };
     assert_eq!((found("kilogram"), found("grams")), (vec!["In kilograms.".to_owned()], Vec::new()));
-    assert_eq!(desk.delete_note("scale", Some(Origin::Project)).unwrap().text, "In kilograms.");
+    assert_eq!(desk.delete_note("scale", Some(FileOrigin::Project)).unwrap().text, "In kilograms.");
     assert_eq!(found("kilogram"), Vec::<String>::new());
     assert_eq!(desk.notes().0.len(), 1);
 }

@@ -1,31 +1,25 @@
-//! The languages that the map reads: one row each, with a query beside the code that says what is a definition and what
-//! a reference.
+//! The languages of the map: one row each, and a query file that says what is a definition and what a reference.
 
 use std::sync::OnceLock;
 
 use tree_sitter::{Language as Grammar, Query};
 
-/// A language.
 pub(super) struct Language {
-    /// What it is called.
     pub(super) name: &'static str,
-    /// How its files end, without the dot.
+    /// File extensions without the dot.
     extensions: &'static [&'static str],
-    /// Its grammar.
     pub(super) grammar: fn() -> Grammar,
-    /// Its queries, which count as one.
+    /// Queries, which are concatenated.
     queries: &'static [&'static str],
-    /// Which characters its grammar can be shown.
-    pub(super) reads: Reads,
+    /// The characters its grammar supports.
+    pub(super) charset: Charset,
     compiled: OnceLock<Option<Query>>,
 }
 
-/// Which characters a grammar can be shown.
+/// The characters a grammar supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reads {
-    /// All.
-    Everything,
-    /// Those of ASCII.
+pub(super) enum Charset {
+    Any,
     Ascii,
 }
 
@@ -36,20 +30,20 @@ impl Language {
         grammar: fn() -> Grammar,
         queries: &'static [&'static str],
     ) -> Self {
-        Self { name, extensions, grammar, queries, reads: Reads::Everything, compiled: OnceLock::new() }
+        Self { name, extensions, grammar, queries, charset: Charset::Any, compiled: OnceLock::new() }
     }
 
-    /// One whose grammar can only be shown ASCII.
-    const fn of_ascii(
+    /// A language whose grammar only supports ASCII.
+    const fn ascii_only(
         name: &'static str,
         extensions: &'static [&'static str],
         grammar: fn() -> Grammar,
         queries: &'static [&'static str],
     ) -> Self {
-        Self { name, extensions, grammar, queries, reads: Reads::Ascii, compiled: OnceLock::new() }
+        Self { name, extensions, grammar, queries, charset: Charset::Ascii, compiled: OnceLock::new() }
     }
 
-    /// The query, compiled once. None only if query and grammar do not fit, which a test rules out.
+    /// The query, compiled once. `None` only if query and grammar do not match, which a test rules out.
     pub(super) fn query(&self) -> Option<&Query> {
         self.compiled.get_or_init(|| Query::new(&(self.grammar)(), &self.queries.concat()).ok()).as_ref()
     }
@@ -58,11 +52,11 @@ impl Language {
 const C: &str = include_str!("queries/c.scm");
 const TYPESCRIPT: &str = include_str!("queries/typescript.scm");
 
-/// How many there are. The grammar of Ruby is 2 MB, so it is to be asked for.
+/// The number of languages. The Ruby grammar is 2 MB, so it is behind a feature.
 const COUNT: usize = if cfg!(feature = "ruby") { 10 } else { 9 };
 
-/// Every language. JavaScript is read with the grammar of TypeScript, of which it is nearly a part: one grammar less to
-/// compile, and types in comments of neither matter here.
+/// All languages. JavaScript uses the TypeScript grammar, of which it is nearly a subset, so that there is one grammar
+/// less to compile.
 static LANGUAGES: [Language; COUNT] = [
     Language::new("rust", &["rs"], || tree_sitter_rust::LANGUAGE.into(), &[include_str!("queries/rust.scm")]),
     Language::new(
@@ -91,7 +85,7 @@ static LANGUAGES: [Language; COUNT] = [
         &[include_str!("queries/java.scm")],
     ),
     Language::new("c", &["c"], || tree_sitter_c::LANGUAGE.into(), &[C]),
-    // A header may be of either; the grammar of C++ reads nearly all of C.
+    // A header may be C or C++; the C++ grammar reads nearly all of C.
     Language::new(
         "cpp",
         &["h", "cpp", "cc", "cxx", "hpp", "hh", "hxx"],
@@ -105,7 +99,7 @@ static LANGUAGES: [Language; COUNT] = [
         || tree_sitter_ruby::LANGUAGE.into(),
         &[include_str!("queries/ruby.scm")],
     ),
-    Language::of_ascii(
+    Language::ascii_only(
         "bash",
         &["sh", "bash"],
         || tree_sitter_bash::LANGUAGE.into(),
@@ -113,12 +107,11 @@ static LANGUAGES: [Language; COUNT] = [
     ),
 ];
 
-/// Every language.
 pub(super) fn all() -> &'static [Language] {
     &LANGUAGES
 }
 
-/// The language of a file with this name; none where the map does not read it.
+/// The language of a file with this name, if the map supports it.
 pub(super) fn of(file_name: &str) -> Option<&'static Language> {
     let (stem, extension) = file_name.rsplit_once('.')?;
     if stem.is_empty() {
@@ -127,7 +120,7 @@ pub(super) fn of(file_name: &str) -> Option<&'static Language> {
     all().iter().find(|language| language.extensions.iter().any(|it| it.eq_ignore_ascii_case(extension)))
 }
 
-/// Changes whenever a language, its files or its queries do, so that tags of an older program are not taken for ours.
+/// Changes with any language, extension or query, so that tags of an older version are not reused.
 pub(super) fn digest() -> String {
     let mut hasher = blake3::Hasher::new();
     for language in all() {

@@ -9,7 +9,7 @@ use rheon::policy::{Places, Policy};
 use rheon::sandbox::process::{Beginning, Capture, Containment, Environment, Launcher, ShellLine, Stop, run};
 use rheon::sandbox::{Boundary, Level, OwnNamespaces, Programs, Remembered, Requirement, Sandbox};
 use rheon::tools::builtin::AddressRule;
-use rheon::tools::builtin::bash::{Bash, BashSession, BashSettings};
+use rheon::tools::builtin::bash::{BashSession, BashSettings, BashTool};
 use rheon::tools::{Toolkit, ToolkitSettings, Workspace};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -70,7 +70,7 @@ pub(crate) fn measure() {
         let runtime = &runtime;
         let (process, name) = (format!("{}/process", held.name()), held.name().to_owned());
         names.extend([process.clone(), name.clone()]);
-        let tool = Bash(Arc::clone(&session));
+        let tool = BashTool(Arc::clone(&session));
         ways.push(whole(process, move || runtime.block_on(alone(session.sandbox().launcher()))));
         ways.push(whole(name, move || {
             let result = runtime.block_on(bare(&tool, json!({ "command": "echo x" })));
@@ -105,7 +105,7 @@ async fn alone(launcher: Launcher) {
     let folder = folder();
     let line =
         ShellLine { text: "echo x".into(), folder: folder.join("workspace"), environment: environment() };
-    let capture = Mutex::new(Capture::new(BashSettings::output_in(folder.join("saved"))));
+    let capture = Mutex::new(Capture::new(BashSettings::output_limits(folder.join("saved"))));
     let stop = Stop { timeout: None, cancel: CancellationToken::new() };
     let ended = run(&line, launcher, stop, &capture, |_| {}).await.expect("bash can be started");
     assert_eq!(ended.exit_code, Some(0));
@@ -118,7 +118,7 @@ fn measure_toolkit(runtime: &tokio::runtime::Runtime) {
         let places = Places { working_folder: folder().join("workspace"), home: Some(folder()) };
         let clock = Arc::new(rheon::SystemClock::default());
         let settings = ToolkitSettings {
-            sandbox_memory: memory,
+            sandbox_cache: memory,
             web: Some(AddressRule::Public),
             ..ToolkitSettings::new(Policy::empty(places), clock)
         };
@@ -161,7 +161,7 @@ async fn session(held: Held) -> Option<Arc<BashSession>> {
         Held::Namespaces => (Programs { bwrap: None, ..all }, Requirement::AtLeast(Level::Namespaces)),
     };
     let sandbox = Sandbox::choose_with(programs, requirement, Boundary::new(workspace.roots())).await.ok()?;
-    let output = BashSettings::output_in(folder.join("saved"));
+    let output = BashSettings::output_limits(folder.join("saved"));
     let settings = BashSettings { workspace, sandbox, environment: environment(), output };
     Some(Arc::new(BashSession::new(settings)))
 }
@@ -198,7 +198,7 @@ pub(crate) fn run_child() {
                 break;
             }
         }
-        let tool = Bash(found.expect("without a sandbox there is always a session"));
+        let tool = BashTool(found.expect("without a sandbox there is always a session"));
         // Whatever the first command sets up is not its output's.
         bare(&tool, json!({ "command": "true" })).await;
         let before = peak_mib();

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use rheon::policy::{Document, Places, Policy, PolicyGate, PolicySource, Shell, Source, Trust};
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon::tools::Workspace;
-use rheon::tools::files::Workshop;
-use rheon::tools::memory::Watch;
+use rheon::tools::files::FileContext;
+use rheon::tools::loop_guard::LoopGuard;
 use rheon::types::{Answer, Flow, Hook, Tool, ToolCall, ToolContext, ToolResult};
 use rheon::{Agent, SystemClock, ToolExecution};
 use serde_json::Value;
@@ -21,10 +21,9 @@ const PERMISSIONS: &str = r#"{ "permissions": {
     "allow": ["Bash(cargo test *)", "Bash(npm run *)", "Bash(git status)", "Bash(git diff *)", "Bash(ls *)", "Edit(/src/**)"]
 } }"#;
 
-/// A workshop in `folder`.
-pub(crate) fn workshop(folder: &Path) -> Workshop {
+pub(crate) fn file_context(folder: &Path) -> FileContext {
     let workspace = Workspace::new(folder).expect("the folder is there");
-    Workshop::new(workspace, Arc::new(SystemClock::default()))
+    FileContext::new(workspace, Arc::new(SystemClock::default()))
 }
 
 /// The result of one call, without loop, gate or log.
@@ -52,7 +51,7 @@ pub(crate) async fn run(
         .model("scripted")
         .tool(tool)
         .permission_policy(gate(folder))
-        .hook(Watch::new())
+        .hook(LoopGuard::new())
         .hook(Watcher)
         .tool_execution(execution)
         .build()

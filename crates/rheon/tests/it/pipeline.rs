@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use rheon::policy::{Document, Places, Policy, PolicyGate, PolicySource, Shell, Source, Trust};
 use rheon::prelude::*;
-use rheon::tools::memory::Watch;
+use rheon::tools::loop_guard::LoopGuard;
 use rheon::types::{Amendment, Answer, Hold, Opinion, Permit, Store, StoreError, ToolCall};
 use rheon_testkit::{Scenario, Turn, scripted};
 
@@ -72,7 +72,7 @@ impl Tool for Write {
 /// A hook that may refuse, and that sees what was recorded before it is told of a result.
 struct Spy {
     agrees: bool,
-    watch: Arc<Watch>,
+    watch: Arc<LoopGuard>,
     diary: Diary,
 }
 
@@ -134,7 +134,7 @@ async fn run(folder: &Path, agreeing: &BTreeSet<&str>) -> Result<Vec<&'static st
     let diary = Diary::default();
     let name = if agrees("look up") { "write" } else { "rite" };
     let arguments = if agrees("validate") { json!({ "path": "new.txt" }) } else { json!({ "path": 1 }) };
-    let watch = Arc::new(Watch::new());
+    let watch = Arc::new(LoopGuard::new());
     let spy = Spy { agrees: agrees("hooks"), watch: Arc::clone(&watch), diary: diary.clone() };
     let veto = agrees("before_tool");
     let (agent, trace, provider) = scripted(Scenario::new().turn(Turn::call(name, arguments)).turn("Done."))

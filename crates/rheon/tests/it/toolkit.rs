@@ -162,7 +162,7 @@ async fn a_sandbox_spares_questions_only_while_it_keeps_the_network_shut() {
         let places =
             Places { working_folder: folder.path().to_owned(), home: Some(folder.path().join("home")) };
         let settings = ToolkitSettings::new(Policy::empty(places), Arc::new(TestClock::default()));
-        let settings = ToolkitSettings { network, held_commands: HeldCommands::Run, ..settings };
+        let settings = ToolkitSettings { network, sandboxed_commands: HeldCommands::Run, ..settings };
         let Ok(kit) = Toolkit::new(settings).await else { return println!("not tried: no sandbox") };
         if kit.sandbox().level() != Level::Namespaces {
             return println!("not tried: no namespaces");

@@ -1,6 +1,6 @@
 //! One item of the memory, as named on the command line.
 
-use rheon_app::memory::{Episode, Goal, Learning, LearningId, MemoryDesk, Note, Origin};
+use rheon_app::memory::{Episode, Goal, Learning, LearningId, MemoryDesk, Note, FileOrigin};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -38,10 +38,10 @@ pub(super) enum MemoryItem {
 }
 
 impl ItemFlags {
-    pub(super) fn origin(&self) -> Option<Origin> {
+    pub(super) fn origin(&self) -> Option<FileOrigin> {
         match (self.user, self.project) {
-            (true, _) => Some(Origin::User),
-            (false, true) => Some(Origin::Project),
+            (true, _) => Some(FileOrigin::User),
+            (false, true) => Some(FileOrigin::Project),
             (false, false) => None,
         }
     }
@@ -67,10 +67,10 @@ impl ItemFlags {
     }
 }
 
-pub(super) fn owner(origin: Origin) -> &'static str {
+pub(super) fn owner(origin: FileOrigin) -> &'static str {
     match origin {
-        Origin::User => "user",
-        Origin::Project => "project",
+        FileOrigin::User => "user",
+        FileOrigin::Project => "project",
     }
 }
 

@@ -1,4 +1,4 @@
-//! `NoteFolder`: the notes of the user, or of one project, as files.
+//! `NoteDir`: the notes of the user or of one project, as files.
 
 use std::ffi::OsString;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::files::{Folder, Missing, Over};
 use crate::markdown::{
-    FileProblem, NAME_CHARACTERS_MAX, Origin, entries, is_usable, is_words_with_hyphens, read,
+    FileOrigin, FileProblem, NAME_CHARACTERS_MAX, entries, is_kebab_case, is_valid_name, read,
 };
 use crate::notes::note::{NOTE_BYTES_MAX, NOTES_MAX, Note};
 use crate::notes::text;
@@ -15,60 +15,49 @@ use crate::notes::warning::{NoteProblem, NoteWarning};
 /// The list of all notes, for people.
 const INDEX: &str = "INDEX.md";
 
-/// A folder in which each markdown file is a note. Its path is given by the program, never by a model.
+/// A directory in which each markdown file is a note. The program sets its path, never a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NoteFolder {
-    /// Where it is; it need not exist.
+pub struct NoteDir {
+    /// The path, which need not exist.
     pub path: PathBuf,
-    /// Whose it is.
-    pub origin: Origin,
+    pub origin: FileOrigin,
 }
 
-/// Why a note was not written or removed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoteError {
-    /// The name would not do as the name of a file.
+    /// Not valid as a file name.
     #[error(
-        "a note cannot be called {0:?}: lower-case words with hyphens between them are needed, at most \
-         {NAME_CHARACTERS_MAX} characters, and not `index`"
+        "invalid note name {0:?}: use lower-case words joined by hyphens, at most {NAME_CHARACTERS_MAX} characters, and \
+         not `index`"
     )]
     Name(String),
-    /// There is no such note.
-    #[error("there is no note {0:?}")]
-    Absent(String),
-    /// The note is too large.
+    #[error("note {0:?} does not exist")]
+    NotFound(String),
     #[error(
-        "the note has {0} bytes, more than {NOTE_BYTES_MAX}; keep what matters, or make several notes of it"
+        "the note has {0} bytes; the limit is {NOTE_BYTES_MAX}; shorten it or split it into several notes"
     )]
     TooLarge(usize),
-    /// There are too many notes.
-    #[error("there are {NOTES_MAX} notes already; remove or merge some first")]
+    #[error("there are already {NOTES_MAX} notes; remove or merge some first")]
     TooMany,
-    /// The system refused.
     #[error("cannot change {path}: {message}")]
-    Io {
-        /// The folder.
-        path: String,
-        /// What the system said.
-        message: String,
-    },
+    Io { path: String, message: String },
 }
 
-impl NoteFolder {
-    /// All notes by name, and what was odd. A folder that does not exist holds none.
+impl NoteDir {
+    /// All notes by name, and warnings. A missing directory counts as empty.
     pub fn list(&self) -> (Vec<Note>, Vec<NoteWarning>) {
         let (mut notes, mut warnings) = (Vec::new(), Vec::new());
         let mut warn = |path: &Path, problem| warnings.push(NoteWarning { path: path.to_owned(), problem });
-        let listed = self.path.canonicalize().and_then(|root| Ok((entries(&root)?, root)));
-        let ((entries, cut), root) = match listed {
-            Ok(listed) => listed,
+        let listing = self.path.canonicalize().and_then(|root| Ok((entries(&root)?, root)));
+        let ((entries, truncated), root) = match listing {
+            Ok(listing) => listing,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return (notes, warnings),
             Err(error) => {
                 warn(&self.path, FileProblem::from(error).into());
                 return (notes, warnings);
             }
         };
-        if let Some(problem) = cut {
+        if let Some(problem) = truncated {
             warn(&root, problem.into());
         }
         for entry in entries.iter().filter(|entry| is_note(entry)) {
@@ -87,16 +76,15 @@ impl NoteFolder {
         (notes, warnings)
     }
 
-    /// The note of this name.
     pub fn get(&self, name: &str) -> Option<Note> {
         let root = self.path.canonicalize().ok()?;
-        // A name is one of those that stand in the folder, never a path.
+        // Compare with directory entries: a name is never used as a path.
         let entry = entries(&root).ok()?.0.into_iter().find(|entry| is_note(entry) && stem(entry) == name)?;
         self.load(&root, &entry).ok().map(|(note, _)| note)
     }
 
-    /// Writes a note, over an older one of its name, and the index. The file is whole or not there at all, and only the user
-    /// may read it.
+    /// Writes a note, replacing one of the same name, and the index. The write is atomic, and only the user can read
+    /// the file.
     pub fn write(&self, note: &Note) -> Result<PathBuf, NoteError> {
         let name = file_name(&note.name)?;
         let content = text::write(note);
@@ -107,43 +95,42 @@ impl NoteFolder {
         if notes.len() >= NOTES_MAX && !notes.iter().any(|other| other.name == note.name) {
             return Err(NoteError::TooMany);
         }
-        let root = self.make().map_err(|error| self.failed(&error))?;
+        let root = self.create().map_err(|error| self.failed(&error))?;
         let write = |name: &OsString, content: &str| {
-            let folder = Folder::open(&root, Path::new(""), Missing::Refuse)?;
-            folder.private_draft(content.as_bytes())?.publish(name, Over::Existing)
+            let dir = Folder::open(&root, Path::new(""), Missing::Refuse)?;
+            dir.private_draft(content.as_bytes())?.publish(name, Over::Existing)
         };
         write(&name, &content).map_err(|error| self.failed(&error))?;
         self.write_index()?;
         Ok(root.join(name))
     }
 
-    /// Removes a note.
     pub fn remove(&self, name: &str) -> Result<(), NoteError> {
-        let absent = || NoteError::Absent(name.to_owned());
-        let root = self.path.canonicalize().map_err(|_| absent())?;
-        let listed = entries(&root).map_err(|error| self.failed(&error))?.0;
+        let not_found = || NoteError::NotFound(name.to_owned());
+        let root = self.path.canonicalize().map_err(|_| not_found())?;
+        let listing = entries(&root).map_err(|error| self.failed(&error))?.0;
         let entry =
-            listed.into_iter().find(|entry| is_note(entry) && stem(entry) == name).ok_or_else(absent)?;
+            listing.into_iter().find(|entry| is_note(entry) && stem(entry) == name).ok_or_else(not_found)?;
         let removed = Folder::open(&root, Path::new(""), Missing::Refuse)
-            .and_then(|folder| folder.remove(entry.file_name().unwrap_or_default()));
+            .and_then(|dir| dir.remove(entry.file_name().unwrap_or_default()));
         if !removed.map_err(|error| self.failed(&error))? {
-            return Err(absent());
+            return Err(not_found());
         }
         self.write_index()
     }
 
-    /// Makes the list for people anew.
+    /// Rewrites the index.
     pub fn write_index(&self) -> Result<(), NoteError> {
         let (notes, _) = self.list();
         let written = self.path.canonicalize().and_then(|root| {
-            let folder = Folder::open(&root, Path::new(""), Missing::Refuse)?;
-            folder.private_draft(text::index(&notes).as_bytes())?.publish(INDEX.as_ref(), Over::Existing)
+            let dir = Folder::open(&root, Path::new(""), Missing::Refuse)?;
+            dir.private_draft(text::index(&notes).as_bytes())?.publish(INDEX.as_ref(), Over::Existing)
         });
         written.map_err(|error| self.failed(&error))
     }
 
-    /// The canonical path of the folder, which is made if there is none.
-    fn make(&self) -> io::Result<PathBuf> {
+    /// Creates the directory if necessary, and returns its canonical path.
+    fn create(&self) -> io::Result<PathBuf> {
         let mut builder = std::fs::DirBuilder::new();
         builder.recursive(true);
         #[cfg(unix)]
@@ -154,10 +141,10 @@ impl NoteFolder {
 
     fn load(&self, root: &Path, entry: &Path) -> Result<(Note, Vec<NoteProblem>), NoteProblem> {
         let name = stem(entry);
-        if !is_usable(&name) {
-            return Err(NoteProblem::NameUnusable);
+        if !is_valid_name(&name) {
+            return Err(NoteProblem::InvalidName);
         }
-        // The entry itself is read, so that a link is refused wherever it leads.
+        // Read the entry itself, so that links are always rejected.
         let file = read(root, entry, NOTE_BYTES_MAX)?;
         Ok(text::read(&name, self.origin, &file.text))
     }
@@ -177,8 +164,8 @@ fn stem(entry: &Path) -> String {
 }
 
 fn file_name(name: &str) -> Result<OsString, NoteError> {
-    let is_good = is_words_with_hyphens(name) && name.len() <= NAME_CHARACTERS_MAX && name != "index";
-    if is_good {
+    let is_valid = is_kebab_case(name) && name.len() <= NAME_CHARACTERS_MAX && name != "index";
+    if is_valid {
         Ok(format!("{name}.md").into())
     } else {
         Err(NoteError::Name(name.chars().take(100).collect()))

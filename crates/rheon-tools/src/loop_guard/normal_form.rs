@@ -1,11 +1,11 @@
-//! Calls in a normal form, in which two that do the same look the same.
+//! The normal form of a call: two calls that do the same have the same form.
 
 use serde_json::Value;
 
-/// Arguments that say nothing about what a call does.
+/// Arguments that do not change what a call does.
 const INCIDENTAL: [&str; 4] = ["description", "timeout_ms", "timeout", "limit"];
 
-/// The call as one line: arguments in order of their names, spaces collapsed, incidental ones left out.
+/// The call on one line: arguments sorted by name, whitespace collapsed, incidental arguments left out.
 pub(super) fn normal_form(tool: &str, arguments: &Value) -> String {
     let mut form = tool.to_owned();
     write(&mut form, arguments, Depth::Top);
@@ -21,12 +21,12 @@ enum Depth {
 fn write(form: &mut String, value: &Value, depth: Depth) {
     match value {
         Value::Object(fields) => {
-            let told = fields
+            let named = fields
                 .iter()
                 .filter(|(name, _)| depth == Depth::Below || !INCIDENTAL.contains(&name.as_str()));
-            let mut told: Vec<_> = told.collect();
-            told.sort_unstable_by_key(|(name, _)| name.as_str());
-            for (name, value) in told {
+            let mut named: Vec<_> = named.collect();
+            named.sort_unstable_by_key(|(name, _)| name.as_str());
+            for (name, value) in named {
                 form.push_str(&format!(" {name}="));
                 write(form, value, Depth::Below);
             }
@@ -38,8 +38,8 @@ fn write(form: &mut String, value: &Value, depth: Depth) {
             }
         }
         Value::String(text) => {
-            for (place, word) in text.split_whitespace().enumerate() {
-                form.push_str(if place == 0 { "" } else { " " });
+            for (index, word) in text.split_whitespace().enumerate() {
+                form.push_str(if index == 0 { "" } else { " " });
                 form.push_str(word);
             }
         }
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_the_same_looks_the_same() {
+    fn equivalent_calls_have_the_same_form() {
         let calls = [
             json!({"command": "cargo  test\n", "description": "Run tests", "timeout_ms": 1000}),
             json!({"timeout_ms": 5, "command": " cargo test"}),

@@ -1,39 +1,41 @@
-//! What a finished process says: its exit code, and the JSON on its stdout.
+//! Interprets a finished hook process: its exit code and the JSON on its stdout.
 
 use rheon_policy::hooks::{ExitTwo, HookEvent, OnFailure};
 use serde_json::{Map, Value};
 
-use crate::hooks::message::{MessageKind, first_words};
+use crate::hooks::message::{HookMessageKind, first_words};
 use crate::hooks::reply::{HookDecision, HookReply};
-use crate::hooks::run::{Ended, OUTPUT_BYTES_MAX};
+use crate::hooks::run::{HookExit, OUTPUT_BYTES_MAX};
 
-/// The most characters of anything that a model is told.
+/// The longest text from a hook that a model reads.
 pub(crate) const CHARACTERS_MAX: usize = 10_000;
 
-/// What a hook said, and what the user is told about it.
+/// The reply of a hook, and messages about it for the user.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Heard {
+pub(crate) struct HookResult {
     pub(crate) reply: HookReply,
-    pub(crate) messages: Vec<(MessageKind, String)>,
-    pub(crate) start: Start,
+    pub(crate) messages: Vec<(HookMessageKind, String)>,
+    pub(crate) launch: Launch,
 }
 
-/// Whether the hook ran at all.
+/// Whether the hook could be started.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Start {
+pub(crate) enum Launch {
     #[default]
-    Ran,
-    Impossible,
+    Started,
+    NotStarted,
 }
 
-/// What a process that ended so says of `event`.
-pub(crate) fn hear(event: HookEvent, ended: &Ended, on_failure: OnFailure) -> Heard {
-    match ended {
-        Ended::TimedOut(timeout) => {
-            failed(format!("took longer than {} s and was stopped", timeout.as_secs_f64()), on_failure)
+/// The result of a hook for `event`.
+pub(crate) fn interpret(event: HookEvent, exit: &HookExit, on_failure: OnFailure) -> HookResult {
+    match exit {
+        HookExit::TimedOut(timeout) => {
+            failed(format!("timed out after {} s", timeout.as_secs_f64()), on_failure)
         }
-        Ended::NotRun(problem) => Heard { start: Start::Impossible, ..failed(problem.clone(), on_failure) },
-        Ended::Exited { code: Some(0), stdout, .. } => {
+        HookExit::NotRun(problem) => {
+            HookResult { launch: Launch::NotStarted, ..failed(problem.clone(), on_failure) }
+        }
+        HookExit::Exited { code: Some(0), stdout, .. } => {
             let text = stdout.text();
             if !text.trim_start().starts_with('{') {
                 return plain(event, &text);
@@ -42,77 +44,77 @@ pub(crate) fn hear(event: HookEvent, ended: &Ended, on_failure: OnFailure) -> He
                 return failed(format!("printed more than {OUTPUT_BYTES_MAX} bytes"), on_failure);
             }
             match read(event, text.trim()) {
-                Ok(heard) => heard,
-                Err(problem) => failed(format!("printed what cannot be read: {problem}"), on_failure),
+                Ok(result) => result,
+                Err(problem) => failed(format!("printed invalid output: {problem}"), on_failure),
             }
         }
-        Ended::Exited { code: Some(2), stderr, .. } => exit_two(event, &stderr.text(), on_failure),
-        Ended::Exited { code, stderr, .. } => {
-            let said = first_words(&stderr.text());
-            let said = if said.is_empty() { said } else { format!(": {said}") };
+        HookExit::Exited { code: Some(2), stderr, .. } => exit_two(event, &stderr.text(), on_failure),
+        HookExit::Exited { code, stderr, .. } => {
+            let text = first_words(&stderr.text());
+            let detail = if text.is_empty() { text } else { format!(": {text}") };
             match code {
-                // The shell's way to say that there is no such program, or that it may not be run.
-                Some(code @ (126 | 127)) => Heard {
-                    start: Start::Impossible,
-                    ..failed(format!("cannot be started (exit code {code}){said}"), on_failure)
+                // The shell's exit codes for a command that does not exist or is not executable.
+                Some(code @ (126 | 127)) => HookResult {
+                    launch: Launch::NotStarted,
+                    ..failed(format!("could not be started (exit code {code}){detail}"), on_failure)
                 },
-                Some(code) => failed(format!("failed with exit code {code}{said}"), on_failure),
-                None => failed(format!("was ended by a signal{said}"), on_failure),
+                Some(code) => failed(format!("failed with exit code {code}{detail}"), on_failure),
+                None => failed(format!("was killed by a signal{detail}"), on_failure),
             }
         }
     }
 }
 
-/// What it means that a hook did not do its work.
-pub(crate) fn failed(problem: String, on_failure: OnFailure) -> Heard {
+/// The result of a hook that failed.
+pub(crate) fn failed(problem: String, on_failure: OnFailure) -> HookResult {
     let reply = match on_failure {
         OnFailure::Allow => HookReply::default(),
-        OnFailure::Block => HookReply::block(format!("a hook that must agree {problem}")),
+        OnFailure::Block => HookReply::block(format!("a required hook {problem}")),
     };
-    Heard { reply, messages: vec![(MessageKind::Failed, problem)], start: Start::Ran }
+    HookResult { reply, messages: vec![(HookMessageKind::Failure, problem)], launch: Launch::Started }
 }
 
-fn plain(event: HookEvent, text: &str) -> Heard {
-    let mut heard = Heard::default();
+fn plain(event: HookEvent, text: &str) -> HookResult {
+    let mut result = HookResult::default();
     if event.takes_plain_text() && !text.trim().is_empty() {
-        heard.reply.context.push(capped(text.trim()));
+        result.reply.context.push(truncate(text.trim()));
     }
-    heard
+    result
 }
 
-fn exit_two(event: HookEvent, stderr: &str, on_failure: OnFailure) -> Heard {
+fn exit_two(event: HookEvent, stderr: &str, on_failure: OnFailure) -> HookResult {
     let reason = match stderr.trim() {
-        "" => format!("a {event} hook said no"),
-        said => capped(said),
+        "" => format!("a {event} hook denied it"),
+        text => truncate(text),
     };
-    let mut heard = Heard::default();
+    let mut result = HookResult::default();
     match event.exit_two() {
-        ExitTwo::Blocks | ExitTwo::TellsModel => heard.reply = HookReply::block(reason),
+        ExitTwo::Blocks | ExitTwo::TellsModel => result.reply = HookReply::block(reason),
         ExitTwo::TellsUser => {
-            // A hook that must agree and says no where it cannot is still not a yes.
+            // A required hook that rejects an event which cannot be blocked is still not a yes.
             if on_failure == OnFailure::Block {
-                heard.reply = HookReply::block(reason.clone());
+                result.reply = HookReply::block(reason.clone());
             }
-            heard.messages.push((MessageKind::Said, reason));
+            result.messages.push((HookMessageKind::Output, reason));
         }
     }
-    heard
+    result
 }
 
-/// Reads the JSON that a hook printed.
-fn read(event: HookEvent, text: &str) -> Result<Heard, String> {
+/// Parses the JSON a hook printed.
+fn read(event: HookEvent, text: &str) -> Result<HookResult, String> {
     let output: Map<String, Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let output = Fields(&output);
-    let mut heard = Heard::default();
+    let mut result = HookResult::default();
     if let Some(message) = output.text("systemMessage")? {
-        heard.messages.push((MessageKind::Said, message));
+        result.messages.push((HookMessageKind::Output, message));
     }
     let reason = output.text("reason")?;
     if output.flag("continue")? == Some(false) {
-        let why = output.text("stopReason")?.or_else(|| reason.clone());
-        heard.reply.stop = Some(why.unwrap_or_else(|| format!("a {event} hook stopped the run")));
+        let reason_text = output.text("stopReason")?.or_else(|| reason.clone());
+        result.reply.stop = Some(reason_text.unwrap_or_else(|| format!("a {event} hook stopped the run")));
     }
-    heard.reply.decision = legacy_decision(event, &output, reason)?;
+    result.reply.decision = legacy_decision(event, &output, reason)?;
     if let Some(specific) = output.object("hookSpecificOutput")? {
         let specific = Fields(specific);
         if let Some(name) = specific.text("hookEventName")?
@@ -120,17 +122,18 @@ fn read(event: HookEvent, text: &str) -> Result<Heard, String> {
         {
             return Err(format!("\"hookEventName\" is {name:?} instead of {:?}", event.name()));
         }
-        let said = read_specific(event, &specific)?;
+        let reply = read_specific(event, &specific)?;
         if changes_rules(&specific) {
-            let text = "asked for other rules, which only the user can save; the rest of its answer counts";
-            heard.messages.push((MessageKind::Failed, text.to_owned()));
+            let text =
+                "asked to change permission rules, which only the user can do; the rest of its reply is used";
+            result.messages.push((HookMessageKind::Failure, text.to_owned()));
         }
-        heard.reply = heard.reply.and(said);
+        result.reply = result.reply.and(reply);
     }
-    Ok(heard)
+    Ok(result)
 }
 
-/// The decision at the top.
+/// The legacy top-level decision.
 fn legacy_decision(
     event: HookEvent,
     output: &Fields<'_>,
@@ -139,7 +142,7 @@ fn legacy_decision(
     let reason = |instead: &str| reason.filter(|text| !text.is_empty()).unwrap_or_else(|| instead.to_owned());
     match output.word("decision")? {
         None => Ok(None),
-        Some("block") => Ok(Some(HookDecision::Block(reason(&format!("a {event} hook said no"))))),
+        Some("block") => Ok(Some(HookDecision::Block(reason(&format!("a {event} hook denied it"))))),
         Some("approve") if event == HookEvent::PreToolUse => Ok(Some(HookDecision::Allow(reason("")))),
         Some("approve") => Ok(None),
         Some(other) => Err(format!("\"decision\" is {other:?} instead of \"block\"")),
@@ -151,15 +154,16 @@ fn read_specific(event: HookEvent, specific: &Fields<'_>) -> Result<HookReply, S
     let mut reply = HookReply { context: context.into_iter().collect(), ..HookReply::default() };
     match event {
         HookEvent::PreToolUse => {
-            let why = specific.text("permissionDecisionReason")?.unwrap_or_default();
-            let or = |instead: &str| if why.is_empty() { instead.to_owned() } else { why.clone() };
+            let reason_text = specific.text("permissionDecisionReason")?.unwrap_or_default();
+            let or =
+                |instead: &str| if reason_text.is_empty() { instead.to_owned() } else { reason_text.clone() };
             reply.decision = match specific.word("permissionDecision")? {
                 None => None,
-                Some("allow") => Some(HookDecision::Allow(why)),
-                Some("ask") => Some(HookDecision::Ask(or("a hook wants it to be confirmed"))),
-                Some("defer") => Some(HookDecision::Defer(or("a hook leaves the decision to somebody else"))),
-                Some("deny") => Some(HookDecision::Block(or("a PreToolUse hook said no"))),
-                Some(other) => return Err(format!("\"permissionDecision\" cannot be {other:?}")),
+                Some("allow") => Some(HookDecision::Allow(reason_text)),
+                Some("ask") => Some(HookDecision::Ask(or("a hook asks for confirmation"))),
+                Some("defer") => Some(HookDecision::Defer(or("a hook deferred the decision"))),
+                Some("deny") => Some(HookDecision::Block(or("a PreToolUse hook denied it"))),
+                Some(other) => return Err(format!("\"permissionDecision\" has the unknown value {other:?}")),
             };
             reply.updated_input = specific.object("updatedInput")?.cloned().map(Value::Object);
         }
@@ -187,10 +191,10 @@ fn read_specific(event: HookEvent, specific: &Fields<'_>) -> Result<HookReply, S
     Ok(reply)
 }
 
-/// Whether a hook wants to change the rules.
+/// Whether a hook asks to change permission rules.
 fn changes_rules(specific: &Fields<'_>) -> bool {
-    let wanted = specific.0.get("decision").and_then(|decision| decision.get("updatedPermissions"));
-    wanted.and_then(Value::as_array).is_some_and(|wanted| !wanted.is_empty())
+    let requested = specific.0.get("decision").and_then(|decision| decision.get("updatedPermissions"));
+    requested.and_then(Value::as_array).is_some_and(|requested| !requested.is_empty())
 }
 
 fn read_permission(decision: &Fields<'_>) -> Result<HookReply, String> {
@@ -200,7 +204,7 @@ fn read_permission(decision: &Fields<'_>) -> Result<HookReply, String> {
         Some("allow") => reply.decision = Some(HookDecision::Allow(message)),
         Some("deny") => {
             let reason =
-                if message.is_empty() { "a PermissionRequest hook said no".to_owned() } else { message };
+                if message.is_empty() { "a PermissionRequest hook denied it".to_owned() } else { message };
             if decision.flag("interrupt")? == Some(true) {
                 reply.stop = Some(reason.clone());
             }
@@ -213,7 +217,7 @@ fn read_permission(decision: &Fields<'_>) -> Result<HookReply, String> {
     Ok(reply)
 }
 
-/// The fields of an object, each of which is what it should be or an error. Those that nobody knows are left alone.
+/// Typed access to the fields of an object. Unknown fields are ignored.
 struct Fields<'a>(&'a Map<String, Value>);
 
 impl<'a> Fields<'a> {
@@ -221,13 +225,13 @@ impl<'a> Fields<'a> {
         match self.0.get(key) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(format!("{key:?} is not a text")),
+            Some(_) => Err(format!("{key:?} is not a string")),
         }
     }
 
-    /// A text for somebody to read, no longer than is good.
+    /// Text for a person or model, truncated.
     fn text(&self, key: &str) -> Result<Option<String>, String> {
-        Ok(self.word(key)?.map(capped))
+        Ok(self.word(key)?.map(truncate))
     }
 
     fn flag(&self, key: &str) -> Result<Option<bool>, String> {
@@ -247,7 +251,6 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The first [`CHARACTERS_MAX`] characters.
-pub(crate) fn capped(text: &str) -> String {
+pub(crate) fn truncate(text: &str) -> String {
     text.chars().take(CHARACTERS_MAX).collect()
 }

@@ -1,4 +1,4 @@
-//! For tests of tools that talk to the user: a person who answers as told, and what they hear.
+//! Fixture for tests of tools that ask the user: a user with scripted answers.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -8,54 +8,57 @@ use rheon_types::{Answer, Tool, ToolContext, ToolError, ToolNews, ToolReporter, 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-type WhileAsked = Box<dyn Fn() + Send + Sync>;
+type WhileAsking = Box<dyn Fn() + Send + Sync>;
 
-/// Somebody who hears news and answers questions, first come first served.
+/// A user who records tool events and answers questions in order.
 #[derive(Default)]
-pub(crate) struct Person {
-    heard: Arc<Heard>,
+pub(crate) struct TestUser {
+    recorder: Arc<Recorder>,
     pub(crate) cancel: CancellationToken,
 }
 
 #[derive(Default)]
-struct Heard {
+struct Recorder {
     news: Mutex<Vec<ToolNews>>,
     asked: Mutex<Vec<(Subject, String)>>,
     answers: Mutex<VecDeque<PermissionResponse>>,
-    while_asked: Mutex<Option<WhileAsked>>,
+    while_asking: Mutex<Option<WhileAsking>>,
     never_answers: bool,
 }
 
-impl Person {
-    /// Nobody is there.
-    pub(crate) fn away() -> Self {
+impl TestUser {
+    /// A user who cannot answer.
+    pub(crate) fn absent() -> Self {
         Self::default()
     }
 
-    /// Gives these answers, then goes away.
+    /// Gives these answers and then no more.
     pub(crate) fn answering(answers: impl IntoIterator<Item = PermissionResponse>) -> Self {
         let answers = Mutex::new(answers.into_iter().collect());
-        Self { heard: Arc::new(Heard { answers, ..Heard::default() }), cancel: CancellationToken::new() }
+        Self {
+            recorder: Arc::new(Recorder { answers, ..Recorder::default() }),
+            cancel: CancellationToken::new(),
+        }
     }
 
-    /// Is there and says nothing.
+    /// Never answers.
     pub(crate) fn silent() -> Self {
-        let heard = Heard { never_answers: true, ..Heard::default() };
-        Self { heard: Arc::new(heard), cancel: CancellationToken::new() }
+        let recorder = Recorder { never_answers: true, ..Recorder::default() };
+        Self { recorder: Arc::new(recorder), cancel: CancellationToken::new() }
     }
 
-    /// The same; while a question is open, this happens.
-    pub(crate) fn meanwhile(self, happens: impl Fn() + Send + Sync + 'static) -> Self {
-        *self.heard.while_asked.lock().unwrap() = Some(Box::new(happens));
+    /// Runs `happens` while a question is open.
+    pub(crate) fn while_asking(self, happens: impl Fn() + Send + Sync + 'static) -> Self {
+        *self.recorder.while_asking.lock().unwrap() = Some(Box::new(happens));
         self
     }
 
     pub(crate) fn news(&self) -> Vec<ToolNews> {
-        self.heard.news.lock().unwrap().clone()
+        self.recorder.news.lock().unwrap().clone()
     }
 
     pub(crate) fn asked(&self) -> Vec<(Subject, String)> {
-        self.heard.asked.lock().unwrap().clone()
+        self.recorder.asked.lock().unwrap().clone()
     }
 
     pub(crate) async fn call(&self, tool: &dyn Tool, arguments: Value) -> Result<ToolResult, ToolError> {
@@ -63,13 +66,13 @@ impl Person {
             ("call".into(), tool.name().into()),
             ("session".into(), "run".into()),
             self.cancel.clone(),
-            Some(Arc::clone(&self.heard) as Arc<dyn ToolReporter>),
+            Some(Arc::clone(&self.recorder) as Arc<dyn ToolReporter>),
         );
         tool.execute(Arc::new(arguments), context).await
     }
 
-    /// What the model reads, whether it is a result or an error.
-    pub(crate) async fn told(&self, tool: &dyn Tool, arguments: Value) -> String {
+    /// What the model reads, for a result or an error.
+    pub(crate) async fn output_of(&self, tool: &dyn Tool, arguments: Value) -> String {
         match self.call(tool, arguments).await {
             Ok(result) => result.as_text(),
             Err(error) => format!("{}: {error}", error.kind()),
@@ -77,7 +80,7 @@ impl Person {
     }
 }
 
-impl ToolReporter for Heard {
+impl ToolReporter for Recorder {
     fn update(&self, _partial: ToolResult) {}
 
     fn progress(&self, _text: &str) {}
@@ -88,7 +91,7 @@ impl ToolReporter for Heard {
 
     fn ask<'a>(&'a self, subject: Subject, reason: String) -> Answer<'a, Option<PermissionResponse>> {
         self.asked.lock().unwrap().push((subject, reason));
-        if let Some(happens) = &*self.while_asked.lock().unwrap() {
+        if let Some(happens) = &*self.while_asking.lock().unwrap() {
             happens();
         }
         if self.never_answers {
@@ -98,7 +101,6 @@ impl ToolReporter for Heard {
     }
 }
 
-/// Yes.
 pub(crate) fn yes() -> PermissionResponse {
     PermissionDecision::Allow.into()
 }

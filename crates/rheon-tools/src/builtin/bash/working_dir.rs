@@ -1,4 +1,4 @@
-//! `Folders`: where a command line begins, and what the model is told where that is not what it expects.
+//! `WorkingDir`: the directory in which commands of a session start.
 
 use std::path::{Path, PathBuf};
 
@@ -6,42 +6,40 @@ use rheon_types::ToolError;
 
 use rheon_policy::{ShellFolder, Shown, Workspace};
 
-/// Where command lines of a session begin.
-pub(super) struct Folders {
+/// The directory in which commands of a session start.
+pub(super) struct WorkingDir {
     workspace: Workspace,
     next: ShellFolder,
 }
 
-impl Folders {
-    /// Begins in the root of the workspace.
+impl WorkingDir {
     pub(super) fn new(workspace: Workspace) -> Self {
         Self { next: ShellFolder::new(workspace.root()), workspace }
     }
 
-    /// Where the next command begins.
     pub(super) fn next(&self) -> &ShellFolder {
         &self.next
     }
 
-    /// Where a command begins now, and a note if that is not where the last one ended. Refused if it was judged for another
-    /// folder.
-    pub(super) fn begin(&self, judged: Option<&Path>) -> Result<(PathBuf, Option<String>), ToolError> {
+    /// The directory in which a command starts, and a note if it is not where the last one ended. Denied if the gate
+    /// checked the command for another directory.
+    pub(super) fn start(&self, checked: Option<&Path>) -> Result<(PathBuf, Option<String>), ToolError> {
         let now = self.next.current();
-        if let Some(then) = judged.filter(|then| *then != now) {
+        if let Some(then) = checked.filter(|then| *then != now) {
             return Err(ToolError::Denied(format!(
-                "not run: the folder changed from {} to {} since this command was checked; call it again",
+                "not run: the working directory changed from {} to {} since this command was checked; call it again",
                 shown(then),
                 shown(&now)
             )));
         }
-        let gone = self.next.enter(now.clone());
-        let note =
-            (gone != now).then(|| format!("{} is gone; the command began in {}", shown(&gone), shown(&now)));
+        let removed = self.next.enter(now.clone());
+        let note = (removed != now)
+            .then(|| format!("{} no longer exists; the command started in {}", shown(&removed), shown(&now)));
         Ok((now, note))
     }
 
-    /// Keeps the folder for the next line if it is in the workspace; else the root, and a note.
-    pub(super) fn carry(&self, ended_in: Option<&Path>) -> Option<String> {
+    /// Keeps the directory for the next command if it is in the workspace. Otherwise returns to the root, with a note.
+    pub(super) fn finish_in(&self, ended_in: Option<&Path>) -> Option<String> {
         let ended_in = ended_in?;
         let resolved = self.workspace.resolve_path(ended_in).ok();
         match resolved.filter(|resolved| resolved.inside && resolved.path.is_dir()) {
@@ -53,7 +51,7 @@ impl Folders {
                 let root = self.workspace.root();
                 self.next.enter(root.to_path_buf());
                 let (left, root) = (shown(ended_in), shown(root));
-                Some(format!("{left} is outside the workspace; the next command begins in {root}"))
+                Some(format!("{left} is outside the workspace; the next command starts in {root}"))
             }
         }
     }
@@ -64,5 +62,5 @@ fn shown(path: &Path) -> Shown<'_> {
 }
 
 #[cfg(test)]
-#[path = "folders_tests.rs"]
+#[path = "working_dir_tests.rs"]
 mod tests;

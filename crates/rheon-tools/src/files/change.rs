@@ -1,4 +1,4 @@
-//! `Change`: what a file was and what it is to become.
+//! `FileChange`: the content of a file before and after a planned change.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,26 +7,24 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 
-/// How many bytes of a diff go into the details of a result.
+/// The most bytes of a diff in the details of a result.
 pub const DIFF_BYTES_MAX: usize = 256 * 1024;
 
-/// After this long the diff may be longer than necessary, but is still right.
+/// After this time the diff may be longer than necessary, but it is still correct.
 const EFFORT_MAX: Duration = Duration::from_millis(500);
 
-/// What a file was and what it is to become; nothing has been done yet.
+/// The content of a file before and after a planned change. Nothing is written yet.
 #[derive(Debug, Clone)]
-pub struct Change {
-    /// The file, canonical.
+pub struct FileChange {
+    /// The canonical path.
     pub path: PathBuf,
-    /// The same as it is shown.
-    pub shown: String,
-    /// What it held; nothing if there was no such file.
+    /// The path as shown to the model.
+    pub display_path: String,
+    /// `None` if the file does not exist.
     pub before: Option<Arc<[u8]>>,
-    /// What it is to hold.
     pub after: Arc<[u8]>,
 }
 
-/// A unified diff and how many lines it adds and removes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Diff {
     pub(crate) text: String,
@@ -34,8 +32,8 @@ pub(crate) struct Diff {
     pub(crate) removed: usize,
 }
 
-impl Change {
-    /// The whole change as a unified diff, never shortened.
+impl FileChange {
+    /// The whole change as a unified diff, never truncated.
     pub fn diff(&self) -> String {
         self.compare().text
     }
@@ -45,9 +43,10 @@ impl Change {
         let after = String::from_utf8_lossy(&self.after);
         let diff = TextDiff::configure().timeout(EFFORT_MAX).diff_lines(before.as_ref(), after.as_ref());
         let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
-        let old_name = if self.before.is_some() { format!("a/{}", self.shown) } else { "/dev/null".into() };
+        let old_name =
+            if self.before.is_some() { format!("a/{}", self.display_path) } else { "/dev/null".into() };
         Diff {
-            text: diff.unified_diff().header(&old_name, &format!("b/{}", self.shown)).to_string(),
+            text: diff.unified_diff().header(&old_name, &format!("b/{}", self.display_path)).to_string(),
             added: count(ChangeTag::Insert),
             removed: count(ChangeTag::Delete),
         }
@@ -55,7 +54,7 @@ impl Change {
 }
 
 impl Diff {
-    /// For the details of a result: the diff, shortened if it is very long, and its counts.
+    /// The diff and its counts for the details of a result. A very long diff is truncated.
     pub(crate) fn details(&self) -> Value {
         let end = self.text.floor_char_boundary(DIFF_BYTES_MAX);
         let is_cut = end < self.text.len();

@@ -1,4 +1,4 @@
-//! `CommandHooks` where an agent meets them: as a hook, and as a filter of what the user says.
+//! `CommandHooks` as an agent's hook and input filter.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use rheon_types::{
 use serde_json::{Value, json};
 
 use crate::hooks::command_hooks::{CommandHooks, fields};
-use crate::hooks::dispatch::{About, Occasion};
+use crate::hooks::dispatch::{EventSubject, HookInvocation};
 use crate::hooks::reply::{HookDecision, HookReply};
-use crate::hooks::translate::{from_hooks, output_from_hooks, result_to_hooks, to_hooks};
+use crate::hooks::translate::{from_claude_input, from_claude_output, to_claude_call, to_claude_response};
 
 impl Hook for CommandHooks {
     fn name(&self) -> &str {
@@ -21,17 +21,17 @@ impl Hook for CommandHooks {
     }
 
     fn before_run<'a>(&'a self, _history: &'a History, _run_index: usize) -> Answer<'a, Flow> {
-        // A run that ended before it could be stopped leaves nothing to the next one.
-        drop(self.take_halt());
+        // A stop request must not carry over to the next run.
+        drop(self.take_stop_reason());
         Answer::Now(Flow::Continue)
     }
 
     fn before_turn<'a>(&'a self, _history: &'a History, _turn_index: u32) -> Answer<'a, Flow> {
-        Answer::Now(self.take_halt().map_or(Flow::Continue, Flow::Veto))
+        Answer::Now(self.take_stop_reason().map_or(Flow::Continue, Flow::Veto))
     }
 
     fn permit_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Permit> {
-        if let Some(reason) = self.halted() {
+        if let Some(reason) = self.stop_reason() {
             return Answer::Now(Permit { opinion: Some(Opinion::Deny(reason)), ..Permit::default() });
         }
         if !self.dispatcher().has(HookEvent::PreToolUse) {
@@ -39,7 +39,7 @@ impl Hook for CommandHooks {
         }
         Answer::later(async move {
             let reply = self
-                .about_call(HookEvent::PreToolUse, call, json!({ "tool_use_id": call.id.as_str() }))
+                .fire_for_call(HookEvent::PreToolUse, call, json!({ "tool_use_id": call.id.as_str() }))
                 .await;
             self.permit(call, reply)
         })
@@ -50,27 +50,27 @@ impl Hook for CommandHooks {
         call: &'a ToolCall,
         request: &'a ApprovalRequest,
     ) -> Answer<'a, Option<PermissionResponse>> {
-        // A question of the model wants words, which a hook has no way to give.
+        // A question from the model needs a text answer, which a hook cannot give.
         let is_question = matches!(request.subject, Subject::Questions { .. });
         if is_question || !self.dispatcher().has(HookEvent::PermissionRequest) {
             return Answer::Now(None);
         }
         Answer::later(async move {
-            let told = json!({ "permission_suggestions": suggestions(request.suggested_rule.as_deref()) });
-            let reply = self.about_call(HookEvent::PermissionRequest, call, told).await;
+            let details = json!({ "permission_suggestions": permission_suggestions(request.suggested_rule.as_deref()) });
+            let reply = self.fire_for_call(HookEvent::PermissionRequest, call, details).await;
             self.response(call, request, reply)
         })
     }
 
     fn before_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Flow> {
-        // Calls that were permitted before another one's hook stopped everything do not run either.
-        if let Some(reason) = self.halted() {
+        // Calls permitted before another call's hook stopped the run do not run either.
+        if let Some(reason) = self.stop_reason() {
             return Answer::Now(Flow::Veto(reason));
         }
         if self.dispatcher().has(HookEvent::PostToolUse)
             || self.dispatcher().has(HookEvent::PostToolUseFailure)
         {
-            self.begin(&call.id);
+            self.record_start(&call.id);
         }
         Answer::Now(Flow::Continue)
     }
@@ -88,31 +88,35 @@ impl Hook for CommandHooks {
         }
         Answer::later(async move {
             let id = call.id.as_str();
-            let told = if is_error {
+            let details = if is_error {
                 let is_interrupt = result.details.get("error").and_then(Value::as_str) == Some("cancelled");
                 json!({ "tool_use_id": id, "error": result.as_text(), "is_interrupt": is_interrupt, "duration_ms": duration_ms })
             } else {
-                let response = result_to_hooks(call, &self.dispatcher().context().cwd, result);
+                let response = to_claude_response(call, &self.dispatcher().context().cwd, result);
                 json!({ "tool_use_id": id, "tool_response": response, "duration_ms": duration_ms })
             };
-            let reply = self.about_call(event, call, told).await;
-            self.obey(&reply);
+            let reply = self.fire_for_call(event, call, details).await;
+            self.apply_stop(&reply);
             amendment(event, reply)
         })
     }
 
     fn before_stop<'a>(&'a self, history: &'a History, vetoes: u32) -> Answer<'a, Flow> {
-        if self.halted().is_some() || !self.dispatcher().has(HookEvent::Stop) {
+        if self.stop_reason().is_some() || !self.dispatcher().has(HookEvent::Stop) {
             return Answer::Now(Flow::Continue);
         }
         Answer::later(async move {
             let last = history.iter().rev().find_map(|message| message.as_assistant());
-            let told = json!({
+            let details = json!({
                 "stop_hook_active": vetoes > 0,
                 "last_assistant_message": last.map(|message| message.text()).unwrap_or_default(),
             });
-            let occasion = Occasion { event: HookEvent::Stop, about: About::Nothing, fields: fields(told) };
-            let reply = self.dispatcher().fire(occasion).await;
+            let invocation = HookInvocation {
+                event: HookEvent::Stop,
+                subject: EventSubject::None,
+                fields: fields(details),
+            };
+            let reply = self.dispatcher().fire(invocation).await;
             match (reply.stop.is_some(), reply.blocked()) {
                 (false, Some(reason)) => Flow::Veto(reason.to_owned()),
                 (true, _) | (false, None) => Flow::Continue,
@@ -132,8 +136,12 @@ impl Hook for CommandHooks {
             | ToolError::Fatal(_) => false,
         };
         if is_denied && self.dispatcher().has(HookEvent::PermissionDenied) {
-            let told = json!({ "tool_use_id": call.id.as_str(), "reason": error.to_string() });
-            self.dispatcher().tell(&self.occasion(HookEvent::PermissionDenied, call, told));
+            let details = json!({ "tool_use_id": call.id.as_str(), "reason": error.to_string() });
+            self.dispatcher().fire_in_background(&self.invocation(
+                HookEvent::PermissionDenied,
+                call,
+                details,
+            ));
         }
     }
 }
@@ -145,17 +153,20 @@ impl InputFilter for CommandHooks {
             return Answer::Now(FilterVerdict::Pass);
         }
         Answer::later(async move {
-            if let Some(reason) = refusal(self.session_start().await) {
+            if let Some(reason) = rejection(self.session_start().await) {
                 return FilterVerdict::Reject(reason);
             }
-            let told = fields(json!({ "prompt": message.text() }));
-            let occasion =
-                Occasion { event: HookEvent::UserPromptSubmit, about: About::Nothing, fields: told };
-            let reply = self.dispatcher().fire(occasion).await;
-            if let Some(reason) = refusal(&reply) {
+            let details = fields(json!({ "prompt": message.text() }));
+            let invocation = HookInvocation {
+                event: HookEvent::UserPromptSubmit,
+                subject: EventSubject::None,
+                fields: details,
+            };
+            let reply = self.dispatcher().fire(invocation).await;
+            if let Some(reason) = rejection(&reply) {
                 return FilterVerdict::Reject(reason);
             }
-            let mut context = self.untold_opening();
+            let mut context = self.take_session_context();
             context.extend(reply.context);
             match context.is_empty() {
                 true => FilterVerdict::Pass,
@@ -166,24 +177,24 @@ impl InputFilter for CommandHooks {
 }
 
 impl CommandHooks {
-    async fn about_call(&self, event: HookEvent, call: &ToolCall, told: Value) -> HookReply {
-        self.dispatcher().fire(self.occasion(event, call, told)).await
+    async fn fire_for_call(&self, event: HookEvent, call: &ToolCall, details: Value) -> HookReply {
+        self.dispatcher().fire(self.invocation(event, call, details)).await
     }
 
-    fn occasion<'a>(&self, event: HookEvent, call: &'a ToolCall, told: Value) -> Occasion<'a> {
-        let foreign = to_hooks(call, &self.dispatcher().context().cwd);
-        let mut fields = fields(told);
-        fields.insert("tool_name".to_owned(), foreign.tool_name.into());
-        fields.insert("tool_input".to_owned(), foreign.tool_input);
-        Occasion { event, about: About::Call(call), fields }
+    fn invocation<'a>(&self, event: HookEvent, call: &'a ToolCall, details: Value) -> HookInvocation<'a> {
+        let claude_call = to_claude_call(call, &self.dispatcher().context().cwd);
+        let mut fields = fields(details);
+        fields.insert("tool_name".to_owned(), claude_call.tool_name.into());
+        fields.insert("tool_input".to_owned(), claude_call.tool_input);
+        HookInvocation { event, subject: EventSubject::Call(call), fields }
     }
 
     fn permit(&self, call: &ToolCall, reply: HookReply) -> Permit {
-        self.obey(&reply);
+        self.apply_stop(&reply);
         let opinion = match (reply.stop, reply.decision) {
             (Some(reason), _) => Some(Opinion::Deny(reason)),
             (None, Some(HookDecision::Block(reason))) => Some(Opinion::Deny(reason)),
-            // Nobody can come back to a call later, so whoever is there now decides.
+            // A deferred call cannot be resumed later, so the user decides now.
             (None, Some(HookDecision::Defer(reason) | HookDecision::Ask(reason))) => {
                 Some(Opinion::Ask(reason))
             }
@@ -191,7 +202,7 @@ impl CommandHooks {
             (None, None) => None,
         };
         let folder = &self.dispatcher().context().cwd;
-        let arguments = reply.updated_input.map(|updated| from_hooks(call, folder, updated));
+        let arguments = reply.updated_input.map(|updated| from_claude_input(call, folder, updated));
         let arguments = arguments.filter(|arguments| *arguments != *call.arguments).map(Arc::new);
         Permit { opinion, arguments, context: reply.context }
     }
@@ -202,7 +213,7 @@ impl CommandHooks {
         request: &ApprovalRequest,
         reply: HookReply,
     ) -> Option<PermissionResponse> {
-        self.obey(&reply);
+        self.apply_stop(&reply);
         let digest = Some(request.digest.clone());
         match (reply.stop, reply.decision) {
             (Some(reason), _) | (None, Some(HookDecision::Block(reason))) => {
@@ -210,7 +221,7 @@ impl CommandHooks {
             }
             (None, Some(HookDecision::Allow(_))) => {
                 let folder = &self.dispatcher().context().cwd;
-                let arguments = reply.updated_input.map(|updated| from_hooks(call, folder, updated));
+                let arguments = reply.updated_input.map(|updated| from_claude_input(call, folder, updated));
                 let arguments = arguments.filter(|arguments| *arguments != *call.arguments).map(Arc::new);
                 Some(PermissionResponse { digest, arguments, ..PermissionDecision::Allow.into() })
             }
@@ -220,20 +231,20 @@ impl CommandHooks {
 }
 
 fn amendment(event: HookEvent, reply: HookReply) -> Amendment {
-    let objection = reply.blocked().map(|reason| format!("A {event} hook objects: {reason}"));
+    let objection = reply.blocked().map(|reason| format!("A {event} hook reported a problem: {reason}"));
     Amendment {
-        content: reply.updated_output.as_ref().map(output_from_hooks),
+        content: reply.updated_output.as_ref().map(from_claude_output),
         context: objection.into_iter().chain(reply.context).collect(),
     }
 }
 
-/// Why a prompt goes no further.
-fn refusal(reply: &HookReply) -> Option<String> {
+/// Why a prompt is rejected.
+fn rejection(reply: &HookReply) -> Option<String> {
     reply.stop.clone().or_else(|| reply.blocked().map(str::to_owned))
 }
 
-/// The rule that "always" would save, as hooks know it.
-pub fn suggestions(rule: Option<&str>) -> Value {
+/// The rule that "always allow" would save, in the format of the hook protocol.
+pub fn permission_suggestions(rule: Option<&str>) -> Value {
     let Some(rule) = rule else { return json!([]) };
     let rule = match rule.strip_suffix(')').and_then(|rule| rule.split_once('(')) {
         Some((tool, content)) => json!({ "toolName": tool, "ruleContent": content }),

@@ -1,5 +1,5 @@
-//! `Watch`: the memory at work in a run. As a hook it warns of calls in circles, then asks, then refuses; as a reminder it tells
-//! the model what keeps failing.
+//! `LoopGuard`: the hook that warns about repeated calls, then asks, then blocks them, and the reminder that lists
+//! repeated failures.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,43 +9,42 @@ use rheon_types::{
 };
 use serde_json::{Value, json};
 
-use super::circles::{CallCircles, CircleAdvice};
 use super::failures::{Failure, Failures};
-use super::lesson::{Lesson, Redact};
+use super::lesson::{Lesson, LessonRedactor};
+use super::repeat_detector::{RepeatAdvice, RepeatDetector};
 use super::resolutions::Resolutions;
 
-/// A hook that remembers what was called and what came of it. Give it to an agent as a [`Reminder`] too: as long as something
-/// keeps failing, each request says so once, at its end, and when it is mended nothing is left of it.
+/// A hook that tracks calls and their results. Also add it to the agent as a [`Reminder`]: each request then ends with
+/// the list of calls that keep failing, as long as there are any.
 #[derive(Default)]
-pub struct Watch {
+pub struct LoopGuard {
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    circles: CallCircles,
+    repeats: RepeatDetector,
     failures: Failures,
     resolutions: Resolutions,
 }
 
-impl Watch {
-    /// A watch that has seen nothing.
+impl LoopGuard {
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What failed and is not mended, oldest first.
+    /// Unresolved failures, oldest first.
     pub fn open_failures(&self) -> Vec<Failure> {
         self.state().failures.open().cloned().collect()
     }
 
-    /// What was learnt from failures that were resolved since this was asked last.
+    /// The lessons from failures resolved since the last call.
     pub fn take_lessons(&self) -> Vec<Lesson> {
-        self.state().resolutions.take()
+        self.state().resolutions.take_lessons()
     }
 
-    /// From now on, what `redact` takes out is in no lesson.
-    pub fn redact_with(&self, redact: Redact) {
+    /// Redacts all further lessons with `redact`.
+    pub fn redact_with(&self, redact: LessonRedactor) {
         self.state().resolutions.redact_with(redact);
     }
 
@@ -54,24 +53,24 @@ impl Watch {
     }
 }
 
-impl Hook for Watch {
+impl Hook for LoopGuard {
     fn name(&self) -> &str {
-        "watch"
+        "loop_guard"
     }
 
     fn before_run<'a>(&'a self, _history: &'a History, _run_index: usize) -> Answer<'a, Flow> {
-        // A run begins with something new, so that what looked like a circle may be meant.
-        self.state().circles.reset();
+        // A run starts with a new user message, so a repetition may be intended.
+        self.state().repeats.reset();
         Answer::Now(Flow::Continue)
     }
 
     fn permit_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Permit> {
         let permit = Permit::default();
-        Answer::Now(match self.state().circles.advise(call.name.as_str(), &call.arguments) {
-            CircleAdvice::Go => permit,
-            CircleAdvice::Warn(said) => Permit { context: vec![said], ..permit },
-            CircleAdvice::Ask(why) => Permit { opinion: Some(Opinion::Ask(why)), ..permit },
-            CircleAdvice::Block(why) => Permit { opinion: Some(Opinion::Deny(why)), ..permit },
+        Answer::Now(match self.state().repeats.advise(call.name.as_str(), &call.arguments) {
+            RepeatAdvice::Proceed => permit,
+            RepeatAdvice::Warn(warning) => Permit { context: vec![warning], ..permit },
+            RepeatAdvice::Ask(reason) => Permit { opinion: Some(Opinion::Ask(reason)), ..permit },
+            RepeatAdvice::Block(reason) => Permit { opinion: Some(Opinion::Deny(reason)), ..permit },
         })
     }
 
@@ -83,20 +82,20 @@ impl Hook for Watch {
     ) -> Answer<'a, Amendment> {
         let (name, arguments, text) = (call.name.as_str(), &*call.arguments, result.as_text());
         let mut state = self.state();
-        state.circles.record(name, arguments, &text);
+        state.repeats.record(name, arguments, &text);
         let State { failures, resolutions, .. } = &mut *state;
         match (is_error, exit_code(result)) {
             (_, Some(code)) if code != 0 => {
-                failures.exited(name, arguments, &text);
-                resolutions.failed(name, arguments);
+                failures.record_exit(name, arguments, &text);
+                resolutions.record_failure(name, arguments);
             }
             (true, _) => {
-                failures.failed(name, arguments, &error_of(result, text));
-                resolutions.failed(name, arguments);
+                failures.record_error(name, arguments, &error_of(result, text));
+                resolutions.record_failure(name, arguments);
             }
             (false, _) => {
-                let mended = failures.succeeded(name, arguments);
-                resolutions.succeeded(name, arguments, mended.as_ref(), failures);
+                let resolved = failures.record_success(name, arguments);
+                resolutions.record_success(name, arguments, resolved.as_ref(), failures);
             }
         }
         Answer::Now(Amendment::default())
@@ -104,12 +103,12 @@ impl Hook for Watch {
 
     fn tool_blocked(&self, call: &ToolCall, error: &ToolError) {
         let mut state = self.state();
-        state.circles.record_refused(call.name.as_str(), &call.arguments, &error.to_string());
-        state.failures.failed(call.name.as_str(), &call.arguments, error);
+        state.repeats.record_denied(call.name.as_str(), &call.arguments, &error.to_string());
+        state.failures.record_error(call.name.as_str(), &call.arguments, error);
     }
 }
 
-impl Reminder for Watch {
+impl Reminder for LoopGuard {
     fn name(&self) -> &str {
         "failures"
     }
@@ -119,7 +118,7 @@ impl Reminder for Watch {
     }
 }
 
-/// How a command ended, where the tool ran one. One that was stopped has no code, which is no success either.
+/// The exit code of a command, if the tool ran one. A command that was stopped has no code and counts as failed.
 fn exit_code(result: &ToolResult) -> Option<i64> {
     match result.details.get("exit_code")? {
         Value::Null => Some(-1),
@@ -127,12 +126,12 @@ fn exit_code(result: &ToolResult) -> Option<i64> {
     }
 }
 
-/// The error that a result tells of.
+/// The error in a result.
 fn error_of(result: &ToolResult, text: String) -> ToolError {
     let kind = result.details.get("error").and_then(Value::as_str).unwrap_or("failed");
     serde_json::from_value(json!({ "kind": kind, "message": text })).unwrap_or(ToolError::Failed(text))
 }
 
 #[cfg(test)]
-#[path = "watch_tests.rs"]
+#[path = "guard_tests.rs"]
 mod tests;

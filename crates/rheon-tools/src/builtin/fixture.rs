@@ -1,4 +1,4 @@
-//! For tests of file tools: a workspace, a folder outside it, and calls.
+//! Fixture for tests of file tools: a workspace, a directory outside it, and calls.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::Workspace;
-use crate::files::{Reach, Workshop};
+use crate::files::{FileContext, ReadScope};
 
-/// A clock far in the future, so that all files are old; it goes when it is told to.
+/// A clock far in the future, so that all files are old. It advances only on request.
 #[derive(Default)]
 pub(crate) struct FarClock {
     elapsed_s: AtomicU64,
@@ -35,27 +35,27 @@ impl Clock for FarClock {
     }
 }
 
-pub(crate) struct Stage {
+pub(crate) struct Fixture {
     _folder: TempDir,
     pub(crate) base: PathBuf,
-    pub(crate) workshop: Workshop,
+    pub(crate) file_context: FileContext,
 }
 
-impl Stage {
-    /// A workspace `repo` with a folder `outside` beside it that holds the file `secret`.
+impl Fixture {
+    /// A workspace `repo` next to a directory `outside` that contains the file `secret`.
     pub(crate) fn new() -> Self {
-        Self::with_reach(Reach::Workspace)
+        Self::with_read_scope(ReadScope::Workspace)
     }
 
-    pub(crate) fn with_reach(reach: Reach) -> Self {
+    pub(crate) fn with_read_scope(reach: ReadScope) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let base = folder.path().canonicalize().unwrap();
         std::fs::create_dir_all(base.join("repo")).unwrap();
         std::fs::create_dir_all(base.join("outside")).unwrap();
         std::fs::write(base.join("outside/secret"), "secret\n").unwrap();
         let workspace = Workspace::new(&base.join("repo")).unwrap();
-        let workshop = Workshop::with_reach(workspace, Arc::new(FarClock::default()), reach);
-        Self { _folder: folder, base, workshop }
+        let file_context = FileContext::with_read_scope(workspace, Arc::new(FarClock::default()), reach);
+        Self { _folder: folder, base, file_context }
     }
 
     pub(crate) fn at(&self, path: &str) -> PathBuf {
@@ -72,13 +72,13 @@ impl Stage {
         std::fs::read_to_string(self.at(path)).unwrap()
     }
 
-    /// All names in the workspace, sorted, folders with a slash.
+    /// All names in the workspace, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         names_in(&self.at(""))
     }
 
-    /// Exchanges the folder `real` and a link to the folder outside, over and over, until the guard is dropped.
-    pub(crate) fn swap(&self) -> Swapping {
+    /// Swaps the directory `real` and a link to the outside directory over and over, until the guard is dropped.
+    pub(crate) fn swap(&self) -> SwapGuard {
         let (one, two) = (self.at("real"), self.at("link"));
         std::os::unix::fs::symlink("../outside", &two).unwrap();
         let stop = Arc::new(AtomicBool::new(false));
@@ -89,7 +89,7 @@ impl Stage {
                 rustix::fs::renameat_with(rustix::fs::CWD, &one, rustix::fs::CWD, &two, flags).unwrap();
             }
         });
-        Swapping { stop, thread: Some(thread) }
+        SwapGuard { stop, thread: Some(thread) }
     }
 
     pub(crate) fn outside(&self) -> Vec<String> {
@@ -97,13 +97,13 @@ impl Stage {
     }
 }
 
-/// A thread that swaps a folder and a link.
-pub(crate) struct Swapping {
+/// Stops swapping when dropped.
+pub(crate) struct SwapGuard {
     stop: Arc<AtomicBool>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
-impl Drop for Swapping {
+impl Drop for SwapGuard {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -132,8 +132,8 @@ pub(crate) async fn call(tool: impl Tool, arguments: Value) -> Result<ToolResult
     tool.execute(Arc::new(arguments), context_of("run")).await
 }
 
-/// What the model reads, whether it is a result or an error.
-pub(crate) async fn told(tool: impl Tool, arguments: Value) -> String {
+/// What the model reads, for a result or an error.
+pub(crate) async fn output_of(tool: impl Tool, arguments: Value) -> String {
     match call(tool, arguments).await {
         Ok(result) => result.as_text(),
         Err(error) => format!("{}: {error}", error.kind()),

@@ -1,5 +1,5 @@
-//! What a model may try to get out of the workspace through `bash`, and a look from outside at what came of it. Each
-//! level that this machine has is tried with all that it promises to hold back.
+//! Attempts to escape the sandbox through `bash`, checked from outside. Every level this machine supports is tested
+//! against everything it promises to block.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
@@ -13,17 +13,17 @@ use std::sync::Arc;
 use rheon_sandbox::process::{Environment, STANDARD_VARIABLES};
 use rheon_sandbox::{Boundary, Level, OwnNamespaces, Programs, Requirement, Sandbox};
 use rheon_tools::Workspace;
-use rheon_tools::builtin::bash::{Bash, BashSession, BashSettings};
+use rheon_tools::builtin::bash::{BashSession, BashSettings, BashTool};
 use rheon_types::{Tool, ToolContext};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-/// What must not be read anywhere.
+/// Must not be readable anywhere.
 const CANARY: &str = "canary-6f1d";
 
-/// The lowest level that holds a way back, what it is, and the line.
-const WAYS: [(Level, &str, &str); 47] = [
+/// The lowest level that blocks an escape, its description, and the command.
+const ESCAPES: [(Level, &str, &str); 47] = [
     (Level::Landlock, "a new file", "echo x > OUTSIDE/new"),
     (Level::Landlock, "more in a file", "echo x >> OUTSIDE/file"),
     (Level::Landlock, "a copy over a file", "cp /etc/passwd OUTSIDE/file"),
@@ -121,24 +121,27 @@ const WAYS: [(Level, &str, &str); 47] = [
     (Level::Namespaces, "a key", "cat KEY; cp KEY key; cat key; rm -f key"),
 ];
 
-struct Place {
+struct Fixture {
     _folder: TempDir,
     base: PathBuf,
     root: PathBuf,
     outside: PathBuf,
-    bash: Bash,
+    bash: BashTool,
     tcp: TcpListener,
     udp: UdpSocket,
     socket: UnixListener,
 }
 
-/// Not below `/tmp` if possible, which commands do not see at all.
+/// Not below `/tmp` if possible, which commands cannot see.
 fn folder() -> TempDir {
-    let places = [Path::new("/var"), Path::new(env!("CARGO_TARGET_TMPDIR"))];
-    places.iter().find_map(|place| TempDir::new_in(place).ok()).unwrap_or_else(|| TempDir::new().unwrap())
+    let parents = [Path::new("/var"), Path::new(env!("CARGO_TARGET_TMPDIR"))];
+    parents
+        .iter()
+        .find_map(|fixture| TempDir::new_in(fixture).ok())
+        .unwrap_or_else(|| TempDir::new().unwrap())
 }
 
-async fn place(programs: Programs, level: Level) -> Option<Place> {
+async fn fixture(programs: Programs, level: Level) -> Option<Fixture> {
     let folder = folder();
     let base = folder.path().canonicalize().unwrap();
     let (root, outside) = (base.join("workspace"), base.join("outside"));
@@ -156,21 +159,22 @@ async fn place(programs: Programs, level: Level) -> Option<Place> {
     let source = source.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let environment = Environment::rebuilt(source, &STANDARD_VARIABLES);
     let settings =
-        BashSettings { workspace, sandbox, environment, output: BashSettings::output_in(&outside) };
+        BashSettings { workspace, sandbox, environment, output: BashSettings::output_limits(&outside) };
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
     let socket = UnixListener::bind(outside.join("socket")).unwrap();
     tcp.set_nonblocking(true).unwrap();
     udp.set_nonblocking(true).unwrap();
     socket.set_nonblocking(true).unwrap();
-    let bash = Bash(Arc::new(BashSession::new(settings)));
-    Some(Place { _folder: folder, base, root, outside, bash, tcp, udp, socket })
+    let bash = BashTool(Arc::new(BashSession::new(settings)));
+    Some(Fixture { _folder: folder, base, root, outside, bash, tcp, udp, socket })
 }
 
-impl Place {
-    fn line(&self, way: &str) -> String {
+impl Fixture {
+    fn line(&self, escape: &str) -> String {
         let shown = |path: PathBuf| path.display().to_string();
-        way.replace("OUTSIDE", &shown(self.outside.clone()))
+        escape
+            .replace("OUTSIDE", &shown(self.outside.clone()))
             .replace("SOCKET", &shown(self.outside.join("socket")))
             .replace("KEY", &shown(self.outside.join("key")))
             .replace("AGENT", &std::process::id().to_string())
@@ -198,28 +202,28 @@ impl Place {
         }
     }
 
-    /// Everything that a command must leave alone at this level, as text.
-    fn world(&self, level: Level) -> BTreeMap<PathBuf, String> {
-        let mut world = BTreeMap::new();
-        look(&self.outside, &mut world);
+    /// Everything a command must not change at this level, as text.
+    fn state(&self, level: Level) -> BTreeMap<PathBuf, String> {
+        let mut state = BTreeMap::new();
+        look(&self.outside, &mut state);
         for entry in fs::read_dir(&self.base).unwrap().flatten() {
-            world.insert(entry.path(), "there".into());
+            state.insert(entry.path(), "there".into());
         }
         for entry in fs::read_dir(&self.root).unwrap().flatten() {
             if level == Level::Namespaces && entry.file_name().as_encoded_bytes().starts_with(b".") {
-                look(&entry.path(), &mut world);
+                look(&entry.path(), &mut state);
             }
         }
         for shared in ["/tmp", "/dev/shm"] {
             let path = Path::new(shared).join(format!("rheon-ways-out-{}", std::process::id()));
-            world.insert(path.clone(), path.exists().to_string());
+            state.insert(path.clone(), path.exists().to_string());
         }
-        world
+        state
     }
 
-    /// What came of a way, if it led out.
-    fn found(&self, level: Level, (before, output): (&BTreeMap<PathBuf, String>, &str)) -> Option<String> {
-        let after = self.world(level);
+    /// The effect of an escape, if it succeeded.
+    fn effect(&self, level: Level, (before, output): (&BTreeMap<PathBuf, String>, &str)) -> Option<String> {
+        let after = self.state(level);
         let changed = after.iter().find(|(path, was)| before.get(*path) != Some(*was));
         let gone = before.keys().find(|path| !after.contains_key(*path));
         if let Some(path) = changed.map(|(path, _)| path).or(gone) {
@@ -237,17 +241,17 @@ impl Place {
     }
 }
 
-/// Names, kinds, modes, times and contents below a path.
-fn look(path: &Path, world: &mut BTreeMap<PathBuf, String>) {
-    let found = fs::symlink_metadata(path).unwrap();
-    let content = if found.is_file() { fs::read_to_string(path).unwrap() } else { String::new() };
-    world.insert(path.into(), format!("{:o} {} {content:?}", found.mode(), found.mtime()));
-    if found.is_dir() {
-        fs::read_dir(path).unwrap().flatten().for_each(|entry| look(&entry.path(), world));
+/// Kinds, modes, times and contents below a path.
+fn look(path: &Path, state: &mut BTreeMap<PathBuf, String>) {
+    let effect = fs::symlink_metadata(path).unwrap();
+    let content = if effect.is_file() { fs::read_to_string(path).unwrap() } else { String::new() };
+    state.insert(path.into(), format!("{:o} {} {content:?}", effect.mode(), effect.mtime()));
+    if effect.is_dir() {
+        fs::read_dir(path).unwrap().flatten().for_each(|entry| look(&entry.path(), state));
     }
 }
 
-/// Whoever was ended may need a moment to go.
+/// A killed process may need a moment to exit.
 fn is_running(argument: &str) -> bool {
     let look = || {
         let entries = fs::read_dir("/proc").unwrap().flatten();
@@ -261,7 +265,7 @@ fn is_running(argument: &str) -> bool {
 }
 
 #[tokio::test]
-async fn no_way_leads_out_of_the_workspace() {
+async fn no_command_escapes_the_sandbox() {
     let all = Programs::find();
     let with_bubblewrap = Programs { namespaces: OwnNamespaces::ForProcesses, ..all.clone() };
     let without_views = Programs { bwrap: None, ..with_bubblewrap.clone() };
@@ -272,31 +276,32 @@ async fn no_way_leads_out_of_the_workspace() {
         (without_views, Level::Landlock),
         (without_namespaces, Level::Landlock),
     ] {
-        let Some(place) = place(programs, level).await else {
-            println!("level {level} was not tried: this machine does not have it");
+        let Some(fixture) = fixture(programs, level).await else {
+            println!("level {level} was not tested: this machine does not support it");
             continue;
         };
-        let before = place.world(level);
+        let before = fixture.state(level);
         let mut open = Vec::new();
         let mut tried = 0;
-        for (blocked_from, what, way) in WAYS.iter().filter(|(blocked_from, ..)| *blocked_from <= level) {
-            let output = place.run(&place.line(way)).await;
+        for (blocked_from, what, escape) in ESCAPES.iter().filter(|(blocked_from, ..)| *blocked_from <= level)
+        {
+            let output = fixture.run(&fixture.line(escape)).await;
             tried += 1;
-            if let Some(found) = place.found(level, (&before, &output)) {
-                open.push(format!("{what} ({blocked_from}): {found}\n{output}"));
+            if let Some(effect) = fixture.effect(level, (&before, &output)) {
+                open.push(format!("{what} ({blocked_from}): {effect}\n{output}"));
                 break;
             }
         }
-        println!("level {level}: {tried} ways tried, {} open", open.len());
+        println!("level {level}: {tried} escapes tried, {} succeeded", open.len());
         assert_eq!(open, Vec::<String>::new(), "level {level}");
-        // The same place can be worked in, and what leads out would be seen.
+        // Normal work still succeeds, and an escape would be detected.
         let worked = "mkdir -p made && cd made && echo good > file && cat file";
-        assert_eq!(place.run(worked).await, "good\nexit code 0", "level {level}");
-        assert_eq!(place.found(level, (&before, CANARY)), Some("the canary was read".into()));
-        fs::write(place.outside.join("file"), "changed").unwrap();
+        assert_eq!(fixture.run(worked).await, "good\nexit code 0", "level {level}");
+        assert_eq!(fixture.effect(level, (&before, CANARY)), Some("the canary was read".into()));
+        fs::write(fixture.outside.join("file"), "changed").unwrap();
         assert_eq!(
-            place.found(level, (&before, "")),
-            Some(format!("{} changed", place.outside.join("file").display()))
+            fixture.effect(level, (&before, "")),
+            Some(format!("{} changed", fixture.outside.join("file").display()))
         );
     }
 }

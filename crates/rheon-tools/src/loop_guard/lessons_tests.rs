@@ -1,4 +1,4 @@
-//! What is learnt, and what is not.
+//! Which lessons are drawn, and which are not.
 
 use std::sync::Arc;
 
@@ -9,34 +9,34 @@ use rheon_types::{
 };
 use serde_json::{Value, json};
 
-use super::{Correction, Failures, Redact, Resolutions, correction, corrections};
+use super::{Correction, Failures, LessonRedactor, Resolutions, correction, corrections};
 
-/// What a session does: a tool, its main argument, and what it said if it failed.
+/// One call: the tool, its main argument, and the error message if it failed.
 type Step<'a> = (&'a str, &'a str, Option<&'a str>);
 
 fn lessons(steps: &[Step<'_>]) -> Vec<String> {
     let (mut failures, mut resolutions) = (Failures::new(), Resolutions::new());
     for (tool, argument, failed) in steps {
         let key = if *tool == "bash" { "command" } else { "path" };
-        let arguments = json!({ key: argument, "content": "never told" });
+        let arguments = json!({ key: argument, "content": "not shown" });
         match failed {
-            Some(said) => {
-                failures.exited(tool, &arguments, said);
-                resolutions.failed(tool, &arguments);
+            Some(message) => {
+                failures.record_exit(tool, &arguments, message);
+                resolutions.record_failure(tool, &arguments);
             }
             None => {
-                let mended = failures.succeeded(tool, &arguments);
-                resolutions.succeeded(tool, &arguments, mended.as_ref(), &failures);
+                let resolved = failures.record_success(tool, &arguments);
+                resolutions.record_success(tool, &arguments, resolved.as_ref(), &failures);
             }
         }
     }
-    resolutions.take().into_iter().map(|lesson| lesson.text).collect()
+    resolutions.take_lessons().into_iter().map(|lesson| lesson.text).collect()
 }
 
 const LINKER: Option<&str> = Some("error: linker `cc` failed\nmore");
 
 #[test]
-fn what_was_done_between_two_failures_and_a_success_is_a_lesson() {
+fn the_changes_between_repeated_failures_and_a_success_are_a_lesson() {
     let steps = [
         ("bash", "cargo build", LINKER),
         ("read", "Cargo.toml", None),
@@ -52,7 +52,7 @@ fn what_was_done_between_two_failures_and_a_success_is_a_lesson() {
         ("edit", "x", None),
         ("bash", "cargo build", None),
     ];
-    // Each failure teaches once in a session.
+    // Each failure gives one lesson per session.
     expect![[r#"
         [
             "When `cargo build` fails with \"error: linker `cc` failed\": `apt-get install gcc`, then `edit .cargo/config.toml` came before it worked.",
@@ -61,7 +61,7 @@ fn what_was_done_between_two_failures_and_a_success_is_a_lesson() {
 }
 
 #[test]
-fn another_wording_that_works_is_a_lesson() {
+fn a_similar_command_that_works_is_a_lesson() {
     let unknown = Some("error: unexpected argument '--no-captur' found; usage: cargo test; parse error");
     let steps = [
         ("bash", "cargo test --workspace --no-captur", unknown),
@@ -77,7 +77,7 @@ fn another_wording_that_works_is_a_lesson() {
 }
 
 #[test]
-fn chance_a_single_failure_and_other_work_teach_nothing() {
+fn chance_single_failures_and_unrelated_work_give_no_lesson() {
     let none: Vec<String> = Vec::new();
     let flaky =
         [("bash", "make", LINKER), ("bash", "make", LINKER), ("read", "a", None), ("bash", "make", None)];
@@ -91,7 +91,7 @@ fn chance_a_single_failure_and_other_work_teach_nothing() {
         ("bash", "make", None),
     ];
     assert_eq!(lessons(&other_kinds), none);
-    // Tests that fail are no matter of wording.
+    // A different spelling does not fix failing tests.
     let tests = [
         ("bash", "cargo test a b", LINKER),
         ("bash", "cargo test a b", LINKER),
@@ -103,30 +103,30 @@ fn chance_a_single_failure_and_other_work_teach_nothing() {
 #[test]
 fn lessons_are_bounded() {
     let mut steps: Vec<(String, Option<String>)> = Vec::new();
-    for place in 0..40 {
-        let command = format!("{place} {}", "é".repeat(5_000));
+    for index in 0..40 {
+        let command = format!("{index} {}", "é".repeat(5_000));
         for _ in 0..2 {
             steps.push((command.clone(), Some("ü".repeat(5_000))));
         }
-        steps.extend((0..200).map(|step| (format!("step {place} {step} {}", "ä".repeat(500)), None)));
+        steps.extend((0..200).map(|step| (format!("step {index} {step} {}", "ä".repeat(500)), None)));
         for _ in 0..2 {
             steps.push((command.clone(), Some("ü".repeat(5_000))));
         }
-        steps.push((format!("fix {place} {}", "ö".repeat(5_000)), None));
+        steps.push((format!("fix {index} {}", "ö".repeat(5_000)), None));
         steps.push((command, None));
     }
     let steps: Vec<Step<'_>> =
-        steps.iter().map(|(command, said)| ("bash", command.as_str(), said.as_deref())).collect();
+        steps.iter().map(|(command, text)| ("bash", command.as_str(), text.as_deref())).collect();
     let lessons = lessons(&steps);
     assert_eq!(lessons.len(), 16);
     assert!(lessons.iter().all(|lesson| lesson.chars().count() < 700));
 }
 
 #[test]
-fn a_correction_is_told_apart_from_other_answers() {
+fn corrections_are_recognized() {
     let changes = ["`edit src/a.rs`".to_owned()];
-    let is_lesson = |said: &str| correction(&changes, said, &Redact::default()).is_some();
-    for said in [
+    let is_lesson = |text: &str| correction(&changes, text, &LessonRedactor::default()).is_some();
+    for text in [
         "No, use tabs.",
         "no",
         "Nope",
@@ -139,9 +139,9 @@ fn a_correction_is_told_apart_from_other_answers() {
         "You should not edit generated files",
         "I said four spaces",
     ] {
-        assert!(is_lesson(said), "{said}");
+        assert!(is_lesson(text), "{text}");
     }
-    for said in [
+    for text in [
         "",
         "Thanks!",
         "no problem",
@@ -154,12 +154,14 @@ fn a_correction_is_told_apart_from_other_answers() {
         "The donor's page is steadfast; insteadiness",
         "stopwatch.rs needs a test",
     ] {
-        assert!(!is_lesson(said), "{said}");
+        assert!(!is_lesson(text), "{text}");
     }
-    assert_eq!(correction(&[], "No, use tabs.", &Redact::default()), None);
-    expect![[r#"After `edit src/a.rs`, the user said: "No, use tabs. Always.""#]]
-        .assert_eq(&correction(&changes, "No, use\n\n tabs.  Always.", &Redact::default()).unwrap().text);
-    let long = correction(&changes, &format!("No, {}", "é".repeat(100_000)), &Redact::default()).unwrap();
+    assert_eq!(correction(&[], "No, use tabs.", &LessonRedactor::default()), None);
+    expect![[r#"After `edit src/a.rs`, the user said: "No, use tabs. Always.""#]].assert_eq(
+        &correction(&changes, "No, use\n\n tabs.  Always.", &LessonRedactor::default()).unwrap().text,
+    );
+    let long =
+        correction(&changes, &format!("No, {}", "é".repeat(100_000)), &LessonRedactor::default()).unwrap();
     assert!(long.text.chars().count() < 400);
 }
 
@@ -200,7 +202,7 @@ fn user(text: &str) -> AgentMessage {
 }
 
 #[test]
-fn a_conversation_teaches_what_the_user_said_after_changes_that_worked() {
+fn a_conversation_gives_lessons_from_corrections_after_successful_changes() {
     let edit = |id, path: &str| (id, "edit", json!({ "path": path }));
     let messages = [
         user("No, start with the parser"),
@@ -226,56 +228,56 @@ fn a_conversation_teaches_what_the_user_said_after_changes_that_worked() {
                         changes: [
                             "`edit a.rs`",
                         ],
-                        said: "No, put it into c.rs instead.",
+                        quote: "No, put it into c.rs instead.",
                     },
                 ),
             },
         ]
     "#]]
-    .assert_debug_eq(&corrections(&history, &Redact::default()));
+    .assert_debug_eq(&corrections(&history, &LessonRedactor::default()));
 }
 
 #[test]
-fn secrets_are_in_no_lesson_even_where_a_cut_would_leave_half_of_one() {
-    let redact = || Redact::new(|text: &str| text.replace("key-0123456789", "[redacted]"));
-    // The key begins before the cut and ends behind it.
+fn secrets_are_redacted_before_lessons_are_truncated() {
+    let redact = || LessonRedactor::new(|text: &str| text.replace("key-0123456789", "[redacted]"));
+    // The key crosses the point where the text is truncated.
     let command = format!("deploy {} key-0123456789", "x".repeat(145));
     let (mut failures, mut resolutions) = (Failures::new(), Resolutions::new());
     resolutions.redact_with(redact());
     let arguments = json!({ "command": command });
     for _ in 0..2 {
-        failures.exited("bash", &arguments, "refused: key-0123456789 is no good");
-        resolutions.failed("bash", &arguments);
+        failures.record_exit("bash", &arguments, "refused: key-0123456789 is no good");
+        resolutions.record_failure("bash", &arguments);
     }
     let login = json!({ "command": "login --with key-0123456789" });
-    resolutions.succeeded("bash", &login, None, &failures);
-    let mended = failures.succeeded("bash", &arguments);
-    resolutions.succeeded("bash", &arguments, mended.as_ref(), &failures);
-    let texts: Vec<String> = resolutions.take().into_iter().map(|lesson| lesson.text).collect();
-    let said = correction(&["`a`".to_owned()], "No, use key-0123456789 instead", &redact()).unwrap().text;
+    resolutions.record_success("bash", &login, None, &failures);
+    let resolved = failures.record_success("bash", &arguments);
+    resolutions.record_success("bash", &arguments, resolved.as_ref(), &failures);
+    let texts: Vec<String> = resolutions.take_lessons().into_iter().map(|lesson| lesson.text).collect();
+    let text = correction(&["`a`".to_owned()], "No, use key-0123456789 instead", &redact()).unwrap().text;
     expect![[r#"
         When `deploy (x) [redact...` fails with "refused: [redacted] is no good": `login --with [redacted]` came before it worked.
-        After `a`, the user said: "No, use [redacted] instead""#]].assert_eq(&format!("{}\n{said}", texts.join("\n").replace(&"x".repeat(145), "(x)")));
+        After `a`, the user said: "No, use [redacted] instead""#]].assert_eq(&format!("{}\n{text}", texts.join("\n").replace(&"x".repeat(145), "(x)")));
 }
 
 #[test]
-fn a_correction_speaks_against_advice_that_was_followed_and_not_for_what_it_repeats() {
-    let speaks = |changes: &[&str], said: &str, learning: &str| {
+fn a_correction_contradicts_only_advice_that_was_followed() {
+    let contradicts = |changes: &[&str], quote: &str, learning: &str| {
         let changes = changes.iter().map(|change| format!("`{change}`")).collect();
-        Correction { changes, said: said.to_owned() }.speaks_against(learning)
+        Correction { changes, quote: quote.to_owned() }.contradicts(learning)
     };
     let sync = "When `pytest` fails with \"no module named ledger\": `uv sync` came before it worked.";
-    assert!(speaks(&["pytest", "uv sync"], "No, don't sync: add ledger to the path instead.", sync));
-    assert!(!speaks(&["pytest"], "No, don't run pytest here.", sync), "that is not what it advises");
-    assert!(!speaks(&["uv sync"], "No, leave the docs alone.", sync), "that is about something else");
+    assert!(contradicts(&["pytest", "uv sync"], "No, don't sync: add ledger to the path instead.", sync));
+    assert!(!contradicts(&["pytest"], "No, don't run pytest here.", sync), "that is not what it advises");
+    assert!(!contradicts(&["uv sync"], "No, leave the docs alone.", sync), "that is about something else");
     let tuesday = "Deploys go out on Tuesdays.";
-    assert!(speaks(&["./deploy.sh"], "Never deploy on a Tuesday!", tuesday));
-    assert!(!speaks(&["edit a.rs"], "Never deploy on a Tuesday!", tuesday), "nothing was done by it");
+    assert!(contradicts(&["./deploy.sh"], "Never deploy on a Tuesday!", tuesday));
+    assert!(!contradicts(&["edit a.rs"], "Never deploy on a Tuesday!", tuesday), "nothing was done by it");
     let package = "After `npm install`, the user said: \"No, use pnpm instead.\"";
-    assert!(!speaks(&["npm install"], "I said pnpm instead of npm!", package), "the wish is the same");
-    assert!(speaks(&["pnpm install"], "No, don't use pnpm in this folder.", package));
+    assert!(!contradicts(&["npm install"], "I said pnpm instead of npm!", package), "the wish is the same");
+    assert!(contradicts(&["pnpm install"], "No, don't use pnpm in this folder.", package));
     let read = "Mend the tests by reading them first.";
-    assert!(!speaks(&["rm -r tests"], "No, never delete tests.", read), "one word of many says little");
-    assert!(!speaks(&[], "No, don't use pnpm in this folder.", package));
-    assert!(!speaks(&["\u{0}"], "", ""));
+    assert!(!contradicts(&["rm -r tests"], "No, never delete tests.", read), "one word of many says little");
+    assert!(!contradicts(&[], "No, don't use pnpm in this folder.", package));
+    assert!(!contradicts(&["\u{0}"], "", ""));
 }

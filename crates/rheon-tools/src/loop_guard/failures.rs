@@ -1,58 +1,50 @@
-//! Failures that are not mended yet: what failed, how often, and what may help.
+//! `Failures`: calls that failed and have not succeeded since, with a suggestion for each.
 
 use std::collections::VecDeque;
 
 use rheon_types::ToolError;
 use serde_json::Value;
 
-use super::normal::normal_form;
+use super::normal_form::normal_form;
 
-/// How many failures are remembered, and of how many the model is told at once.
+/// The most failures that are tracked, and the most that one reminder lists.
 const FAILURES_MAX: usize = 16;
-const TOLD_MAX: usize = 5;
-/// How much of an action and of a message is told, as it goes with every request.
-const TOLD_ACTION_CHARS_MAX: usize = 120;
-const TOLD_MESSAGE_CHARS_MAX: usize = 160;
-/// How much of an action and of a message is kept.
+const NOTE_FAILURES_MAX: usize = 5;
+/// The length of an action and of a message in a reminder, which is sent with every request.
+const NOTE_ACTION_CHARS_MAX: usize = 120;
+const NOTE_MESSAGE_CHARS_MAX: usize = 160;
+/// The length of an action and of a message that is stored.
 const ACTION_CHARS_MAX: usize = 200;
 const MESSAGE_CHARS_MAX: usize = 400;
 
-/// Something that failed and has not succeeded since.
+/// A call that failed and has not succeeded since.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// The call, in a normal form.
+    /// The call in its normal form.
     pub action: String,
-    /// What kind of failure.
     pub kind: FailureKind,
-    /// The beginning of what was said.
+    /// The start of the error message.
     pub message: String,
-    /// How often it failed in the same way.
+    /// How many times in a row it failed with the same kind of error.
     pub count: usize,
 }
 
-/// What kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureKind {
-    /// A file, a command or a tool that does not exist.
     NotFound,
-    /// The system or a rule forbids it.
     Forbidden,
-    /// The arguments or the text do not fit.
     Malformed,
-    /// It took too long.
     TimedOut,
-    /// The network cannot be reached.
     Network,
-    /// The file is not as it was thought to be.
+    /// The file is not what the model expects.
     Stale,
-    /// A command that ended with an error.
+    /// A command with a non-zero exit code.
     Exit,
-    /// Anything else.
     Other,
 }
 
-/// Words by which kinds are told apart where the error itself does not say.
-const WORDS: [(FailureKind, &[&str]); 6] = [
+/// Phrases that identify the kind of a failure if the error itself does not.
+const KEYWORDS: [(FailureKind, &[&str]); 6] = [
     (
         FailureKind::Forbidden,
         &["permission denied", "operation not permitted", "read-only file system", "eacces"],
@@ -71,16 +63,16 @@ const WORDS: [(FailureKind, &[&str]); 6] = [
 ];
 
 impl FailureKind {
-    /// What may help.
+    /// Advice for the model.
     pub fn suggestion(self) -> &'static str {
         match self {
-            Self::NotFound => "look at what is there before you name it",
+            Self::NotFound => "check what exists before you name it",
             Self::Forbidden => "do it another way, or tell the user what permission is missing",
-            Self::Malformed => "read the message, mend the arguments and try once more",
+            Self::Malformed => "read the message, fix the arguments and try once more",
             Self::TimedOut => "do less at once, or run it in the background",
-            Self::Network => "there may be no network; do without it or tell the user",
+            Self::Network => "there may be no network; work without it or tell the user",
             Self::Stale => "read the file again before you change it",
-            Self::Exit => "read its output, mend the cause, then run it again",
+            Self::Exit => "read its output, fix the cause, then run it again",
             Self::Other => "try something else, or tell the user",
         }
     }
@@ -91,32 +83,34 @@ impl FailureKind {
             ToolError::Denied(_) => Self::Forbidden,
             ToolError::InvalidArgs(_) => Self::Malformed,
             ToolError::TimedOut(_) => Self::TimedOut,
-            ToolError::Failed(message) => Self::in_words(message).unwrap_or(Self::Other),
+            ToolError::Failed(message) => Self::from_message(message).unwrap_or(Self::Other),
             ToolError::Cancelled(_) | ToolError::Panicked(_) | ToolError::Fatal(_) => Self::Other,
         }
     }
 
-    fn in_words(message: &str) -> Option<Self> {
-        let said = message.to_lowercase();
-        WORDS.iter().find(|(_, words)| words.iter().any(|word| said.contains(word))).map(|(kind, _)| *kind)
+    fn from_message(message: &str) -> Option<Self> {
+        let text = message.to_lowercase();
+        KEYWORDS
+            .iter()
+            .find(|(_, keywords)| keywords.iter().any(|keyword| text.contains(keyword)))
+            .map(|(kind, _)| *kind)
     }
 }
 
-/// What failed lately.
+/// The recent failures of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Failures {
-    /// The one that failed last stands last.
+    /// Ordered by last failure.
     open: VecDeque<Failure>,
 }
 
 impl Failures {
-    /// Nothing failed so far.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A call failed with an error. What was cancelled did not fail.
-    pub fn failed(&mut self, tool: &str, arguments: &Value, error: &ToolError) {
+    /// Records a failed call. A cancelled call is not a failure.
+    pub fn record_error(&mut self, tool: &str, arguments: &Value, error: &ToolError) {
         match error {
             ToolError::Cancelled(_) => {}
             ToolError::Failed(message)
@@ -129,34 +123,34 @@ impl Failures {
         }
     }
 
-    /// A command ended with an error, though the tool that ran it did its work.
-    pub fn exited(&mut self, tool: &str, arguments: &Value, output: &str) {
-        self.add(tool, arguments, FailureKind::in_words(output).unwrap_or(FailureKind::Exit), output);
+    /// Records a command with a non-zero exit code.
+    pub fn record_exit(&mut self, tool: &str, arguments: &Value, output: &str) {
+        self.add(tool, arguments, FailureKind::from_message(output).unwrap_or(FailureKind::Exit), output);
     }
 
-    /// A call succeeded: what it failed at before is mended, and given back.
-    pub fn succeeded(&mut self, tool: &str, arguments: &Value) -> Option<Failure> {
+    /// Records a successful call, and returns the failure it resolves.
+    pub fn record_success(&mut self, tool: &str, arguments: &Value) -> Option<Failure> {
         let action = action(tool, arguments);
-        let place = self.open.iter().position(|failure| failure.action == action)?;
-        self.open.remove(place)
+        let index = self.open.iter().position(|failure| failure.action == action)?;
+        self.open.remove(index)
     }
 
-    /// What is not mended, oldest first.
+    /// Unresolved failures, oldest first.
     pub fn open(&self) -> impl Iterator<Item = &Failure> {
         self.open.iter()
     }
 
-    /// What the model should be reminded of, the latest failures last; none if there is nothing. Only what failed more than
-    /// once is worth a word: the first time the model reads the result itself.
+    /// A reminder for the model of repeated failures, latest last. A first failure is left out, because the model has
+    /// just read its result.
     pub fn note(&self) -> Option<String> {
         let repeated: Vec<&Failure> = self.open.iter().filter(|failure| failure.count > 1).collect();
-        let latest = repeated.get(repeated.len().saturating_sub(TOLD_MAX)..).unwrap_or_default();
+        let latest = repeated.get(repeated.len().saturating_sub(NOTE_FAILURES_MAX)..).unwrap_or_default();
         if latest.is_empty() {
             return None;
         }
         let lines = latest.iter().map(|Failure { action, kind, message, count }| {
             let (action, message) =
-                (beginning(action, TOLD_ACTION_CHARS_MAX), beginning(message, TOLD_MESSAGE_CHARS_MAX));
+                (truncate(action, NOTE_ACTION_CHARS_MAX), truncate(message, NOTE_MESSAGE_CHARS_MAX));
             format!("- {action} (failed {count} times: {message}); {}", kind.suggestion())
         });
         Some(format!("These calls keep failing:\n{}", lines.collect::<Vec<_>>().join("\n")))
@@ -164,9 +158,9 @@ impl Failures {
 
     fn add(&mut self, tool: &str, arguments: &Value, kind: FailureKind, message: &str) {
         let action = action(tool, arguments);
-        let message = beginning(message.lines().next().unwrap_or_default(), MESSAGE_CHARS_MAX);
+        let message = truncate(message.lines().next().unwrap_or_default(), MESSAGE_CHARS_MAX);
         let known = self.open.iter().position(|failure| failure.action == action);
-        let known = known.and_then(|place| self.open.remove(place));
+        let known = known.and_then(|index| self.open.remove(index));
         let count = known.filter(|known| known.kind == kind).map_or(1, |known| known.count + 1);
         if self.open.len() == FAILURES_MAX {
             self.open.pop_front();
@@ -175,13 +169,13 @@ impl Failures {
     }
 }
 
-/// The call as failures name it.
+/// How failures identify a call.
 pub(super) fn action(tool: &str, arguments: &Value) -> String {
-    beginning(&normal_form(tool, arguments), ACTION_CHARS_MAX)
+    truncate(&normal_form(tool, arguments), ACTION_CHARS_MAX)
 }
 
-/// `text`, cut after so many characters.
-pub(super) fn beginning(text: &str, chars_max: usize) -> String {
+/// The first `chars_max` characters of `text`.
+pub(super) fn truncate(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
@@ -196,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_are_told_apart_by_the_error_or_by_its_words() {
+    fn the_kind_comes_from_the_error_or_its_message() {
         let mut failures = Failures::new();
         let errors = [
             ToolError::Failed("bash: foo: command not found".into()),
@@ -207,12 +201,12 @@ mod tests {
             ToolError::Denied("no".into()),
             ToolError::TimedOut("120 s".into()),
             ToolError::Cancelled("stop".into()),
-            ToolError::Failed("odd".into()),
+            ToolError::Failed("strange".into()),
         ];
-        for (place, error) in errors.iter().enumerate() {
-            failures.failed("t", &json!({ "n": place }), error);
+        for (index, error) in errors.iter().enumerate() {
+            failures.record_error("t", &json!({ "n": index }), error);
         }
-        failures.exited("bash", &json!({"command": "make"}), "make: *** [all] Error 2\nmore");
+        failures.record_exit("bash", &json!({"command": "make"}), "make: *** [all] Error 2\nmore");
         let lines: Vec<String> = failures
             .open()
             .map(|failure| format!("{} {:?} {}", failure.action, failure.kind, failure.message))
@@ -225,42 +219,42 @@ mod tests {
             t n=4 Malformed no path
             t n=5 Forbidden no
             t n=6 TimedOut 120 s
-            t n=8 Other odd
+            t n=8 Other strange
             bash command=make Exit make: *** [all] Error 2"#]]
         .assert_eq(&lines.join("\n"));
     }
 
     #[test]
-    fn a_repeated_failure_is_told_until_it_is_mended() {
+    fn a_repeated_failure_is_noted_until_it_is_resolved() {
         let mut failures = Failures::new();
         let call = json!({"command": "cargo test"});
-        failures.exited("bash", &call, "error[E0425]");
+        failures.record_exit("bash", &call, "error[E0425]");
         assert_eq!(failures.note(), None);
-        failures.exited("bash", &call, "error[E0425]");
+        failures.record_exit("bash", &call, "error[E0425]");
         expect![[r#"
             These calls keep failing:
-            - bash command=cargo test (failed 2 times: error[E0425]); read its output, mend the cause, then run it again"#]].assert_eq(&failures.note().unwrap_or_default());
-        failures.exited("bash", &call, "error[E0425]");
+            - bash command=cargo test (failed 2 times: error[E0425]); read its output, fix the cause, then run it again"#]].assert_eq(&failures.note().unwrap_or_default());
+        failures.record_exit("bash", &call, "error[E0425]");
         assert!(failures.note().is_some_and(|note| note.contains("failed 3 times")));
-        assert_eq!(failures.succeeded("bash", &call).map(|failure| failure.count), Some(3));
+        assert_eq!(failures.record_success("bash", &call).map(|failure| failure.count), Some(3));
         assert_eq!(failures.note(), None);
-        assert_eq!((failures.open().count(), failures.succeeded("bash", &call)), (0, None));
-        failures.exited("bash", &call, "again");
-        failures.exited("bash", &call, "again");
+        assert_eq!((failures.open().count(), failures.record_success("bash", &call)), (0, None));
+        failures.record_exit("bash", &call, "again");
+        failures.record_exit("bash", &call, "again");
         assert!(failures.note().is_some());
     }
 
     #[test]
-    fn the_five_that_failed_last_are_told_and_what_is_told_is_bounded() {
+    fn the_note_lists_the_five_latest_failures_and_is_bounded() {
         let mut failures = Failures::new();
-        let command = |place: usize| json!({"command": format!("{place} {}", "\u{10000}".repeat(500))});
-        for place in [0, 1, 2, 3, 4, 5, 6, 7, 0, 7, 6, 5, 4, 3, 2, 1, 0] {
-            failures.exited("bash", &command(place), &"\u{10000}".repeat(5_000));
+        let command = |index: usize| json!({"command": format!("{index} {}", "\u{10000}".repeat(500))});
+        for index in [0, 1, 2, 3, 4, 5, 6, 7, 0, 7, 6, 5, 4, 3, 2, 1, 0] {
+            failures.record_exit("bash", &command(index), &"\u{10000}".repeat(5_000));
         }
         let note = failures.note().unwrap_or_default();
-        let told: Vec<&str> = note.lines().filter_map(|line| line.get(..16)).collect();
+        let heads: Vec<&str> = note.lines().filter_map(|line| line.get(..16)).collect();
         assert_eq!(
-            told.join("\n"),
+            heads.join("\n"),
             "These calls keep\n- bash command=4\n- bash command=3\n- bash command=2\n- bash command=1\n\
              - bash command=0"
         );
@@ -268,12 +262,12 @@ mod tests {
     }
 
     #[test]
-    fn only_the_latest_are_kept_and_long_ones_are_cut() {
+    fn only_the_latest_failures_are_stored_and_long_ones_are_truncated() {
         let mut failures = Failures::new();
-        for place in 0..40 {
-            failures.exited(
+        for index in 0..40 {
+            failures.record_exit(
                 "bash",
-                &json!({"command": format!("{place} {}", "ü".repeat(1_000))}),
+                &json!({"command": format!("{index} {}", "ü".repeat(1_000))}),
                 &"ä".repeat(5_000),
             );
         }

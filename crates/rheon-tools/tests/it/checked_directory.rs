@@ -1,4 +1,4 @@
-//! The gate and the shell together: a command runs in the folder for which it was judged, or not at all.
+//! Gate and shell together: a command runs only in the directory it was checked for.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rheon_policy::{Places, Policy, PolicyGate};
 use rheon_sandbox::process::Environment;
 use rheon_sandbox::{Boundary, Requirement, Sandbox};
-use rheon_tools::builtin::bash::{Bash, BashSession, BashSettings};
+use rheon_tools::builtin::bash::{BashSession, BashSettings, BashTool};
 use rheon_types::{
     Answer, CallFacts, Effect, Gate, GateRequest, Judgement, Tool, ToolCall, ToolContext, Verdict,
 };
@@ -23,7 +23,7 @@ fn call(id: &str, command: &str) -> ToolCall {
     }
 }
 
-async fn run(bash: &Bash, call: &ToolCall, facts: CallFacts) -> String {
+async fn run(bash: &BashTool, call: &ToolCall, facts: CallFacts) -> String {
     let of_call = (call.id.clone(), call.name.clone());
     let context = ToolContext::new(of_call, ("session".into(), "run".into()), CancellationToken::new(), None);
     let context = context.with_facts(facts);
@@ -34,7 +34,7 @@ async fn run(bash: &Bash, call: &ToolCall, facts: CallFacts) -> String {
 }
 
 #[tokio::test]
-async fn a_turn_cannot_move_its_own_commands_to_a_folder_that_nobody_judged() {
+async fn a_turn_cannot_move_its_commands_to_an_unchecked_directory() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     fs::create_dir(root.join("precious")).unwrap();
@@ -46,12 +46,12 @@ async fn a_turn_cannot_move_its_own_commands_to_a_folder_that_nobody_judged() {
         workspace: workspace.clone(),
         sandbox,
         environment: Environment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin"),
-        output: BashSettings::output_in(&root),
+        output: BashSettings::output_limits(&root),
     };
     let session = Arc::new(BashSession::new(settings));
     let gate = PolicyGate::new(policy, Arc::new(workspace)).with_shell_folder(session.shell_folder());
-    let bash = Bash(session);
-    // The user is shown that this is about the root, and agrees.
+    let bash = BashTool(session);
+    // The user approves this for the root directory.
     let turn = [call("1", "cd precious"), call("2", "rm -rf ./*")];
     let mut known = Vec::new();
     for call in &turn {
@@ -69,7 +69,7 @@ async fn a_turn_cannot_move_its_own_commands_to_a_folder_that_nobody_judged() {
     assert_eq!(
         second,
         format!(
-            "denied: not run: the folder changed from {0} to {0}/precious since this command was checked; call it again",
+            "denied: not run: the working directory changed from {0} to {0}/precious since this command was checked; call it again",
             root.display()
         )
     );
