@@ -1,7 +1,7 @@
 //! `Ending`: what became of a run, and with which exit code the program says so.
 
 use rheon_app::stream_json::is_refusal;
-use rheon_render::is_spent;
+use rheon_render::is_budget_spent;
 use rheon_types::event::{Ledger, Meter};
 use rheon_types::protocol::ConfigFacts;
 use rheon_types::{
@@ -55,7 +55,7 @@ impl Ending {
             AgentEvent::Tool(ToolEvent::Blocked { reason, .. }) => self.is_refused |= is_refusal(reason),
             AgentEvent::Tool(ToolEvent::End { is_error: false, .. }) => self.is_refused = false,
             AgentEvent::Budget(BudgetEvent::Exceeded { ledger }) => {
-                self.is_uncovered = !is_spent(ledger);
+                self.is_uncovered = !is_budget_spent(ledger);
                 self.counted = Counted::of(ledger);
             }
             AgentEvent::Run(RunEvent::End { output }) => self.end = Some(output.end.clone()),

@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use rheon_app::stream_json::Projector;
-use rheon_render::{FRAME_MS, Rendered, Screen};
+use rheon_render::{FRAME_MS, RenderedText, Screen};
 use rheon_types::{AgentEvent, Event, RunEvent, Timestamp};
 use tokio::time::Instant;
 
@@ -72,7 +72,7 @@ impl Show {
 
     /// Shows what the program itself has to say; a log has no place for it.
     pub(crate) fn remark(&self, text: &str) {
-        self.text(|screen| screen.remark(text));
+        self.text(|screen| screen.notice(text));
     }
 
     /// Shows what is being typed beside what moves.
@@ -116,7 +116,7 @@ impl Show {
         }
     }
 
-    fn text(&self, render: impl FnOnce(&mut Screen) -> Rendered) {
+    fn text(&self, render: impl FnOnce(&mut Screen) -> RenderedText) {
         let mut parts = self.parts.borrow_mut();
         if let Look::Text(screen) = &mut parts.view {
             let rendered = render(screen);

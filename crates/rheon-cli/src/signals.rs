@@ -75,7 +75,7 @@ impl Interrupts {
 )]
 fn end_now(signal: Exit) -> ! {
     raw_mode::restore();
-    rheon_app::session::remove_temporary_folders();
+    rheon_app::session::remove_temporary_directories();
     std::process::exit(signal.code().into())
 }
 

@@ -5,7 +5,9 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
 use rheon_app::config::{Colour, InterfaceSettings};
-use rheon_render::{Announcements, Announcer, Detail, Herald, Layout, Renderer, Screen, Spinner, Style};
+use rheon_render::{
+    Layout, NotificationSettings, Notifier, NotifyMethod, Renderer, Screen, Spinner, TextStyle, Verbosity,
+};
 use rheon_types::MicroUsd;
 use terminal_size::{Height, Width, terminal_size_of};
 
@@ -14,11 +16,11 @@ const COLUMNS_WITHOUT_TERMINAL: usize = 100;
 
 /// How to write to both streams.
 struct Styles {
-    out: Style,
-    err: Style,
+    out: TextStyle,
+    err: TextStyle,
 }
 
-/// How to write to both streams, if colours are wanted so.
+/// How to write to both streams, if colors are wanted so.
 fn styles(colour: Colour) -> Styles {
     let (stdout, stderr) = (io::stdout(), io::stderr());
     let columns = |size: Option<(Width, _)>| size.map(|(Width(columns), _)| columns.into());
@@ -65,23 +67,23 @@ pub(crate) enum Audience {
 pub(crate) fn screen(
     audience: Audience,
     interface: &InterfaceSettings,
-    detail: Detail,
+    detail: Verbosity,
     budget: Option<MicroUsd>,
 ) -> Screen {
     let Styles { mut out, mut err } = styles(interface.colour);
     out.formats &= interface.markdown;
     err.formats &= interface.markdown;
     let layout = match audience {
-        Audience::Watcher => Layout::Together(out),
+        Audience::Watcher => Layout::Combined(out),
         Audience::Speaker => Layout::Conversation(out),
-        Audience::Reader => Layout::Apart { out, err },
+        Audience::Reader => Layout::Split { out, err },
     };
     let moves = match audience {
         // What moves is drawn on standard error, so that must be the same screen.
-        Audience::Watcher | Audience::Speaker => out.moves() && err.moves(),
-        Audience::Reader => err.moves(),
+        Audience::Watcher | Audience::Speaker => out.is_animated() && err.is_animated(),
+        Audience::Reader => err.is_animated(),
     };
-    let mut renderer = Renderer::new(layout).with_detail(detail);
+    let mut renderer = Renderer::new(layout).with_verbosity(detail);
     if let Some(budget) = budget {
         renderer = renderer.with_budget(budget);
     }
@@ -91,17 +93,18 @@ pub(crate) fn screen(
     }
     if moves {
         let notify_after = interface.notify.then_some(interface.notify_after);
-        let wanted = Announcements { title: interface.title, notify_after, herald: herald() };
-        screen = screen.with_announcer(Announcer::new(wanted));
+        let wanted =
+            NotificationSettings { title: interface.title, notify_after, notify_method: notify_method() };
+        screen = screen.with_notifier(Notifier::new(wanted));
     }
     screen
 }
 
 /// How the terminal is told to notify.
-fn herald() -> Herald {
+fn notify_method() -> NotifyMethod {
     let value = |name: &str| env::var(name).unwrap_or_default();
     let program = if env::var_os("TMUX").is_some() { "tmux".into() } else { value("TERM_PROGRAM") };
-    Herald::of(&value("TERM"), &program)
+    NotifyMethod::of(&value("TERM"), &program)
 }
 
 /// What decides how a stream is written to.
@@ -127,13 +130,13 @@ impl Surroundings {
         }
     }
 
-    fn style(&self, colour: Colour) -> Style {
-        let colours = self.want_colours(colour);
-        Style {
-            colours,
+    fn style(&self, colour: Colour) -> TextStyle {
+        let colors = self.want_colours(colour);
+        TextStyle {
+            colors,
             columns: self.columns.unwrap_or(COLUMNS_WITHOUT_TERMINAL),
             wraps: self.is_terminal && self.columns.is_some(),
-            formats: colours,
+            formats: colors,
         }
     }
 

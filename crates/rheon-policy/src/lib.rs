@@ -5,7 +5,7 @@
 //! [`hooks`] which programs settings want to run, and [`trust`] whether the user has agreed to those of a project. Nothing here
 //! starts a process or changes a file of a project.
 
-pub mod folder;
+pub mod directory;
 pub mod hooks;
 mod policy;
 pub mod shell;
@@ -13,12 +13,13 @@ pub mod trust;
 mod workspace;
 
 pub use policy::{
-    Because, Condition, Decision, Document, DocumentError, Explanation, HeldCommands, Kind, KnownTool, List,
-    ListedRule, Part, Places, Policy, PolicyError, PolicyGate, PolicySource, ReadOnly, Rule, RuleChange,
-    RuleEntry, RuleError, RuleSink, Rules, Shell, ShellFacts, ShellFolder, Source, Trust, UserRules, brief,
-    known, mode_name, tool_name,
+    ActiveRule, Condition, Decision, DecisionReason, Document, DocumentError, Explanation, ExplanationPart,
+    KnownTool, PatternRoots, Policy, PolicyError, PolicyGate, PolicySource, PolicyTrust, ReadOnlyGate, Rule,
+    RuleChange, RuleEntry, RuleError, RuleKind, RuleSink, RuleSource, Rules, SandboxedCommands,
+    ShellAnalyzer, ShellDirectory, ShellFacts, ToolKind, UserRules, excerpt, known_tool, mode_name,
+    tool_name,
 };
-pub use workspace::{Access, PathError, ResolvedPath, Shown, Workspace, names_folder};
+pub use workspace::{Access, DisplayPath, PathError, ResolvedPath, Workspace, names_directory};
 
 #[cfg(test)]
 mod workspace_tests;

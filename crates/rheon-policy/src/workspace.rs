@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use rheon_text::Place;
+use rheon_text::TextContext;
 use rheon_types::{PROTECTED_NAMES, is_protected_name};
 
 /// Where tools work: one folder, and others that were added. Paths are compared by components, after links are followed.
@@ -14,7 +14,7 @@ use rheon_types::{PROTECTED_NAMES, is_protected_name};
 pub struct Workspace {
     root: PathBuf,
     roots: Vec<PathBuf>,
-    /// Places that a protected name leads to: the target of a link, the folder that a `.git` file points to.
+    /// PatternRoots that a protected name leads to: the target of a link, the folder that a `.git` file points to.
     guarded: Vec<PathBuf>,
 }
 
@@ -112,7 +112,7 @@ impl Workspace {
         check_form(path.as_os_str())?;
         let mut walk = Walk::new(self);
         walk.go(path)?;
-        if names_folder(path.as_os_str()) && walk.found == Found::File {
+        if names_directory(path.as_os_str()) && walk.found == Found::File {
             return Err(unreachable(
                 &walk.real,
                 "it is a file, not a folder; leave out the slash at its end",
@@ -128,24 +128,24 @@ impl Workspace {
     }
 
     /// How `path` is shown: relative to the root where it is inside, on one line, with nothing a terminal would obey.
-    pub fn shown<'a>(&self, path: &'a Path) -> Shown<'a> {
+    pub fn shown<'a>(&self, path: &'a Path) -> DisplayPath<'a> {
         match path.strip_prefix(&self.root) {
-            Ok(rest) if rest.as_os_str().is_empty() => Shown(OsStr::new(".")),
-            Ok(rest) => Shown(rest.as_os_str()),
-            Err(_) => Shown(path.as_os_str()),
+            Ok(rest) if rest.as_os_str().is_empty() => DisplayPath(OsStr::new(".")),
+            Ok(rest) => DisplayPath(rest.as_os_str()),
+            Err(_) => DisplayPath(path.as_os_str()),
         }
     }
 }
 
 /// A path as people and models read it: control characters and bytes that are no UTF-8 are escaped.
 #[derive(Debug, Clone, Copy)]
-pub struct Shown<'a>(pub &'a OsStr);
+pub struct DisplayPath<'a>(pub &'a OsStr);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for DisplayPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for chunk in self.0.as_encoded_bytes().utf8_chunks() {
             for character in chunk.valid().chars() {
-                if Place::Line.forbids(character) {
+                if TextContext::Line.forbids(character) {
                     write!(f, "{}", character.escape_default())?;
                 } else {
                     write!(f, "{character}")?;
@@ -160,7 +160,7 @@ impl fmt::Display for Shown<'_> {
 }
 
 /// Whether the path says that it is a folder.
-pub fn names_folder(path: &OsStr) -> bool {
+pub fn names_directory(path: &OsStr) -> bool {
     let bytes = path.as_encoded_bytes();
     bytes.ends_with(b"/")
         || bytes.ends_with(b"/.")
@@ -183,7 +183,7 @@ fn check_form(path: &OsStr) -> Result<(), PathError> {
 }
 
 fn unreachable(path: &Path, problem: impl Into<String>) -> PathError {
-    PathError::Unreachable { path: Shown(path.as_os_str()).to_string(), problem: problem.into() }
+    PathError::Unreachable { path: DisplayPath(path.as_os_str()).to_string(), problem: problem.into() }
 }
 
 /// What stands at the end of a walk.

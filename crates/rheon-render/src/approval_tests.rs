@@ -6,8 +6,8 @@ use expect_test::expect;
 use rheon_types::event::{ApprovalRequest, Choice, Danger, QueuedChange, Selection, Subject, UserQuestion};
 use serde_json::json;
 
-use super::super::page::{Block, Page, Route, Style};
-use super::super::rendered::Stream;
+use super::super::page::{Block, Page, Route, TextStyle};
+use super::super::rendered_text::Stream;
 use super::{Remedy, show};
 
 fn request(subject: Subject, danger: Danger) -> ApprovalRequest {
@@ -23,9 +23,9 @@ fn request(subject: Subject, danger: Danger) -> ApprovalRequest {
     }
 }
 
-fn shown(request: &ApprovalRequest, colours: bool) -> String {
-    let style = Style { colours, columns: 50, wraps: true, formats: colours };
-    let mut page = Page::new(style, Route::All(Stream::Out));
+fn shown(request: &ApprovalRequest, colors: bool) -> String {
+    let style = TextStyle { colors, columns: 50, wraps: true, formats: colors };
+    let mut page = Page::new(style, Route::All(Stream::Stdout));
     page.begin(Block::Question);
     show(request, Remedy::Answer, &mut page);
     page.take().out().replace('\x1b', "␛")
@@ -67,8 +67,8 @@ fn several_rules_stand_in_one_line_each_quoted_for_a_shell() {
     request.suggested_rule = Some("Bash(git add *)\nBash(it's)".into());
     let last = |request: &ApprovalRequest, remedy| {
         let mut page = Page::new(
-            Style { colours: false, columns: 100, wraps: true, formats: false },
-            Route::All(Stream::Out),
+            TextStyle { colors: false, columns: 100, wraps: true, formats: false },
+            Route::All(Stream::Stdout),
         );
         show(request, remedy, &mut page);
         let shown = page.take().out();
@@ -106,7 +106,7 @@ fn a_command_is_shown_to_its_end() {
     for text in [&hidden, evil, &long] {
         let shown = shown(&request(command(text), Danger::Critical), false);
         assert!(shown.contains("rm -rf ~") || text == evil);
-        assert!(shown.lines().all(|line| super::super::words::width(line) <= 50), "{shown}");
+        assert!(shown.lines().all(|line| super::super::text::width(line) <= 50), "{shown}");
     }
     expect![[r#"
         bash asks for permission · critical: could do

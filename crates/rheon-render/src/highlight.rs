@@ -1,4 +1,4 @@
-//! `Highlighter`: the colours of code, line by line. The syntaxes are loaded when the first code in colours comes, and most
+//! `Highlighter`: the colors of code, line by line. The syntaxes are loaded when the first code in colors comes, and most
 //! of their cost is paid per language, when its first line is read: see `LANGUAGES_MAX`.
 
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxSet};
@@ -8,7 +8,7 @@ use super::page::Ink;
 /// How many languages are kept ready. Each takes 5 to 10 MB and 20 to 70 ms, so beyond this the first are let go.
 const LANGUAGES_MAX: usize = 4;
 
-/// A longer line is shown without colours: the time that a pattern takes may grow with the square of it.
+/// A longer line is shown without colors: the time that a pattern takes may grow with the square of it.
 const LINE_BYTES_MAX: usize = 1_000;
 
 /// Names that models use for languages of which there is only a relative.
@@ -48,16 +48,16 @@ pub(super) struct Highlighter {
 
 struct Loaded {
     syntaxes: SyntaxSet,
-    colours: Vec<(Scope, Ink)>,
+    colors: Vec<(Scope, Ink)>,
     languages: Vec<String>,
 }
 
 impl Highlighter {
-    /// Code begins, of the language that the first word of `info` names. Without colours nothing is loaded.
-    pub(super) fn begin(&mut self, info: &str, colours: bool) {
+    /// Code begins, of the language that the first word of `info` names. Without colors nothing is loaded.
+    pub(super) fn begin(&mut self, info: &str, colors: bool) {
         self.code = None;
         let word = info.split([' ', ',', '{', ':', '\t']).next().unwrap_or_default().to_lowercase();
-        if !colours || word.is_empty() {
+        if !colors || word.is_empty() {
             return;
         }
         let token =
@@ -92,8 +92,8 @@ impl Highlighter {
 
 impl Loaded {
     fn new() -> Self {
-        let colours = COLOURS.iter().filter_map(|(name, ink)| Some((Scope::new(name).ok()?, *ink))).collect();
-        Self { syntaxes: SyntaxSet::load_defaults_newlines(), colours, languages: Vec::new() }
+        let colors = COLOURS.iter().filter_map(|(name, ink)| Some((Scope::new(name).ok()?, *ink))).collect();
+        Self { syntaxes: SyntaxSet::load_defaults_newlines(), colors, languages: Vec::new() }
     }
 
     fn pieces<'a>(
@@ -119,7 +119,7 @@ impl Loaded {
     }
 
     fn ink(&self, stack: &ScopeStack) -> Ink {
-        let known = |scope: &Scope| self.colours.iter().find(|(prefix, _)| prefix.is_prefix_of(*scope));
+        let known = |scope: &Scope| self.colors.iter().find(|(prefix, _)| prefix.is_prefix_of(*scope));
         stack.as_slice().iter().rev().find_map(known).map_or(Ink::Plain, |(_, ink)| *ink)
     }
 }

@@ -57,7 +57,7 @@ struct Paragraph {
     source: String,
     /// How much of the source is shown.
     done: usize,
-    /// What of it was shown, without colours.
+    /// What of it was shown, without colors.
     shown: String,
 }
 
@@ -163,7 +163,7 @@ impl Markdown {
                 self.open(page);
                 page.write_verbatim(Ink::Dim, whole);
                 page.end_line();
-                self.highlighter.begin(fence.info, page.style().colours);
+                self.highlighter.begin(fence.info, page.style().colors);
                 self.block = Open::Code { mark: fence.mark, length: fence.length };
             }
             Line::Rule => {

@@ -7,23 +7,23 @@ use rheon_types::{
 };
 
 use super::page::Ink;
-use super::words::one_line;
+use super::text::one_line;
 
 /// How much is told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Detail {
+pub enum Verbosity {
     /// What a person wants to know.
     #[default]
     Normal,
     /// What somebody wants to know who looks for a reason, too.
-    More,
+    Verbose,
 }
 
 /// A line about something that happened.
 pub(super) struct Notice {
     pub(super) ink: Ink,
-    /// From which detail on it is told.
-    pub(super) detail: Detail,
+    /// From which verbosity on it is told.
+    pub(super) verbosity: Verbosity,
     pub(super) text: String,
 }
 
@@ -32,8 +32,8 @@ const TASKS_MAX: usize = 30;
 
 /// What is told of an event, if it is told in a line.
 pub(super) fn notice(event: &AgentEvent) -> Option<Notice> {
-    let always = |ink, text| Some(Notice { ink, detail: Detail::Normal, text });
-    let more = |text| Some(Notice { ink: Ink::Dim, detail: Detail::More, text });
+    let always = |ink, text| Some(Notice { ink, verbosity: Verbosity::Normal, text });
+    let more = |text| Some(Notice { ink: Ink::Dim, verbosity: Verbosity::Verbose, text });
     match event {
         AgentEvent::Run(RunEvent::InputRejected { reason }) => {
             always(Ink::Red, format!("rejected: {reason}"))
@@ -50,7 +50,7 @@ pub(super) fn notice(event: &AgentEvent) -> Option<Notice> {
             always(Ink::Yellow, format!("the budget is nearly spent{}", spent(ledger)))
         }
         AgentEvent::Budget(BudgetEvent::Exceeded { ledger }) => {
-            let what = if is_spent(ledger) { "is spent" } else { "does not cover the next call" };
+            let what = if is_budget_spent(ledger) { "is spent" } else { "does not cover the next call" };
             always(Ink::Red, format!("the budget {what}{}", spent(ledger)))
         }
         AgentEvent::Context(ContextEvent::CompactionStart { .. })
@@ -85,7 +85,7 @@ pub(super) fn notice(event: &AgentEvent) -> Option<Notice> {
 
 /// What is told of the conversation's size.
 fn window(event: &AgentEvent) -> Option<Notice> {
-    let (detail, text) = if let AgentEvent::Context(ContextEvent::CompactionStart {
+    let (verbosity, text) = if let AgentEvent::Context(ContextEvent::CompactionStart {
         trigger,
         tokens_before,
     }) = event
@@ -96,23 +96,23 @@ fn window(event: &AgentEvent) -> Option<Notice> {
             CompactionTrigger::Overflow => "the service found it too long",
         };
         let before = grouped(*tokens_before);
-        (Detail::More, format!("making the conversation of {before} tokens shorter: {why}"))
+        (Verbosity::Verbose, format!("making the conversation of {before} tokens shorter: {why}"))
     } else if let AgentEvent::Context(ContextEvent::CompactionEnd { tokens_before, tokens_after, .. }) = event
     {
         let (before, after) = (grouped(*tokens_before), grouped(*tokens_after));
-        (Detail::Normal, format!("the conversation was made shorter: {before} → {after} tokens"))
+        (Verbosity::Normal, format!("the conversation was made shorter: {before} → {after} tokens"))
     } else if let AgentEvent::Context(ContextEvent::CompactionWarning { tokens_used, tokens_window }) = event
     {
         let (used, window) = (grouped(*tokens_used), grouped(*tokens_window));
-        (Detail::More, format!("{used} of {window} tokens of the window are used"))
+        (Verbosity::Verbose, format!("{used} of {window} tokens of the window are used"))
     } else {
         return None;
     };
-    Some(Notice { ink: Ink::Dim, detail, text })
+    Some(Notice { ink: Ink::Dim, verbosity, text })
 }
 
 /// Whether nothing of a budget is left; what is left may still be too little for another call.
-pub fn is_spent(ledger: &Ledger) -> bool {
+pub fn is_budget_spent(ledger: &Ledger) -> bool {
     let meters = [&ledger.micro_usd, &ledger.tokens, &ledger.wall_ms];
     meters.iter().any(|meter| meter.cap.is_some_and(|cap| meter.spent >= cap))
 }

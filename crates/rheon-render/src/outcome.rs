@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::diff::{self, DiffLine};
 use super::page::Ink;
-use super::words::one_line;
+use super::text::one_line;
 
 /// How many lines of a change are shown.
 const DIFF_LINES_MAX: usize = 40;

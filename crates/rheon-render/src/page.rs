@@ -1,27 +1,27 @@
-//! `Page`: text in blocks with an empty line between them, in colours where they are wanted. All text passes through it
+//! `Page`: text in blocks with an empty line between them, in colors where they are wanted. All text passes through it
 //! and is made inert here, once.
 
-use super::rendered::{Rendered, Stream};
+use super::rendered_text::{RenderedText, Stream};
 use super::wrap::Wrap;
 use rheon_text::inert;
 
 /// How to write to a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Style {
-    /// Whether colours are wanted.
-    pub colours: bool,
+pub struct TextStyle {
+    /// Whether colors are wanted.
+    pub colors: bool,
     /// How wide the lines may be that are made to fit.
     pub columns: usize,
     /// Whether it is a terminal, where running text is made to fit too. A file or another program gets it as it is.
     pub wraps: bool,
-    /// Whether Markdown is shown formatted; needs colours.
+    /// Whether Markdown is shown formatted; needs colors.
     pub formats: bool,
 }
 
-impl Style {
+impl TextStyle {
     /// Whether things may move: spinner, title, notification.
-    pub fn moves(self) -> bool {
-        self.colours && self.wraps
+    pub fn is_animated(self) -> bool {
+        self.colors && self.wraps
     }
 }
 
@@ -83,34 +83,34 @@ impl Route {
     fn stream(self, block: Option<Block>) -> Stream {
         match (self, block) {
             (Self::All(stream), _) => stream,
-            (Self::Split, Some(Block::Text)) => Stream::Out,
+            (Self::Split, Some(Block::Text)) => Stream::Stdout,
             (
                 Self::Split,
                 Some(Block::Prompt | Block::Thinking | Block::Calls | Block::Question | Block::Note) | None,
-            ) => Stream::Err,
+            ) => Stream::Stderr,
         }
     }
 }
 
 /// The text that is being written, and what it ends with.
 pub(super) struct Page {
-    style: Style,
+    style: TextStyle,
     route: Route,
     wrap: Wrap,
     block: Option<Block>,
     /// Line breaks at the end of all text so far; more than two do not matter.
     breaks: usize,
     /// What was written since it was last taken.
-    fresh: Rendered,
+    fresh: RenderedText,
 }
 
 impl Page {
-    pub(super) fn new(style: Style, route: Route) -> Self {
+    pub(super) fn new(style: TextStyle, route: Route) -> Self {
         let wrap = Wrap::new(style.wraps.then_some(style.columns));
-        Self { style, route, wrap, block: None, breaks: 2, fresh: Rendered::default() }
+        Self { style, route, wrap, block: None, breaks: 2, fresh: RenderedText::default() }
     }
 
-    pub(super) fn style(&self) -> Style {
+    pub(super) fn style(&self) -> TextStyle {
         self.style
     }
 
@@ -187,7 +187,7 @@ impl Page {
     /// Puts down a piece of a line. It ends its own colour, so that a program that is killed leaves a clean terminal.
     fn put(&mut self, ink: Ink, text: &str) {
         let stream = self.route.stream(self.block);
-        match ink.code().filter(|_| self.style.colours && !text.is_empty()) {
+        match ink.code().filter(|_| self.style.colors && !text.is_empty()) {
             Some(code) => self.fresh.push(stream, &format!("\x1b[{code}m{text}\x1b[0m")),
             None => self.fresh.push(stream, text),
         }
@@ -209,7 +209,7 @@ impl Page {
     }
 
     /// What was written since this was last called.
-    pub(super) fn take(&mut self) -> Rendered {
+    pub(super) fn take(&mut self) -> RenderedText {
         std::mem::take(&mut self.fresh)
     }
 }

@@ -16,27 +16,27 @@ use super::approval::{self, Remedy};
 use super::calls::{Calls, Showing};
 use super::diff::gutter;
 use super::markdown::Markdown;
-use super::notices::{Detail, Notice, notice};
+use super::notices::{Notice, Verbosity, notice};
 use super::outcome::Outcome;
-use super::page::{Block, Ink, Page, Route, Style};
-use super::rendered::{Rendered, Stream};
+use super::page::{Block, Ink, Page, Route, TextStyle};
+use super::rendered_text::{RenderedText, Stream};
 use super::summary::{Summary, end_word};
-use super::words::{about, fit, one_line, width};
+use super::text::{about, fit, one_line, width};
 
 /// What goes where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// All to standard output, for a person who watches; prompts are shown too.
-    Together(Style),
+    Combined(TextStyle),
     /// All to standard output, for a person who typed the prompts there.
-    Conversation(Style),
+    Conversation(TextStyle),
     /// The answer to standard output, all else to standard error. Where standard output is no terminal, the answer is
     /// exactly the texts of the messages that end in no tool call, each when it is complete.
-    Apart {
+    Split {
         /// How to write the answer.
-        out: Style,
+        out: TextStyle,
         /// How to write all else.
-        err: Style,
+        err: TextStyle,
     },
 }
 
@@ -46,13 +46,13 @@ pub enum Layout {
 /// that is done early is shown once those before it are done.
 pub struct Renderer {
     layout: Layout,
-    detail: Detail,
+    verbosity: Verbosity,
     /// For the answer, and for all else if there is no other.
     page: Page,
     /// For all but the answer, where that is written elsewhere.
     side: Option<Page>,
     /// What goes to standard output without a page: answers as they are.
-    answers: Rendered,
+    answers: RenderedText,
     markdown: Markdown,
     calls: Calls,
     summary: Summary,
@@ -61,24 +61,24 @@ pub struct Renderer {
 }
 
 impl Renderer {
-    /// A renderer for this layout, with normal detail and no budget.
+    /// A renderer for this layout, with normal verbosity and no budget.
     pub fn new(layout: Layout) -> Self {
         let (page, side) = match layout {
-            Layout::Together(style) | Layout::Conversation(style) => {
-                (Page::new(style, Route::All(Stream::Out)), None)
+            Layout::Combined(style) | Layout::Conversation(style) => {
+                (Page::new(style, Route::All(Stream::Stdout)), None)
             }
-            Layout::Apart { out, err } if out.wraps && err.wraps => (Page::new(out, Route::Split), None),
-            Layout::Apart { out, err } if out.wraps => {
-                (Page::new(out, Route::All(Stream::Out)), Some(Page::new(err, Route::All(Stream::Err))))
+            Layout::Split { out, err } if out.wraps && err.wraps => (Page::new(out, Route::Split), None),
+            Layout::Split { out, err } if out.wraps => {
+                (Page::new(out, Route::All(Stream::Stdout)), Some(Page::new(err, Route::All(Stream::Stderr))))
             }
-            Layout::Apart { err, .. } => (Page::new(err, Route::All(Stream::Err)), None),
+            Layout::Split { err, .. } => (Page::new(err, Route::All(Stream::Stderr)), None),
         };
         Self {
             layout,
-            detail: Detail::Normal,
+            verbosity: Verbosity::Normal,
             page,
             side,
-            answers: Rendered::default(),
+            answers: RenderedText::default(),
             markdown: Markdown::default(),
             calls: Calls::default(),
             summary: Summary::default(),
@@ -87,8 +87,8 @@ impl Renderer {
     }
 
     /// Tells more, or less.
-    pub fn with_detail(mut self, detail: Detail) -> Self {
-        self.detail = detail;
+    pub fn with_verbosity(mut self, verbosity: Verbosity) -> Self {
+        self.verbosity = verbosity;
         self
     }
 
@@ -104,7 +104,7 @@ impl Renderer {
     }
 
     /// What `event` adds.
-    pub fn event(&mut self, event: &Event) -> Rendered {
+    pub fn event(&mut self, event: &Event) -> RenderedText {
         self.summary.begin(event.at);
         match &event.kind {
             AgentEvent::Run(RunEvent::Start { settings, .. }) => {
@@ -135,7 +135,7 @@ impl Renderer {
     }
 
     /// A line that is no event: what the program itself has to say.
-    pub fn remark(&mut self, text: &str) -> Rendered {
+    pub fn notice(&mut self, text: &str) -> RenderedText {
         self.end_text();
         let page = self.side_page();
         page.end_line();
@@ -149,13 +149,13 @@ impl Renderer {
     }
 
     /// Shows what was held back, where events end in the middle of a message.
-    pub fn finish(&mut self) -> Rendered {
+    pub fn finish(&mut self) -> RenderedText {
         self.end_text();
         self.page.end_line();
         self.take()
     }
 
-    fn take(&mut self) -> Rendered {
+    fn take(&mut self) -> RenderedText {
         let mut rendered = std::mem::take(&mut self.answers);
         rendered.append(&self.page.take());
         if let Some(side) = &mut self.side {
@@ -178,7 +178,7 @@ impl Renderer {
 
     /// Whether answers are held back until it is clear that they are answers.
     fn holds_answers(&self) -> bool {
-        matches!(self.layout, Layout::Apart { out, .. } if !out.wraps)
+        matches!(self.layout, Layout::Split { out, .. } if !out.wraps)
     }
 
     fn message(&mut self, message: &AgentMessage) {
@@ -202,8 +202,8 @@ impl Renderer {
 
     fn prompt(&mut self, text: &str) {
         match self.layout {
-            Layout::Conversation(_) | Layout::Apart { .. } => {}
-            Layout::Together(_) => {
+            Layout::Conversation(_) | Layout::Split { .. } => {}
+            Layout::Combined(_) => {
                 let page = self.begin(Block::Prompt);
                 page.write(Ink::Cyan, "› ");
                 page.write(Ink::Bold, text.trim_end());
@@ -224,9 +224,9 @@ impl Renderer {
         if !is_answer {
             return self.show_text(&text);
         }
-        self.answers.push(Stream::Out, &inert(&text));
+        self.answers.push(Stream::Stdout, &inert(&text));
         if !text.is_empty() && !text.ends_with('\n') {
-            self.answers.push(Stream::Out, "\n");
+            self.answers.push(Stream::Stdout, "\n");
         }
     }
 
@@ -311,8 +311,8 @@ impl Renderer {
             self.changes_seen.insert(request.call_id.clone());
         }
         let remedy = match self.layout {
-            Layout::Together(_) | Layout::Conversation(_) => Remedy::Answer,
-            Layout::Apart { .. } => Remedy::Flag,
+            Layout::Combined(_) | Layout::Conversation(_) => Remedy::Answer,
+            Layout::Split { .. } => Remedy::Flag,
         };
         let page = self.begin(Block::Question);
         approval::show(request, remedy, page);
@@ -320,7 +320,7 @@ impl Renderer {
     }
 
     fn tell(&mut self, notice: Option<Notice>) {
-        if let Some(Notice { ink, text, .. }) = notice.filter(|notice| notice.detail <= self.detail) {
+        if let Some(Notice { ink, text, .. }) = notice.filter(|notice| notice.verbosity <= self.verbosity) {
             let page = self.begin(Block::Note);
             page.write(ink, text.trim_end());
             page.end_line();

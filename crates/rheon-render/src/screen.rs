@@ -3,8 +3,8 @@
 
 use rheon_types::{Event, Timestamp};
 
-use super::announce::Announcer;
-use super::rendered::{Rendered, Stream};
+use super::notifier::Notifier;
+use super::rendered_text::{RenderedText, Stream};
 use super::renderer::Renderer;
 use super::spinner::{CLEAR, Spinner};
 
@@ -12,14 +12,14 @@ use super::spinner::{CLEAR, Spinner};
 pub struct Screen {
     renderer: Renderer,
     spinner: Option<Spinner>,
-    announcer: Option<Announcer>,
+    notifier: Option<Notifier>,
     is_drawn: bool,
 }
 
 impl Screen {
     /// A screen of text alone.
     pub fn new(renderer: Renderer) -> Self {
-        Self { renderer, spinner: None, announcer: None, is_drawn: false }
+        Self { renderer, spinner: None, notifier: None, is_drawn: false }
     }
 
     /// With a spinner on standard error.
@@ -29,27 +29,27 @@ impl Screen {
     }
 
     /// With title and notification, on standard error.
-    pub fn with_announcer(mut self, announcer: Announcer) -> Self {
-        self.announcer = Some(announcer);
+    pub fn with_notifier(mut self, notifier: Notifier) -> Self {
+        self.notifier = Some(notifier);
         self
     }
 
     /// What `event` adds. The spinner makes room for text.
-    pub fn event(&mut self, event: &Event) -> Rendered {
+    pub fn event(&mut self, event: &Event) -> RenderedText {
         if let Some(spinner) = &mut self.spinner {
             spinner.observe(event);
         }
         let text = self.renderer.event(event);
         let mut rendered = self.over(&text);
-        if let Some(announcer) = &mut self.announcer {
-            rendered.push(Stream::Err, &announcer.event(event));
+        if let Some(notifier) = &mut self.notifier {
+            rendered.push(Stream::Stderr, &notifier.event(event));
         }
         rendered
     }
 
     /// A line that is no event: what the program itself has to say.
-    pub fn remark(&mut self, text: &str) -> Rendered {
-        let text = self.renderer.remark(text);
+    pub fn notice(&mut self, text: &str) -> RenderedText {
+        let text = self.renderer.notice(text);
         self.over(&text)
     }
 
@@ -61,12 +61,12 @@ impl Screen {
     }
 
     /// The time is `now`: the spinner moves, if there is one and the line is free.
-    pub fn tick(&mut self, now: Timestamp) -> Rendered {
-        let mut rendered = Rendered::default();
+    pub fn tick(&mut self, now: Timestamp) -> RenderedText {
+        let mut rendered = RenderedText::default();
         let frame = self.spinner.as_ref().and_then(|spinner| spinner.frame(now));
         match frame.filter(|_| self.renderer.is_at_line_start()) {
             Some(frame) => {
-                rendered.push(Stream::Err, &format!("{CLEAR}\x1b[2m{frame}\x1b[0m"));
+                rendered.push(Stream::Stderr, &format!("{CLEAR}\x1b[2m{frame}\x1b[0m"));
                 self.is_drawn = true;
             }
             None => self.clear(&mut rendered),
@@ -75,20 +75,20 @@ impl Screen {
     }
 
     /// Nothing moves from now on, and the terminal has its old title.
-    pub fn close(&mut self) -> Rendered {
+    pub fn close(&mut self) -> RenderedText {
         let text = self.renderer.finish();
         let mut rendered = self.over(&text);
         self.clear(&mut rendered);
         self.spinner = None;
-        if let Some(mut announcer) = self.announcer.take() {
-            rendered.push(Stream::Err, &announcer.close());
+        if let Some(mut notifier) = self.notifier.take() {
+            rendered.push(Stream::Stderr, &notifier.close());
         }
         rendered
     }
 
     /// The text, where the spinner was.
-    fn over(&mut self, text: &Rendered) -> Rendered {
-        let mut rendered = Rendered::default();
+    fn over(&mut self, text: &RenderedText) -> RenderedText {
+        let mut rendered = RenderedText::default();
         if !text.is_empty() {
             self.clear(&mut rendered);
         }
@@ -96,9 +96,9 @@ impl Screen {
         rendered
     }
 
-    fn clear(&mut self, rendered: &mut Rendered) {
+    fn clear(&mut self, rendered: &mut RenderedText) {
         if std::mem::take(&mut self.is_drawn) {
-            rendered.push(Stream::Err, CLEAR);
+            rendered.push(Stream::Stderr, CLEAR);
         }
     }
 }

@@ -6,7 +6,7 @@ use rheon_types::{
     Timestamp, ToolCallId, ToolEvent, TurnEvent,
 };
 
-use super::words::{about, fit, one_line};
+use super::text::{about, fit, one_line};
 
 /// How often it moves.
 pub const FRAME_MS: u64 = 100;

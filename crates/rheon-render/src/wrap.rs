@@ -1,6 +1,6 @@
 //! `Wrap`: breaks running text between words, so that a terminal does not break it inside them. Sees text piece by piece.
 
-use super::words::width;
+use super::text::width;
 
 /// How wide a tab may be.
 const TAB_COLUMNS: usize = 8;

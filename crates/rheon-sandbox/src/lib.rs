@@ -8,7 +8,7 @@ mod sandbox;
 mod temporary;
 
 pub use sandbox::{
-    Boundary, Escape, Level, Network, OwnNamespaces, Programs, Remembered, Report, Requirement, Sandbox,
-    SandboxError, Sight, Verdict,
+    Boundary, Escape, EscapeVerdict, Level, NamespaceUse, NetworkAccess, ProbeCache, Programs, Requirement,
+    Sandbox, SandboxError, SandboxReport, Visibility,
 };
-pub use temporary::{TemporaryFolder, remove_temporary_folders};
+pub use temporary::{TemporaryDirectory, remove_temporary_directories};

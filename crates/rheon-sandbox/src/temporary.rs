@@ -1,4 +1,4 @@
-//! `TemporaryFolder`: a folder that goes with its owner, and also where the program ends without waiting for its owners.
+//! `TemporaryDirectory`: a folder that goes with its owner, and also where the program ends without waiting for its owners.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -12,9 +12,9 @@ static FOLDERS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// A folder that goes with this.
 #[derive(Debug)]
-pub struct TemporaryFolder(TempDir);
+pub struct TemporaryDirectory(TempDir);
 
-impl TemporaryFolder {
+impl TemporaryDirectory {
     /// Makes one whose name begins with `prefix`.
     pub fn new(prefix: &str) -> io::Result<Self> {
         let folder = TempDir::with_prefix(prefix)?;
@@ -28,7 +28,7 @@ impl TemporaryFolder {
     }
 }
 
-impl Drop for TemporaryFolder {
+impl Drop for TemporaryDirectory {
     fn drop(&mut self) {
         FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).remove(self.0.path());
     }
@@ -36,7 +36,7 @@ impl Drop for TemporaryFolder {
 
 /// Removes all temporary folders of tools and sandboxes. For a program that ends at once, without dropping what owns them;
 /// what still runs loses its folder.
-pub fn remove_temporary_folders() {
+pub fn remove_temporary_directories() {
     let folders = std::mem::take(&mut *FOLDERS.lock().unwrap_or_else(PoisonError::into_inner));
     for folder in folders {
         // Whoever is about to end the program has no use for what stays.

@@ -62,7 +62,7 @@ pub fn hazard(character: char) -> Option<Hazard> {
 
 /// Where text is shown, which decides what is unsafe in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum TextContext {
     /// Text of several lines to be read: answers, output, exports.
     Prose,
     /// The same on one line: titles, first lines.
@@ -73,7 +73,7 @@ pub enum Place {
     Line,
 }
 
-impl Place {
+impl TextContext {
     /// Whether `character` is unsafe to show here.
     pub fn forbids(self, character: char) -> bool {
         match hazard(character) {

@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 
-use crate::Place;
+use crate::TextContext;
 
 /// `text` for a terminal to show and not to obey. Line breaks, tabs and what emoji and scripts need stay.
 pub fn inert(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(|character| Place::Prose.forbids(character)) {
+    if !text.chars().any(|character| TextContext::Prose.forbids(character)) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
     for character in text.chars() {
-        if Place::Prose.forbids(character) {
+        if TextContext::Prose.forbids(character) {
             shown.extend(character.escape_default());
         } else {
             shown.push(character);
@@ -24,7 +24,7 @@ pub fn inert(text: &str) -> Cow<'_, str> {
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
-        if Place::Line.forbids(character) {
+        if TextContext::Line.forbids(character) {
             // Line feed, carriage return and tab are written `\n`, `\r` and `\t`.
             shown.extend(character.escape_default());
         } else {
@@ -40,7 +40,7 @@ pub fn visible_block(text: &str) -> String {
     for character in text.chars() {
         match character {
             '\t' => shown.push_str("    "),
-            other if Place::Block.forbids(other) => shown.extend(other.escape_unicode()),
+            other if TextContext::Block.forbids(other) => shown.extend(other.escape_unicode()),
             other => shown.push(other),
         }
     }

@@ -10,6 +10,6 @@ mod nearest;
 pub mod secrets;
 pub mod units;
 
-pub use characters::{Hazard, Place, hazard};
+pub use characters::{Hazard, TextContext, hazard};
 pub use escape::{inert, visible, visible_block};
-pub use nearest::{advice, nearest};
+pub use nearest::{did_you_mean, nearest};

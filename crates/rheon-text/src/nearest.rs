@@ -11,7 +11,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 }
 
 /// What to write instead of `word`: the one of `known` that it looks like, or any of them.
-pub fn advice(word: &str, known: &[&str]) -> String {
+pub fn did_you_mean(word: &str, known: &[&str]) -> String {
     match nearest(word, known.iter().copied()) {
         Some(candidate) => format!("did you mean {candidate:?}?"),
         None => format!("there are {}", known.join(", ")),

@@ -23,7 +23,7 @@ mod toolkit;
 pub use arguments::arguments_schema;
 pub use derived::{DerivedTool, IntoToolOutput, ToolArguments};
 pub use markdown::{Beginning, FileProblem, read_beginning};
-pub use rheon_policy::{Access, PathError, ResolvedPath, Shown, Workspace};
+pub use rheon_policy::{Access, DisplayPath, PathError, ResolvedPath, Workspace};
 pub use toolkit::{Toolkit, ToolkitError, ToolkitSettings, file_tools};
 
 /// What the code of `#[derive(Tool)]` refers to. Not for use by hand.

@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rheon_policy::{Access, HeldCommands, Policy, PolicyError, PolicyGate, RuleSink, Workspace, known};
-use rheon_sandbox::process::{Environment, STANDARD_VARIABLES};
+use rheon_policy::{
+    Access, Policy, PolicyError, PolicyGate, RuleSink, SandboxedCommands, Workspace, known_tool,
+};
+use rheon_sandbox::process::{ProcessEnvironment, STANDARD_VARIABLES};
 use rheon_sandbox::{
-    Boundary, Level, Network, Programs, Requirement, Sandbox, SandboxError, Sight, TemporaryFolder,
+    Boundary, Level, NetworkAccess, Programs, Requirement, Sandbox, SandboxError, TemporaryDirectory,
+    Visibility,
 };
 use rheon_types::{Clock, Hook, Tool};
 
@@ -32,9 +35,9 @@ pub struct ToolkitSettings {
     /// the state folder of the user, where commands cannot write. Without it everything is tried anew.
     pub sandbox_memory: Option<PathBuf>,
     /// Whether commands reach the network.
-    pub network: Network,
+    pub network: NetworkAccess,
     /// What becomes of commands that a sandbox holds. Counts only where the sandbox holds all that it can.
-    pub held_commands: HeldCommands,
+    pub held_commands: SandboxedCommands,
     /// Where output goes that is too long to show; a temporary folder if absent.
     pub output_folder: Option<PathBuf>,
     /// Which addresses `web_fetch` reaches; without it there is no such tool.
@@ -54,8 +57,8 @@ impl ToolkitSettings {
             variables: Vec::new(),
             sandbox: Requirement::default(),
             sandbox_memory: None,
-            network: Network::Blocked,
-            held_commands: HeldCommands::Ask,
+            network: NetworkAccess::Blocked,
+            held_commands: SandboxedCommands::Ask,
             output_folder: None,
             web: None,
             skills: Arc::default(),
@@ -94,7 +97,7 @@ impl Toolkit {
     /// Puts the tools together. Tries which sandbox the machine keeps, which takes a moment unless it is remembered.
     pub async fn new(settings: ToolkitSettings) -> Result<Self, ToolkitError> {
         let workspace = settings.policy.workspace()?;
-        let home = settings.policy.places().home.clone();
+        let home = settings.policy.pattern_roots().home.clone();
         let boundary = Boundary::new(workspace.roots()).with_network(settings.network);
         let boundary = match &home {
             Some(home) => boundary.with_keys_hidden(home),
@@ -104,20 +107,21 @@ impl Toolkit {
         // Commands look at whole folders and run programs, so what nobody may read or change has to be out of their reach.
         let boundary = without_denied(boundary, &settings.policy, &workspace);
         let memory = settings.sandbox_memory.as_deref();
-        let sandbox =
-            Sandbox::choose_remembered(Programs::find(), settings.sandbox, boundary, memory).await?;
+        let sandbox = Sandbox::choose_cached(Programs::find(), settings.sandbox, boundary, memory).await?;
         let (kept, output_folder) = output_folder(settings.output_folder)?;
         // Nobody is spared a question for a sandbox that leaves the network open, or keys in sight.
         let held_commands = match (sandbox.level(), settings.network, &home) {
-            (Level::Namespaces, Network::Blocked, Some(_)) => settings.held_commands,
-            (Level::Namespaces | Level::Landlock | Level::None, Network::Blocked | Network::Open, _) => {
-                HeldCommands::Ask
-            }
+            (Level::Namespaces, NetworkAccess::Blocked, Some(_)) => settings.held_commands,
+            (
+                Level::Namespaces | Level::Landlock | Level::None,
+                NetworkAccess::Blocked | NetworkAccess::Open,
+                _,
+            ) => SandboxedCommands::Ask,
         };
         let shell = BashSession::new(BashSettings {
             workspace: workspace.clone(),
             sandbox,
-            environment: Environment::rebuilt(settings.variables, &STANDARD_VARIABLES),
+            environment: ProcessEnvironment::rebuilt(settings.variables, &STANDARD_VARIABLES),
             output: BashSettings::output_in(&output_folder),
         });
         let shell = Arc::new(match kept {
@@ -125,9 +129,9 @@ impl Toolkit {
             None => shell,
         });
         let gate = PolicyGate::new(settings.policy, Arc::new(workspace.clone()))
-            .with_held_commands(held_commands)
+            .with_sandboxed_commands(held_commands)
             .with_readable(output_folder)
-            .with_shell_folder(shell.shell_folder());
+            .with_shell_directory(shell.shell_folder());
         // What a skill brings along is read when the skill says so.
         let folders_of_skills = settings.skills.for_model().map(|skill| skill.folder.clone());
         let gate = folders_of_skills.fold(gate, PolicyGate::with_readable);
@@ -153,16 +157,17 @@ impl Toolkit {
             tools.push(Arc::new(UseSkill::new(settings.skills)));
         }
         // What is forbidden altogether, the model need not hear of.
-        tools.retain(|tool| !gate.policy().removes(tool.name()));
+        tools.retain(|tool| !gate.policy().removes_tool(tool.name()));
         Ok(Self { tools, gate, watch: Arc::default(), shell, workshop, tasks, only: None })
     }
 
     /// Keeps only the tools with these names, which are the model's or those of rules, and gives back the names that no tool has.
     pub fn offer_only(&mut self, names: &[String]) -> Vec<String> {
-        let named = |name: &String| known(name).map_or_else(|| name.clone(), |tool| tool.name.to_owned());
+        let named =
+            |name: &String| known_tool(name).map_or_else(|| name.clone(), |tool| tool.name.to_owned());
         self.only = Some(names.iter().map(named).collect());
         let is_there = |name: &str| self.tools.iter().any(|tool| tool.name() == name);
-        let is_unknown = |name: &&String| known(name).is_none() && !is_there(name);
+        let is_unknown = |name: &&String| known_tool(name).is_none() && !is_there(name);
         let unknown = names.iter().filter(is_unknown).cloned().collect();
         let mut tools = std::mem::take(&mut self.tools);
         tools.retain(|tool| self.offers(tool.name()));
@@ -177,7 +182,7 @@ impl Toolkit {
             // Commands in the background are of no use without what looks after them.
             has(name) || (has("bash") && name.starts_with("bash_"))
         };
-        self.only.as_ref().is_none_or(is_named) && !self.gate.policy().removes(name)
+        self.only.as_ref().is_none_or(is_named) && !self.gate.policy().removes_tool(name)
     }
 
     /// The tools.
@@ -231,9 +236,9 @@ pub fn file_tools(workshop: &Workshop) -> Vec<Arc<dyn Tool>> {
 /// The same without what nobody may read or change, which is looked for from now on.
 fn without_denied(boundary: Boundary, policy: &Policy, workspace: &Workspace) -> Boundary {
     let (policy, workspace) = (policy.clone(), workspace.clone());
-    let boundary = boundary.with_look(move || Sight {
-        hidden: policy.denied_in(&workspace, Access::Read),
-        read_only: policy.denied_in(&workspace, Access::Write),
+    let boundary = boundary.with_visibility(move || Visibility {
+        hidden: policy.denied_paths(&workspace, Access::Read),
+        read_only: policy.denied_paths(&workspace, Access::Write),
     });
     // The first command needs it; until then a model has to answer, so that nobody waits for it.
     let looked_through = boundary.clone();
@@ -241,14 +246,14 @@ fn without_denied(boundary: Boundary, policy: &Policy, workspace: &Workspace) ->
     boundary
 }
 
-fn output_folder(wanted: Option<PathBuf>) -> Result<(Option<TemporaryFolder>, PathBuf), ToolkitError> {
+fn output_folder(wanted: Option<PathBuf>) -> Result<(Option<TemporaryDirectory>, PathBuf), ToolkitError> {
     match wanted {
         Some(folder) => {
             std::fs::create_dir_all(&folder).map_err(ToolkitError::OutputFolder)?;
             Ok((None, folder))
         }
         None => {
-            let kept = TemporaryFolder::new("rheon-output-").map_err(ToolkitError::OutputFolder)?;
+            let kept = TemporaryDirectory::new("rheon-output-").map_err(ToolkitError::OutputFolder)?;
             let folder = kept.path().to_owned();
             Ok((Some(kept), folder))
         }

@@ -1,7 +1,7 @@
 //! What the standard tools cost: their words go with every request.
 
 use expect_test::expect_file;
-use rheon_policy::Places;
+use rheon_policy::PatternRoots;
 use rheon_testkit::TestClock;
 use serde_json::json;
 
@@ -19,7 +19,7 @@ async fn all_tools() -> Vec<Arc<dyn Tool>> {
     std::fs::create_dir_all(skill.parent().unwrap()).unwrap();
     std::fs::write(skill, "---\nname: x\ndescription: y\n---\n").unwrap();
     let skills = [SkillFolder { path: folder.path().join("skills"), origin: Origin::User }];
-    let places = Places { working_folder: folder.path().to_owned(), home: None };
+    let places = PatternRoots { working_folder: folder.path().to_owned(), home: None };
     let settings = ToolkitSettings {
         sandbox: Requirement::NoSandbox,
         web: Some(AddressRule::Public),
@@ -67,7 +67,7 @@ async fn what_models_read_of_the_tools_is_known_to_the_byte() {
 async fn only_the_tools_that_are_named_are_offered() {
     let folder = tempfile::tempdir().unwrap();
     let toolkit = async || {
-        let places = Places { working_folder: folder.path().to_owned(), home: None };
+        let places = PatternRoots { working_folder: folder.path().to_owned(), home: None };
         let settings = ToolkitSettings {
             sandbox: Requirement::NoSandbox,
             ..ToolkitSettings::new(Policy::empty(places), Arc::new(TestClock::default()))

@@ -3,8 +3,8 @@
 use std::os::unix::fs::symlink;
 
 use expect_test::expect;
-use rheon_policy::{Places, Policy, Shell};
-use rheon_sandbox::{Network, Requirement};
+use rheon_policy::{PatternRoots, Policy, ShellAnalyzer};
+use rheon_sandbox::{NetworkAccess, Requirement};
 
 use super::fixtures::Place;
 use super::load::Config;
@@ -71,9 +71,10 @@ fn what_claude_code_would_be_told_by_a_project_does_not_loosen_anything() {
         /project/.claude/settings.json: "env" is left out: variables of tools are not set by settings
         /project/.claude/settings.json: a project may not set "permissions.default_mode" to "bypassPermissions"; set it in your own settings"#]].assert_eq(&place.warnings(&config));
     assert!(config.settings.hooks.is_empty());
-    let places = Places { working_folder: place.path("project"), home: None };
+    let places = PatternRoots { working_folder: place.path("project"), home: None };
     let permissions = config.settings.permissions;
-    let policy = Policy::new(permissions.sources, places, permissions.trust, Shell::default()).unwrap();
+    let policy =
+        Policy::new(permissions.sources, places, permissions.trust, ShellAnalyzer::default()).unwrap();
     expect!["Default []"].assert_eq(&format!("{:?} {:?}", policy.default_mode(), policy.warnings()));
 }
 
@@ -117,7 +118,7 @@ fn a_project_with_everything_that_it_may_do_leaves_the_sandbox_as_it_is() {
     let place = Place::new().project("sandbox.require = \"landlock\"\nsandbox.network = \"blocked\"");
     let Config { settings, .. } = place.load();
     let SandboxSettings { require, network, .. } = settings.sandbox;
-    assert_eq!((require, network), (Requirement::default(), Network::Blocked));
+    assert_eq!((require, network), (Requirement::default(), NetworkAccess::Blocked));
 }
 
 #[test]

@@ -6,5 +6,7 @@ mod rules;
 
 pub use call::{CallError, typed_call};
 pub use explain::explain;
-pub use rheon_policy::{Because, Decision, Explanation, List, Part, Source, mode_name};
+pub use rheon_policy::{
+    Decision, DecisionReason, Explanation, ExplanationPart, RuleKind, RuleSource, mode_name,
+};
 pub use rules::{CheckedRule, check_rules};

@@ -1,6 +1,6 @@
 //! Slash commands of a session: those of the session itself, of the project and of the user.
 
-use rheon_text::advice;
+use rheon_text::did_you_mean;
 use rheon_tools::commands::Part;
 use rheon_types::ClientError;
 use rheon_types::protocol::{Command, SlashCommand};
@@ -41,8 +41,8 @@ pub(super) fn read(session: &OpenSession, line: &str) -> Result<Slash, ClientErr
 fn unknown(session: &OpenSession, name: &str) -> ClientError {
     let commands = commands(session);
     let known: Vec<&str> = commands.iter().map(|command| command.name.as_str()).collect();
-    let advice = advice(name.trim_start_matches('/'), &known);
-    ClientError::NotFound { message: format!("there is no command {name}; {advice}") }
+    let did_you_mean = did_you_mean(name.trim_start_matches('/'), &known);
+    ClientError::NotFound { message: format!("there is no command {name}; {did_you_mean}") }
 }
 
 /// The slash commands that can be sent to this session.

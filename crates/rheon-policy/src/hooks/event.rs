@@ -37,7 +37,7 @@ pub enum HookEvent {
 }
 
 /// The events of Claude Code that nothing here brings about: their hooks are kept, and never run.
-pub const UNFIRED: [&str; 17] = [
+pub const UNSUPPORTED_EVENTS: [&str; 17] = [
     "Setup",
     "UserPromptExpansion",
     "PostToolBatch",
@@ -59,13 +59,13 @@ pub const UNFIRED: [&str; 17] = [
 
 /// What exit code 2 does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExitTwo {
+pub enum ExitTwoEffect {
     /// Keeps it from happening; the model or the user is told why.
-    Blocks,
+    Block,
     /// It has happened; the model is told.
-    TellsModel,
+    ShowModel,
     /// Nothing can be kept from happening; the user is told.
-    TellsUser,
+    ShowUser,
 }
 
 impl HookEvent {
@@ -108,7 +108,7 @@ impl HookEvent {
     }
 
     /// The event that settings call `name`.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|event| event.name() == name)
     }
 
@@ -119,26 +119,26 @@ impl HookEvent {
     }
 
     /// What exit code 2 does.
-    pub fn exit_two(self) -> ExitTwo {
+    pub fn exit_two(self) -> ExitTwoEffect {
         match self {
             Self::PreToolUse
             | Self::UserPromptSubmit
             | Self::Stop
             | Self::SubagentStop
-            | Self::PreCompact => ExitTwo::Blocks,
-            Self::PostToolUse | Self::PostToolUseFailure => ExitTwo::TellsModel,
+            | Self::PreCompact => ExitTwoEffect::Block,
+            Self::PostToolUse | Self::PostToolUseFailure => ExitTwoEffect::ShowModel,
             Self::SessionStart
             | Self::SessionEnd
             | Self::PermissionRequest
             | Self::PermissionDenied
             | Self::PostCompact
             | Self::SubagentStart
-            | Self::Notification => ExitTwo::TellsUser,
+            | Self::Notification => ExitTwoEffect::ShowUser,
         }
     }
 
     /// Whether it is about a call of a tool, which a rule can name.
-    pub fn is_about_call(self) -> bool {
+    pub fn concerns_tool_call(self) -> bool {
         match self {
             Self::PreToolUse
             | Self::PermissionRequest
@@ -158,7 +158,7 @@ impl HookEvent {
     }
 
     /// Whether what a hook prints is said to the model, though it is no JSON.
-    pub fn takes_plain_text(self) -> bool {
+    pub fn accepts_plain_text(self) -> bool {
         matches!(self, Self::SessionStart | Self::UserPromptSubmit)
     }
 }

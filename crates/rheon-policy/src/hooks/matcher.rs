@@ -4,7 +4,7 @@ use std::fmt;
 
 use regex::{Regex, RegexBuilder};
 
-use crate::policy::names::known;
+use crate::policy::names::known_tool;
 
 /// The longest matcher, and how much memory its expression may take.
 const MATCHER_BYTES_MAX: usize = 4_096;
@@ -90,7 +90,7 @@ impl Matcher {
 
     /// Whether it matches a tool by any of its names: hooks may be written for ours or for Claude Code's.
     pub fn matches_tool(&self, tool_name: &str) -> bool {
-        let aliases = known(tool_name).map(|tool| tool.aliases).unwrap_or_default();
+        let aliases = known_tool(tool_name).map(|tool| tool.aliases).unwrap_or_default();
         self.matches(tool_name) || aliases.iter().any(|alias| self.matches(alias))
     }
 }

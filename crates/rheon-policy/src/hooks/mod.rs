@@ -6,10 +6,11 @@ mod settings;
 mod settings_error;
 mod settings_text;
 
-pub use event::{ExitTwo, HookEvent, UNFIRED};
+pub use event::{ExitTwoEffect, HookEvent, UNSUPPORTED_EVENTS};
 pub use matcher::{Matcher, MatcherError};
 pub use settings::{
-    CommandHook, HookGroup, HookSettings, OnFailure, PROJECT_VARIABLES, Waiting, settings_files, with_project,
+    CommandHook, HookExecution, HookFailurePolicy, HookGroup, HookSettings, PROJECT_VARIABLES,
+    expand_project_variables, settings_files,
 };
 pub use settings_error::HookSettingsError;
 

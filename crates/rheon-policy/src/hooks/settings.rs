@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::hooks::event::HookEvent;
 use crate::hooks::matcher::Matcher;
-use crate::policy::{Rule, brief};
-use crate::trust::Seal;
+use crate::policy::{Rule, excerpt};
+use crate::trust::TrustedContent;
 
 /// Which commands are run at which events.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -41,20 +41,20 @@ pub struct CommandHook {
     /// Which calls it is for, as a rule.
     pub condition: Option<Rule>,
     /// Whether anybody waits for it.
-    pub waiting: Waiting,
+    pub execution: HookExecution,
     /// What is shown while it runs.
     pub status_message: Option<String>,
     /// What its failure means.
-    pub on_failure: OnFailure,
+    pub on_failure: HookFailurePolicy,
     /// The file that it comes from.
     pub source: Arc<str>,
     /// What its files must hold, where it comes from a project.
-    pub seal: Option<Arc<Seal>>,
+    pub trusted_content: Option<Arc<TrustedContent>>,
 }
 
 /// Whether anybody waits for a hook.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Waiting {
+pub enum HookExecution {
     /// Nobody: it runs in the background and cannot decide anything.
     Background,
     /// What it is asked about waits for it.
@@ -64,7 +64,7 @@ pub enum Waiting {
 
 /// What it means that a hook cannot be started, crashes, takes too long, or says what cannot be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum OnFailure {
+pub enum HookFailurePolicy {
     /// What it was asked about goes on, and the user is told.
     #[default]
     Allow,
@@ -99,9 +99,9 @@ impl HookSettings {
     }
 
     /// The same hooks, which run only while their files hold what `seal_of` says.
-    pub(crate) fn sealed(mut self, seal_of: impl Fn(&CommandHook) -> Arc<Seal>) -> Self {
+    pub(crate) fn sealed(mut self, seal_of: impl Fn(&CommandHook) -> Arc<TrustedContent>) -> Self {
         for hook in self.groups.iter_mut().flat_map(|group| &mut group.hooks) {
-            hook.seal = Some(seal_of(hook));
+            hook.trusted_content = Some(seal_of(hook));
         }
         self
     }
@@ -115,11 +115,11 @@ impl CommandHook {
             args: None,
             timeout: None,
             condition: None,
-            waiting: Waiting::Foreground,
+            execution: HookExecution::Foreground,
             status_message: None,
-            on_failure: OnFailure::Allow,
+            on_failure: HookFailurePolicy::Allow,
             source: "callback".into(),
-            seal: None,
+            trusted_content: None,
         }
     }
 
@@ -131,7 +131,7 @@ impl CommandHook {
     /// How it is named in messages.
     pub fn title(&self) -> String {
         let args = self.args.iter().flatten().map(String::as_str);
-        brief(&std::iter::once(self.command.as_str()).chain(args).collect::<Vec<_>>().join(" "))
+        excerpt(&std::iter::once(self.command.as_str()).chain(args).collect::<Vec<_>>().join(" "))
     }
 }
 
@@ -139,7 +139,7 @@ impl CommandHook {
 pub const PROJECT_VARIABLES: [&str; 2] = ["CLAUDE_PROJECT_DIR", "RHEON_PROJECT_DIR"];
 
 /// `text` with the project's folder in the place of `${CLAUDE_PROJECT_DIR}` and its like, as the exec form has it.
-pub fn with_project(text: &str, project: &str) -> String {
+pub fn expand_project_variables(text: &str, project: &str) -> String {
     PROJECT_VARIABLES.iter().fold(text.to_owned(), |text, name| {
         text.replace(&format!("${{{name}}}"), project).replace(&format!("${name}"), project)
     })

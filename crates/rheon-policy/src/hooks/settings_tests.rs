@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use expect_test::expect;
 
-use crate::hooks::{HookEvent, HookSettings, OnFailure, UNFIRED, Waiting};
+use crate::hooks::{HookEvent, HookExecution, HookFailurePolicy, HookSettings, UNSUPPORTED_EVENTS};
 
 #[test]
 fn everything_that_a_hook_can_say_is_read() {
@@ -23,10 +23,13 @@ fn everything_that_a_hook_can_say_is_read() {
     let hooks: Vec<_> = settings.hooks().collect();
     let [first, second] = hooks.as_slice() else { panic!("{settings:?}") };
     assert_eq!(settings.groups[0].event, HookEvent::PreToolUse);
-    assert_eq!((first.timeout, first.on_failure), (Some(Duration::from_millis(1500)), OnFailure::Block));
+    assert_eq!(
+        (first.timeout, first.on_failure),
+        (Some(Duration::from_millis(1500)), HookFailurePolicy::Block)
+    );
     assert_eq!(first.args.as_deref(), Some(["a".to_owned()].as_slice()));
     assert_eq!(first.condition.as_ref().unwrap().text(), "Bash(rm *)");
-    assert_eq!((second.waiting, second.on_failure), (Waiting::Background, OnFailure::Allow));
+    assert_eq!((second.execution, second.on_failure), (HookExecution::Background, HookFailurePolicy::Allow));
     assert_eq!(&*second.source, ".claude/settings.json");
     assert_eq!(
         settings.warnings,
@@ -39,8 +42,8 @@ fn everything_that_a_hook_can_say_is_read() {
 
 #[test]
 fn all_events_of_claude_code_are_known() {
-    assert_eq!(HookEvent::ALL.len() + UNFIRED.len(), 31);
-    for name in UNFIRED {
+    assert_eq!(HookEvent::ALL.len() + UNSUPPORTED_EVENTS.len(), 31);
+    for name in UNSUPPORTED_EVENTS {
         let settings = HookSettings::parse(&format!("{{\"hooks\":{{\"{name}\":[]}}}}"), "x").unwrap();
         assert!(settings.is_empty() && settings.warnings.len() == 1);
     }

@@ -5,14 +5,14 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rheon_text::{advice, nearest};
+use rheon_text::{did_you_mean, nearest};
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
-use crate::hooks::event::{HookEvent, UNFIRED};
+use crate::hooks::event::{HookEvent, UNSUPPORTED_EVENTS};
 use crate::hooks::matcher::Matcher;
-use crate::hooks::settings::{CommandHook, HookGroup, HookSettings, OnFailure, Waiting};
+use crate::hooks::settings::{CommandHook, HookExecution, HookFailurePolicy, HookGroup, HookSettings};
 use crate::hooks::settings_error::HookSettingsError;
-use crate::policy::{List, Rule};
+use crate::policy::{Rule, RuleKind};
 
 /// The largest file that is read.
 const FILE_BYTES_MAX: usize = 1024 * 1024;
@@ -125,7 +125,7 @@ impl Keyed for Whole {
             return Ok(());
         }
         // What stands beside "hooks" by mistake would be a hook that silently never runs.
-        if HookEvent::named(key).is_some() || nearest(key, ["hooks"]).is_some() {
+        if HookEvent::from_name(key).is_some() || nearest(key, ["hooks"]).is_some() {
             return Err(A::Error::custom(format!("unknown key {key:?}; hooks stand in \"hooks\"")));
         }
         map.next_value::<IgnoredAny>().map(|_| ())
@@ -144,14 +144,14 @@ impl Keyed for Events {
         "an object of events such as {\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": []}]}";
 
     fn take<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
-        let Some(event) = HookEvent::named(key) else {
-            if UNFIRED.contains(&key) {
+        let Some(event) = HookEvent::from_name(key) else {
+            if UNSUPPORTED_EVENTS.contains(&key) {
                 map.next_value::<IgnoredAny>()?;
                 self.warnings.push(format!("hooks for {key} are never run: nothing brings this event about"));
                 return Ok(());
             }
             let names: Vec<&str> = HookEvent::ALL.iter().map(|event| event.name()).collect();
-            return Err(A::Error::custom(format!("unknown event {key:?}; {}", advice(key, &names))));
+            return Err(A::Error::custom(format!("unknown event {key:?}; {}", did_you_mean(key, &names))));
         };
         for Read(group) in map.next_value::<Vec<Read<Group>>>()? {
             let Group { matcher, hooks } = group;
@@ -160,7 +160,7 @@ impl Keyed for Events {
                 let warnings =
                     hook.left_out.iter().map(|key| format!("{key:?} of a hook for {event} is left out"));
                 self.warnings.extend(warnings);
-                if hook.condition.is_some() && !event.is_about_call() {
+                if hook.condition.is_some() && !event.concerns_tool_call() {
                     // No rule names such an event, so the hook would never run.
                     return Err(A::Error::custom(format!(
                         "\"if\" names calls of tools, and {event} is none; leave it out"
@@ -213,9 +213,9 @@ struct Hook {
     args: Option<Vec<String>>,
     timeout: Option<Duration>,
     condition: Option<Rule>,
-    waiting: Waiting,
+    execution: HookExecution,
     status_message: Option<String>,
-    on_failure: OnFailure,
+    on_failure: HookFailurePolicy,
     left_out: Vec<String>,
 }
 
@@ -226,11 +226,11 @@ impl Hook {
             args: self.args,
             timeout: self.timeout,
             condition: self.condition,
-            waiting: self.waiting,
+            execution: self.execution,
             status_message: self.status_message,
             on_failure: self.on_failure,
             source: "".into(),
-            seal: None,
+            trusted_content: None,
         })
     }
 }
@@ -255,11 +255,11 @@ impl Keyed for Hook {
             "timeout" => self.timeout = Some(seconds(map.next_value()?)?),
             "if" => {
                 let text = map.next_value::<String>()?;
-                self.condition = Some(Rule::parse(&text, List::Ask).map_err(A::Error::custom)?);
+                self.condition = Some(Rule::parse(&text, RuleKind::Ask).map_err(A::Error::custom)?);
             }
             "async" => {
                 let is_async = map.next_value::<bool>()?;
-                self.waiting = if is_async { Waiting::Background } else { Waiting::Foreground };
+                self.execution = if is_async { HookExecution::Background } else { HookExecution::Foreground };
             }
             "statusMessage" => self.status_message = Some(map.next_value()?),
             "onFailure" => self.on_failure = on_failure(&map.next_value::<String>()?)?,
@@ -279,7 +279,7 @@ impl Keyed for Hook {
         if self.command.is_none() {
             return Err(E::custom("the key \"command\" is missing; write what is to run"));
         }
-        if self.waiting == Waiting::Background && self.on_failure == OnFailure::Block {
+        if self.execution == HookExecution::Background && self.on_failure == HookFailurePolicy::Block {
             return Err(E::custom("nobody waits for a hook with \"async\", so \"onFailure\" cannot block"));
         }
         Ok(())
@@ -292,7 +292,7 @@ fn check_type<E: Error>(word: &str) -> Result<(), E> {
         other if OTHER_TYPES.contains(&other) => {
             Err(E::custom(format!("hooks of the type {other:?} are not supported yet; use \"command\"")))
         }
-        other => Err(E::custom(format!("unknown type {other:?}; {}", advice(other, &["command"])))),
+        other => Err(E::custom(format!("unknown type {other:?}; {}", did_you_mean(other, &["command"])))),
     }
 }
 
@@ -303,16 +303,17 @@ fn seconds<E: Error>(seconds: f64) -> Result<Duration, E> {
     Err(E::custom(format!("the timeout {seconds} is not between 0 and {TIMEOUT_SECONDS_MAX} seconds")))
 }
 
-fn on_failure<E: Error>(word: &str) -> Result<OnFailure, E> {
+fn on_failure<E: Error>(word: &str) -> Result<HookFailurePolicy, E> {
     match word {
-        "block" => Ok(OnFailure::Block),
-        "allow" => Ok(OnFailure::Allow),
-        other => {
-            Err(E::custom(format!("unknown \"onFailure\" {other:?}; {}", advice(other, &["block", "allow"]))))
-        }
+        "block" => Ok(HookFailurePolicy::Block),
+        "allow" => Ok(HookFailurePolicy::Allow),
+        other => Err(E::custom(format!(
+            "unknown \"onFailure\" {other:?}; {}",
+            did_you_mean(other, &["block", "allow"])
+        ))),
     }
 }
 
 fn unknown<E: Error>(key: &str, known: &[&str]) -> E {
-    E::custom(format!("unknown key {key:?}; {}", advice(key, known)))
+    E::custom(format!("unknown key {key:?}; {}", did_you_mean(key, known)))
 }

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use url::Url;
 
-use crate::policy::names::{HARMLESS_VARIABLES, Kind, NAME_KEYS, PATH_KEYS, TRANSPARENT, kind_of};
+use crate::policy::names::{HARMLESS_VARIABLES, NAME_KEYS, PATH_KEYS, TRANSPARENT, ToolKind, kind_of};
 use crate::policy::paths::NamedPath;
-use crate::policy::shell_seam::Shell;
+use crate::policy::shell_analyzer::ShellAnalyzer;
 use crate::shell::{Analysis, Redirection, SimpleCommand};
 use crate::workspace::{Access, PathError, Workspace};
 
@@ -133,7 +133,7 @@ fn is_harmless((name, value): &(String, Option<String>)) -> bool {
 /// Where a call is taken apart.
 pub(crate) struct Surroundings<'a> {
     pub(crate) workspace: &'a Workspace,
-    pub(crate) shell: Shell,
+    pub(crate) shell: ShellAnalyzer,
     /// What the line of the call would run, as [`line_of`] finds it.
     pub(crate) analysis: Option<&'a Analysis>,
     /// Where a line of bash would begin.
@@ -144,10 +144,14 @@ pub(crate) struct Surroundings<'a> {
 /// The line of bash that a call would run, if it would run one.
 pub(crate) fn line_of<'a>(tool_name: &str, arguments: &'a Value) -> Option<&'a str> {
     match kind_of(tool_name) {
-        Kind::Shell => arguments.get("command").and_then(Value::as_str),
-        Kind::Read | Kind::Edit | Kind::Fetch | Kind::Named | Kind::Internal | Kind::Mcp | Kind::Other => {
-            None
-        }
+        ToolKind::Shell => arguments.get("command").and_then(Value::as_str),
+        ToolKind::Read
+        | ToolKind::Edit
+        | ToolKind::Fetch
+        | ToolKind::Named
+        | ToolKind::Internal
+        | ToolKind::Mcp
+        | ToolKind::Other => None,
     }
 }
 
@@ -155,24 +159,24 @@ impl Surroundings<'_> {
     /// What a call would do. Never empty.
     pub(crate) fn take_apart(&self, tool_name: &str, arguments: &Value) -> Vec<Item> {
         match kind_of(tool_name) {
-            Kind::Shell => match self.analysis {
+            ToolKind::Shell => match self.analysis {
                 Some(analysis) => self.line(analysis),
                 None => vec![Item::Impossible("the call names no command".into())],
             },
-            Kind::Read => self.files(arguments, Access::Read, tool_name),
-            Kind::Edit => self.files(arguments, Access::Write, tool_name),
-            Kind::Fetch => {
+            ToolKind::Read => self.files(arguments, Access::Read, tool_name),
+            ToolKind::Edit => self.files(arguments, Access::Write, tool_name),
+            ToolKind::Fetch => {
                 let url = arguments.get("url").and_then(Value::as_str).unwrap_or_default();
                 match Url::parse(url).ok().as_ref().and_then(host_of) {
                     Some(host) => vec![Item::Fetch { host }],
                     None => vec![Item::Impossible(format!("{url:?} is not an address with a host"))],
                 }
             }
-            Kind::Named => match first_text(arguments, &NAME_KEYS) {
+            ToolKind::Named => match first_text(arguments, &NAME_KEYS) {
                 Some(name) => vec![Item::Named { name: name.to_owned() }],
                 None => vec![Item::Call],
             },
-            Kind::Internal | Kind::Mcp | Kind::Other => vec![Item::Call],
+            ToolKind::Internal | ToolKind::Mcp | ToolKind::Other => vec![Item::Call],
         }
     }
 

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use rheon_text::{advice, nearest};
+use rheon_text::{did_you_mean, nearest};
 use rheon_types::event::PermissionMode;
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::policy::rule::{List, Rule};
+use crate::policy::rule::{Rule, RuleKind};
 
 /// A file of rules: `{"permissions": {...}}`. Other keys beside `permissions` are left to others.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -173,14 +173,17 @@ fn read_permissions<'de, A: MapAccess<'de>>(mut map: A) -> Result<Document, A::E
                 let word: String = map.next_value()?;
                 once(&mut mode, read_mode(&word, &mut warnings).map_err(A::Error::custom)?, &key)?;
             }
-            "allow" => once(&mut allow, map.next_value_seed(Rules(List::Allow))?, &key)?,
-            "ask" => once(&mut ask, map.next_value_seed(Rules(List::Ask))?, &key)?,
-            "deny" => once(&mut deny, map.next_value_seed(Rules(List::Deny))?, &key)?,
+            "allow" => once(&mut allow, map.next_value_seed(Rules(RuleKind::Allow))?, &key)?,
+            "ask" => once(&mut ask, map.next_value_seed(Rules(RuleKind::Ask))?, &key)?,
+            "deny" => once(&mut deny, map.next_value_seed(Rules(RuleKind::Deny))?, &key)?,
             "additionalDirectories" => once(&mut directories, map.next_value::<Vec<String>>()?, &key)?,
             "disableBypassPermissionsMode" => once(&mut bypass, disabled(&key, map.next_value()?)?, &key)?,
             "disableAutoMode" => once(&mut auto, disabled(&key, map.next_value()?)?, &key)?,
             other => {
-                return Err(A::Error::custom(format!("unknown key {other:?}; {}", advice(other, &KEYS))));
+                return Err(A::Error::custom(format!(
+                    "unknown key {other:?}; {}",
+                    did_you_mean(other, &KEYS)
+                )));
             }
         }
     }
@@ -199,7 +202,7 @@ fn read_permissions<'de, A: MapAccess<'de>>(mut map: A) -> Result<Document, A::E
 fn read_mode(word: &str, warnings: &mut Vec<String>) -> Result<PermissionMode, String> {
     let Some((name, mode)) = MODES.iter().find(|(name, _)| *name == word) else {
         let names: Vec<&str> = MODES.iter().map(|(name, _)| *name).filter(|name| *name != "auto").collect();
-        return Err(format!("unknown mode {word:?}; {}", advice(word, &names)));
+        return Err(format!("unknown mode {word:?}; {}", did_you_mean(word, &names)));
     };
     if *name == "auto" {
         warnings.push("there is no mode \"auto\"; \"default\" is used".into());
@@ -220,7 +223,7 @@ fn once<T, E: serde::de::Error>(slot: &mut Option<T>, value: T, key: &str) -> Re
 }
 
 /// A list of rules.
-struct Rules(List);
+struct Rules(RuleKind);
 
 impl<'de> serde::de::DeserializeSeed<'de> for Rules {
     type Value = Vec<RuleEntry>;
@@ -250,7 +253,7 @@ impl<'de> Visitor<'de> for Rules {
 }
 
 /// One rule, with examples or without.
-struct Entry(List);
+struct Entry(RuleKind);
 
 impl<'de> serde::de::DeserializeSeed<'de> for Entry {
     type Value = RuleEntry;
@@ -285,7 +288,7 @@ impl<'de> Visitor<'de> for Entry {
                 "match" => once(&mut matching, map.next_value::<Vec<String>>()?, &key)?,
                 "not_match" => once(&mut not_matching, map.next_value::<Vec<String>>()?, &key)?,
                 other => {
-                    let problem = format!("unknown key {other:?}; {}", advice(other, &ENTRY_KEYS));
+                    let problem = format!("unknown key {other:?}; {}", did_you_mean(other, &ENTRY_KEYS));
                     return Err(A::Error::custom(problem));
                 }
             }

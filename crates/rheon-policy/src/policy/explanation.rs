@@ -5,8 +5,8 @@ use std::fmt;
 use rheon_text::visible;
 use rheon_types::event::{Danger, PermissionMode};
 
-use crate::policy::policy_set::Source;
-use crate::policy::rule::List;
+use crate::policy::policy_set::RuleSource;
+use crate::policy::rule::RuleKind;
 
 /// The most reasons in one sentence.
 pub(crate) const REASONS_MAX: usize = 10;
@@ -34,18 +34,18 @@ pub struct Explanation {
     /// The mode.
     pub mode: PermissionMode,
     /// What the call would do, judged one by one.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ExplanationPart>,
 }
 
 /// One thing that a call would do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct ExplanationPart {
     /// What, in a few words; nothing in it is hidden, and what is too long says so.
-    pub what: String,
+    pub action: String,
     /// What rules and defaults decide about it.
     pub decision: Decision,
     /// Why.
-    pub because: Because,
+    pub reason: DecisionReason,
     /// How much harm it could do.
     pub danger: Danger,
     /// The rule that would allow it, where one may be offered.
@@ -54,22 +54,22 @@ pub struct Part {
 
 /// Why a part is decided as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Because {
+pub enum DecisionReason {
     /// A rule says so.
     Rule {
         /// The rule.
         rule: String,
         /// Its list.
-        list: List,
+        list: RuleKind,
         /// Its source.
-        source: Source,
+        source: RuleSource,
     },
     /// A rule would allow it, but not something as dangerous as this.
     NotCovered {
         /// The rule.
         rule: String,
         /// Its source.
-        source: Source,
+        source: RuleSource,
         /// What it does not cover.
         why: String,
     },
@@ -79,7 +79,7 @@ pub enum Because {
 
 impl Explanation {
     /// The first of the parts that are decided most strictly.
-    pub fn deciding(&self) -> Option<&Part> {
+    pub fn deciding(&self) -> Option<&ExplanationPart> {
         self.parts.iter().find(|part| part.decision == self.by_rules)
     }
 
@@ -88,7 +88,7 @@ impl Explanation {
         let mut reasons: Vec<String> = Vec::new();
         let mut left_out = 0;
         for part in self.parts.iter().filter(|part| part.decision == self.by_rules) {
-            let reason = format!("{}: {}", part.what, part.because);
+            let reason = format!("{}: {}", part.action, part.reason);
             if reasons.len() == REASONS_MAX {
                 left_out += 1;
             } else if !reasons.contains(&reason) {
@@ -114,13 +114,13 @@ impl fmt::Display for Explanation {
             write!(f, " (mode {}; otherwise {})", mode_name(self.mode), self.by_rules)?;
         }
         for part in &self.parts {
-            write!(f, "\n  {} {}: {}", part.decision, part.what, part.because)?;
+            write!(f, "\n  {} {}: {}", part.decision, part.action, part.reason)?;
         }
         Ok(())
     }
 }
 
-impl fmt::Display for Because {
+impl fmt::Display for DecisionReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rule { rule, list, source } => {

@@ -1,4 +1,4 @@
-//! `PolicyGate`: the gate that follows a policy; `ReadOnly`: one that needs none.
+//! `PolicyGate`: the gate that follows a policy; `ReadOnlyGate`: one that needs none.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use rheon_types::event::{
 use rheon_types::{Answer, AskedBy, CallFacts, Effect, Gate, GateRequest, Judgement, ToolCall, Verdict};
 
 use crate::policy::call::{Surroundings, line_of};
-use crate::policy::explanation::{Because, Decision, Explanation};
-use crate::policy::judge::{HeldCommands, Judge, Judged};
-use crate::policy::names::{Kind, effect_of, kind_of};
+use crate::policy::explanation::{Decision, DecisionReason, Explanation};
+use crate::policy::judge::{Judge, Judged, SandboxedCommands};
+use crate::policy::names::{ToolKind, effect_of, kind_of};
 use crate::policy::plan::Plan;
-use crate::policy::policy_set::{BoundRule, Policy, PolicyError, Source};
-use crate::policy::rule::{List, Rule};
-use crate::policy::shell_seam::{Shell, ShellFacts, ShellFolder};
+use crate::policy::policy_set::{BoundRule, Policy, PolicyError, RuleSource};
+use crate::policy::rule::{Rule, RuleKind};
+use crate::policy::shell_analyzer::{ShellAnalyzer, ShellDirectory, ShellFacts};
 use crate::policy::{subject, suggestion};
 use crate::shell::Analysis;
 use crate::workspace::Workspace;
@@ -25,7 +25,7 @@ use crate::workspace::Workspace;
 /// Where rules go that hold for all sessions of the user. Never into the repository.
 pub trait RuleSink: Send + Sync {
     /// Saves rules for `list`, and tells the user itself if that fails: in this session they hold either way.
-    fn save(&self, list: List, rules: &[Rule]);
+    fn save(&self, list: RuleKind, rules: &[Rule]);
 }
 
 /// The most rules that answers of one session leave behind; after that, questions are asked again.
@@ -33,7 +33,7 @@ pub(crate) const SESSION_RULES_MAX: usize = 1_000;
 
 /// A rule that holds, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListedRule {
+pub struct ActiveRule {
     /// The list it belongs to.
     pub list: RuleList,
     /// The rule as it is spelled.
@@ -57,10 +57,10 @@ pub enum RuleChange {
 pub struct PolicyGate {
     policy: Policy,
     workspace: Arc<Workspace>,
-    shell: Shell,
-    shell_folder: Option<ShellFolder>,
+    shell: ShellAnalyzer,
+    shell_folder: Option<ShellDirectory>,
     sink: Option<Arc<dyn RuleSink>>,
-    held: HeldCommands,
+    sandboxed: SandboxedCommands,
     readable: Vec<PathBuf>,
     state: Mutex<State>,
 }
@@ -80,31 +80,31 @@ impl PolicyGate {
         Self {
             policy,
             workspace,
-            shell: Shell::default(),
+            shell: ShellAnalyzer::default(),
             shell_folder: None,
             sink: None,
-            held: HeldCommands::Ask,
+            sandboxed: SandboxedCommands::Ask,
             readable: Vec::new(),
             state,
         }
     }
 
     /// The same, with another understanding of bash.
-    pub fn with_shell(mut self, shell: Shell) -> Self {
+    pub fn with_shell(mut self, shell: ShellAnalyzer) -> Self {
         self.shell = shell;
         self
     }
 
     /// The same, for a shell that remembers its folder. What is judged for one folder comes with it in [`ShellFacts`], so that
     /// the shell can refuse to run it anywhere else.
-    pub fn with_shell_folder(mut self, folder: ShellFolder) -> Self {
+    pub fn with_shell_directory(mut self, folder: ShellDirectory) -> Self {
         self.shell_folder = Some(folder);
         self
     }
 
     /// The same, for a shell whose commands are held in a sandbox.
-    pub fn with_held_commands(mut self, held: HeldCommands) -> Self {
-        self.held = held;
+    pub fn with_sandboxed_commands(mut self, sandboxed: SandboxedCommands) -> Self {
+        self.sandboxed = sandboxed;
         self
     }
 
@@ -152,15 +152,15 @@ impl PolicyGate {
     pub fn change_rules(
         &self,
         change: RuleChange,
-        list: List,
+        list: RuleKind,
         rules: &[String],
         scope: Scope,
     ) -> Result<Vec<String>, PolicyError> {
-        let places = self.policy.places();
+        let roots = self.policy.pattern_roots();
         let mut bound = Vec::new();
         for text in rules.iter().take(SESSION_RULES_MAX.saturating_add(1)) {
             let rule = Rule::parse(text, list)?;
-            bound.push(BoundRule::bind(rule, Source::Session, places, &places.working_folder)?);
+            bound.push(BoundRule::bind(rule, RuleSource::Session, roots, &roots.working_folder)?);
         }
         let mut warnings: Vec<String> = bound
             .iter()
@@ -194,13 +194,13 @@ impl PolicyGate {
     }
 
     /// All rules that hold, those of the session last.
-    pub fn rules(&self) -> Vec<ListedRule> {
+    pub fn rules(&self) -> Vec<ActiveRule> {
         let state = self.state();
-        let listed = |bound: &BoundRule| ListedRule {
+        let listed = |bound: &BoundRule| ActiveRule {
             list: match bound.rule.list() {
-                List::Allow => RuleList::Allow,
-                List::Ask => RuleList::Ask,
-                List::Deny => RuleList::Deny,
+                RuleKind::Allow => RuleList::Allow,
+                RuleKind::Ask => RuleList::Ask,
+                RuleKind::Deny => RuleList::Deny,
             },
             rule: bound.rule.to_string(),
             source: bound.source.to_string(),
@@ -226,7 +226,10 @@ impl PolicyGate {
 
     /// The same for a user who has seen these changes. Nothing, and nothing happens, if others wait by now or plan mode
     /// is over: what was not shown is not approved.
-    pub fn approve_shown_plan(&self, shown: &[QueuedChange]) -> Option<(PermissionMode, Vec<QueuedChange>)> {
+    pub fn approve_plan_as_shown(
+        &self,
+        shown: &[QueuedChange],
+    ) -> Option<(PermissionMode, Vec<QueuedChange>)> {
         let mut state = self.state();
         if state.mode != PermissionMode::Plan || state.plan.queued() != shown {
             return None;
@@ -243,7 +246,7 @@ impl PolicyGate {
 
     /// What is decided about a call, and why. The gate answers with nothing else.
     pub fn explain(&self, call: &ToolCall, effect: Effect) -> Explanation {
-        self.explain_as(&self.look(), self.analyse(call).as_ref(), call, effect)
+        self.explain_as(&self.look(), self.analyze(call).as_ref(), call, effect)
     }
 
     fn explain_as(
@@ -258,14 +261,14 @@ impl PolicyGate {
             policy: &self.policy,
             session: &state.rules,
             mode: state.mode,
-            held: self.held,
+            sandboxed: self.sandboxed,
             readable: &self.readable,
             surroundings: Surroundings {
                 workspace: &self.workspace,
                 shell: self.shell,
                 analysis,
                 shell_folder,
-                home: self.policy.places().home.as_deref(),
+                home: self.policy.pattern_roots().home.as_deref(),
             },
         };
         let effect = effect_of(call.name.as_str(), &call.arguments, effect);
@@ -274,16 +277,16 @@ impl PolicyGate {
 
     /// Where the next line of bash would begin. Asked once a call, so that what is shown is what was judged.
     fn look(&self) -> PathBuf {
-        self.shell_folder.as_ref().map_or_else(|| self.workspace.root().to_owned(), ShellFolder::current)
+        self.shell_folder.as_ref().map_or_else(|| self.workspace.root().to_owned(), ShellDirectory::current)
     }
 
     /// What the line of a call would run, if it has one.
-    fn analyse(&self, call: &ToolCall) -> Option<Analysis> {
-        line_of(call.name.as_str(), &call.arguments).map(self.shell.analyse)
+    fn analyze(&self, call: &ToolCall) -> Option<Analysis> {
+        line_of(call.name.as_str(), &call.arguments).map(self.shell.analyze)
     }
 
     fn judgement(&self, call: &ToolCall, effect: Effect) -> Judgement {
-        let (shell_folder, analysis) = (self.look(), self.analyse(call));
+        let (shell_folder, analysis) = (self.look(), self.analyze(call));
         let explanation = self.explain_as(&shell_folder, analysis.as_ref(), call, effect);
         let verdict = self.verdict(call, &explanation, &shell_folder);
         let line = line_of(call.name.as_str(), &call.arguments);
@@ -331,7 +334,7 @@ impl PolicyGate {
 
     /// What a change would do, and where, if that is not the root of the workspace.
     fn summary(&self, explanation: &Explanation, place: &Path) -> String {
-        let changes: Vec<&str> = explanation.parts.iter().map(|part| part.what.as_str()).collect();
+        let changes: Vec<&str> = explanation.parts.iter().map(|part| part.action.as_str()).collect();
         let changes = changes.join(", ");
         if place.as_os_str().is_empty() || place == self.workspace.root() {
             return changes;
@@ -354,11 +357,11 @@ impl Gate for PolicyGate {
         // Without a rule that was shown, an answer reaches no further than its call.
         let Some(shown) = request.suggested_rule.as_deref() else { return };
         let list = match response.decision {
-            PermissionDecision::Allow => List::Allow,
-            PermissionDecision::Deny => List::Deny,
+            PermissionDecision::Allow => RuleKind::Allow,
+            PermissionDecision::Deny => RuleKind::Deny,
         };
         let bound: Option<Vec<BoundRule>> =
-            shown.lines().map(|line| suggestion::bound_in(line, list, self.policy.places())).collect();
+            shown.lines().map(|line| suggestion::bound_in(line, list, self.policy.pattern_roots())).collect();
         let Some(bound) = bound else { return };
         match response.scope {
             Scope::Once => return,
@@ -388,9 +391,9 @@ impl fmt::Debug for PolicyGate {
 
 /// A question that a rule demands stays one, whatever hooks say, and so does one about lasting damage.
 fn asked_by(explanation: &Explanation) -> AskedBy {
-    let is_by_rule = explanation.parts.iter().any(|part| match part.because {
-        Because::Rule { .. } => part.decision == Decision::Ask,
-        Because::NotCovered { .. } | Because::Default(_) => {
+    let is_by_rule = explanation.parts.iter().any(|part| match part.reason {
+        DecisionReason::Rule { .. } => part.decision == Decision::Ask,
+        DecisionReason::NotCovered { .. } | DecisionReason::Default(_) => {
             part.decision == Decision::Ask && part.danger == Danger::Critical
         }
     });
@@ -409,18 +412,22 @@ fn denial(explanation: &Explanation) -> String {
 /// The folder that decides what a call does: that of the shell for its commands, none for other tools.
 fn place_of<'a>(call: &ToolCall, shell_folder: &'a Path) -> &'a Path {
     match kind_of(call.name.as_str()) {
-        Kind::Shell => shell_folder,
-        Kind::Read | Kind::Edit | Kind::Fetch | Kind::Named | Kind::Internal | Kind::Mcp | Kind::Other => {
-            Path::new("")
-        }
+        ToolKind::Shell => shell_folder,
+        ToolKind::Read
+        | ToolKind::Edit
+        | ToolKind::Fetch
+        | ToolKind::Named
+        | ToolKind::Internal
+        | ToolKind::Mcp
+        | ToolKind::Other => Path::new(""),
     }
 }
 
 /// Tools that only look may run; all others may not, and nobody is asked.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ReadOnly;
+pub struct ReadOnlyGate;
 
-impl Gate for ReadOnly {
+impl Gate for ReadOnlyGate {
     fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
         let verdict = match request.effect {
             Effect::Pure => Verdict::Allow,

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// What kind of thing a tool does, as far as rules can say more about it than its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ToolKind {
     /// Runs a line of bash.
     Shell,
     /// Looks at files.
@@ -31,35 +31,35 @@ pub struct KnownTool {
     /// The names by which rules call it.
     pub aliases: &'static [&'static str],
     /// What it does.
-    pub kind: Kind,
+    pub kind: ToolKind,
 }
 
-const fn row(name: &'static str, aliases: &'static [&'static str], kind: Kind) -> KnownTool {
+const fn row(name: &'static str, aliases: &'static [&'static str], kind: ToolKind) -> KnownTool {
     KnownTool { name, aliases, kind }
 }
 
 /// The tools that rules know.
 pub(crate) const KNOWN: [KnownTool; 18] = [
-    row("bash", &["Bash"], Kind::Shell),
+    row("bash", &["Bash"], ToolKind::Shell),
     // They reach only what the session itself has started.
-    row("bash_output", &["BashOutput"], Kind::Internal),
-    row("bash_kill", &["KillShell", "KillBash"], Kind::Internal),
-    row("read", &["Read"], Kind::Read),
-    row("list", &["LS"], Kind::Read),
-    row("glob", &["Glob"], Kind::Read),
-    row("search", &["Grep"], Kind::Read),
-    row("write", &["Write"], Kind::Edit),
-    row("edit", &["Edit", "MultiEdit"], Kind::Edit),
-    row("notebook_edit", &["NotebookEdit"], Kind::Edit),
-    row("web_fetch", &["WebFetch"], Kind::Fetch),
-    row("web_search", &["WebSearch"], Kind::Other),
-    row("agent", &["Agent", "Task"], Kind::Named),
-    row("todo", &["TodoWrite", "TodoRead"], Kind::Internal),
-    row("ask_user", &["AskUserQuestion"], Kind::Internal),
-    row("plan", &["EnterPlanMode", "ExitPlanMode"], Kind::Internal),
-    row("skill", &["Skill"], Kind::Internal),
+    row("bash_output", &["BashOutput"], ToolKind::Internal),
+    row("bash_kill", &["KillShell", "KillBash"], ToolKind::Internal),
+    row("read", &["Read"], ToolKind::Read),
+    row("list", &["LS"], ToolKind::Read),
+    row("glob", &["Glob"], ToolKind::Read),
+    row("search", &["Grep"], ToolKind::Read),
+    row("write", &["Write"], ToolKind::Edit),
+    row("edit", &["Edit", "MultiEdit"], ToolKind::Edit),
+    row("notebook_edit", &["NotebookEdit"], ToolKind::Edit),
+    row("web_fetch", &["WebFetch"], ToolKind::Fetch),
+    row("web_search", &["WebSearch"], ToolKind::Other),
+    row("agent", &["Agent", "Task"], ToolKind::Named),
+    row("todo", &["TodoWrite", "TodoRead"], ToolKind::Internal),
+    row("ask_user", &["AskUserQuestion"], ToolKind::Internal),
+    row("plan", &["EnterPlanMode", "ExitPlanMode"], ToolKind::Internal),
+    row("skill", &["Skill"], ToolKind::Internal),
     // What it writes is read in later sessions, so that it is more than the agent's own business.
-    row("memory", &["Memory"], Kind::Other),
+    row("memory", &["Memory"], ToolKind::Other),
 ];
 
 /// What `memory` is asked to do where it only looks.
@@ -83,7 +83,7 @@ pub(crate) const NAME_KEYS: [&str; 4] = ["agent", "name", "subagent_type", "skil
 pub(crate) const MCP_PREFIX: &str = "mcp__";
 
 /// The tool that a rule means by `name`.
-pub fn known(name: &str) -> Option<&'static KnownTool> {
+pub fn known_tool(name: &str) -> Option<&'static KnownTool> {
     KNOWN.iter().find(|tool| tool.name == name || tool.aliases.contains(&name))
 }
 
@@ -101,11 +101,11 @@ pub(crate) fn all_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// What kind of thing the tool that the model calls `name` does.
-pub(crate) fn kind_of(name: &str) -> Kind {
+pub(crate) fn kind_of(name: &str) -> ToolKind {
     match KNOWN.iter().find(|tool| tool.name == name) {
         Some(tool) => tool.kind,
-        None if name.starts_with(MCP_PREFIX) => Kind::Mcp,
-        None => Kind::Other,
+        None if name.starts_with(MCP_PREFIX) => ToolKind::Mcp,
+        None => ToolKind::Other,
     }
 }
 

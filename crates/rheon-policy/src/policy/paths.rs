@@ -9,7 +9,7 @@ use crate::workspace::{Access, PathError, Workspace};
 
 /// The folders from which patterns of paths count. Libraries do not look them up; they are told.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Places {
+pub struct PatternRoots {
     /// Where the session works.
     pub working_folder: PathBuf,
     /// The user's home, for `~/`.
@@ -29,7 +29,7 @@ pub(crate) struct PathPattern {
 enum Anchor {
     FileSystem,
     Home,
-    Source,
+    RuleSource,
     WorkingFolder,
 }
 
@@ -51,7 +51,7 @@ impl PathPattern {
         } else if let Some(rest) = spec.strip_prefix("~/") {
             (Anchor::Home, format!("/{rest}"))
         } else if spec.starts_with('/') {
-            (Anchor::Source, spec.to_owned())
+            (Anchor::RuleSource, spec.to_owned())
         } else if let Some(rest) = spec.strip_prefix("./") {
             (Anchor::WorkingFolder, format!("/{rest}"))
         } else if spec.starts_with('!') {
@@ -81,15 +81,15 @@ impl PathPattern {
     /// The pattern in the folders it means; each folder also by its real path. Empty where there is no such folder.
     pub(crate) fn bind(
         &self,
-        places: &Places,
+        roots: &PatternRoots,
         source_folder: &Path,
         extent: Extent,
     ) -> Result<Vec<BoundPath>, String> {
         let folder = match self.anchor {
             Anchor::FileSystem => Some(Path::new("/")),
-            Anchor::Home => places.home.as_deref(),
-            Anchor::Source => Some(source_folder),
-            Anchor::WorkingFolder => Some(places.working_folder.as_path()),
+            Anchor::Home => roots.home.as_deref(),
+            Anchor::RuleSource => Some(source_folder),
+            Anchor::WorkingFolder => Some(roots.working_folder.as_path()),
         };
         let Some(folder) = folder else {
             return Err("no home folder is known; write the absolute path, //...".into());

@@ -9,14 +9,14 @@ use url::Url;
 
 use crate::policy::call::{Action, Words, host_of};
 use crate::policy::document::{Document, RuleEntry};
-use crate::policy::paths::{BoundPath, Extent, NamedPath, Places, fits};
-use crate::policy::rule::{List, Pattern, Rule, RuleError};
-use crate::policy::shell_seam::Shell;
+use crate::policy::paths::{BoundPath, Extent, NamedPath, PatternRoots, fits};
+use crate::policy::rule::{Pattern, Rule, RuleError, RuleKind};
+use crate::policy::shell_analyzer::ShellAnalyzer;
 use crate::workspace::{Access, Workspace};
 
 /// Where rules come from, in the order in which they are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
+pub enum RuleSource {
     /// Set by whoever owns the machine.
     Managed,
     /// Given on the command line, or by the program that embeds us.
@@ -31,7 +31,7 @@ pub enum Source {
     Session,
 }
 
-impl Source {
+impl RuleSource {
     /// Whether it lies in the repository, where anybody may have written it.
     fn is_project(self) -> bool {
         match self {
@@ -41,7 +41,7 @@ impl Source {
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for RuleSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Managed => "managed settings",
@@ -56,7 +56,7 @@ impl fmt::Display for Source {
 
 /// Whether the user trusts the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trust {
+pub enum PolicyTrust {
     /// What its settings allow counts.
     Trusted,
     /// Its settings can only forbid and ask.
@@ -67,7 +67,7 @@ pub enum Trust {
 #[derive(Debug, Clone)]
 pub struct PolicySource {
     /// Where it comes from.
-    pub source: Source,
+    pub source: RuleSource,
     /// The folder that `/` means in its patterns: the project's root, or the folder of the user's settings.
     pub folder: PathBuf,
     /// The rules.
@@ -83,9 +83,9 @@ pub enum PolicyError {
         /// The rule.
         rule: String,
         /// Its list.
-        list: List,
+        list: RuleKind,
         /// Its source.
-        from: Source,
+        from: RuleSource,
         /// Why, and what to write instead.
         problem: String,
     },
@@ -97,9 +97,9 @@ pub enum PolicyError {
         /// The rule.
         rule: String,
         /// Its list.
-        list: List,
+        list: RuleKind,
         /// Its source.
-        from: Source,
+        from: RuleSource,
         /// What it does with the example.
         verb: &'static str,
         /// The example.
@@ -137,14 +137,14 @@ pub struct Policy {
     bypass_disabled: bool,
     additional_directories: Vec<String>,
     warnings: Vec<String>,
-    places: Places,
+    roots: PatternRoots,
 }
 
 /// A rule with its source, its pattern of paths bound to folders.
 #[derive(Debug, Clone)]
 pub(crate) struct BoundRule {
     pub(crate) rule: Rule,
-    pub(crate) source: Source,
+    pub(crate) source: RuleSource,
     paths: Vec<BoundPath>,
 }
 
@@ -152,9 +152,9 @@ impl Policy {
     /// The policy of `sources`. Projects that are not trusted can only make it tighter.
     pub fn new(
         sources: Vec<PolicySource>,
-        places: Places,
-        trust: Trust,
-        shell: Shell,
+        roots: PatternRoots,
+        trust: PolicyTrust,
+        shell: ShellAnalyzer,
     ) -> Result<Self, PolicyError> {
         let mut policy = Self {
             rules: Vec::new(),
@@ -162,7 +162,7 @@ impl Policy {
             bypass_disabled: false,
             additional_directories: Vec::new(),
             warnings: Vec::new(),
-            places,
+            roots,
         };
         let mut sources = sources;
         sources.sort_by_key(|source| source.source);
@@ -188,14 +188,14 @@ impl Policy {
     }
 
     /// A policy without rules.
-    pub fn empty(places: Places) -> Self {
+    pub fn empty(roots: PatternRoots) -> Self {
         Self {
             rules: Vec::new(),
             mode: PermissionMode::Default,
             bypass_disabled: false,
             additional_directories: Vec::new(),
             warnings: Vec::new(),
-            places,
+            roots,
         }
     }
 
@@ -223,7 +223,7 @@ impl Policy {
             folder: folder.display().to_string(),
             problem: error.to_string(),
         };
-        let root = &self.places.working_folder;
+        let root = &self.roots.working_folder;
         let mut workspace = Workspace::new(root).map_err(|error| fault(root, error))?;
         for directory in &self.additional_directories {
             let folder = self.below_home(directory).unwrap_or_else(|| root.join(directory));
@@ -233,8 +233,8 @@ impl Policy {
     }
 
     /// Whether a tool is forbidden altogether, so that the model need not hear of it.
-    pub fn removes(&self, tool_name: &str) -> bool {
-        self.of(List::Deny).any(|bound| match bound.rule.pattern() {
+    pub fn removes_tool(&self, tool_name: &str) -> bool {
+        self.of(RuleKind::Deny).any(|bound| match bound.rule.pattern() {
             Pattern::Command(pattern) => {
                 tool_name == "bash" && *pattern == crate::policy::wildcard::CommandPattern::Any
             }
@@ -252,15 +252,15 @@ impl Policy {
 
     /// Whether nobody may look at `path`, so that tools that look at many files leave it out.
     pub fn hides(&self, path: &Path) -> bool {
-        self.of(List::Deny).any(|bound| bound.hides(path))
+        self.of(RuleKind::Deny).any(|bound| bound.hides(path))
     }
 
     /// What nobody may look at, or change, in `workspace` and in the home, so that a sandbox can see to it. Names without
     /// wildcards are among them whether or not there is such a file; of the others those in the workspace that a quick look
     /// finds now, so that a file that is made later and fits only a wildcard is not.
-    pub fn denied_in(&self, workspace: &Workspace, access: Access) -> Vec<PathBuf> {
-        let rules: Vec<&BoundRule> = self.of(List::Deny).filter(|bound| bound.is_about(access)).collect();
-        let at_home = |path: &Path| self.places.home.as_ref().is_some_and(|home| path.starts_with(home));
+    pub fn denied_paths(&self, workspace: &Workspace, access: Access) -> Vec<PathBuf> {
+        let rules: Vec<&BoundRule> = self.of(RuleKind::Deny).filter(|bound| bound.is_about(access)).collect();
+        let at_home = |path: &Path| self.roots.home.as_ref().is_some_and(|home| path.starts_with(home));
         let mut found: Vec<PathBuf> = rules.iter().flat_map(|bound| bound.literal_paths()).collect();
         found.retain(|path| at_home(path) || workspace.root_of(path).is_some());
         let roots = workspace.roots().filter(|_| !rules.is_empty());
@@ -275,8 +275,8 @@ impl Policy {
     }
 
     /// The folders that patterns of paths count from.
-    pub fn places(&self) -> &Places {
-        &self.places
+    pub fn pattern_roots(&self) -> &PatternRoots {
+        &self.roots
     }
 
     /// All rules, in the order of their sources.
@@ -284,13 +284,13 @@ impl Policy {
         &self.rules
     }
 
-    pub(crate) fn of(&self, list: List) -> impl Iterator<Item = &BoundRule> {
+    pub(crate) fn of(&self, list: RuleKind) -> impl Iterator<Item = &BoundRule> {
         self.rules.iter().filter(move |bound| bound.rule.list() == list)
     }
 
     /// `~/...` made absolute.
     pub(crate) fn below_home(&self, path: &str) -> Option<PathBuf> {
-        let home = self.places.home.as_ref()?;
+        let home = self.roots.home.as_ref()?;
         if path == "~" {
             return Some(home.clone());
         }
@@ -298,7 +298,7 @@ impl Policy {
     }
 
     /// What of a project's settings counts.
-    fn only_tighter(&mut self, source: Source, document: Document, trust: Trust) -> Document {
+    fn only_tighter(&mut self, source: RuleSource, document: Document, trust: PolicyTrust) -> Document {
         let mut document = document;
         if !source.is_project() {
             return document;
@@ -311,7 +311,7 @@ impl Policy {
         let loosens = !document.allow.is_empty()
             || !document.additional_directories.is_empty()
             || document.default_mode.is_some();
-        if trust == Trust::Untrusted && loosens {
+        if trust == PolicyTrust::Untrusted && loosens {
             self.warnings.push(format!(
                 "{source}: the project is not trusted; its mode and what it allows are ignored"
             ));
@@ -325,17 +325,17 @@ impl Policy {
     fn add(
         &mut self,
         entry: RuleEntry,
-        source: Source,
+        source: RuleSource,
         folder: &Path,
-        shell: Shell,
+        shell: ShellAnalyzer,
     ) -> Result<(), PolicyError> {
         if let Some(warning) = entry.rule.warning() {
             self.warnings.push(format!("{source}: {warning}"));
         }
-        let bound = BoundRule::bind(entry.rule, source, &self.places, folder)?;
+        let bound = BoundRule::bind(entry.rule, source, &self.roots, folder)?;
         for (examples, wanted) in [(entry.matching, Wanted::Match), (entry.not_matching, Wanted::NoMatch)] {
             for example in examples {
-                bound.check_example(&example, wanted, &self.places, shell)?;
+                bound.check_example(&example, wanted, &self.roots, shell)?;
             }
         }
         self.rules.push(bound);
@@ -370,17 +370,17 @@ enum Wanted {
 impl BoundRule {
     pub(crate) fn bind(
         rule: Rule,
-        source: Source,
-        places: &Places,
+        source: RuleSource,
+        roots: &PatternRoots,
         folder: &Path,
     ) -> Result<Self, PolicyError> {
         let paths = match rule.pattern() {
             Pattern::Path { pattern: Some(pattern), .. } => {
                 let extent = match rule.list() {
-                    List::Deny | List::Ask => Extent::FolderToo,
-                    List::Allow => Extent::Contents,
+                    RuleKind::Deny | RuleKind::Ask => Extent::FolderToo,
+                    RuleKind::Allow => Extent::Contents,
                 };
-                pattern.bind(places, folder, extent)
+                pattern.bind(roots, folder, extent)
             }
             Pattern::Path { pattern: None, .. }
             | Pattern::Command(_)
@@ -440,15 +440,17 @@ impl BoundRule {
 
     /// Whether it forbids to look at `path`.
     pub(crate) fn hides(&self, path: &Path) -> bool {
-        self.rule.list() == List::Deny && self.is_about(Access::Read) && fits(&self.paths, path)
+        self.rule.list() == RuleKind::Deny && self.is_about(Access::Read) && fits(&self.paths, path)
     }
 
     /// Whether the rule names this. To forbid, one reading of it is enough; to allow, every reading has to fit.
     pub(crate) fn matches(&self, action: &Action<'_>) -> bool {
         match (self.rule.pattern(), action) {
             (Pattern::Command(pattern), Action::Command(words)) => match self.rule.list() {
-                List::Deny | List::Ask => words.readings.iter().any(|reading| pattern.matches(reading)),
-                List::Allow => words.plain.as_ref().is_some_and(|plain| {
+                RuleKind::Deny | RuleKind::Ask => {
+                    words.readings.iter().any(|reading| pattern.matches(reading))
+                }
+                RuleKind::Allow => words.plain.as_ref().is_some_and(|plain| {
                     pattern.matches(plain) || (pattern.is_exact() && pattern.matches(&words.text))
                 }),
             },
@@ -492,8 +494,8 @@ impl BoundRule {
     fn fits(&self, path: &NamedPath) -> bool {
         let (written, real) = (fits(&self.paths, &path.written), fits(&self.paths, &path.real));
         match self.rule.list() {
-            List::Deny | List::Ask => written || real,
-            List::Allow => written && real,
+            RuleKind::Deny | RuleKind::Ask => written || real,
+            RuleKind::Allow => written && real,
         }
     }
 
@@ -501,13 +503,16 @@ impl BoundRule {
         &self,
         example: &str,
         wanted: Wanted,
-        places: &Places,
-        shell: Shell,
+        roots: &PatternRoots,
+        shell: ShellAnalyzer,
     ) -> Result<(), PolicyError> {
         let (rule, list, from) = (self.rule.text().to_owned(), self.rule.list(), self.source);
-        let found = self
-            .example_matches(example, places, shell)
-            .map_err(|problem| PolicyError::Unusable { rule: rule.clone(), list, from, problem })?;
+        let found = self.example_matches(example, roots, shell).map_err(|problem| PolicyError::Unusable {
+            rule: rule.clone(),
+            list,
+            from,
+            problem,
+        })?;
         let verb = match (wanted, found) {
             (Wanted::Match, true) | (Wanted::NoMatch, false) => return Ok(()),
             (Wanted::Match, false) => "does not match",
@@ -516,17 +521,22 @@ impl BoundRule {
         Err(PolicyError::Example { rule, list, from, verb, example: example.to_owned() })
     }
 
-    fn example_matches(&self, example: &str, places: &Places, shell: Shell) -> Result<bool, String> {
+    fn example_matches(
+        &self,
+        example: &str,
+        roots: &PatternRoots,
+        shell: ShellAnalyzer,
+    ) -> Result<bool, String> {
         match self.rule.pattern() {
             Pattern::Command(_) => {
-                let analysis = (shell.analyse)(example);
+                let analysis = (shell.analyze)(example);
                 let mut commands = analysis
                     .commands
                     .iter()
                     .map(|command| self.matches(&Action::Command(&Words::of(command))));
                 Ok(match self.rule.list() {
-                    List::Deny | List::Ask => commands.any(|found| found),
-                    List::Allow => {
+                    RuleKind::Deny | RuleKind::Ask => commands.any(|found| found),
+                    RuleKind::Allow => {
                         analysis.unknown.is_empty()
                             && !analysis.commands.is_empty()
                             && commands.all(|found| found)
@@ -535,7 +545,7 @@ impl BoundRule {
             }
             Pattern::Path { access, .. } => {
                 let fault = |error: std::io::Error| error.to_string();
-                let workspace = Workspace::new(&places.working_folder).map_err(fault)?;
+                let workspace = Workspace::new(&roots.working_folder).map_err(fault)?;
                 let path = NamedPath::new(&workspace, workspace.root(), example, *access)
                     .map_err(|error| error.to_string())?;
                 Ok(self.matches(&Action::Path(&path)))

@@ -6,7 +6,7 @@ use expect_test::expect;
 use rheon_types::event::PermissionMode;
 
 use crate::policy::fixtures::{World, bash, read, write};
-use crate::policy::{Source, Trust};
+use crate::policy::{PolicyTrust, RuleSource};
 
 #[test]
 fn the_first_source_names_the_decision_and_deny_goes_before_ask_before_allow() {
@@ -15,13 +15,13 @@ fn the_first_source_names_the_decision_and_deny_goes_before_ask_before_allow() {
         .policy(
             &[
                 (
-                    Source::User,
+                    RuleSource::User,
                     r#"{"deny":["Bash(curl *)"],"allow":["Bash(git push origin)","Bash(npm *)"]}"#,
                 ),
-                (Source::Project, r#"{"ask":["Bash(git *)"],"deny":["Bash(curl *)"]}"#),
-                (Source::Managed, r#"{"allow":["Bash(curl *)","Bash(npm *)"]}"#),
+                (RuleSource::Project, r#"{"ask":["Bash(git *)"],"deny":["Bash(curl *)"]}"#),
+                (RuleSource::Managed, r#"{"allow":["Bash(curl *)","Bash(npm *)"]}"#),
             ],
-            Trust::Trusted,
+            PolicyTrust::Trusted,
         )
         .unwrap();
     let gate = world.gate_of(policy);
@@ -44,12 +44,12 @@ fn the_first_source_names_the_decision_and_deny_goes_before_ask_before_allow() {
 fn a_project_that_is_not_trusted_can_only_tighten() {
     let world = World::new();
     let files = [(
-        Source::Project,
+        RuleSource::Project,
         r#"{"defaultMode":"acceptEdits","allow":["Bash","Read(//**)"],"deny":["Read(.env)"],"additionalDirectories":["../work-evil"]}"#,
     )];
     let calls = [bash("npm test"), read("../secret"), read(".env"), write("../work-evil/x"), write("src/a")];
     let mut text = String::new();
-    for trust in [Trust::Untrusted, Trust::Trusted] {
+    for trust in [PolicyTrust::Untrusted, PolicyTrust::Trusted] {
         let policy = world.policy(&files, trust).unwrap();
         text.push_str(&format!("{trust:?} {:?} {:?}\n", policy.default_mode(), policy.warnings()));
         let gate = world.gate_of(policy);
@@ -95,18 +95,18 @@ fn a_project_that_is_not_trusted_can_only_tighten() {
 fn no_project_switches_questions_off_and_managed_settings_can_forbid_it_to_all() {
     let world = World::new();
     let bypass = r#"{"defaultMode":"bypassPermissions"}"#;
-    for source in [Source::Project, Source::ProjectLocal] {
-        let policy = world.policy(&[(source, bypass)], Trust::Trusted).unwrap();
+    for source in [RuleSource::Project, RuleSource::ProjectLocal] {
+        let policy = world.policy(&[(source, bypass)], PolicyTrust::Trusted).unwrap();
         assert_eq!(policy.default_mode(), PermissionMode::Default);
         assert_eq!(policy.warnings().len(), 1);
     }
     assert_eq!(
-        world.policy(&[(Source::User, bypass)], Trust::Untrusted).unwrap().default_mode(),
+        world.policy(&[(RuleSource::User, bypass)], PolicyTrust::Untrusted).unwrap().default_mode(),
         PermissionMode::BypassPermissions
     );
     let forbidden =
-        [(Source::User, bypass), (Source::Managed, r#"{"disableBypassPermissionsMode":"disable"}"#)];
-    let gate = world.gate_of(world.policy(&forbidden, Trust::Trusted).unwrap());
+        [(RuleSource::User, bypass), (RuleSource::Managed, r#"{"disableBypassPermissionsMode":"disable"}"#)];
+    let gate = world.gate_of(world.policy(&forbidden, PolicyTrust::Trusted).unwrap());
     assert_eq!(gate.mode(), PermissionMode::Default);
     assert!(gate.set_mode(PermissionMode::BypassPermissions).is_err());
     assert_eq!(gate.mode(), PermissionMode::Default);
@@ -128,7 +128,7 @@ fn a_rule_that_contradicts_its_examples_is_refused() {
     ];
     let mut text = String::new();
     for table in tables {
-        let found = world.policy(&[(Source::User, table)], Trust::Trusted).map(|_| "ok".to_owned());
+        let found = world.policy(&[(RuleSource::User, table)], PolicyTrust::Trusted).map(|_| "ok".to_owned());
         text.push_str(&found.unwrap_or_else(|error| error));
         text.push('\n');
     }
@@ -175,9 +175,9 @@ fn without_rules_looking_is_allowed_and_the_rest_is_asked_about() {
 fn tools_that_are_forbidden_altogether_are_known_and_so_are_hidden_files() {
     let world = World::new();
     let permissions = r#"{"deny":["Bash","Edit","mcp__github","Read(.env)","web_*","Read(~/.ssh/**)"]}"#;
-    let policy = world.policy(&[(Source::User, permissions)], Trust::Trusted).unwrap();
+    let policy = world.policy(&[(RuleSource::User, permissions)], PolicyTrust::Trusted).unwrap();
     let names = ["bash", "read", "write", "edit", "glob", "mcp__github__x", "mcp__githubx__x", "web_fetch"];
-    let removed: Vec<&str> = names.into_iter().filter(|name| policy.removes(name)).collect();
+    let removed: Vec<&str> = names.into_iter().filter(|name| policy.removes_tool(name)).collect();
     assert_eq!(removed, ["bash", "write", "edit", "mcp__github__x", "web_fetch"]);
     let hidden = |path: &str| policy.hides(&world.path().join(path));
     assert!(hidden("work/.env") && hidden("work/src/.env") && hidden("home/.ssh/id_rsa"));
@@ -187,7 +187,8 @@ fn tools_that_are_forbidden_altogether_are_known_and_so_are_hidden_files() {
 #[test]
 fn a_folder_that_cannot_be_added_is_an_error() {
     let world = World::new();
-    let policy = world.policy(&[(Source::User, r#"{"additionalDirectories":["../none"]}"#)], Trust::Trusted);
+    let policy =
+        world.policy(&[(RuleSource::User, r#"{"additionalDirectories":["../none"]}"#)], PolicyTrust::Trusted);
     let error = policy.unwrap().workspace().unwrap_err().to_string();
     expect!["cannot add the folder /T/work/../none to the workspace: No such file or directory (os error 2); correct additionalDirectories"].assert_eq(&world.clean(&error));
 }

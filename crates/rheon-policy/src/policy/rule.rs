@@ -4,14 +4,14 @@ use std::fmt;
 
 use rheon_text::nearest;
 
-use crate::policy::names::{KNOWN, Kind, MCP_PREFIX, all_names, known};
+use crate::policy::names::{KNOWN, MCP_PREFIX, ToolKind, all_names, known_tool};
 use crate::policy::paths::PathPattern;
 use crate::policy::wildcard::{CommandPattern, Wildcard};
 use crate::workspace::Access;
 
 /// Which list a rule stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum List {
+pub enum RuleKind {
     /// What it names is refused.
     Deny,
     /// What it names is asked about.
@@ -20,7 +20,7 @@ pub enum List {
     Allow,
 }
 
-impl fmt::Display for List {
+impl fmt::Display for RuleKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Deny => "deny",
@@ -34,7 +34,7 @@ impl fmt::Display for List {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     text: String,
-    list: List,
+    list: RuleKind,
     pattern: Pattern,
     warning: Option<String>,
 }
@@ -77,7 +77,7 @@ pub(crate) const RULE_BYTES_MAX: usize = 4_096;
 
 impl Rule {
     /// Reads a rule that stands in `list`.
-    pub fn parse(text: &str, list: List) -> Result<Self, RuleError> {
+    pub fn parse(text: &str, list: RuleKind) -> Result<Self, RuleError> {
         let fault = |column: usize, problem: String| RuleError {
             rule: text.chars().take(100).collect(),
             column: column + 1,
@@ -103,7 +103,7 @@ impl Rule {
     }
 
     /// The list it stands in.
-    pub fn list(&self) -> List {
+    pub fn list(&self) -> RuleKind {
         self.list
     }
 
@@ -151,14 +151,14 @@ fn split(text: &str) -> Result<(&str, Option<&str>), (usize, String)> {
 }
 
 /// A rule without parentheses.
-fn bare(name: &str, list: List) -> Result<Pattern, String> {
+fn bare(name: &str, list: RuleKind) -> Result<Pattern, String> {
     if let Some(rest) = name.strip_prefix(MCP_PREFIX) {
         return server(name, rest, list);
     }
     if name.contains('*') {
         return match list {
-            List::Deny | List::Ask => Ok(Pattern::Tool(Wildcard::new(name))),
-            List::Allow => {
+            RuleKind::Deny | RuleKind::Ask => Ok(Pattern::Tool(Wildcard::new(name))),
+            RuleKind::Allow => {
                 Err("a pattern of names is allowed only after mcp__server__; name the tool".to_owned())
             }
         };
@@ -166,8 +166,8 @@ fn bare(name: &str, list: List) -> Result<Pattern, String> {
     Ok(match name {
         "Read" | "read" => Pattern::Path { access: Access::Read, pattern: None },
         "Edit" | "edit" => Pattern::Path { access: Access::Write, pattern: None },
-        _ => match known(name) {
-            Some(tool) if tool.kind == Kind::Shell => Pattern::Command(CommandPattern::Any),
+        _ => match known_tool(name) {
+            Some(tool) if tool.kind == ToolKind::Shell => Pattern::Command(CommandPattern::Any),
             Some(tool) => Pattern::Tool(Wildcard::new(tool.name)),
             None => Pattern::Tool(Wildcard::new(name)),
         },
@@ -175,7 +175,7 @@ fn bare(name: &str, list: List) -> Result<Pattern, String> {
 }
 
 /// A rule for tools of MCP servers: `rest` is what stands after `mcp__`.
-fn server(name: &str, rest: &str, list: List) -> Result<Pattern, String> {
+fn server(name: &str, rest: &str, list: RuleKind) -> Result<Pattern, String> {
     let (server, tool) = match rest.split_once("__") {
         Some((server, tool)) => (server, Some(tool)),
         None => (rest, None),
@@ -183,7 +183,7 @@ fn server(name: &str, rest: &str, list: List) -> Result<Pattern, String> {
     if server.is_empty() {
         return Err("there is no server; write mcp__server or mcp__server__tool".into());
     }
-    if list == List::Allow && server.contains('*') {
+    if list == RuleKind::Allow && server.contains('*') {
         return Err("an allow rule must name the server; write mcp__server__*".into());
     }
     Ok(match tool {
@@ -193,24 +193,24 @@ fn server(name: &str, rest: &str, list: List) -> Result<Pattern, String> {
 }
 
 /// A rule with something in its parentheses, and a warning about it.
-fn specific(name: &str, spec: &str, list: List) -> Result<(Pattern, Option<String>), String> {
+fn specific(name: &str, spec: &str, list: RuleKind) -> Result<(Pattern, Option<String>), String> {
     let path =
         |access| PathPattern::parse(spec).map(|pattern| Pattern::Path { access, pattern: Some(pattern) });
-    let Some(tool) = known(name) else {
+    let Some(tool) = known_tool(name) else {
         return argument(name, spec, list).map(|found| (found, stranger(name)));
     };
     match tool.kind {
-        Kind::Shell => Ok((Pattern::Command(CommandPattern::parse(spec)), None)),
-        Kind::Read if tool.name == "read" => Ok((path(Access::Read)?, None)),
-        Kind::Edit if tool.name == "edit" => Ok((path(Access::Write)?, None)),
-        Kind::Read => misplaced(name, "Read", spec, list, path(Access::Read)?),
-        Kind::Edit => misplaced(name, "Edit", spec, list, path(Access::Write)?),
-        Kind::Fetch => Ok((domain(name, spec)?, None)),
-        Kind::Named => Ok((Pattern::Named { tool: tool.name, name: Wildcard::new(spec) }, None)),
-        Kind::Internal if tool.name == "skill" => {
+        ToolKind::Shell => Ok((Pattern::Command(CommandPattern::parse(spec)), None)),
+        ToolKind::Read if tool.name == "read" => Ok((path(Access::Read)?, None)),
+        ToolKind::Edit if tool.name == "edit" => Ok((path(Access::Write)?, None)),
+        ToolKind::Read => misplaced(name, "Read", spec, list, path(Access::Read)?),
+        ToolKind::Edit => misplaced(name, "Edit", spec, list, path(Access::Write)?),
+        ToolKind::Fetch => Ok((domain(name, spec)?, None)),
+        ToolKind::Named => Ok((Pattern::Named { tool: tool.name, name: Wildcard::new(spec) }, None)),
+        ToolKind::Internal if tool.name == "skill" => {
             Ok((Pattern::Named { tool: tool.name, name: Wildcard::new(spec) }, None))
         }
-        Kind::Internal | Kind::Mcp | Kind::Other => Ok((argument(tool.name, spec, list)?, None)),
+        ToolKind::Internal | ToolKind::Mcp | ToolKind::Other => Ok((argument(tool.name, spec, list)?, None)),
     }
 }
 
@@ -219,14 +219,14 @@ fn misplaced(
     name: &str,
     better: &str,
     spec: &str,
-    list: List,
+    list: RuleKind,
     pattern: Pattern,
 ) -> Result<(Pattern, Option<String>), String> {
     Ok(match list {
-        List::Deny | List::Ask => {
+        RuleKind::Deny | RuleKind::Ask => {
             (pattern, Some(format!("{name}({spec}) counts as {better}({spec}); write that instead")))
         }
-        List::Allow => {
+        RuleKind::Allow => {
             let text = format!(
                 "{name}({spec}) allows nothing, paths have no rules of {name}; write {better}({spec})"
             );
@@ -247,8 +247,8 @@ fn domain(name: &str, spec: &str) -> Result<Pattern, String> {
 }
 
 /// `Tool(key:value)`, which can only make policy tighter.
-fn argument(tool: &str, spec: &str, list: List) -> Result<Pattern, String> {
-    if list == List::Allow {
+fn argument(tool: &str, spec: &str, list: RuleKind) -> Result<Pattern, String> {
+    if list == RuleKind::Allow {
         return Err(format!("calls of {tool} are allowed all or none; write {tool}{}", did_you_mean(tool)));
     }
     let Some((key, value)) = spec.split_once(':').filter(|(key, _)| !key.trim().is_empty()) else {
@@ -266,11 +266,11 @@ fn argument(tool: &str, spec: &str, list: List) -> Result<Pattern, String> {
 
 /// Whether `(*)` after this name is more than the name alone.
 fn is_argument_tool(name: &str) -> bool {
-    known(name).is_none() && !name.starts_with(MCP_PREFIX)
+    known_tool(name).is_none() && !name.starts_with(MCP_PREFIX)
 }
 
 fn did_you_mean(name: &str) -> String {
-    if known(name).is_some() {
+    if known_tool(name).is_some() {
         return String::new();
     }
     nearest(name, all_names()).map(|near| format!("; did you mean {near}?")).unwrap_or_default()
@@ -278,7 +278,7 @@ fn did_you_mean(name: &str) -> String {
 
 /// A warning about a name that looks like one of ours and is not.
 fn stranger(name: &str) -> Option<String> {
-    if known(name).is_some() || name.starts_with(MCP_PREFIX) || name.contains('*') {
+    if known_tool(name).is_some() || name.starts_with(MCP_PREFIX) || name.contains('*') {
         return None;
     }
     let near = nearest(name, KNOWN.iter().flat_map(|tool| tool.aliases.iter().copied()))?;

@@ -3,9 +3,9 @@
 use expect_test::expect;
 
 use crate::policy::rule::RULE_BYTES_MAX;
-use crate::policy::{List, Rule};
+use crate::policy::{Rule, RuleKind};
 
-fn table(rules: &[(&str, List)]) -> String {
+fn table(rules: &[(&str, RuleKind)]) -> String {
     let mut table = String::new();
     for (text, list) in rules {
         let found = match Rule::parse(text, *list) {
@@ -39,23 +39,23 @@ fn a_rule_that_cannot_be_read_says_where_and_what_to_write() {
         allow: cannot read the rule "deploy(target:prod)": character 8: calls of deploy are allowed all or none; write deploy
         deny: cannot read the rule "TodoWrite(x)": character 11: calls of todo are named by an argument; write todo(key:value)
     "#]].assert_eq(&table(&[
-        ("", List::Deny),
-        ("Bash(npm", List::Allow),
-        ("Bash()", List::Allow),
-        ("Ba sh", List::Allow),
-        ("Bsh(rm -rf *)", List::Allow),
-        ("Bsh(rm -rf *)", List::Deny),
-        ("WebFetch(example.com)", List::Allow),
-        ("WebFetch(domain:https://x)", List::Allow),
-        ("Read(!x)", List::Deny),
-        ("Read(../x)", List::Deny),
-        ("Read(~bob/x)", List::Deny),
-        ("Read([)", List::Deny),
-        ("mcp__*", List::Allow),
-        ("mcp__", List::Allow),
-        ("*", List::Allow),
-        ("deploy(target:prod)", List::Allow),
-        ("TodoWrite(x)", List::Deny),
+        ("", RuleKind::Deny),
+        ("Bash(npm", RuleKind::Allow),
+        ("Bash()", RuleKind::Allow),
+        ("Ba sh", RuleKind::Allow),
+        ("Bsh(rm -rf *)", RuleKind::Allow),
+        ("Bsh(rm -rf *)", RuleKind::Deny),
+        ("WebFetch(example.com)", RuleKind::Allow),
+        ("WebFetch(domain:https://x)", RuleKind::Allow),
+        ("Read(!x)", RuleKind::Deny),
+        ("Read(../x)", RuleKind::Deny),
+        ("Read(~bob/x)", RuleKind::Deny),
+        ("Read([)", RuleKind::Deny),
+        ("mcp__*", RuleKind::Allow),
+        ("mcp__", RuleKind::Allow),
+        ("*", RuleKind::Allow),
+        ("deploy(target:prod)", RuleKind::Allow),
+        ("TodoWrite(x)", RuleKind::Deny),
     ]));
 }
 
@@ -75,24 +75,24 @@ fn rules_that_do_not_do_what_they_seem_to_are_warned_about() {
         allow Skill(review): ok
     "#]]
     .assert_eq(&table(&[
-        ("Bash(npm run *)", List::Allow),
-        ("bash", List::Allow),
-        ("Bsh", List::Deny),
-        ("Write(src/**)", List::Allow),
-        ("Write(src/**)", List::Deny),
-        ("Glob(src/**)", List::Allow),
-        ("NotebookEdit(*.ipynb)", List::Ask),
-        ("mcp__github__*", List::Allow),
-        ("mcp__*__delete", List::Deny),
-        ("deploy(target:prod)", List::Deny),
-        ("Skill(review)", List::Allow),
+        ("Bash(npm run *)", RuleKind::Allow),
+        ("bash", RuleKind::Allow),
+        ("Bsh", RuleKind::Deny),
+        ("Write(src/**)", RuleKind::Allow),
+        ("Write(src/**)", RuleKind::Deny),
+        ("Glob(src/**)", RuleKind::Allow),
+        ("NotebookEdit(*.ipynb)", RuleKind::Ask),
+        ("mcp__github__*", RuleKind::Allow),
+        ("mcp__*__delete", RuleKind::Deny),
+        ("deploy(target:prod)", RuleKind::Deny),
+        ("Skill(review)", RuleKind::Allow),
     ]));
 }
 
 #[test]
 fn a_rule_at_the_limit_is_read_and_one_beyond_is_not() {
     let fitting = format!("Bash({})", "x".repeat(RULE_BYTES_MAX - 6));
-    assert!(Rule::parse(&fitting, List::Allow).is_ok());
-    assert!(Rule::parse(&format!("{fitting} "), List::Allow).is_ok());
-    assert!(Rule::parse(&fitting.replacen('x', "xx", 1), List::Allow).is_err());
+    assert!(Rule::parse(&fitting, RuleKind::Allow).is_ok());
+    assert!(Rule::parse(&format!("{fitting} "), RuleKind::Allow).is_ok());
+    assert!(Rule::parse(&fitting.replacen('x', "xx", 1), RuleKind::Allow).is_err());
 }

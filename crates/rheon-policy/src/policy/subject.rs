@@ -9,7 +9,7 @@ use rheon_types::event::Subject;
 use serde_json::Value;
 use similar::TextDiff;
 
-use crate::policy::names::{Kind, PATH_KEYS, kind_of};
+use crate::policy::names::{PATH_KEYS, ToolKind, kind_of};
 use crate::workspace::Workspace;
 
 /// The largest file of which a difference is shown.
@@ -23,15 +23,20 @@ const REPLACED_KEYS: [(&str, &str); 3] =
 pub(crate) fn of(call: &ToolCall, workspace: &Workspace, shell_folder: &Path) -> Subject {
     let arguments = || Subject::Arguments { arguments: Arc::clone(&call.arguments) };
     match kind_of(call.name.as_str()) {
-        Kind::Shell => match call.arguments.get("command").and_then(Value::as_str) {
+        ToolKind::Shell => match call.arguments.get("command").and_then(Value::as_str) {
             Some(command) => Subject::Command {
                 command: command.to_owned(),
                 cwd: workspace.root().join(shell_folder).display().to_string(),
             },
             None => arguments(),
         },
-        Kind::Edit => difference(call, workspace).unwrap_or_else(arguments),
-        Kind::Read | Kind::Fetch | Kind::Named | Kind::Internal | Kind::Mcp | Kind::Other => arguments(),
+        ToolKind::Edit => difference(call, workspace).unwrap_or_else(arguments),
+        ToolKind::Read
+        | ToolKind::Fetch
+        | ToolKind::Named
+        | ToolKind::Internal
+        | ToolKind::Mcp
+        | ToolKind::Other => arguments(),
     }
 }
 

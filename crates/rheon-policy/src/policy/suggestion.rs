@@ -4,9 +4,9 @@ use rheon_types::event::Danger;
 
 use crate::policy::explanation::{Decision, Explanation};
 use crate::policy::names::SUBCOMMANDS;
-use crate::policy::paths::{NamedPath, Places};
-use crate::policy::policy_set::{BoundRule, Source};
-use crate::policy::rule::{List, RULE_BYTES_MAX, Rule};
+use crate::policy::paths::{NamedPath, PatternRoots};
+use crate::policy::policy_set::{BoundRule, RuleSource};
+use crate::policy::rule::{RULE_BYTES_MAX, Rule, RuleKind};
 use crate::shell::SimpleCommand;
 use crate::workspace::Access;
 
@@ -71,14 +71,14 @@ pub(crate) fn of_path(path: &NamedPath) -> Option<String> {
 }
 
 /// The rule `text` as an answer of this session.
-pub(crate) fn bound(text: &str, places: &Places) -> Option<BoundRule> {
-    bound_in(text, List::Allow, places)
+pub(crate) fn bound(text: &str, roots: &PatternRoots) -> Option<BoundRule> {
+    bound_in(text, RuleKind::Allow, roots)
 }
 
 /// The rule `text` of `list` as an answer of this session.
-pub(crate) fn bound_in(text: &str, list: List, places: &Places) -> Option<BoundRule> {
+pub(crate) fn bound_in(text: &str, list: RuleKind, roots: &PatternRoots) -> Option<BoundRule> {
     let rule = Rule::parse(text, list).ok()?;
-    BoundRule::bind(rule, Source::Session, places, &places.working_folder).ok()
+    BoundRule::bind(rule, RuleSource::Session, roots, &roots.working_folder).ok()
 }
 
 /// A rule that can be shown and saved in one line.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::policy::document::{DOCUMENT_BYTES_MAX, Document};
 use crate::policy::gate::RuleSink;
-use crate::policy::rule::{List, Rule};
+use crate::policy::rule::{Rule, RuleKind};
 
 type OnFailure = dyn Fn(&str) + Send + Sync;
 
@@ -25,7 +25,7 @@ impl UserRules {
         Self { file: file.into(), on_failure: Box::new(on_failure) }
     }
 
-    fn add(&self, list: List, rules: &[Rule]) -> io::Result<()> {
+    fn add(&self, list: RuleKind, rules: &[Rule]) -> io::Result<()> {
         // A settings file may be a link into a folder that the user keeps such files in; the link stays.
         let file = self.file.canonicalize().unwrap_or_else(|_| self.file.clone());
         let folder = file.parent().unwrap_or(Path::new("."));
@@ -53,7 +53,7 @@ impl UserRules {
 }
 
 impl RuleSink for UserRules {
-    fn save(&self, list: List, rules: &[Rule]) {
+    fn save(&self, list: RuleKind, rules: &[Rule]) {
         if let Err(error) = self.add(list, rules) {
             let shown: Vec<&str> = rules.iter().map(Rule::text).collect();
             let (rules, file) = (shown.join(", "), self.file.display());
@@ -65,7 +65,7 @@ impl RuleSink for UserRules {
 }
 
 /// Adds what is not there yet; nothing if the settings have another shape.
-fn extend(settings: &mut Value, list: List, rules: &[Rule]) -> Option<()> {
+fn extend(settings: &mut Value, list: RuleKind, rules: &[Rule]) -> Option<()> {
     let object = || Value::Object(Map::new());
     let permissions = settings.as_object_mut()?.entry("permissions").or_insert_with(object);
     let entries =

@@ -1,11 +1,11 @@
 //! A simple command and everything it would run in turn.
 
 use super::builtin::{is_influential, obscures};
-use super::folder;
+use super::cross_check::agrees;
+use super::directory;
 use super::lexer::NESTING_MAX;
 use super::parser::{Context, Item, Parser};
 use super::report::Report;
-use super::second::agrees;
 use super::types::SimpleCommand;
 use super::wrapper::{Dialect, Holes, Inner, InnerWords, base_name, unwrap};
 
@@ -101,7 +101,7 @@ impl Parser<'_, '_> {
         }
         let folder = match inner.folder {
             None => base.folder.clone(),
-            Some(folder) => folder.and_then(|to| folder::enter(base.folder.as_deref(), &to)),
+            Some(folder) => folder.and_then(|to| directory::enter(base.folder.as_deref(), &to)),
         };
         let mut assignments = base.assignments.clone();
         if inner.assignments.iter().any(|(name, _)| is_influential(name)) {
@@ -140,7 +140,8 @@ impl Parser<'_, '_> {
                     match word {
                         Some("-C") => {
                             let to = rest.get(at + 1).copied().flatten();
-                            command.folder = to.and_then(|to| folder::enter(command.folder.as_deref(), to));
+                            command.folder =
+                                to.and_then(|to| directory::enter(command.folder.as_deref(), to));
                             at += 2;
                         }
                         Some("-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path") => at += 2,

@@ -5,27 +5,27 @@
 
 mod builtin;
 mod compound;
+mod cross_check;
 mod danger;
+mod directory;
 mod emit;
-mod folder;
 mod git;
 mod lexer;
 mod options;
 mod parser;
 mod report;
-mod second;
 mod table;
 mod text;
 mod types;
 mod wrapper;
 
+pub use cross_check::mask_non_ascii;
 pub use danger::{danger, highest_danger, redirection_danger};
 pub use git::{RepositoryUse, changes_repository, repository_use};
-pub use second::ascii;
 pub use types::{Analysis, Redirection, SimpleCommand};
 
 /// What a line of bash would run.
-pub fn analyse(line: &str) -> Analysis {
+pub fn analyze(line: &str) -> Analysis {
     let mut report = report::Report::default();
     let context = parser::Context { folder: Some(".".into()), depth: 0, dialect: wrapper::Dialect::Bash };
     emit::read(line, context, &mut report);

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::builtin::is_influential;
-use super::folder;
+use super::directory;
 use super::lexer::{Globs, Lexer, NESTING_MAX, Substitution, Word, is_delimiter};
 use super::report::{CALLS_ITSELF, Report};
 use super::types::{Redirection, SimpleCommand};
@@ -503,7 +503,7 @@ impl<'a, 'r> Parser<'a, 'r> {
 
     /// Enters the folder of `cd`, as long as everything joined by `&&` succeeds.
     pub(super) fn enter(&mut self, to: Option<&str>) {
-        self.context.folder = to.and_then(|to| folder::enter(self.context.folder.as_deref(), to));
+        self.context.folder = to.and_then(|to| directory::enter(self.context.folder.as_deref(), to));
         self.moved = true;
     }
 }

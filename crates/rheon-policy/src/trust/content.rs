@@ -10,7 +10,7 @@ use rheon_text::visible;
 
 use crate::hooks::{CommandHook, HookEvent, HookSettings, HookSettingsError};
 use crate::trust::named::{Role, named_paths};
-use crate::trust::seal::Seal;
+use crate::trust::trusted_content::TrustedContent;
 
 /// The folders of scripts that hooks may call.
 pub(crate) const HOOK_FOLDERS: [&str; 2] = [".rheon/hooks", ".claude/hooks"];
@@ -26,7 +26,7 @@ pub struct ProjectContent {
 
 /// A file of a project that somebody read before it was gathered, and uses only if it is trusted as it was read.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ReadFile {
+pub struct PreloadedFile {
     /// Where it is, relative to the project.
     pub path: String,
     /// What it held.
@@ -43,7 +43,7 @@ pub struct TrustItem {
     /// What it holds.
     pub hash: Hash,
     /// Where it leads, if it is a link out of the project. What is there is not looked at.
-    pub leads_to: Option<String>,
+    pub link_target: Option<String>,
 }
 
 impl ProjectContent {
@@ -69,7 +69,7 @@ impl ProjectContent {
     }
 
     /// What must hold before `hook` runs.
-    pub(crate) fn seal_of(&self, hook: &CommandHook) -> Arc<Seal> {
+    pub(crate) fn seal_of(&self, hook: &CommandHook) -> Arc<TrustedContent> {
         let named = named_paths(&self.root, hook);
         let is_called = |path: &str| {
             named.contains_key(Path::new(path))
@@ -83,7 +83,7 @@ impl ProjectContent {
             .filter_map(|(path, _)| path.to_str())
             .filter(|path| !self.items.contains_key(*path) && !self.root.join(path).is_dir())
             .map(|path| (path.to_owned(), None));
-        Arc::new(Seal { root: self.root.clone(), files: there.chain(missing).collect() })
+        Arc::new(TrustedContent { root: self.root.clone(), files: there.chain(missing).collect() })
     }
 }
 
@@ -92,7 +92,7 @@ impl fmt::Display for TrustItem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hash = self.hash.to_hex();
         write!(f, "{} {}", hash.get(..12).unwrap_or_default(), visible(&self.path))?;
-        match &self.leads_to {
+        match &self.link_target {
             Some(target) => write!(f, " -> {} (outside the project, not looked at)", visible(target)),
             None => Ok(()),
         }

@@ -7,7 +7,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::hooks::HookSettings;
-use crate::trust::{ProjectContent, ReadFile};
+use crate::trust::{PreloadedFile, ProjectContent};
 
 fn write(root: &Path, name: &str, text: impl AsRef<[u8]>) {
     let path = root.join(name);
@@ -141,7 +141,7 @@ fn a_file_that_was_read_before_must_still_hold_what_was_read() {
     let settings = HookSettings::parse(&hooks(&["./check.sh"]), ".rheon/config.toml").unwrap();
     let read = |text: &str| {
         let (path, text) = (".rheon/config.toml".to_owned(), text.to_owned());
-        let file = ReadFile { path, text, hooks: settings.clone() };
+        let file = PreloadedFile { path, text, hooks: settings.clone() };
         match ProjectContent::gather_with(root.path(), &[file]) {
             Ok(content) => content.items().map(|item| item.path.clone()).collect::<Vec<_>>().join("\n"),
             Err(error) => error.to_string(),

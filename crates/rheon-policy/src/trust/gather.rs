@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::hooks::{HookSettings, HookSettingsError, settings_files};
-use crate::trust::content::{HOOK_FOLDERS, ProjectContent, ReadFile, TrustItem};
+use crate::trust::content::{HOOK_FOLDERS, PreloadedFile, ProjectContent, TrustItem};
 use crate::trust::error::TrustError;
 use crate::trust::named::named_paths;
-use crate::trust::seal::{Found, look};
+use crate::trust::trusted_content::{Found, look};
 
 /// Folders whose files are run or obeyed, besides those of hooks.
 const FOLDERS: [&str; 7] = [
@@ -34,7 +34,7 @@ impl ProjectContent {
     }
 
     /// The same with files that were read already. What was read must still be there.
-    pub fn gather_with(root: &Path, files: &[ReadFile]) -> Result<Self, TrustError> {
+    pub fn gather_with(root: &Path, files: &[PreloadedFile]) -> Result<Self, TrustError> {
         let unreadable = |error| TrustError::Unreadable { path: root.to_owned(), error };
         let root = root.canonicalize().map_err(unreadable)?;
         let mut gathering = Gathering { root: &root, items: BTreeMap::new(), bytes: 0 };
@@ -92,7 +92,7 @@ impl Gathering<'_> {
     }
 
     /// Takes in a file that was read before.
-    fn already_read(&mut self, file: &ReadFile) -> Result<(), TrustError> {
+    fn already_read(&mut self, file: &PreloadedFile) -> Result<(), TrustError> {
         let path = Path::new(&file.path);
         match look(self.root, path)? {
             Found::Outside(_) => Err(leads_out(path)),
@@ -170,7 +170,7 @@ impl Gathering<'_> {
         let Some(path) = path.to_str() else {
             return Err(TrustError::untrustable(path, "has a name that is not Unicode"));
         };
-        let leads_to = match found {
+        let link_target = match found {
             Found::Outside(target) => Some(target.to_string_lossy().into_owned()),
             Found::Nothing | Found::Folder(_) => None,
             Found::File { bytes, .. } => {
@@ -185,7 +185,7 @@ impl Gathering<'_> {
             ));
         }
         let path = path.replace(std::path::MAIN_SEPARATOR, "/");
-        self.items.insert(path.clone(), TrustItem { path, hash, leads_to });
+        self.items.insert(path.clone(), TrustItem { path, hash, link_target });
         if self.items.len() > ITEMS_MAX {
             return Err(TrustError::untrustable(
                 self.root,

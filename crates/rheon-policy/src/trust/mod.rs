@@ -1,4 +1,4 @@
-//! Trust: opening a project runs nothing that it brings along until the user has agreed to exactly that content.
+//! TrustStatus: opening a project runs nothing that it brings along until the user has agreed to exactly that content.
 //!
 //! [`ProjectContent`] is what a project brings along, [`TrustStore`] remembers what the user has agreed to, and
 //! [`load_project_hooks`] gives out hooks only where both are the same. The settings in use are made of the very bytes that
@@ -10,15 +10,15 @@ mod content;
 mod error;
 mod gather;
 mod named;
-mod seal;
+mod status;
 mod store;
-mod verdict;
+mod trusted_content;
 
-pub use content::{ProjectContent, ReadFile, TrustItem};
+pub use content::{PreloadedFile, ProjectContent, TrustItem};
 pub use error::TrustError;
-pub use seal::Seal;
-pub use store::{ProjectHooks, TrustStore, load_project_hooks, load_project_hooks_with, sealed_hooks};
-pub use verdict::Trust;
+pub use status::TrustStatus;
+pub use store::{ProjectHooks, TrustStore, load_project_hooks, load_project_hooks_with, trusted_hooks};
+pub use trusted_content::TrustedContent;
 
 #[cfg(test)]
 mod content_tests;

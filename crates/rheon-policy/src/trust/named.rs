@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-use crate::hooks::{CommandHook, with_project};
+use crate::hooks::{CommandHook, expand_project_variables};
 use crate::shell::{self, Analysis};
 
 /// The most paths of one command; no sensible command has more.
@@ -28,16 +28,16 @@ pub(crate) enum Role {
 /// What the shell only writes to is left out: a hook may keep a log.
 pub(crate) fn named_paths(root: &Path, hook: &CommandHook) -> BTreeMap<PathBuf, Role> {
     let mut named = Named { root, paths: BTreeMap::new() };
-    let command = with_project(&hook.command, ".");
+    let command = expand_project_variables(&hook.command, ".");
     match &hook.args {
         Some(arguments) => {
             let words: Vec<String> = std::iter::once(command)
-                .chain(arguments.iter().map(|word| with_project(word, ".")))
+                .chain(arguments.iter().map(|word| expand_project_variables(word, ".")))
                 .collect();
             named.words("", &words);
         }
         None => {
-            let analysis = shell::analyse(&command);
+            let analysis = shell::analyze(&command);
             for simple in &analysis.commands {
                 let words: Vec<String> = simple.words.iter().flatten().cloned().collect();
                 named.words(simple.folder.as_deref().unwrap_or_default(), &words);

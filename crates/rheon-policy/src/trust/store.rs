@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::hooks::HookSettings;
-use crate::trust::content::{ProjectContent, ReadFile};
+use crate::trust::content::{PreloadedFile, ProjectContent};
 use crate::trust::error::TrustError;
-use crate::trust::verdict::Trust;
+use crate::trust::status::TrustStatus;
 
 /// The version of the file.
 const VERSION: u32 = 1;
@@ -48,14 +48,14 @@ impl TrustStore {
     }
 
     /// What the user has said about `content`.
-    pub fn check(&self, content: &ProjectContent) -> Result<Trust, TrustError> {
-        Ok(Trust::of(content, self.read()?.projects.get(&key(content.root()))))
+    pub fn check(&self, content: &ProjectContent) -> Result<TrustStatus, TrustError> {
+        Ok(TrustStatus::of(content, self.read()?.projects.get(&key(content.root()))))
     }
 
     /// What the user has said about the same content in another folder, `root`: for a second working tree of one repository.
-    pub fn check_as(&self, content: &ProjectContent, root: &Path) -> Result<Trust, TrustError> {
+    pub fn check_as(&self, content: &ProjectContent, root: &Path) -> Result<TrustStatus, TrustError> {
         let real = root.canonicalize().unwrap_or_else(|_| root.to_owned());
-        Ok(Trust::of(content, self.read()?.projects.get(&key(&real))))
+        Ok(TrustStatus::of(content, self.read()?.projects.get(&key(&real))))
     }
 
     /// The user agrees to `content`, which is what they were shown.
@@ -194,7 +194,7 @@ fn hex(bytes: &[u8]) -> String {
 #[derive(Debug)]
 pub struct ProjectHooks {
     /// What the user has said.
-    pub trust: Trust,
+    pub trust: TrustStatus,
     /// The hooks; none unless the project is trusted.
     pub settings: HookSettings,
     /// What the project brings along: what [`TrustStore::grant`] takes once the user has agreed to what `trust` shows.
@@ -209,7 +209,7 @@ pub fn load_project_hooks(root: &Path, store: &TrustStore) -> Result<ProjectHook
 /// The same with files that were read already, which are trusted or not with everything else.
 pub fn load_project_hooks_with(
     root: &Path,
-    files: &[ReadFile],
+    files: &[PreloadedFile],
     store: &TrustStore,
 ) -> Result<ProjectHooks, TrustError> {
     let content = ProjectContent::gather_with(root, files)?;
@@ -217,12 +217,12 @@ pub fn load_project_hooks_with(
     if !trust.is_trusted() {
         return Ok(ProjectHooks { trust, settings: HookSettings::default(), content });
     }
-    let settings = sealed_hooks(&content)?;
+    let settings = trusted_hooks(&content)?;
     Ok(ProjectHooks { trust, settings, content })
 }
 
 /// The hooks of `content`, for a user who agrees to it without that being remembered. Each runs only what was read here.
-pub fn sealed_hooks(content: &ProjectContent) -> Result<HookSettings, TrustError> {
+pub fn trusted_hooks(content: &ProjectContent) -> Result<HookSettings, TrustError> {
     let files: Vec<HookSettings> = content.settings.iter().cloned().collect::<Result<_, _>>()?;
     Ok(HookSettings::merged(files).sealed(|hook| content.seal_of(hook)))
 }

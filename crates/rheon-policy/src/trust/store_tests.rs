@@ -6,7 +6,7 @@ use std::sync::Barrier;
 use expect_test::expect;
 use tempfile::TempDir;
 
-use crate::trust::{ProjectContent, Trust, TrustStore};
+use crate::trust::{ProjectContent, TrustStatus, TrustStore};
 
 fn write(root: &Path, name: &str, text: &str) {
     let path = root.join(name);
@@ -78,8 +78,8 @@ fn the_same_content_in_another_folder_is_not_trusted() {
     }
     let store = TrustStore::open(state.path().join("trust.json")).unwrap();
     store.grant(&gather(&root)).unwrap();
-    assert_eq!(store.check(&gather(&root)).unwrap(), Trust::Trusted);
-    assert!(matches!(store.check(&gather(&other)).unwrap(), Trust::Unknown { .. }));
+    assert_eq!(store.check(&gather(&root)).unwrap(), TrustStatus::Trusted);
+    assert!(matches!(store.check(&gather(&other)).unwrap(), TrustStatus::Unknown { .. }));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn many_at_once_lose_nothing() {
         }
     });
     let store = TrustStore::open(&file).unwrap();
-    assert!(roots.iter().all(|root| store.check(&gather(root)).unwrap() == Trust::Trusted));
+    assert!(roots.iter().all(|root| store.check(&gather(root)).unwrap() == TrustStatus::Trusted));
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn a_store_that_others_may_have_written_or_that_is_no_file_is_not_believed() {
     let file = state.path().join("trust.json");
     let store = TrustStore::open(&file).unwrap();
     store.grant(&gather(&root)).unwrap();
-    assert_eq!(store.check(&gather(&root)).unwrap(), Trust::Trusted);
+    assert_eq!(store.check(&gather(&root)).unwrap(), TrustStatus::Trusted);
     assert_eq!(
         std::fs::metadata(state.path().join("trust.json.lock")).unwrap().permissions().mode() & 0o777,
         0o600
@@ -214,7 +214,7 @@ fn processes_that_are_killed_while_they_write_leave_the_store_whole_and_unlocked
         let store = TrustStore::open(base.path().join("trust.json")).unwrap();
         let is_trusted = |project: &std::path::PathBuf| {
             let content = ProjectContent::gather(project).unwrap();
-            store.check(&content).unwrap() == Trust::Trusted
+            store.check(&content).unwrap() == TrustStatus::Trusted
         };
         while !projects.iter().all(is_trusted) {
             assert!(children.iter_mut().all(|child| child.try_wait().unwrap().is_none()));

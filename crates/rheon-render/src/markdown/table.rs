@@ -3,7 +3,7 @@
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::super::page::{Ink, Page};
-use super::super::words::width;
+use super::super::text::width;
 use super::inline::{Collector, Span, same_letters};
 
 /// Stands between two columns.

@@ -29,7 +29,7 @@ pub struct Spill {
 
 /// The file that holds what did not fit; removed when dropped.
 #[derive(Debug)]
-pub struct Spilled {
+pub struct SpillFile {
     /// Where it is.
     pub path: TempPath,
     /// How much of the output it holds, from the beginning.
@@ -48,7 +48,7 @@ pub struct Output {
     /// How much was left out between head and tail.
     pub omitted_bytes: u64,
     /// The file that holds the whole, or as much as its cap allows.
-    pub spilled: Option<Spilled>,
+    pub spill_file: Option<SpillFile>,
     /// Why there is no such file, or why it ends early.
     pub spill_problem: Option<String>,
 }
@@ -146,7 +146,7 @@ impl Capture {
             output.tail = Some(text(tail.get(skipped..).unwrap_or_default()));
         }
         output.bytes = self.bytes - rest.len() as u64;
-        output.spilled = self.file.map(|(file, bytes)| Spilled { path: file.into_temp_path(), bytes });
+        output.spill_file = self.file.map(|(file, bytes)| SpillFile { path: file.into_temp_path(), bytes });
         (output, rest)
     }
 

@@ -1,4 +1,4 @@
-//! `Environment`: the variables a command sees. Built from a list of names, never inherited.
+//! `ProcessEnvironment`: the variables a command sees. Built from a list of names, never inherited.
 
 use std::collections::BTreeMap;
 
@@ -77,11 +77,11 @@ const VALUE_BYTES_MAX: usize = 32 * 1024;
 
 /// The variables a command sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Environment {
+pub struct ProcessEnvironment {
     variables: BTreeMap<String, String>,
 }
 
-impl Environment {
+impl ProcessEnvironment {
     /// The variables of `source` whose names are `allowed` (a star at the end stands for any ending), without secrets
     /// and without those that make programs run something else; then the ones that keep commands from waiting.
     pub fn rebuilt(source: impl IntoIterator<Item = (String, String)>, allowed: &[&str]) -> Self {

@@ -1,5 +1,5 @@
 //! `Execution`: the program that a process becomes, with its arguments, variables, folder and pipes; `View`: how files look to
-//! it; `Beginning`: what it gets from the kernel before.
+//! it; `ProcessSetup`: what it gets from the kernel before.
 
 use std::ffi::OsString;
 use std::io::PipeWriter;
@@ -22,7 +22,7 @@ pub(super) struct Execution {
 
 /// How one path looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Shown {
+pub enum PathView {
     /// A folder of its own, with nothing in it.
     Empty,
     /// A file that cannot be read.
@@ -37,7 +37,7 @@ pub enum Shown {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
     /// Where, and what; each is laid over those before it.
-    pub places: Vec<(PathBuf, Shown)>,
+    pub places: Vec<(PathBuf, PathView)>,
 }
 
 /// Namespaces that the process is the first of, without another program that would make them.
@@ -68,14 +68,14 @@ pub enum Capabilities {
 
 /// What a process gets before it becomes another program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Beginning {
+pub struct ProcessSetup {
     /// The namespaces.
     pub namespaces: Namespaces,
     /// The rights.
     pub capabilities: Capabilities,
 }
 
-impl Beginning {
+impl ProcessSetup {
     /// Nothing but what every process of a tool gets.
     pub const PLAIN: Self = Self { namespaces: Namespaces::Inherited, capabilities: Capabilities::Kept };
 }

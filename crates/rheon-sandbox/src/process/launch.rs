@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::environment::Environment;
-use super::execution::{Beginning, Execution, View};
+use super::environment::ProcessEnvironment;
+use super::execution::{Execution, ProcessSetup, View};
 use super::spawn::{Supervision, spawn};
-use super::tree::{KillOnDrop, Killer, Tree};
+use super::tree::{KillOnDrop, ProcessTree, Tree};
 
 /// A line of bash, and where it runs.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub struct ShellLine {
     /// The folder in which it begins.
     pub folder: PathBuf,
     /// The variables it sees; there are no others.
-    pub environment: Environment,
+    pub environment: ProcessEnvironment,
 }
 
 /// What holds the processes of one line together.
@@ -52,7 +52,7 @@ pub struct Launcher {
     /// Variables that the launcher needs the line to see.
     pub variables: Vec<(String, String)>,
     /// What the process gets before it becomes that program.
-    pub beginning: Beginning,
+    pub setup: ProcessSetup,
     /// How files look to the process, if it gets all namespaces.
     pub view: Option<View>,
     /// What holds the processes together.
@@ -60,11 +60,11 @@ pub struct Launcher {
     /// Gives up rights of the thread that starts the process.
     pub restrict: Option<Arc<Restrict>>,
     /// Lives as long as the process.
-    pub guard: Option<Box<dyn Guard>>,
+    pub guard: Option<Box<dyn ProcessGuard>>,
 }
 
 /// Something that lives as long as a process.
-pub trait Guard: Send {
+pub trait ProcessGuard: Send {
     /// Ends it, before anybody hears of the end of the process. What is returned is dropped after that.
     fn release(self: Box<Self>) -> Box<dyn Any + Send>;
 }
@@ -110,7 +110,7 @@ const LINE_BYTES_MAX: usize = 100_000;
 
 /// A line that was started. It is ended with all that it started when this is dropped.
 pub struct Process {
-    pub(super) killer: KillOnDrop,
+    pub(super) process_tree: KillOnDrop,
     pub(super) output: PipeReader,
     /// Where bash tells the folder in which it ended.
     pub(super) folder: PipeReader,
@@ -122,8 +122,8 @@ pub struct Process {
 
 impl Process {
     /// Ends it from elsewhere.
-    pub fn killer(&self) -> Killer {
-        self.killer.0.clone()
+    pub fn process_tree(&self) -> ProcessTree {
+        self.process_tree.0.clone()
     }
 }
 
@@ -158,13 +158,13 @@ pub fn start(line: &ShellLine, launcher: Launcher) -> Result<Process, ProcessErr
         .stack_size(256 * 1024)
         .spawn(move || {
             let result = run_to_end(execution, &launcher, &supervision, &thread_tree);
-            let remains = launcher.guard.map(Guard::release);
+            let remains = launcher.guard.map(ProcessGuard::release);
             // Nobody listens any more if the caller gave up; the tree has been ended then.
             drop(exit_sender.send(result));
             drop(remains);
         })
         .map_err(failed)?;
-    Ok(Process { killer: KillOnDrop(Killer(tree)), output, folder, exit, began, program })
+    Ok(Process { process_tree: KillOnDrop(ProcessTree(tree)), output, folder, exit, began, program })
 }
 
 /// The variable that tells the processes of one command from others.
@@ -222,7 +222,7 @@ fn run_to_end(
     }
     let program = execution.program.to_string_lossy().into_owned();
     let failed = |source| ProcessError::Start { program, source };
-    let spawned = spawn(&execution, launcher.beginning, supervision);
+    let spawned = spawn(&execution, launcher.setup, supervision);
     // It holds the writing ends of the pipes, which would never close.
     drop(execution);
     let mut process = match spawned {
@@ -231,5 +231,5 @@ fn run_to_end(
     };
     tree.started(process.id());
     process.wait();
-    tree.ended(|| process.reap()).map_err(failed)
+    tree.reap(|| process.reap()).map_err(failed)
 }

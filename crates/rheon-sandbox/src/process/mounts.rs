@@ -18,7 +18,7 @@ use rustix::mount::{
     UnmountFlags,
 };
 
-use super::execution::{Shown, View};
+use super::execution::{PathView, View};
 
 /// A view that can be arranged without memory that grows.
 pub(super) struct Mounts {
@@ -79,16 +79,16 @@ impl Mounts {
     }
 }
 
-fn step(place: &Path, shown: &Shown) -> io::Result<Step> {
+fn step(place: &Path, shown: &PathView) -> io::Result<Step> {
     let source = |path: &Path, writing| -> io::Result<What> {
         let source = Source { path: relative(path)?, writing };
         Ok(if path.is_dir() { What::Folder(source) } else { What::File(source) })
     };
     let what = match shown {
-        Shown::Empty => What::Empty,
-        Shown::Absent => What::Absent,
-        Shown::ReadOnly => source(place, Writing::Forbidden)?,
-        Shown::Writable(path) => source(path, Writing::Allowed)?,
+        PathView::Empty => What::Empty,
+        PathView::Absent => What::Absent,
+        PathView::ReadOnly => source(place, Writing::Forbidden)?,
+        PathView::Writable(path) => source(path, Writing::Allowed)?,
     };
     let mut above: Vec<CString> = place
         .ancestors()

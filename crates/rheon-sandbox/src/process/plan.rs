@@ -21,13 +21,13 @@ use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::process::{Pid, PidfdFlags, Signal};
 use rustix::thread::CapabilitySet;
 
-use super::execution::{Beginning, Capabilities, Execution, Namespaces};
+use super::execution::{Capabilities, Execution, Namespaces, ProcessSetup};
 use super::mounts::{Mounts, begin_loopback};
 
 /// All that a process needs to begin.
 pub(super) struct Plan<'a> {
     execution: &'a Execution,
-    beginning: Beginning,
+    setup: ProcessSetup,
     program: CString,
     folder: CString,
     arguments: Texts,
@@ -64,12 +64,12 @@ const STACK_BYTES: usize = 64 * 1024;
 
 impl<'a> Plan<'a> {
     /// Prepares everything.
-    pub(super) fn new(execution: &'a Execution, beginning: Beginning) -> io::Result<Self> {
+    pub(super) fn new(execution: &'a Execution, setup: ProcessSetup) -> io::Result<Self> {
         let program = found(execution).into_os_string().into_vec();
         let arguments = execution.arguments.iter().map(|argument| argument.as_bytes().to_vec());
         let variables = execution.variables.iter().map(|(name, value)| variable(name, value));
         let [user, group] = [rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw()];
-        let agent = match beginning.namespaces {
+        let agent = match setup.namespaces {
             Namespaces::Inherited => None,
             Namespaces::Processes
             | Namespaces::ProcessesShown
@@ -80,7 +80,7 @@ impl<'a> Plan<'a> {
             }
         };
         Ok(Self {
-            beginning,
+            setup,
             program: CString::new(program.clone())?,
             folder: CString::new(execution.folder.as_os_str().as_bytes())?,
             arguments: Texts::new(std::iter::once(program).chain(arguments))?,
@@ -125,7 +125,7 @@ impl<'a> Plan<'a> {
 
     fn namespace_flags(&self) -> c_int {
         let processes = libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
-        match self.beginning.namespaces {
+        match self.setup.namespaces {
             Namespaces::Inherited => 0,
             Namespaces::Processes => processes,
             Namespaces::ProcessesShown => processes | libc::CLONE_NEWNS,
@@ -141,7 +141,7 @@ impl<'a> Plan<'a> {
         // It has no terminal, no signal of the agent's reaches it, and its group can be ended.
         rustix::process::setsid()?;
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-        match self.beginning.namespaces {
+        match self.setup.namespaces {
             Namespaces::Inherited | Namespaces::Processes => {}
             Namespaces::ProcessesShown => show_processes()?,
             Namespaces::UserProcesses => self.remain_who_they_are()?,
@@ -152,7 +152,7 @@ impl<'a> Plan<'a> {
             Namespaces::AllButNetwork => self.get_view()?,
         }
         rustix::process::chdir(self.folder.as_c_str())?;
-        match self.beginning.capabilities {
+        match self.setup.capabilities {
             Capabilities::Kept => {}
             Capabilities::Dropped => drop_capabilities()?,
         }

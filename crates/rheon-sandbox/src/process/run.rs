@@ -16,7 +16,7 @@ use super::pipe::{Receiver, receiver};
 
 /// What may stop a line.
 #[derive(Debug, Clone)]
-pub struct Stop {
+pub struct StopCondition {
     /// The longest it may run.
     pub timeout: Option<Duration>,
     /// Fires when it should stop.
@@ -25,20 +25,20 @@ pub struct Stop {
 
 /// Why a line ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum EndReason {
     /// By itself.
     Finished,
     /// It ran too long.
     TimedOut,
     /// It was told to stop.
-    Cancelled,
+    Canceled,
 }
 
 /// How a line ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ended {
+pub struct ProcessOutcome {
     /// Why.
-    pub end: End,
+    pub end: EndReason,
     /// Its exit code; absent if a signal ended it.
     pub exit_code: Option<i32>,
     /// The signal that ended it.
@@ -70,24 +70,24 @@ const TOLD_BYTES_MAX: u64 = 64 * 1024;
 pub async fn run(
     line: &ShellLine,
     launcher: Launcher,
-    stop: Stop,
+    stop: StopCondition,
     capture: &Mutex<Capture>,
     arrived: impl FnMut(&Mutex<Capture>),
-) -> Result<Ended, ProcessError> {
+) -> Result<ProcessOutcome, ProcessError> {
     finish(start(line, launcher)?, stop, capture, arrived).await
 }
 
 /// Awaits the end of a line that was started, as [`run`] does.
 pub async fn finish(
     process: Process,
-    stop: Stop,
+    stop: StopCondition,
     capture: &Mutex<Capture>,
     mut arrived: impl FnMut(&Mutex<Capture>),
-) -> Result<Ended, ProcessError> {
+) -> Result<ProcessOutcome, ProcessError> {
     let broken = |source| ProcessError::Start { program: "the pipe".into(), source };
     let mut output = receiver(process.output).map_err(broken)?;
     let mut folder = receiver(process.folder).map_err(broken)?;
-    let (killer, mut exit, began) = (process.killer, process.exit, process.began);
+    let (process_tree, mut exit, began) = (process.process_tree, process.exit, process.began);
 
     let deadline = async {
         match stop.timeout {
@@ -104,9 +104,9 @@ pub async fn finish(
     let (end, status) = loop {
         tokio::select! {
             biased;
-            () = stop.cancel.cancelled() => break (End::Cancelled, None),
-            () = &mut deadline => break (End::TimedOut, None),
-            status = &mut exit => break (End::Finished, Some(received(status)?)),
+            () = stop.cancel.cancelled() => break (EndReason::Canceled, None),
+            () = &mut deadline => break (EndReason::TimedOut, None),
+            status = &mut exit => break (EndReason::Finished, Some(received(status)?)),
             read = output.read(&mut chunk), if open => {
                 open = keep(read, &chunk, capture);
                 arrived(capture);
@@ -124,7 +124,7 @@ pub async fn finish(
     let status = match status {
         Some(status) => Some(status),
         None => {
-            killer.kill();
+            process_tree.kill();
             tokio::time::timeout(KILL_WAIT, &mut exit).await.ok().map(received).transpose()?
         }
     };
@@ -138,11 +138,11 @@ pub async fn finish(
     drop(tokio::time::timeout(GRACE, rest).await);
     arrived(capture);
     let folder = match end {
-        End::Finished => ended_in(&told(&mut folder, process.program).await?),
-        End::TimedOut | End::Cancelled => None,
+        EndReason::Finished => ended_in(&told(&mut folder, process.program).await?),
+        EndReason::TimedOut | EndReason::Canceled => None,
     };
     let (exit_code, signal) = status.map_or((None, None), |status| (status.code(), signal_of(status)));
-    Ok(Ended { end, exit_code, signal, duration, folder })
+    Ok(ProcessOutcome { end, exit_code, signal, duration, folder })
 }
 
 /// Keeps what was read; whether there may be more.

@@ -7,7 +7,7 @@ use std::process::ExitStatus;
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitOptions, waitid, waitpid};
 
-use super::execution::{Beginning, Execution};
+use super::execution::{Execution, ProcessSetup};
 use super::plan::Plan;
 use super::supervisor::{Lifeline, SupervisorsEnd, lifeline, supervise};
 
@@ -33,10 +33,10 @@ pub(super) struct Spawned(Pid);
 /// Starts a process that ends with the thread that calls this, and gets none of the agent's files.
 pub(super) fn spawn(
     execution: &Execution,
-    beginning: Beginning,
+    setup: ProcessSetup,
     supervision: &Supervision,
 ) -> io::Result<Spawned> {
-    let mut plan = Plan::new(execution, beginning)?;
+    let mut plan = Plan::new(execution, setup)?;
     match supervision {
         Supervision::Absent => plan.start(),
         Supervision::Present(lifeline) => supervise(&mut plan, lifeline),

@@ -3,7 +3,7 @@
 use std::io;
 use std::process::{Child, Command, ExitStatus};
 
-use super::execution::{Beginning, Capabilities, Execution, Namespaces};
+use super::execution::{Capabilities, Execution, Namespaces, ProcessSetup};
 use super::supervisor::Lifeline;
 
 /// There is no supervisor on this system.
@@ -25,7 +25,7 @@ pub(super) struct Spawned(Child);
 /// Starts a process in a group of its own.
 pub(super) fn spawn(
     execution: &Execution,
-    beginning: Beginning,
+    setup: ProcessSetup,
     _supervision: &Supervision,
 ) -> io::Result<Spawned> {
     match (beginning.namespaces, beginning.capabilities) {

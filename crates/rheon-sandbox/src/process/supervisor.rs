@@ -112,7 +112,7 @@ fn wait_for_news(lifeline: Option<&OwnedFd>, shell_end: Option<&OwnedFd>) -> New
 fn clear_ended(shell: Pid, status: &mut Option<WaitStatus>) -> bool {
     loop {
         match rustix::process::wait(WaitOptions::NOHANG) {
-            Ok(Some((pid, ended))) if pid == shell => *status = Some(ended),
+            Ok(Some((pid, outcome))) if pid == shell => *status = Some(outcome),
             Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
             Ok(None) => return true,
             Err(_) => return false,

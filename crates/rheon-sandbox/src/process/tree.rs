@@ -74,7 +74,7 @@ impl Tree {
     }
 
     /// The process has ended: ends what it left behind, then `reap` frees its number.
-    pub(super) fn ended(&self, reap: impl FnOnce() -> io::Result<ExitStatus>) -> io::Result<ExitStatus> {
+    pub(super) fn reap(&self, reap: impl FnOnce() -> io::Result<ExitStatus>) -> io::Result<ExitStatus> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match *state {
             State::Running(process_id) => system::kill_group(process_id),
@@ -130,9 +130,9 @@ const ROUNDS_MAX: usize = 64;
 
 /// Ends a process with all that came from it.
 #[derive(Debug, Clone)]
-pub struct Killer(pub(super) Arc<Tree>);
+pub struct ProcessTree(pub(super) Arc<Tree>);
 
-impl Killer {
+impl ProcessTree {
     /// For a process that leads a group of its own and was given the variable `marker` (`NAME=value`).
     pub fn of(process_id: u32, marker: String) -> Self {
         let tree = Tree::new(Some(marker), None);
@@ -147,7 +147,7 @@ impl Killer {
 }
 
 /// Ends the tree when dropped, so that no path leaves it behind.
-pub(super) struct KillOnDrop(pub(super) Killer);
+pub(super) struct KillOnDrop(pub(super) ProcessTree);
 
 impl KillOnDrop {
     pub(super) fn kill(&self) {

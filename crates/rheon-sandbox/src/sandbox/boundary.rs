@@ -10,7 +10,7 @@ use rheon_types::PROTECTED_NAMES;
 
 /// What a look finds.
 #[derive(Debug, Default)]
-pub struct Sight {
+pub struct Visibility {
     /// What cannot be read.
     pub hidden: Vec<PathBuf>,
     /// What cannot be changed.
@@ -19,7 +19,7 @@ pub struct Sight {
 
 /// Whether a process may talk to others over a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Network {
+pub enum NetworkAccess {
     /// It may not.
     Blocked,
     /// It may.
@@ -34,7 +34,7 @@ pub struct Boundary {
     hidden: Vec<PathBuf>,
     /// Walks for more that is to be out of reach. Clones share what they find.
     looks: Vec<Arc<Look>>,
-    network: Network,
+    network: NetworkAccess,
 }
 
 /// A path in the workspace that must not be changed.
@@ -62,11 +62,11 @@ impl Boundary {
     pub fn new<Root: Into<PathBuf>>(roots: impl IntoIterator<Item = Root>) -> Self {
         let roots: Vec<PathBuf> = roots.into_iter().map(Into::into).collect();
         let looks = roots.iter().map(|root| look_in(root)).collect();
-        Self { roots, read_only: Vec::new(), hidden: Vec::new(), looks, network: Network::Blocked }
+        Self { roots, read_only: Vec::new(), hidden: Vec::new(), looks, network: NetworkAccess::Blocked }
     }
 
     /// The same without what a walk finds, which is taken as late as that for protected names.
-    pub fn with_look(mut self, walk: impl Fn() -> Sight + Send + Sync + 'static) -> Self {
+    pub fn with_visibility(mut self, walk: impl Fn() -> Visibility + Send + Sync + 'static) -> Self {
         self.looks.push(Arc::new(Look::new(walk)));
         self
     }
@@ -79,7 +79,7 @@ impl Boundary {
     }
 
     /// The same with this use of the network.
-    pub fn with_network(mut self, network: Network) -> Self {
+    pub fn with_network(mut self, network: NetworkAccess) -> Self {
         self.network = network;
         self
     }
@@ -132,7 +132,7 @@ impl Boundary {
     }
 
     /// Whether the network can be used.
-    pub fn network(&self) -> Network {
+    pub fn network(&self) -> NetworkAccess {
         self.network
     }
 
@@ -189,7 +189,10 @@ fn pointed_to(file: &Path, prefix: &str) -> Option<PathBuf> {
 
 fn look_in(root: &Path) -> Arc<Look> {
     let root = root.to_path_buf();
-    Arc::new(Look::new(move || Sight { read_only: nested(&root).into_iter().collect(), ..Sight::default() }))
+    Arc::new(Look::new(move || Visibility {
+        read_only: nested(&root).into_iter().collect(),
+        ..Visibility::default()
+    }))
 }
 
 /// Protected names below `root`, not those directly in it.
@@ -262,17 +265,17 @@ const KEYS: [&str; 36] = [
 /// A walk through folders for what is to be out of reach. It takes a while in large ones, so it is taken once, when the first
 /// process needs what it finds, or before that by somebody who has the time.
 struct Look {
-    sight: OnceLock<Sight>,
-    walk: Box<dyn Fn() -> Sight + Send + Sync>,
+    sight: OnceLock<Visibility>,
+    walk: Box<dyn Fn() -> Visibility + Send + Sync>,
 }
 
 impl Look {
-    fn new(walk: impl Fn() -> Sight + Send + Sync + 'static) -> Self {
+    fn new(walk: impl Fn() -> Visibility + Send + Sync + 'static) -> Self {
         Self { sight: OnceLock::new(), walk: Box::new(walk) }
     }
 
     /// What is found. Whoever asks while another walks waits for it.
-    fn sight(&self) -> &Sight {
+    fn sight(&self) -> &Visibility {
         self.sight.get_or_init(&self.walk)
     }
 }

@@ -5,18 +5,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::boundary::Boundary;
-use super::findings::{Findings, FindingsFile, Remembered};
-use super::keeper::{Keeper, User};
+use super::isolation::{Isolation, User};
 use super::level::{Level, Requirement};
 use super::machine::{Asked, Facts};
 use super::placeholder::Placeholder;
 use super::probe;
-use super::programs::{OwnNamespaces, Programs};
-use super::report::Report;
+use super::probe_cache::{ProbeCache, ProbeCacheFile, ProbeResults};
+use super::programs::{NamespaceUse, Programs};
+use super::report::SandboxReport;
 use super::repository::shut_in;
 use super::wrap::Wrap;
 use crate::process::{Containment, Launcher};
-use crate::temporary::TemporaryFolder;
+use crate::temporary::TemporaryDirectory;
 
 /// Why there is no sandbox.
 #[derive(Debug, thiserror::Error)]
@@ -41,11 +41,11 @@ pub enum SandboxError {
 #[derive(Debug, Clone)]
 pub struct Sandbox {
     wrap: Wrap,
-    report: Report,
+    report: SandboxReport,
     shortfall: Option<String>,
-    remembered: Remembered,
-    file: Option<FindingsFile>,
-    _temporary: Arc<TemporaryFolder>,
+    probe_cache: ProbeCache,
+    file: Option<ProbeCacheFile>,
+    _temporary: Arc<TemporaryDirectory>,
 }
 
 impl Sandbox {
@@ -61,12 +61,12 @@ impl Sandbox {
         requirement: Requirement,
         boundary: Boundary,
     ) -> Result<Self, SandboxError> {
-        Self::choose_remembered(programs, requirement, boundary, None).await
+        Self::choose_cached(programs, requirement, boundary, None).await
     }
 
     /// The same; what is found is kept in the file `memory`, and taken from there without trying anything again as long as
     /// the machine, the programs and what is asked for are the same.
-    pub async fn choose_remembered(
+    pub async fn choose_cached(
         programs: Programs,
         requirement: Requirement,
         boundary: Boundary,
@@ -75,41 +75,41 @@ impl Sandbox {
         // Agents that were killed may have left some behind.
         let left_behind = boundary.guarded().chain(shut_in(&boundary));
         left_behind.for_each(|path| Placeholder::sweep(&path));
-        let temporary = Arc::new(TemporaryFolder::new("rheon-")?);
+        let temporary = Arc::new(TemporaryDirectory::new("rheon-")?);
         let file = memory.map(|path| {
             let asked =
                 Asked { requirement, programs: &programs, boundary: &boundary, temporary: temporary.path() };
-            FindingsFile::new(path, &boundary, Facts::gather(&asked))
+            ProbeCacheFile::new(path, &boundary, Facts::gather(&asked))
         });
         let wrap = Wrap {
             level: Level::None,
             programs,
             boundary,
             temporary: temporary.path().canonicalize()?,
-            keeper: Keeper::Supervisor,
+            isolation: Isolation::Supervisor,
         };
         let recalled = file.as_ref().and_then(|file| file.as_ref().ok()?.read());
         let recalled =
             recalled.filter(|it| it.report.level >= requirement.lowest() && holds(&it.report).is_ok());
-        let (findings, remembered) = match recalled {
-            Some(findings) => (findings, Remembered::Recalled),
+        let (results, probe_cache) = match recalled {
+            Some(results) => (results, ProbeCache::Hit),
             None => {
-                let findings = find(&wrap, requirement).await?;
-                let remembered = match &file {
-                    None => Remembered::NotAsked,
-                    Some(Err(problem)) => Remembered::NotWritten(problem.clone()),
-                    Some(Ok(file)) => match file.write(findings.clone()) {
-                        Ok(()) => Remembered::Written,
-                        Err(error) => Remembered::NotWritten(error.to_string()),
+                let results = find(&wrap, requirement).await?;
+                let probe_cache = match &file {
+                    None => ProbeCache::Disabled,
+                    Some(Err(problem)) => ProbeCache::NotSaved(problem.clone()),
+                    Some(Ok(file)) => match file.write(results.clone()) {
+                        Ok(()) => ProbeCache::Saved,
+                        Err(error) => ProbeCache::NotSaved(error.to_string()),
                     },
                 };
-                (findings, remembered)
+                (results, probe_cache)
             }
         };
-        let Findings { keeper, report, shortfall } = findings;
-        let wrap = Wrap { level: report.level, keeper, ..wrap };
+        let ProbeResults { isolation, report, shortfall } = results;
+        let wrap = Wrap { level: report.level, isolation, ..wrap };
         let file = file.and_then(Result::ok);
-        Ok(Self { wrap, report, shortfall, remembered, file, _temporary: temporary })
+        Ok(Self { wrap, report, shortfall, probe_cache, file, _temporary: temporary })
     }
 
     /// The level reached.
@@ -122,12 +122,12 @@ impl Sandbox {
         self.shortfall.as_deref()
     }
 
-    /// Whether what was found is remembered for the next session.
-    pub fn remembered(&self) -> &Remembered {
-        &self.remembered
+    /// Whether what was found is probe_cache for the next session.
+    pub fn probe_cache(&self) -> &ProbeCache {
+        &self.probe_cache
     }
 
-    /// Forgets what is remembered, because a process could not be started: the next session tries again.
+    /// Forgets what is probe_cache, because a process could not be started: the next session tries again.
     pub fn forget(&self) {
         if let Some(file) = &self.file {
             file.forget();
@@ -135,7 +135,7 @@ impl Sandbox {
     }
 
     /// What was tried when it was chosen, and what is not protected.
-    pub fn report(&self) -> &Report {
+    pub fn report(&self) -> &SandboxReport {
         &self.report
     }
 
@@ -145,7 +145,7 @@ impl Sandbox {
     }
 
     /// Tries every way out again.
-    pub async fn probe(&self) -> io::Result<Report> {
+    pub async fn probe(&self) -> io::Result<SandboxReport> {
         probe::probe(&self.wrap).await.map_err(io::Error::other)
     }
 
@@ -162,13 +162,13 @@ impl Sandbox {
 }
 
 /// The highest level that will do and keeps what it promises.
-async fn find(wrap: &Wrap, requirement: Requirement) -> Result<Findings, SandboxError> {
+async fn find(wrap: &Wrap, requirement: Requirement) -> Result<ProbeResults, SandboxError> {
     let mut problems = Vec::new();
     for level in requirement.levels() {
         match attempt(&Wrap { level, ..wrap.clone() }).await {
-            Ok((keeper, report)) => {
+            Ok((isolation, report)) => {
                 let shortfall = (!problems.is_empty()).then(|| problems.join("; "));
-                return Ok(Findings { keeper, report, shortfall });
+                return Ok(ProbeResults { isolation, report, shortfall });
             }
             Err(problem) => problems.push(format!("{level}: {problem}")),
         }
@@ -177,16 +177,16 @@ async fn find(wrap: &Wrap, requirement: Requirement) -> Result<Findings, Sandbox
 }
 
 /// The best keeper of a level with which processes can be started and that keeps what the level promises.
-async fn attempt(wrap: &Wrap) -> Result<(Keeper, Report), String> {
+async fn attempt(wrap: &Wrap) -> Result<(Isolation, SandboxReport), String> {
     let mut problems: Vec<String> = Vec::new();
-    for keeper in keepers(wrap.level, wrap.programs.namespaces, User::current()) {
-        if *keeper == Keeper::Bubblewrap && wrap.programs.bwrap.is_none() {
+    for isolation in isolations(wrap.level, wrap.programs.namespaces, User::current()) {
+        if *isolation == Isolation::Bubblewrap && wrap.programs.bwrap.is_none() {
             problems.push("bubblewrap is not installed".into());
             continue;
         }
-        let found = probe::probe(&Wrap { keeper: *keeper, ..wrap.clone() }).await;
+        let found = probe::probe(&Wrap { isolation: *isolation, ..wrap.clone() }).await;
         match found.and_then(|report| holds(&report).map(|()| report)) {
-            Ok(report) => return Ok((*keeper, report)),
+            Ok(report) => return Ok((*isolation, report)),
             Err(problem) => problems.push(problem),
         }
     }
@@ -195,25 +195,25 @@ async fn attempt(wrap: &Wrap) -> Result<(Keeper, Report), String> {
 }
 
 /// What can hold the processes of a level together, best first.
-fn keepers(level: Level, namespaces: OwnNamespaces, user: User) -> &'static [Keeper] {
+fn isolations(level: Level, namespaces: NamespaceUse, user: User) -> &'static [Isolation] {
     match (level, namespaces, user) {
-        (Level::Namespaces, OwnNamespaces::Tried, _) => &[Keeper::AllNamespaces, Keeper::Bubblewrap],
-        (Level::Namespaces, OwnNamespaces::ForProcesses | OwnNamespaces::Avoided, _) => &[Keeper::Bubblewrap],
-        (Level::Landlock | Level::None, OwnNamespaces::Avoided, _) => &[Keeper::Supervisor],
+        (Level::Namespaces, NamespaceUse::All, _) => &[Isolation::AllNamespaces, Isolation::Bubblewrap],
+        (Level::Namespaces, NamespaceUse::ProcessesOnly | NamespaceUse::Never, _) => &[Isolation::Bubblewrap],
+        (Level::Landlock | Level::None, NamespaceUse::Never, _) => &[Isolation::Supervisor],
         // Without a sandbox nothing is to differ from the user's own shell, so there is no user namespace. With Landlock it
         // needs a `/proc` that can be written, where root could change the kernel's settings.
-        (Level::None, OwnNamespaces::Tried | OwnNamespaces::ForProcesses, _)
-        | (Level::Landlock, OwnNamespaces::Tried | OwnNamespaces::ForProcesses, User::Root) => {
-            &[Keeper::PidNamespace, Keeper::Supervisor]
+        (Level::None, NamespaceUse::All | NamespaceUse::ProcessesOnly, _)
+        | (Level::Landlock, NamespaceUse::All | NamespaceUse::ProcessesOnly, User::Root) => {
+            &[Isolation::PidNamespace, Isolation::Supervisor]
         }
-        (Level::Landlock, OwnNamespaces::Tried | OwnNamespaces::ForProcesses, User::Other) => {
-            &[Keeper::PidNamespace, Keeper::UserNamespace, Keeper::Supervisor]
+        (Level::Landlock, NamespaceUse::All | NamespaceUse::ProcessesOnly, User::Other) => {
+            &[Isolation::PidNamespace, Isolation::UserNamespace, Isolation::Supervisor]
         }
     }
 }
 
 /// Whether the level keeps what it promises; what is open if not.
-fn holds(report: &Report) -> Result<(), String> {
+fn holds(report: &SandboxReport) -> Result<(), String> {
     if report.level == Level::None || report.holds() {
         return Ok(());
     }

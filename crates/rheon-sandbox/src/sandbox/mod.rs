@@ -3,12 +3,12 @@
 mod boundary;
 mod bubblewrap;
 mod choose;
-mod findings;
-mod keeper;
+mod isolation;
 mod level;
 mod machine;
 mod placeholder;
 mod probe;
+mod probe_cache;
 mod programs;
 mod report;
 mod repository;
@@ -17,9 +17,9 @@ mod sockets;
 mod view;
 mod wrap;
 
-pub use boundary::{Boundary, Network, Sight};
+pub use boundary::{Boundary, NetworkAccess, Visibility};
 pub use choose::{Sandbox, SandboxError};
-pub use findings::Remembered;
 pub use level::{Level, Requirement};
-pub use programs::{OwnNamespaces, Programs};
-pub use report::{Escape, Report, Verdict};
+pub use probe_cache::ProbeCache;
+pub use programs::{NamespaceUse, Programs};
+pub use report::{Escape, EscapeVerdict, SandboxReport};

@@ -9,15 +9,17 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::boundary::{Boundary, Network};
-use super::report::{Escape, Report, Verdict};
+use super::boundary::{Boundary, NetworkAccess};
+use super::report::{Escape, EscapeVerdict, SandboxReport};
 use super::wrap::Wrap;
-use crate::process::{Capture, Ended, Environment, OutputLimits, ProcessError, ShellLine, Stop, run};
-use crate::temporary::TemporaryFolder;
+use crate::process::{
+    Capture, OutputLimits, ProcessEnvironment, ProcessError, ProcessOutcome, ShellLine, StopCondition, run,
+};
+use crate::temporary::TemporaryDirectory;
 
 /// A place of its own to try in, so that a way that is open harms nothing.
 struct Ground {
-    _folder: TemporaryFolder,
+    _folder: TemporaryDirectory,
     wrap: Wrap,
     workspace: PathBuf,
     outside: PathBuf,
@@ -30,10 +32,10 @@ struct Ground {
 
 /// Tries every way out of a sandbox like `wrap`, but around a workspace of its own. An error says why nothing could be
 /// tried: no process could be started there, or it did not come to its end.
-pub(super) async fn probe(wrap: &Wrap) -> Result<Report, String> {
+pub(super) async fn probe(wrap: &Wrap) -> Result<SandboxReport, String> {
     let ground = Ground::new(wrap).map_err(|error| error.to_string())?;
-    let (ended, output) = ground.run(&ground.script()).await.map_err(|error| error.to_string())?;
-    if ended.exit_code != Some(0) || output.lines().last() != Some(LAST) {
+    let (outcome, output) = ground.run(&ground.script()).await.map_err(|error| error.to_string())?;
+    if outcome.exit_code != Some(0) || output.lines().last() != Some(LAST) {
         return Err(output.trim().to_owned());
     }
     let mut escapes = Vec::new();
@@ -52,12 +54,12 @@ pub(super) async fn probe(wrap: &Wrap) -> Result<Report, String> {
     ] {
         escapes.push((escape, ground.verdict(escape, &output).await));
     }
-    Ok(Report { level: wrap.level, escapes })
+    Ok(SandboxReport { level: wrap.level, escapes })
 }
 
 impl Ground {
     fn new(wrap: &Wrap) -> io::Result<Self> {
-        let folder = TemporaryFolder::new("rheon-probe-")?;
+        let folder = TemporaryDirectory::new("rheon-probe-")?;
         let place = folder.path().canonicalize()?;
         let [workspace, outside, temporary] =
             ["workspace", "outside", "temporary"].map(|name| place.join(name));
@@ -111,8 +113,8 @@ impl Ground {
             outside = self.outside.display(),
             agent = std::process::id(),
             network = match self.wrap.boundary.network() {
-                Network::Open => String::new(),
-                Network::Blocked => format!(
+                NetworkAccess::Open => String::new(),
+                NetworkAccess::Blocked => format!(
                     "(exec 3<>/dev/tcp/127.0.0.1/{}); (echo out >/dev/udp/127.0.0.1/{})",
                     port(self.tcp.local_addr()),
                     port(self.udp.local_addr())
@@ -127,7 +129,7 @@ impl Ground {
         format!("rheon-probe-{}", self.workspace.display())
     }
 
-    async fn verdict(&self, escape: Escape, output: &str) -> Verdict {
+    async fn verdict(&self, escape: Escape, output: &str) -> EscapeVerdict {
         let told = |name: &str| output.lines().any(|line| line.starts_with(name));
         match escape {
             Escape::WriteOutside => open_if(self.outside.join("new").exists()),
@@ -140,7 +142,7 @@ impl Ground {
             Escape::TcpConnect => self.unless_allowed(self.tcp.accept().is_ok()),
             Escape::UdpSend => self.unless_allowed(self.udp.recv(&mut [0; 8]).is_ok()),
             Escape::UnixSocket if cfg!(not(unix)) => {
-                Verdict::Untested("there are no such sockets on this system".into())
+                EscapeVerdict::Untested("there are no such sockets on this system".into())
             }
             Escape::UnixSocket => open_if(told(SOCKET)),
             // A process with the agent's number may be one of the sandbox itself, which has the variable of the probe.
@@ -151,36 +153,36 @@ impl Ground {
         }
     }
 
-    fn unless_allowed(&self, worked: bool) -> Verdict {
+    fn unless_allowed(&self, worked: bool) -> EscapeVerdict {
         match self.wrap.boundary.network() {
-            Network::Open => Verdict::Untested("the network is allowed".into()),
-            Network::Blocked => open_if(worked),
+            NetworkAccess::Open => EscapeVerdict::Untested("the network is allowed".into()),
+            NetworkAccess::Blocked => open_if(worked),
         }
     }
 
-    async fn process_stays(&self) -> Verdict {
+    async fn process_stays(&self) -> EscapeVerdict {
         let name = self.process();
         // The kernel may need a moment to end what it was told to end.
         for _ in 0..LOOKS_MAX {
             if !is_running(&name) {
-                return Verdict::Blocked;
+                return EscapeVerdict::Blocked;
             }
             tokio::task::yield_now().await;
         }
-        Verdict::Open
+        EscapeVerdict::Open
     }
 
-    async fn run(&self, text: &str) -> io::Result<(Ended, String)> {
+    async fn run(&self, text: &str) -> io::Result<(ProcessOutcome, String)> {
         let environment =
-            Environment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin").with(PROBE_VARIABLE, "1");
+            ProcessEnvironment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin").with(PROBE_VARIABLE, "1");
         let line = ShellLine { text: text.into(), folder: self.workspace.clone(), environment };
         let limits = OutputLimits { head_bytes: 64 * 1024, tail_bytes: 0, spill: None };
         let capture = Mutex::new(Capture::new(limits));
-        let stop = Stop { timeout: Some(TIMEOUT), cancel: CancellationToken::new() };
-        let ended = run(&line, self.wrap.launcher(), stop, &capture, |_| {}).await;
+        let stop = StopCondition { timeout: Some(TIMEOUT), cancel: CancellationToken::new() };
+        let outcome = run(&line, self.wrap.launcher(), stop, &capture, |_| {}).await;
         let output = capture.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).finish().head;
-        match ended {
-            Ok(ended) => Ok((ended, output)),
+        match outcome {
+            Ok(outcome) => Ok((outcome, output)),
             // The program that was to start the shell says why it did not.
             Err(ProcessError::NotBegun { .. }) if !output.trim().is_empty() => {
                 Err(io::Error::other(output.trim().to_owned()))
@@ -212,8 +214,8 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// How often is looked whether a process is gone.
 const LOOKS_MAX: usize = 200;
 
-fn open_if(worked: bool) -> Verdict {
-    if worked { Verdict::Open } else { Verdict::Blocked }
+fn open_if(worked: bool) -> EscapeVerdict {
+    if worked { EscapeVerdict::Open } else { EscapeVerdict::Blocked }
 }
 
 /// Whether a process has this among its arguments.

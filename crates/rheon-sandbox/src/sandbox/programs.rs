@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 /// Whether namespaces are made without a program that makes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OwnNamespaces {
+pub enum NamespaceUse {
     /// If the kernel lets them be made: all of them, so that bubblewrap is needed only where that fails.
-    Tried,
+    All,
     /// Those of processes, if the kernel lets them be made; the others are left to bubblewrap.
-    ForProcesses,
+    ProcessesOnly,
     /// Never.
-    Avoided,
+    Never,
 }
 
 /// Programs that start others with fewer rights.
@@ -21,7 +21,7 @@ pub struct Programs {
     /// bubblewrap.
     pub bwrap: Option<PathBuf>,
     /// Whether processes are put into namespaces by the kernel, without a program.
-    pub namespaces: OwnNamespaces,
+    pub namespaces: NamespaceUse,
 }
 
 /// Where the system keeps its programs. The path of the user is not asked: a workspace could be on it.
@@ -37,7 +37,7 @@ impl Programs {
         Self {
             bash: find("bash").unwrap_or_else(|| "bash".into()),
             bwrap: find("bwrap"),
-            namespaces: OwnNamespaces::Tried,
+            namespaces: NamespaceUse::All,
         }
     }
 }

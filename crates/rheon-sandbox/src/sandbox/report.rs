@@ -1,4 +1,4 @@
-//! `Report`: which ways out were tried, and which were open.
+//! `SandboxReport`: which ways out were tried, and which were open.
 
 use std::fmt;
 
@@ -37,7 +37,7 @@ pub enum Escape {
 /// What came of trying.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum EscapeVerdict {
     /// It did not work.
     Blocked,
     /// It worked.
@@ -48,11 +48,11 @@ pub enum Verdict {
 
 /// Which ways out were tried, and which were open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Report {
+pub struct SandboxReport {
     /// The level at which they were tried.
     pub level: Level,
     /// What came of each.
-    pub escapes: Vec<(Escape, Verdict)>,
+    pub escapes: Vec<(Escape, EscapeVerdict)>,
 }
 
 impl Escape {
@@ -74,10 +74,10 @@ impl Escape {
     }
 }
 
-impl Report {
+impl SandboxReport {
     /// The ways out that are open.
     pub fn open(&self) -> impl Iterator<Item = Escape> {
-        self.escapes.iter().filter(|(_, verdict)| *verdict == Verdict::Open).map(|(escape, _)| *escape)
+        self.escapes.iter().filter(|(_, verdict)| *verdict == EscapeVerdict::Open).map(|(escape, _)| *escape)
     }
 
     /// Whether the level keeps what it promises.
@@ -104,14 +104,14 @@ impl fmt::Display for Escape {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for SandboxReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "sandbox: {}", self.level)?;
         for (escape, verdict) in &self.escapes {
             match verdict {
-                Verdict::Blocked => write!(f, "\n  blocked   {escape}")?,
-                Verdict::Open => write!(f, "\n  OPEN      {escape}")?,
-                Verdict::Untested(why) => write!(f, "\n  untested  {escape}: {why}")?,
+                EscapeVerdict::Blocked => write!(f, "\n  blocked   {escape}")?,
+                EscapeVerdict::Open => write!(f, "\n  OPEN      {escape}")?,
+                EscapeVerdict::Untested(why) => write!(f, "\n  untested  {escape}: {why}")?,
             }
         }
         Ok(())

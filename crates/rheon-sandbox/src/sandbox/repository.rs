@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::boundary::Boundary;
 use super::placeholder::Placeholder;
-use crate::process::Shown;
+use crate::process::PathView;
 
 /// What stays shut: settings, where they are looked for, and programs; those of submodules and other worktrees included.
 const SHUT: [&str; 10] = [
@@ -134,10 +134,10 @@ impl OpenRepository {
     }
 
     /// How it looks to the command.
-    pub(super) fn places(&self) -> impl Iterator<Item = (PathBuf, Shown)> {
+    pub(super) fn places(&self) -> impl Iterator<Item = (PathBuf, PathView)> {
         let path = |name: &str| if name.is_empty() { self.folder.clone() } else { self.folder.join(name) };
-        let open = OPEN.map(|name| (path(name), Shown::Writable(path(name))));
-        open.into_iter().chain(SHUT.map(|name| (path(name), Shown::ReadOnly)))
+        let open = OPEN.map(|name| (path(name), PathView::Writable(path(name))));
+        open.into_iter().chain(SHUT.map(|name| (path(name), PathView::ReadOnly)))
     }
 
     /// Puts right what could not be shut, after the command: without a proper HEAD git would look for another repository;

@@ -6,7 +6,7 @@ use super::boundary::{Boundary, ProtectedPath};
 use super::placeholder::Placeholder;
 use super::repository::OpenRepository;
 use super::sockets::open_sockets;
-use crate::process::{Shown, View};
+use crate::process::{PathView, View};
 
 /// Folders with sockets of other programs.
 const SOCKETS: [&str; 1] = ["/run"];
@@ -26,30 +26,31 @@ pub(super) fn view(
 ) -> (View, Vec<Placeholder>) {
     let (mut protected, placeholders) = protected(boundary);
     protected.retain(|path| opened.iter().all(|repository| repository.folder() != path));
-    let mut places: Vec<(PathBuf, Shown)> = Vec::new();
+    let mut places: Vec<(PathBuf, PathView)> = Vec::new();
     // One may be a link to another.
     let existing = |path: &&str| Path::new(path).canonicalize().ok().filter(|path| path.is_dir());
-    let writable = |path: &Path| Shown::Writable(path.to_path_buf());
-    places.extend(SOCKETS.iter().filter_map(existing).map(|path| (path, Shown::Empty)));
-    places.extend(NEEDED.iter().filter_map(existing).map(|path| (path, Shown::ReadOnly)));
+    let writable = |path: &Path| PathView::Writable(path.to_path_buf());
+    places.extend(SOCKETS.iter().filter_map(existing).map(|path| (path, PathView::Empty)));
+    places.extend(NEEDED.iter().filter_map(existing).map(|path| (path, PathView::ReadOnly)));
     places.extend(TEMPORARY.iter().filter_map(existing).map(|path| (path, writable(temporary))));
     let covered = SOCKETS.iter().chain(&TEMPORARY).map(Path::new);
     let covered: Vec<&Path> = covered.chain(boundary.roots().iter().map(PathBuf::as_path)).collect();
-    places.extend(open_sockets(&covered).into_iter().map(|path| (path, Shown::Absent)));
+    places.extend(open_sockets(&covered).into_iter().map(|path| (path, PathView::Absent)));
     places.extend(boundary.all_hidden().filter_map(|path| hidden(path)));
     places.extend(boundary.roots().iter().map(|root| (root.clone(), writable(root))));
-    places.extend(protected.into_iter().map(|path| (path.canonicalize().unwrap_or(path), Shown::ReadOnly)));
+    places
+        .extend(protected.into_iter().map(|path| (path.canonicalize().unwrap_or(path), PathView::ReadOnly)));
     places.extend(opened.iter().flat_map(OpenRepository::places));
     // What lies deeper is laid over what lies above it. The sort is stable: the later of two at one path wins.
     places.sort_by_key(|(path, _)| path.components().count());
     (View { places }, placeholders)
 }
 
-fn hidden(path: &Path) -> Option<(PathBuf, Shown)> {
+fn hidden(path: &Path) -> Option<(PathBuf, PathView)> {
     // Most are not there; to find that out by their first folder and their second takes longer.
     path.symlink_metadata().ok()?;
     let real = path.canonicalize().ok()?;
-    let shown = if real.is_dir() { Shown::Empty } else { Shown::Absent };
+    let shown = if real.is_dir() { PathView::Empty } else { PathView::Absent };
     Some((real, shown))
 }
 

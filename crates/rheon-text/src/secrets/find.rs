@@ -5,11 +5,11 @@ use std::ops::Range;
 use super::bytes::{is_value, is_word, run};
 use super::names::{is_password_name, is_secret_name};
 use super::shapes::{begins_like_secret, shaped};
-use super::strictness::Strictness;
+use super::strictness::SecretStrictness;
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct SecretMatch {
     /// Where; between characters.
     pub range: Range<usize>,
     /// What it is.
@@ -20,7 +20,7 @@ pub struct Found {
 const NAME_BYTES_MAX: usize = 48;
 
 /// The secrets in `text`, in order.
-pub fn find(text: &str, strictness: Strictness) -> Vec<Found> {
+pub fn find(text: &str, strictness: SecretStrictness) -> Vec<SecretMatch> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;
@@ -29,7 +29,7 @@ pub fn find(text: &str, strictness: Strictness) -> Vec<Found> {
             // All shapes are ASCII, so that every range lies between characters.
             Some((range, kind)) => {
                 at = range.end.max(at + 1);
-                found.push(Found { range, kind });
+                found.push(SecretMatch { range, kind });
             }
             None => at += 1,
         }
@@ -40,16 +40,17 @@ pub fn find(text: &str, strictness: Strictness) -> Vec<Found> {
 /// Whether a value under this name is a secret.
 pub fn is_secret_value(name: &str, value: &str) -> bool {
     let value = value.as_bytes();
-    let is_value = is_secret(value, Strictness::Balanced) || (is_password_name(name) && is_password(value));
-    is_value && announces_secret(name, Strictness::Balanced)
+    let is_value =
+        is_secret(value, SecretStrictness::Balanced) || (is_password_name(name) && is_password(value));
+    is_value && announces_secret(name, SecretStrictness::Balanced)
 }
 
 /// Whether a whole value is a secret, whatever its name: it begins as only secrets do, or has the shape of one.
 pub fn is_secret_text(value: &str) -> bool {
-    begins_like_secret(value) || key_at(value.as_bytes(), Strictness::Balanced).is_some()
+    begins_like_secret(value) || key_at(value.as_bytes(), SecretStrictness::Balanced).is_some()
 }
 
-fn secret_at(text: &[u8], at: usize, strictness: Strictness) -> Option<(Range<usize>, &'static str)> {
+fn secret_at(text: &[u8], at: usize, strictness: SecretStrictness) -> Option<(Range<usize>, &'static str)> {
     let rest = text.get(at..)?;
     if rest.starts_with(b"://") {
         return url_password(text, at + 3);
@@ -61,13 +62,15 @@ fn secret_at(text: &[u8], at: usize, strictness: Strictness) -> Option<(Range<us
     let (range, kind) = key_at(rest, strictness)
         .map(|(length, kind)| (0..length, kind))
         .or_else(|| announced(rest, b"bearer", strictness).map(|range| (range, "bearer token")))
-        .or_else(|| announced(rest, b"basic", Strictness::Balanced).map(|range| (range, "basic credentials")))
+        .or_else(|| {
+            announced(rest, b"basic", SecretStrictness::Balanced).map(|range| (range, "basic credentials"))
+        })
         .or_else(|| named(rest, before, strictness).map(|range| (range, "named secret")))?;
     Some((at + range.start..at + range.end, kind))
 }
 
 /// How long the secret at the beginning of `text` is that needs no name, and what it is.
-fn key_at(text: &[u8], strictness: Strictness) -> Option<(usize, &'static str)> {
+fn key_at(text: &[u8], strictness: SecretStrictness) -> Option<(usize, &'static str)> {
     private_key(text)
         .map(|length| (length, "private key"))
         .or_else(|| shaped(text, strictness))
@@ -132,7 +135,7 @@ fn telegram(text: &[u8]) -> Option<usize> {
 }
 
 /// The value after a word that announces one, as `Bearer` does.
-fn announced(text: &[u8], word: &[u8], strictness: Strictness) -> Option<Range<usize>> {
+fn announced(text: &[u8], word: &[u8], strictness: SecretStrictness) -> Option<Range<usize>> {
     if !text.get(..word.len())?.eq_ignore_ascii_case(word) {
         return None;
     }
@@ -142,15 +145,15 @@ fn announced(text: &[u8], word: &[u8], strictness: Strictness) -> Option<Range<u
     let value = text.get(start..start + length)?;
     let is_mixed = value.iter().skip(1).any(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
     let is_token = match strictness {
-        Strictness::Balanced => length >= 6 && is_mixed,
-        Strictness::Strict => (length >= 6 && is_mixed) || is_secret(value, strictness),
+        SecretStrictness::Balanced => length >= 6 && is_mixed,
+        SecretStrictness::Strict => (length >= 6 && is_mixed) || is_secret(value, strictness),
     };
     (space > 0 && is_token).then_some(start..start + length)
 }
 
 /// The value after a name, for instance in `?token=...`, `"api_key": "..."` or `x-api-key: ...`. `before` stands before
 /// the name.
-fn named(text: &[u8], before: Option<u8>, strictness: Strictness) -> Option<Range<usize>> {
+fn named(text: &[u8], before: Option<u8>, strictness: SecretStrictness) -> Option<Range<usize>> {
     let length = run(text.get(..text.len().min(NAME_BYTES_MAX + 1))?, 0, is_word);
     // Quotes and spaces around the sign; more of them are no separator.
     let is_between = |byte: u8| matches!(byte, b' ' | b'"' | b'\'' | b'\\' | b':' | b'=');
@@ -164,7 +167,7 @@ fn named(text: &[u8], before: Option<u8>, strictness: Strictness) -> Option<Rang
         return None;
     }
     let is_query = matches!(before, Some(b'?' | b'&')) && text.get(length) == Some(&b'=');
-    if is_query && strictness == Strictness::Strict {
+    if is_query && strictness == SecretStrictness::Strict {
         let value = run(text, length + 1, |byte| is_value(byte) && byte != b'#');
         return (value > 0).then_some(length + 1..length + 1 + value);
     }
@@ -184,9 +187,9 @@ fn named(text: &[u8], before: Option<u8>, strictness: Strictness) -> Option<Rang
 const AUTHORIZATION: &str = "authorization";
 
 /// Whether a secret stands after this name.
-fn announces_secret(name: &str, strictness: Strictness) -> bool {
+fn announces_secret(name: &str, strictness: SecretStrictness) -> bool {
     // `key` is the name of many things in code.
-    let is_key = strictness == Strictness::Strict && name.eq_ignore_ascii_case("key");
+    let is_key = strictness == SecretStrictness::Strict && name.eq_ignore_ascii_case("key");
     is_key || is_secret_name(name) || name.to_ascii_lowercase().ends_with(AUTHORIZATION)
 }
 
@@ -209,13 +212,13 @@ fn url_password(text: &[u8], start: usize) -> Option<(Range<usize>, &'static str
 }
 
 /// Whether a value can be a secret: not an ordinary word, not a number, and not the name of a variable.
-fn is_secret(value: &[u8], strictness: Strictness) -> bool {
+fn is_secret(value: &[u8], strictness: SecretStrictness) -> bool {
     let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
     let is_long = value.len() >= 20 || (value.len() >= 6 && digits > 0);
     let (is_number, variables) = match strictness {
-        Strictness::Balanced => (digits == value.len(), b"$%*".as_slice()),
+        SecretStrictness::Balanced => (digits == value.len(), b"$%*".as_slice()),
         // Services write `*` for what they leave out, and `%` before what they encode.
-        Strictness::Strict => (false, b"$".as_slice()),
+        SecretStrictness::Strict => (false, b"$".as_slice()),
     };
     is_long && !is_number && !value.first().is_some_and(|byte| variables.contains(byte))
 }

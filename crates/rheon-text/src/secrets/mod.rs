@@ -10,9 +10,9 @@ mod strictness;
 use std::borrow::Cow;
 
 pub use canary::canaries;
-pub use find::{Found, find, is_secret_text, is_secret_value};
+pub use find::{SecretMatch, find, is_secret_text, is_secret_value};
 pub use names::{is_secret_name, is_secret_variable};
-pub use strictness::Strictness;
+pub use strictness::SecretStrictness;
 
 /// What stands where a secret stood that only its name or place gave away.
 pub const MARK: &str = "[redacted]";
@@ -24,7 +24,7 @@ pub fn mark(kind: &str) -> String {
 
 /// `text` with every secret replaced by `[redacted: kind]`.
 pub fn redact(text: &str) -> Cow<'_, str> {
-    let secrets = find(text, Strictness::Balanced);
+    let secrets = find(text, SecretStrictness::Balanced);
     if secrets.is_empty() {
         return Cow::Borrowed(text);
     }

@@ -1,7 +1,7 @@
 //! The one table of keys that tell themselves by their beginning.
 
 use super::bytes::{is_key, is_long, is_word, run};
-use super::strictness::Strictness;
+use super::strictness::SecretStrictness;
 
 /// A key that tells itself by its beginning.
 pub(super) struct Shape {
@@ -104,7 +104,7 @@ const SHAPE_BYTES_MIN: usize = 15;
 const STRICT_BYTES_MIN: usize = 16;
 
 /// How long the key at the beginning of `text` is, and what it is.
-pub(super) fn shaped(text: &[u8], strictness: Strictness) -> Option<(usize, &'static str)> {
+pub(super) fn shaped(text: &[u8], strictness: SecretStrictness) -> Option<(usize, &'static str)> {
     // Most words are short, and need not be held against the table.
     let is_any = |byte| is_key(byte) || byte == b':';
     if run(text.get(..text.len().min(SHAPE_BYTES_MIN))?, 0, is_any) < SHAPE_BYTES_MIN {
@@ -114,8 +114,8 @@ pub(super) fn shaped(text: &[u8], strictness: Strictness) -> Option<(usize, &'st
     // Two shapes may begin alike: the first that fits whole is taken.
     SHAPES.iter().filter(fits).find_map(|shape| {
         let strictly = || match strictness {
-            Strictness::Balanced => None,
-            Strictness::Strict => shape.strict_length(text),
+            SecretStrictness::Balanced => None,
+            SecretStrictness::Strict => shape.strict_length(text),
         };
         // Whatever is a key either way is one; the longer reading hides more.
         let length = shape.length(text).max(strictly())?;

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
-use rheon_policy::shell::analyse;
+use rheon_policy::shell::analyze;
 use rheon_policy::{ShellFacts, Workspace};
-use rheon_sandbox::process::{Environment, OutputLimits, Spill};
-use rheon_sandbox::{Boundary, Level, OwnNamespaces, Programs, Remembered, Requirement, Sandbox};
+use rheon_sandbox::process::{OutputLimits, ProcessEnvironment, Spill};
+use rheon_sandbox::{Boundary, Level, NamespaceUse, ProbeCache, Programs, Requirement, Sandbox};
 use rheon_types::{
     CallFacts, RunId, SessionId, Tool, ToolCallId, ToolContext, ToolError, ToolName, ToolReporter, ToolResult,
 };
@@ -37,7 +37,7 @@ async fn place() -> Place {
         Err(_) => Sandbox::choose(Requirement::NoSandbox, boundary).await.unwrap(),
     };
     println!("tested at {}", sandbox.level());
-    let environment = Environment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin");
+    let environment = ProcessEnvironment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin");
     let spill = Spill { folder: folder.path().join("saved"), bytes_max: 1_000 };
     let output = OutputLimits { head_bytes: 20, tail_bytes: 10, spill: Some(spill) };
     let settings = BashSettings { workspace, sandbox, environment, output };
@@ -306,7 +306,7 @@ async fn the_schema_is_closed_and_says_what_each_field_is() {
 }
 
 fn facts(line: &str, folder: PathBuf) -> CallFacts {
-    CallFacts::new(ShellFacts { line: line.to_owned(), folder: Some(folder), analysis: analyse(line) })
+    CallFacts::new(ShellFacts { line: line.to_owned(), folder: Some(folder), analysis: analyze(line) })
 }
 
 async fn call_with(facts: CallFacts, tool: &dyn Tool, command: &str) -> Result<ToolResult, ToolError> {
@@ -411,7 +411,7 @@ async fn the_level_is_told_to_the_model_where_it_is_weak() {
     let said = async |programs: Programs, requirement: Requirement| {
         let sandbox =
             Sandbox::choose_with(programs, requirement, Boundary::new(workspace.roots())).await.ok()?;
-        let environment = Environment::rebuilt([], &[]);
+        let environment = ProcessEnvironment::rebuilt([], &[]);
         let output = BashSettings::output_in(folder.path());
         let settings = BashSettings { workspace: workspace.clone(), sandbox, environment, output };
         let bash = Bash(Arc::new(BashSession::new(settings)));
@@ -422,7 +422,7 @@ async fn the_level_is_told_to_the_model_where_it_is_weak() {
     assert!(none.starts_with("\n- There is no sandbox: commands reach everything"), "{none}");
     let strong = said(Programs::find(), Requirement::AtLeast(Level::Namespaces)).await;
     assert!(strong.is_none_or(|said| said.is_empty()));
-    let without = Programs { bwrap: None, namespaces: OwnNamespaces::ForProcesses, ..Programs::find() };
+    let without = Programs { bwrap: None, namespaces: NamespaceUse::ProcessesOnly, ..Programs::find() };
     let weak = said(without, Requirement::default()).await;
     assert!(weak.is_none_or(|said| said.starts_with("\n- The sandbox of this machine is weaker than")));
 }
@@ -471,18 +471,18 @@ async fn a_remembered_sandbox_that_starts_nothing_is_told_and_forgotten() {
     );
     fs::write(&bash, text).unwrap();
     fs::set_permissions(&bash, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let programs = Programs { bash, bwrap: None, namespaces: OwnNamespaces::Avoided };
+    let programs = Programs { bash, bwrap: None, namespaces: NamespaceUse::Never };
     let workspace = Workspace::new(&path.join("workspace")).unwrap();
     let memory = path.join("state/sandbox.json");
     let choose = || {
         let boundary = Boundary::new(workspace.roots());
-        Sandbox::choose_remembered(programs.clone(), Requirement::NoSandbox, boundary, Some(&memory))
+        Sandbox::choose_cached(programs.clone(), Requirement::NoSandbox, boundary, Some(&memory))
     };
-    assert_eq!(choose().await.unwrap().remembered(), &Remembered::Written);
+    assert_eq!(choose().await.unwrap().probe_cache(), &ProbeCache::Saved);
     let sandbox = choose().await.unwrap();
-    assert_eq!(sandbox.remembered(), &Remembered::Recalled);
+    assert_eq!(sandbox.probe_cache(), &ProbeCache::Hit);
     fs::write(path.join("broken"), "").unwrap();
-    let environment = Environment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin");
+    let environment = ProcessEnvironment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin");
     let output = BashSettings::output_in(&path);
     let settings = BashSettings { workspace: workspace.clone(), sandbox, environment, output };
     let tool = Bash(Arc::new(BashSession::new(settings)));

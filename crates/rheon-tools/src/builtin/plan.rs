@@ -86,7 +86,7 @@ impl Plan {
         answer: &PermissionResponse,
         context: &ToolContext,
     ) -> ToolResult {
-        let Some((mode, changes)) = self.gate.approve_shown_plan(shown) else {
+        let Some((mode, changes)) = self.gate.approve_plan_as_shown(shown) else {
             return outcome("exit", "changed", include_str!("plan/changed.md"), &self.gate.queued_changes());
         };
         tell(&changes, PermissionDecision::Allow, context);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ignore::WalkBuilder;
 use rheon_macros::Tool;
-use rheon_policy::Shown;
+use rheon_policy::DisplayPath;
 use rheon_types::{ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -114,11 +114,11 @@ fn load(skill: &Skill, passed: Option<&str>, context: &ToolContext) -> Result<To
     if context.is_cancelled() {
         return Err(ToolError::Cancelled(format!("cancelled while the skill {:?} was loaded", skill.name)));
     }
-    let folder = Shown(skill.folder.as_os_str()).to_string();
+    let folder = DisplayPath(skill.folder.as_os_str()).to_string();
     // Writing to a string cannot fail.
     write!(text, "\n\n[The skill's folder is {folder}; paths in the text above are relative to it.").ok();
     let shown: Vec<String> =
-        files.iter().take(FILES_SHOWN_MAX).map(|file| Shown(file.as_os_str()).to_string()).collect();
+        files.iter().take(FILES_SHOWN_MAX).map(|file| DisplayPath(file.as_os_str()).to_string()).collect();
     if !shown.is_empty() {
         write!(text, " It also holds:\n{}", shown.join("\n")).ok();
     }

@@ -12,14 +12,14 @@ use ignore::{DirEntry, WalkBuilder};
 use rheon_policy::Access;
 use rheon_types::{ToolContext, ToolError};
 
-use crate::files::{Entry, Folder, Hidden, Missing, Workshop};
+use crate::files::{DirectoryEntry, DirectoryHandle, Hidden, OnMissing, Workshop};
 
 /// Where a search goes.
 pub(super) struct Ground {
     /// Where it begins.
     pub(super) folder: PathBuf,
     /// The root that it may not leave.
-    root: Folder,
+    root: DirectoryHandle,
     root_path: PathBuf,
     /// What it leaves out.
     hidden: Hidden,
@@ -33,7 +33,7 @@ pub(super) fn ground(workshop: &Workshop, path: Option<&str>) -> Result<Ground, 
         return Err(ToolError::Failed(format!("there is no {shown}; list the folder above it")));
     }
     let root_path = workshop.root_of(&resolved.path).to_owned();
-    let root = Folder::open(&root_path, Path::new(""), Missing::Refuse)
+    let root = DirectoryHandle::open(&root_path, Path::new(""), OnMissing::Refuse)
         .map_err(|problem| ToolError::Failed(format!("cannot look into the workspace: {problem}")))?;
     Ok(Ground { folder: resolved.path, root, root_path, hidden: workshop.hidden().clone() })
 }
@@ -48,11 +48,13 @@ impl Ground {
         }
         // Outside the workspace there are files that the kernel makes up, and that show what other processes hold.
         let parent = relative.parent().unwrap_or(Path::new(""));
-        match Folder::open(root_path, parent, Missing::Refuse)?
+        match DirectoryHandle::open(root_path, parent, OnMissing::Refuse)?
             .entry(relative.file_name().unwrap_or_default())?
         {
-            Entry::File(file) => Ok(file),
-            Entry::Nothing | Entry::Folder | Entry::Other(_) => Err(std::io::ErrorKind::InvalidInput.into()),
+            DirectoryEntry::File(file) => Ok(file),
+            DirectoryEntry::Absent | DirectoryEntry::Directory | DirectoryEntry::Other(_) => {
+                Err(std::io::ErrorKind::InvalidInput.into())
+            }
         }
     }
 }

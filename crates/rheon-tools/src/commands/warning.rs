@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use rheon_policy::Shown;
+use rheon_policy::DisplayPath;
 
 use crate::commands::command::{COMMANDS_MAX, DEPTH_MAX};
 use crate::markdown::{FileProblem, NAME_CHARACTERS_MAX};
@@ -50,7 +50,7 @@ pub enum CommandProblem {
     #[error("it lies more than {DEPTH_MAX} folders deep")]
     TooDeep,
     /// Another command of the same name overrides it.
-    #[error("another command is called {name:?} too, and overrides it: {}", Shown(.by.as_os_str()))]
+    #[error("another command is called {name:?} too, and overrides it: {}", DisplayPath(.by.as_os_str()))]
     Overridden {
         /// The name.
         name: String,
@@ -94,6 +94,6 @@ impl CommandProblem {
 impl fmt::Display for CommandWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let outcome = if self.problem.is_used() { "used all the same" } else { "left out" };
-        write!(f, "command {} is {outcome}: {}", Shown(self.path.as_os_str()), self.problem)
+        write!(f, "command {} is {outcome}: {}", DisplayPath(self.path.as_os_str()), self.problem)
     }
 }

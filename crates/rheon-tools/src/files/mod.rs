@@ -17,7 +17,7 @@ pub use error::FileError;
 pub use fingerprint::{Fingerprint, Stamp};
 pub(crate) use hidden::Hidden;
 pub use read_files::{ReadFiles, Staleness};
-pub(crate) use rheon_policy::folder::{Entry, Folder, Missing, Over};
+pub(crate) use rheon_policy::directory::{DirectoryEntry, DirectoryHandle, OnMissing, Overwrite};
 pub use text::{Encoding, LineEnding};
 pub(crate) use text::{TextFile, foreign};
 pub use workshop::{FILE_BYTES_MAX, Loaded, Reach, Workshop};

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rheon_policy::folder::{Entry, Folder, Missing, Over};
-use rheon_policy::{Access, ResolvedPath, Workspace, names_folder};
+use rheon_policy::directory::{DirectoryEntry, DirectoryHandle, OnMissing, Overwrite};
+use rheon_policy::{Access, ResolvedPath, Workspace, names_directory};
 use rheon_types::{Clock, Hold, ToolContext, ToolError};
 
 use crate::files::cache::FileCache;
@@ -167,7 +167,7 @@ impl Workshop {
         let shown = self.shown(&resolved.path);
         let root = self.root_of(&resolved.path);
         let relative = resolved.path.strip_prefix(root).unwrap_or(&resolved.path);
-        let (Some(name), false) = (relative.file_name(), names_folder(path.as_ref())) else {
+        let (Some(name), false) = (relative.file_name(), names_directory(path.as_ref())) else {
             return Err(FileError::IsFolder { path: shown });
         };
         let parent = relative.parent().unwrap_or(Path::new("")).to_owned();
@@ -182,7 +182,7 @@ impl Workshop {
 
     /// Opens the file at `spot` for reading.
     pub(crate) fn open(&self, spot: &Spot) -> Result<Opened, FileError> {
-        let folder = Folder::open(&spot.root, &spot.parent, Missing::Refuse);
+        let folder = DirectoryHandle::open(&spot.root, &spot.parent, OnMissing::Refuse);
         let folder = folder.map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => FileError::Missing { path: spot.shown.clone() },
             _ => spot.failed("open", source),
@@ -289,7 +289,7 @@ impl Workshop {
         context: &ToolContext,
     ) -> Result<(), FileError> {
         let failed = |source| spot.failed("write", source);
-        let folder = Folder::open(&spot.root, &spot.parent, Missing::Create).map_err(failed)?;
+        let folder = DirectoryHandle::open(&spot.root, &spot.parent, OnMissing::Create).map_err(failed)?;
         // What the draft takes over is the file's that was read, or the look below finds that it is another.
         let old = spot.open_in(&folder)?;
         let draft = folder.draft(&change.after, old.as_ref().map(|old| &old.file)).map_err(failed)?;
@@ -302,7 +302,7 @@ impl Workshop {
             return Err(FileError::Cancelled { path: spot.shown.clone() });
         }
         draft
-            .publish(&spot.name, if loaded.is_some() { Over::Existing } else { Over::Nothing })
+            .publish(&spot.name, if loaded.is_some() { Overwrite::Allow } else { Overwrite::Refuse })
             .map_err(failed)?;
         if let Some(Opened { metadata, .. }) = spot.open_in(&folder)? {
             self.remember(spot, Fingerprint::of(Stamp::of(&metadata), &change.after));
@@ -320,12 +320,12 @@ impl Spot {
         FileError::Io { action, path: self.shown.clone(), source }
     }
 
-    fn open_in(&self, folder: &Folder) -> Result<Option<Opened>, FileError> {
+    fn open_in(&self, folder: &DirectoryHandle) -> Result<Option<Opened>, FileError> {
         match folder.entry(&self.name).map_err(|source| self.failed("open", source))? {
-            Entry::Nothing => Ok(None),
-            Entry::Folder => Err(FileError::IsFolder { path: self.shown.clone() }),
-            Entry::Other(kind) => Err(FileError::NotRegular { path: self.shown.clone(), kind }),
-            Entry::File(file) => {
+            DirectoryEntry::Absent => Ok(None),
+            DirectoryEntry::Directory => Err(FileError::IsFolder { path: self.shown.clone() }),
+            DirectoryEntry::Other(kind) => Err(FileError::NotRegular { path: self.shown.clone(), kind }),
+            DirectoryEntry::File(file) => {
                 let metadata = file.metadata().map_err(|source| self.failed("open", source))?;
                 Ok(Some(Opened { file, metadata }))
             }

@@ -1,6 +1,6 @@
 //! What a finished process says: its exit code, and the JSON on its stdout.
 
-use rheon_policy::hooks::{ExitTwo, HookEvent, OnFailure};
+use rheon_policy::hooks::{ExitTwoEffect, HookEvent, HookFailurePolicy};
 use serde_json::{Map, Value};
 
 use crate::hooks::message::{MessageKind, first_words};
@@ -27,7 +27,7 @@ pub(crate) enum Start {
 }
 
 /// What a process that ended so says of `event`.
-pub(crate) fn hear(event: HookEvent, ended: &Ended, on_failure: OnFailure) -> Heard {
+pub(crate) fn hear(event: HookEvent, ended: &Ended, on_failure: HookFailurePolicy) -> Heard {
     match ended {
         Ended::TimedOut(timeout) => {
             failed(format!("took longer than {} s and was stopped", timeout.as_secs_f64()), on_failure)
@@ -64,33 +64,33 @@ pub(crate) fn hear(event: HookEvent, ended: &Ended, on_failure: OnFailure) -> He
 }
 
 /// What it means that a hook did not do its work.
-pub(crate) fn failed(problem: String, on_failure: OnFailure) -> Heard {
+pub(crate) fn failed(problem: String, on_failure: HookFailurePolicy) -> Heard {
     let reply = match on_failure {
-        OnFailure::Allow => HookReply::default(),
-        OnFailure::Block => HookReply::block(format!("a hook that must agree {problem}")),
+        HookFailurePolicy::Allow => HookReply::default(),
+        HookFailurePolicy::Block => HookReply::block(format!("a hook that must agree {problem}")),
     };
     Heard { reply, messages: vec![(MessageKind::Failed, problem)], start: Start::Ran }
 }
 
 fn plain(event: HookEvent, text: &str) -> Heard {
     let mut heard = Heard::default();
-    if event.takes_plain_text() && !text.trim().is_empty() {
+    if event.accepts_plain_text() && !text.trim().is_empty() {
         heard.reply.context.push(capped(text.trim()));
     }
     heard
 }
 
-fn exit_two(event: HookEvent, stderr: &str, on_failure: OnFailure) -> Heard {
+fn exit_two(event: HookEvent, stderr: &str, on_failure: HookFailurePolicy) -> Heard {
     let reason = match stderr.trim() {
         "" => format!("a {event} hook said no"),
         said => capped(said),
     };
     let mut heard = Heard::default();
     match event.exit_two() {
-        ExitTwo::Blocks | ExitTwo::TellsModel => heard.reply = HookReply::block(reason),
-        ExitTwo::TellsUser => {
+        ExitTwoEffect::Block | ExitTwoEffect::ShowModel => heard.reply = HookReply::block(reason),
+        ExitTwoEffect::ShowUser => {
             // A hook that must agree and says no where it cannot is still not a yes.
-            if on_failure == OnFailure::Block {
+            if on_failure == HookFailurePolicy::Block {
                 heard.reply = HookReply::block(reason.clone());
             }
             heard.messages.push((MessageKind::Said, reason));

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::join_all;
-use rheon_policy::hooks::{CommandHook, HookEvent, HookSettings, OnFailure, Waiting, with_project};
-use rheon_policy::{Condition, Places, Workspace, mode_name};
+use rheon_policy::hooks::{
+    CommandHook, HookEvent, HookExecution, HookFailurePolicy, HookSettings, expand_project_variables,
+};
+use rheon_policy::{Condition, PatternRoots, Workspace, mode_name};
 use rheon_types::ToolCall;
 use serde_json::{Map, Value, json};
 use tokio::runtime::Handle;
@@ -111,9 +113,11 @@ impl Dispatcher {
         let input = self.input(&occasion);
         let mut awaited = Vec::new();
         for hook in hooks {
-            match hook.waiting {
-                Waiting::Background => self.run_in_background(occasion.event, hook, &input),
-                Waiting::Foreground => awaited.push(self.run_in_foreground(occasion.event, hook, &input)),
+            match hook.execution {
+                HookExecution::Background => self.run_in_background(occasion.event, hook, &input),
+                HookExecution::Foreground => {
+                    awaited.push(self.run_in_foreground(occasion.event, hook, &input))
+                }
             }
         }
         join_all(awaited).await.into_iter().fold(HookReply::default(), HookReply::and)
@@ -155,8 +159,9 @@ impl Dispatcher {
             match found.iter_mut().find(|known| known.is_same_command(hook)) {
                 Some(known) => {
                     known.on_failure = known.on_failure.max(hook.on_failure);
-                    known.waiting = known.waiting.max(hook.waiting);
-                    known.seal = known.seal.take().or_else(|| hook.seal.clone());
+                    known.execution = known.execution.max(hook.execution);
+                    known.trusted_content =
+                        known.trusted_content.take().or_else(|| hook.trusted_content.clone());
                 }
                 None => found.push(hook.clone()),
             }
@@ -168,7 +173,8 @@ impl Dispatcher {
     fn condition_holds(&self, hook: &CommandHook, about: About<'_>) -> bool {
         let Some(rule) = &hook.condition else { return true };
         let About::Call(call) = about else { return false };
-        let places = Places { working_folder: self.context.cwd.clone(), home: self.context.home.clone() };
+        let places =
+            PatternRoots { working_folder: self.context.cwd.clone(), home: self.context.home.clone() };
         match (Condition::new(rule.clone(), places), &self.workspace) {
             (Ok(condition), Some(workspace)) => {
                 condition.holds(call.name.as_str(), &call.arguments, workspace)
@@ -201,7 +207,7 @@ impl Dispatcher {
 
     fn run_in_background(&self, event: HookEvent, hook: CommandHook, input: &Arc<[u8]>) {
         let refuse = |problem: &str| {
-            let heard = failed(problem.to_owned(), OnFailure::Allow);
+            let heard = failed(problem.to_owned(), HookFailurePolicy::Allow);
             self.surroundings.report(event, &hook, &heard);
         };
         let Ok(handle) = Handle::try_current() else { return refuse("was not run: there is no runtime") };
@@ -227,7 +233,7 @@ impl Surroundings {
     /// Runs one hook; what it says.
     async fn run(&self, event: HookEvent, hook: &CommandHook, input: &[u8]) -> HookReply {
         let heard = match broken_seal(hook).await {
-            Some(problem) => failed(problem, OnFailure::Block),
+            Some(problem) => failed(problem, HookFailurePolicy::Block),
             None => {
                 let job = self.job(event, hook);
                 let ended = match &self.callbacks {
@@ -243,16 +249,19 @@ impl Surroundings {
 
     fn job(&self, event: HookEvent, hook: &CommandHook) -> Job {
         // What the hook of a project names counts from the folder that was looked at, wherever the session works.
-        let (folder, project) = match &hook.seal {
-            Some(seal) => (seal.root.clone(), seal.root.to_string_lossy().into_owned()),
+        let (folder, project) = match &hook.trusted_content {
+            Some(trusted_content) => {
+                (trusted_content.root.clone(), trusted_content.root.to_string_lossy().into_owned())
+            }
             None => (self.cwd.clone(), self.project.clone()),
         };
         let program = match &hook.args {
             // The shell knows the project's folder by its variable.
             None => Program::Line(hook.command.clone()),
             Some(arguments) => {
-                let arguments = arguments.iter().map(|argument| with_project(argument, &project)).collect();
-                Program::Exact(with_project(&hook.command, &project), arguments)
+                let arguments =
+                    arguments.iter().map(|argument| expand_project_variables(argument, &project)).collect();
+                Program::Exact(expand_project_variables(&hook.command, &project), arguments)
             }
         };
         let timeout = hook.timeout.unwrap_or_else(|| event.timeout());
@@ -272,8 +281,8 @@ impl Surroundings {
 
 /// Why a hook of a project may not run: its files are not those that were trusted. Looked at right before each run.
 async fn broken_seal(hook: &CommandHook) -> Option<String> {
-    let seal = Arc::clone(hook.seal.as_ref()?);
-    match tokio::task::spawn_blocking(move || seal.check()).await {
+    let trusted_content = Arc::clone(hook.trusted_content.as_ref()?);
+    match tokio::task::spawn_blocking(move || trusted_content.check()).await {
         Ok(Ok(())) => None,
         Ok(Err(problem)) => Some(format!("was not run: {problem}")),
         Err(_) => Some("was not run: its files could not be looked at".to_owned()),

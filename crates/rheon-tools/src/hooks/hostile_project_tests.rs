@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon_policy::trust::{ProjectContent, Trust, TrustStore, load_project_hooks};
+use rheon_policy::trust::{ProjectContent, TrustStatus, TrustStore, load_project_hooks};
 use rheon_testkit::TestClock;
 use rheon_types::event::PermissionMode;
 use rheon_types::{Hook as _, Opinion, ToolCall};
@@ -42,7 +42,7 @@ impl Stage {
         self.store().grant(&ProjectContent::gather(self.root.path()).unwrap()).unwrap();
     }
 
-    fn loaded(&self) -> (Trust, CommandHooks) {
+    fn loaded(&self) -> (TrustStatus, CommandHooks) {
         let loaded = load_project_hooks(self.root.path(), &self.store()).unwrap();
         let root = self.root.path().canonicalize().unwrap();
         let context = HookContext {
@@ -86,7 +86,7 @@ async fn before_trust_nothing_of_a_repository_runs_and_no_setting_counts() {
         stage.write(".env", "HOME=/tmp/evil");
         stage.write(".claude/hooks/x.sh", "touch ran");
         let (trust, hooks) = stage.loaded();
-        assert!(matches!(trust, Trust::Unknown { .. }));
+        assert!(matches!(trust, TrustStatus::Unknown { .. }));
         hooks.session_start().await;
         assert_eq!((Stage::opinion(&hooks).await, stage.has_run()), (None, false));
         stage.trust();
@@ -94,7 +94,7 @@ async fn before_trust_nothing_of_a_repository_runs_and_no_setting_counts() {
         let line = |event: &str| format!("{event} ({file}): touch ran; exit 2");
         assert_eq!(shown, [line("PreToolUse"), line("SessionStart")]);
         let (trust, hooks) = stage.loaded();
-        assert_eq!(trust, Trust::Trusted);
+        assert_eq!(trust, TrustStatus::Trusted);
         hooks.session_start().await;
         assert!(stage.has_run());
     }
@@ -108,7 +108,7 @@ async fn a_script_that_changes_after_trust_is_asked_about_again() {
     stage.trust();
     stage.write("tools/check.sh", "touch ran");
     let (trust, hooks) = stage.loaded();
-    let Trust::Changed { added, removed, changed } = trust else { panic!("{trust}") };
+    let TrustStatus::Changed { added, removed, changed } = trust else { panic!("{trust}") };
     let changed: Vec<&str> = changed.iter().map(|item| item.path.as_str()).collect();
     assert_eq!((added.len(), removed.len(), changed), (0, 0, vec!["tools/check.sh"]));
     assert_eq!((Stage::opinion(&hooks).await, stage.has_run()), (None, false));
@@ -190,7 +190,7 @@ fn settings_that_cannot_be_read_are_an_error_and_not_no_hooks() {
     stage.write(".claude/settings.json", "{\"hooks\": {\"PreToolUze\": []}}");
     assert!(matches!(
         load_project_hooks(stage.root.path(), &stage.store()).unwrap().trust,
-        Trust::Unknown { .. }
+        TrustStatus::Unknown { .. }
     ));
     stage.trust();
     let error = load_project_hooks(stage.root.path(), &stage.store()).unwrap_err();
@@ -215,7 +215,7 @@ async fn a_script_that_was_missing_when_the_project_was_trusted_does_not_run_whe
         stage.write(".claude/settings.json", &settings(line));
         stage.trust();
         let (trust, hooks) = stage.loaded();
-        assert_eq!(trust, Trust::Trusted);
+        assert_eq!(trust, TrustStatus::Trusted);
         assert_eq!(Stage::opinion(&hooks).await, None, "{line}");
         stage.write("tools/check.sh", "#!/bin/sh\ntouch ../ran ran");
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -241,7 +241,7 @@ async fn a_script_is_compared_however_the_project_is_named_before_it() {
         stage.trust();
         stage.write("tools/check.sh", "touch ran");
         let (trust, _) = stage.loaded();
-        assert!(matches!(trust, Trust::Changed { .. }), "{line}: {trust}");
+        assert!(matches!(trust, TrustStatus::Changed { .. }), "{line}: {trust}");
     }
 }
 
@@ -260,6 +260,6 @@ async fn a_hook_may_write_files_of_the_project_and_run_again() {
         for _ in 0..3 {
             assert_eq!(Stage::opinion(&hooks).await, None, "{line}");
         }
-        assert_eq!(stage.loaded().0, Trust::Trusted, "{line}");
+        assert_eq!(stage.loaded().0, TrustStatus::Trusted, "{line}");
     }
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon_policy::trust::{ProjectContent, Trust, TrustStore, load_project_hooks};
+use rheon_policy::trust::{ProjectContent, TrustStatus, TrustStore, load_project_hooks};
 use rheon_testkit::TestClock;
 use rheon_types::event::PermissionMode;
 use serde_json::json;
@@ -191,7 +191,7 @@ async fn open(root: &Path, store: &TrustStore) -> String {
     for event in HookEvent::ALL {
         bring_about(event, &hooks).await;
     }
-    if loaded.trust == Trust::Nothing { "nothing to agree to".into() } else { "asks".into() }
+    if loaded.trust == TrustStatus::Nothing { "nothing to agree to".into() } else { "asks".into() }
 }
 
 /// Every repository in a folder of its own, each with the same things outside it.

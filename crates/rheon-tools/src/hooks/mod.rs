@@ -20,8 +20,8 @@ pub use context::{HookContext, HookEnvironment, SessionSource};
 pub use message::{HookMessage, MessageKind};
 pub use reply::{HookDecision, HookReply};
 pub use rheon_policy::hooks::{
-    CommandHook, HookEvent, HookGroup, HookSettings, HookSettingsError, Matcher, MatcherError, OnFailure,
-    UNFIRED, Waiting, settings_files,
+    CommandHook, HookEvent, HookExecution, HookFailurePolicy, HookGroup, HookSettings, HookSettingsError,
+    Matcher, MatcherError, UNSUPPORTED_EVENTS, settings_files,
 };
 pub use seam::suggestions;
 pub use translate::{Foreign, from_hooks, to_hooks};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, Command};
 
-use rheon_sandbox::process::{Killer, MARKER, next_marker};
+use rheon_sandbox::process::{MARKER, ProcessTree, next_marker};
 
 /// How much of each output is kept; the rest is read away.
 pub(crate) const OUTPUT_BYTES_MAX: usize = 1024 * 1024;
@@ -171,12 +171,12 @@ async fn keep(pipe: Option<impl AsyncRead + Unpin>, kept: &mut Kept) {
 /// A process that has not been reaped, and all that came from it; ended when this is dropped. Once the process is reaped its
 /// number may be somebody else's, and what it left running is meant to run.
 struct Group {
-    killer: Option<Killer>,
+    killer: Option<ProcessTree>,
 }
 
 impl Group {
     fn of(child: &Child, marker: &str) -> Self {
-        Self { killer: child.id().map(|id| Killer::of(id, format!("{MARKER}={marker}"))) }
+        Self { killer: child.id().map(|id| ProcessTree::of(id, format!("{MARKER}={marker}"))) }
     }
 
     fn forget(&mut self) {

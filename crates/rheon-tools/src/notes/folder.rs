@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::files::{Folder, Missing, Over};
+use crate::files::{DirectoryHandle, OnMissing, Overwrite};
 use crate::markdown::{
     FileProblem, NAME_CHARACTERS_MAX, Origin, entries, is_usable, is_words_with_hyphens, read,
 };
@@ -109,8 +109,8 @@ impl NoteFolder {
         }
         let root = self.make().map_err(|error| self.failed(&error))?;
         let write = |name: &OsString, content: &str| {
-            let folder = Folder::open(&root, Path::new(""), Missing::Refuse)?;
-            folder.private_draft(content.as_bytes())?.publish(name, Over::Existing)
+            let folder = DirectoryHandle::open(&root, Path::new(""), OnMissing::Refuse)?;
+            folder.private_draft(content.as_bytes())?.publish(name, Overwrite::Allow)
         };
         write(&name, &content).map_err(|error| self.failed(&error))?;
         self.write_index()?;
@@ -124,7 +124,7 @@ impl NoteFolder {
         let listed = entries(&root).map_err(|error| self.failed(&error))?.0;
         let entry =
             listed.into_iter().find(|entry| is_note(entry) && stem(entry) == name).ok_or_else(absent)?;
-        let removed = Folder::open(&root, Path::new(""), Missing::Refuse)
+        let removed = DirectoryHandle::open(&root, Path::new(""), OnMissing::Refuse)
             .and_then(|folder| folder.remove(entry.file_name().unwrap_or_default()));
         if !removed.map_err(|error| self.failed(&error))? {
             return Err(absent());
@@ -136,8 +136,8 @@ impl NoteFolder {
     pub fn write_index(&self) -> Result<(), NoteError> {
         let (notes, _) = self.list();
         let written = self.path.canonicalize().and_then(|root| {
-            let folder = Folder::open(&root, Path::new(""), Missing::Refuse)?;
-            folder.private_draft(text::index(&notes).as_bytes())?.publish(INDEX.as_ref(), Over::Existing)
+            let folder = DirectoryHandle::open(&root, Path::new(""), OnMissing::Refuse)?;
+            folder.private_draft(text::index(&notes).as_bytes())?.publish(INDEX.as_ref(), Overwrite::Allow)
         });
         written.map_err(|error| self.failed(&error))
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 use std::time::Duration;
 
-use rheon_policy::shell::ascii;
+use rheon_policy::shell::mask_non_ascii;
 use rheon_text::visible;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -82,7 +82,7 @@ impl<'a> Extractor<'a> {
         };
         let shown = match language.reads {
             Reads::Everything => Cow::Borrowed(content),
-            Reads::Ascii => Cow::Owned(ascii(content)),
+            Reads::Ascii => Cow::Owned(mask_non_ascii(content)),
         };
         let tree = parse(&mut self.parser, &shown, &mut budget).filter(|tree| !is_rubble(tree));
         let found = tree.and_then(|tree| find(&mut self.cursor, query, &tree, content, &mut budget));

@@ -13,7 +13,7 @@ use super::limits::RepoMapLimits;
 use super::survey::{Entry, Stamp, Survey};
 use super::tags::FileTags;
 use super::walk::{LeftOut, walk};
-use crate::files::{Folder, Missing};
+use crate::files::{DirectoryHandle, OnMissing};
 
 /// How many threads read at once. The map is made beside other work, and must not take the machine.
 const THREADS: usize = 2;
@@ -99,7 +99,7 @@ pub(super) fn update(
     survey: &mut Survey,
     seen_at: Option<SystemTime>,
 ) -> Result<UpdateReport, RepoMapError> {
-    let folder = Folder::open(ground.root, Path::new(""), Missing::Refuse)
+    let folder = DirectoryHandle::open(ground.root, Path::new(""), OnMissing::Refuse)
         .and_then(|folder| std::fs::read_dir(ground.root).map(|_| folder))
         .map_err(|source| RepoMapError::Root { root: ground.root.to_owned(), source })?;
     let walked = walk(ground.root, &folder, ground.limits, ground.left_out, ground.cancel);
@@ -165,7 +165,7 @@ enum Room {
 
 /// Looking at files.
 struct Looking<'a> {
-    folder: &'a Folder,
+    folder: &'a DirectoryHandle,
     ground: &'a Ground<'a>,
     survey: &'a Survey,
     seen_at: Option<SystemTime>,

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::language;
 use super::limits::RepoMapLimits;
-use crate::files::Folder;
+use crate::files::DirectoryHandle;
 
 /// How large an ignore file may be; of a larger one the beginning holds.
 const IGNORE_BYTES_MAX: u64 = 64 * 1024;
@@ -54,7 +54,7 @@ struct Rules {
 /// Walks from `root` on, which is open as `folder`.
 pub(super) fn walk(
     root: &Path,
-    folder: &Folder,
+    folder: &DirectoryHandle,
     limits: &RepoMapLimits,
     left_out: Option<&LeftOut>,
     cancel: &CancellationToken,
@@ -132,7 +132,7 @@ fn listed(path: &Path, entries_left: &mut usize, is_cut: &mut bool) -> Vec<(Path
 }
 
 /// The rules in a folder: its own, if it has any, before those above.
-fn rules_of(place: &Pending, folder: &Folder) -> Option<Arc<Rules>> {
+fn rules_of(place: &Pending, folder: &DirectoryHandle) -> Option<Arc<Rules>> {
     let mut builder = GitignoreBuilder::new(&place.relative);
     let mut has_own = false;
     for name in IGNORE_FILES {
@@ -149,7 +149,7 @@ fn rules_of(place: &Pending, folder: &Folder) -> Option<Arc<Rules>> {
     }
 }
 
-fn ignore_text(folder: &Folder, relative: &Path) -> Option<String> {
+fn ignore_text(folder: &DirectoryHandle, relative: &Path) -> Option<String> {
     let file = folder.file(relative).ok()?;
     let mut bytes = Vec::new();
     file.take(IGNORE_BYTES_MAX).read_to_end(&mut bytes).ok()?;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use rheon_policy::Shown;
+use rheon_policy::DisplayPath;
 
 use crate::markdown::{FileProblem, NAME_CHARACTERS_MAX};
 use crate::skills::skill::{DESCRIPTION_CHARACTERS_MAX, SKILLS_MAX};
@@ -76,7 +76,7 @@ pub enum SkillProblem {
     #[error(transparent)]
     File(#[from] FileProblem),
     /// Another skill of the same name overrides it.
-    #[error("another skill is called {name:?} too, and overrides it: {}", Shown(.by.as_os_str()))]
+    #[error("another skill is called {name:?} too, and overrides it: {}", DisplayPath(.by.as_os_str()))]
     Overridden {
         /// The name.
         name: String,
@@ -129,6 +129,6 @@ impl fmt::Display for SkillWarning {
             Outcome::Loaded => "used all the same",
             Outcome::Skipped => "left out",
         };
-        write!(f, "skill {} is {outcome}: {}", Shown(self.path.as_os_str()), self.problem)
+        write!(f, "skill {} is {outcome}: {}", DisplayPath(self.path.as_os_str()), self.problem)
     }
 }

@@ -4,22 +4,22 @@ use std::path::{Path, PathBuf};
 
 use rheon_types::ToolError;
 
-use rheon_policy::{ShellFolder, Shown, Workspace};
+use rheon_policy::{DisplayPath, ShellDirectory, Workspace};
 
 /// Where command lines of a session begin.
 pub(super) struct Folders {
     workspace: Workspace,
-    next: ShellFolder,
+    next: ShellDirectory,
 }
 
 impl Folders {
     /// Begins in the root of the workspace.
     pub(super) fn new(workspace: Workspace) -> Self {
-        Self { next: ShellFolder::new(workspace.root()), workspace }
+        Self { next: ShellDirectory::new(workspace.root()), workspace }
     }
 
     /// Where the next command begins.
-    pub(super) fn next(&self) -> &ShellFolder {
+    pub(super) fn next(&self) -> &ShellDirectory {
         &self.next
     }
 
@@ -59,8 +59,8 @@ impl Folders {
     }
 }
 
-fn shown(path: &Path) -> Shown<'_> {
-    Shown(path.as_os_str())
+fn shown(path: &Path) -> DisplayPath<'_> {
+    DisplayPath(path.as_os_str())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use rheon_sandbox::process::{End, Ended, Output};
+use rheon_sandbox::process::{EndReason, Output, ProcessOutcome};
 
 /// The output as text: all of it, or its head and tail with a line between that says what is missing and where it is.
 pub(super) fn output(output: &Output) -> String {
@@ -20,7 +20,7 @@ pub(super) fn output(output: &Output) -> String {
 }
 
 fn missing(output: &Output) -> String {
-    let place = match (&output.spilled, &output.spill_problem) {
+    let place = match (&output.spill_file, &output.spill_problem) {
         (Some(file), None) if file.bytes >= output.bytes => {
             format!("the whole output is in {}", file.path.display())
         }
@@ -34,25 +34,25 @@ fn missing(output: &Output) -> String {
 }
 
 /// One line on how it ended.
-pub(super) fn end(ended: &Ended) -> String {
+pub(super) fn end(ended: &ProcessOutcome) -> String {
     let code = match (ended.exit_code, ended.signal) {
         (Some(code), _) => format!("exit code {code}"),
         (None, Some(signal)) => format!("ended by signal {signal}, no exit code"),
         (None, None) => "exit code unknown".into(),
     };
     match ended.end {
-        End::Finished => code,
-        End::TimedOut => format!(
+        EndReason::Finished => code,
+        EndReason::TimedOut => format!(
             "stopped after {} ms with all that it started: it took too long ({code}); give a larger timeout_ms, or run \
              it in the background",
             ended.duration.as_millis()
         ),
-        End::Cancelled => format!("stopped with all that it started, because it was cancelled ({code})"),
+        EndReason::Canceled => format!("stopped with all that it started, because it was cancelled ({code})"),
     }
 }
 
 /// What user interfaces are told of a command that ended.
-pub(super) fn details(ended: &Ended, output: &Output, folder: &Path) -> Value {
+pub(super) fn details(ended: &ProcessOutcome, output: &Output, folder: &Path) -> Value {
     json!({
         "exit_code": ended.exit_code,
         "signal": ended.signal,
@@ -60,7 +60,7 @@ pub(super) fn details(ended: &Ended, output: &Output, folder: &Path) -> Value {
         "cwd": folder,
         "truncated": output.omitted_bytes > 0,
         "output_bytes": output.bytes,
-        "output_file": output.spilled.as_ref().map(|file| file.path.to_path_buf()),
+        "output_file": output.spill_file.as_ref().map(|file| file.path.to_path_buf()),
     })
 }
 

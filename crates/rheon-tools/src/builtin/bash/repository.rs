@@ -1,7 +1,7 @@
 //! Whether a line may change the repository, and what the model is told if it could not.
 
-use rheon_policy::shell::{Analysis, RepositoryUse, analyse, repository_use};
-use rheon_sandbox::process::{End, Ended, Launcher, Output};
+use rheon_policy::shell::{Analysis, RepositoryUse, analyze, repository_use};
+use rheon_sandbox::process::{EndReason, Launcher, Output, ProcessOutcome};
 use rheon_sandbox::{Level, Sandbox};
 
 /// What of the repository is open to a line.
@@ -26,7 +26,7 @@ pub(super) fn launcher(sandbox: &Sandbox, line: &str, analysis: Option<&Analysis
         // Most lines have nothing to do with it.
         _ if !line.contains("git") => RepositoryUse::Untouched,
         Some(analysis) => repository_use(analysis),
-        None => repository_use(&analyse(line)),
+        None => repository_use(&analyze(line)),
     };
     match using {
         RepositoryUse::Untouched => (sandbox.launcher(), Repository::Unused),
@@ -43,8 +43,8 @@ const REFUSALS: [&str; 2] = ["Read-only file system", "Device or resource busy"]
 
 impl Repository {
     /// What to do next, for a line that failed at what is closed.
-    pub(super) fn advice(&self, level: Level, ended: &Ended, output: &Output) -> Option<String> {
-        if level != Level::Namespaces || ended.end != End::Finished {
+    pub(super) fn advice(&self, level: Level, ended: &ProcessOutcome, output: &Output) -> Option<String> {
+        if level != Level::Namespaces || ended.end != EndReason::Finished {
             return None;
         }
         let texts = [Some(&output.head), output.tail.as_ref()];

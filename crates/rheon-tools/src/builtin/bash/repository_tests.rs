@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use rheon_policy::Workspace;
-use rheon_sandbox::process::{Environment, OutputLimits};
-use rheon_sandbox::{Boundary, Level, OwnNamespaces, Programs, Requirement, Sandbox};
+use rheon_sandbox::process::{OutputLimits, ProcessEnvironment};
+use rheon_sandbox::{Boundary, Level, NamespaceUse, Programs, Requirement, Sandbox};
 use rheon_types::{RunId, SessionId, Tool as _, ToolCallId, ToolContext, ToolName};
 use serde_json::json;
 use tempfile::TempDir;
@@ -53,7 +53,7 @@ async fn session(root: &Path, programs: Programs, level: Level) -> Option<Arc<Ba
     let boundary = Boundary::new(workspace.roots());
     let requirement = Requirement::AtLeast(level);
     let sandbox = Sandbox::choose_with(programs, requirement, boundary).await.ok()?;
-    let environment = Environment::rebuilt([], &[])
+    let environment = ProcessEnvironment::rebuilt([], &[])
         .with("PATH", "/usr/bin:/bin")
         .with("HOME", "/nowhere")
         .with("LC_ALL", "C");
@@ -65,7 +65,7 @@ async fn session(root: &Path, programs: Programs, level: Level) -> Option<Arc<Ba
 async fn places() -> Vec<Place> {
     let mut places = Vec::new();
     let own = Programs { bwrap: None, ..Programs::find() };
-    let bubblewrap = Programs { namespaces: OwnNamespaces::ForProcesses, ..Programs::find() };
+    let bubblewrap = Programs { namespaces: NamespaceUse::ProcessesOnly, ..Programs::find() };
     for (name, programs) in [("own", own), ("bubblewrap", bubblewrap)] {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join("work");
@@ -288,7 +288,7 @@ async fn repositories_that_are_not_as_git_makes_them_stay_shut() {
 async fn without_a_view_of_files_nothing_is_opened_because_nothing_is_shut() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap().join("work");
-    let programs = Programs { bwrap: None, namespaces: OwnNamespaces::ForProcesses, ..Programs::find() };
+    let programs = Programs { bwrap: None, namespaces: NamespaceUse::ProcessesOnly, ..Programs::find() };
     if new_repository(&root).is_none() {
         return;
     }

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rheon_policy::{ShellFacts, ShellFolder, Workspace};
+use rheon_policy::{ShellDirectory, ShellFacts, Workspace};
 use rheon_sandbox::process::{
-    Capture, End, Ended, Environment, Output, OutputLimits, ProcessError, ShellLine, Spill, Spilled, Stop,
-    run,
+    Capture, EndReason, Output, OutputLimits, ProcessEnvironment, ProcessError, ProcessOutcome, ShellLine,
+    Spill, SpillFile, StopCondition, run,
 };
-use rheon_sandbox::{Level, Sandbox, TemporaryFolder};
+use rheon_sandbox::{Level, Sandbox, TemporaryDirectory};
 use rheon_types::{ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -30,7 +30,7 @@ pub struct BashSettings {
     /// How far they reach.
     pub sandbox: Sandbox,
     /// The variables they see.
-    pub environment: Environment,
+    pub environment: ProcessEnvironment,
     /// How much of their output is kept, and where the rest goes.
     pub output: OutputLimits,
 }
@@ -52,9 +52,9 @@ pub struct BashSession {
     /// get it in the order in which they came.
     turn: tokio::sync::Mutex<()>,
     jobs: Mutex<Jobs>,
-    saved: Mutex<VecDeque<Spilled>>,
+    saved: Mutex<VecDeque<SpillFile>>,
     /// Where long output goes, unless that belongs to somebody else.
-    _kept: Option<TemporaryFolder>,
+    _kept: Option<TemporaryDirectory>,
 }
 
 /// What the model says: a command line.
@@ -99,7 +99,7 @@ impl BashSession {
     }
 
     /// The same, with a folder for long output that goes with it.
-    pub(crate) fn keeping(mut self, folder: TemporaryFolder) -> Self {
+    pub(crate) fn keeping(mut self, folder: TemporaryDirectory) -> Self {
         self._kept = Some(folder);
         self
     }
@@ -111,7 +111,7 @@ impl BashSession {
 
     /// The same, to be looked at whenever a call is judged. A call that was judged for another folder than the one in which it
     /// would begin is refused; one that was not judged begins wherever the last one ended.
-    pub fn shell_folder(&self) -> ShellFolder {
+    pub fn shell_folder(&self) -> ShellDirectory {
         self.folders.next().clone()
     }
 
@@ -126,7 +126,7 @@ impl BashSession {
     }
 
     pub(super) async fn run(&self, arguments: Run, context: &ToolContext) -> Result<ToolResult, ToolError> {
-        let stop = Stop { timeout: Some(arguments.timeout()), cancel: context.cancel.clone() };
+        let stop = StopCondition { timeout: Some(arguments.timeout()), cancel: context.cancel.clone() };
         let _turn = self.turn(context).await?;
         let known = known(context, &arguments.command)?;
         let (line, note) = self.line(arguments.command, known)?;
@@ -155,9 +155,9 @@ impl BashSession {
         let details = self.details(&ended, &output);
         self.save(output);
         match ended.end {
-            End::Finished => Ok(ToolResult::text(text).with_details(details)),
-            End::TimedOut => Err(ToolError::TimedOut(text)),
-            End::Cancelled => Err(ToolError::Cancelled(text)),
+            EndReason::Finished => Ok(ToolResult::text(text).with_details(details)),
+            EndReason::TimedOut => Err(ToolError::TimedOut(text)),
+            EndReason::Canceled => Err(ToolError::Cancelled(text)),
         }
     }
 
@@ -213,7 +213,7 @@ impl BashSession {
         })
     }
 
-    fn job_result(&self, id: &str, ended: &Ended, output: Output) -> ToolResult {
+    fn job_result(&self, id: &str, ended: &ProcessOutcome, output: Output) -> ToolResult {
         let text = format!("{}{}", render::output(&output), render::end(ended));
         let mut details = self.details(ended, &output);
         if let Value::Object(fields) = &mut details {
@@ -263,7 +263,7 @@ impl BashSession {
         Ok((ShellLine { text, folder, environment: self.settings.environment.clone() }, note))
     }
 
-    fn details(&self, ended: &Ended, output: &Output) -> Value {
+    fn details(&self, ended: &ProcessOutcome, output: &Output) -> Value {
         let mut details = render::details(ended, output, &self.folder());
         if let Value::Object(fields) = &mut details {
             fields.insert("sandbox".into(), self.settings.sandbox.level().to_string().into());
@@ -274,7 +274,7 @@ impl BashSession {
     /// Keeps the file with the whole output, and removes the oldest if there are too many.
     fn save(&self, output: Output) {
         let mut saved = lock(&self.saved);
-        saved.extend(output.spilled);
+        saved.extend(output.spill_file);
         while saved.len() > SAVED_MAX {
             saved.pop_front();
         }

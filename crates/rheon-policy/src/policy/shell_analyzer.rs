@@ -1,5 +1,5 @@
-//! `Shell`: where policy learns what a line of bash would run; `ShellFacts`: what it tells the shell of that;
-//! `ShellFolder`: where the next line begins.
+//! `ShellAnalyzer`: where policy learns what a line of bash would run; `ShellFacts`: what it tells the shell of that;
+//! `ShellDirectory`: where the next line begins.
 
 use std::mem;
 use std::path::PathBuf;
@@ -11,15 +11,15 @@ use crate::shell::{self, Analysis, SimpleCommand};
 
 /// Where policy learns what a line of bash would run.
 #[derive(Debug, Clone, Copy)]
-pub struct Shell {
+pub struct ShellAnalyzer {
     /// What a line would run.
-    pub analyse: fn(&str) -> Analysis,
+    pub analyze: fn(&str) -> Analysis,
     /// How much harm a command could do, and why.
     pub danger: fn(&SimpleCommand) -> (Danger, &'static str),
 }
 
 /// What the gate found out about a call that runs a line of bash. It travels with the verdict to the tool
-/// ([`CallFacts`](rheon_types::CallFacts)), which need not analyse the line again.
+/// ([`CallFacts`](rheon_types::CallFacts)), which need not analyze the line again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShellFacts {
     /// The line.
@@ -30,21 +30,21 @@ pub struct ShellFacts {
     pub analysis: Analysis,
 }
 
-impl Default for Shell {
+impl Default for ShellAnalyzer {
     fn default() -> Self {
-        Self { analyse: shell::analyse, danger: shell::danger }
+        Self { analyze: shell::analyze, danger: shell::danger }
     }
 }
 
 /// Where the next line of bash begins. Clones share it: the shell moves it, the gate looks at it.
 #[derive(Debug, Clone)]
-pub struct ShellFolder {
+pub struct ShellDirectory {
     root: PathBuf,
     /// Where the last line ended; it may be gone by now.
     last: Arc<Mutex<PathBuf>>,
 }
 
-impl ShellFolder {
+impl ShellDirectory {
     /// Begins in `root`, which is named without links.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         let root = root.into();

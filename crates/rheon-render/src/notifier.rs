@@ -1,11 +1,11 @@
-//! `Announcer`: the title of the terminal, and a word to whoever looks elsewhere when a long run ends.
+//! `Notifier`: the title of the terminal, and a word to whoever looks elsewhere when a long run ends.
 
 use std::time::Duration;
 
 use rheon_text::units::duration;
 use rheon_types::{AgentEvent, ApprovalEvent, Event, ModelEvent, RunEnd, RunEvent, Timestamp, ToolEvent};
 
-use super::words::{fit, one_line};
+use super::text::{fit, one_line};
 
 /// How long a title or a notification may be.
 const COLUMNS_MAX: usize = 80;
@@ -16,7 +16,7 @@ const TITLE_RESTORE: &str = "\x1b[23;2t";
 
 /// How a terminal is told to notify.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Herald {
+pub enum NotifyMethod {
     /// `OSC 9`: iTerm2, kitty, WezTerm, Ghostty.
     Osc9,
     /// `OSC 777`: rxvt, foot.
@@ -25,8 +25,8 @@ pub enum Herald {
     Bell,
 }
 
-impl Herald {
-    /// The herald of a terminal that calls itself so.
+impl NotifyMethod {
+    /// The notify_method of a terminal that calls itself so.
     pub fn of(term: &str, program: &str) -> Self {
         const OSC_9: [&str; 4] = ["iTerm.app", "WezTerm", "ghostty", "kitty"];
         match (term, program) {
@@ -49,26 +49,26 @@ impl Herald {
 
 /// What is announced, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Announcements {
+pub struct NotificationSettings {
     /// Whether the title says what goes on.
     pub title: bool,
     /// From which length on the end of a run is announced; never if absent.
     pub notify_after: Option<Duration>,
     /// How the terminal is told to notify.
-    pub herald: Herald,
+    pub notify_method: NotifyMethod,
 }
 
 /// Turns events into what a terminal obeys. Only for terminals.
-pub struct Announcer {
-    wanted: Announcements,
-    begun: Option<Timestamp>,
+pub struct Notifier {
+    settings: NotificationSettings,
+    started_at: Option<Timestamp>,
     is_titled: bool,
 }
 
-impl Announcer {
-    /// Announces what is wanted.
-    pub fn new(wanted: Announcements) -> Self {
-        Self { wanted, begun: None, is_titled: false }
+impl Notifier {
+    /// Announces what is settings.
+    pub fn new(settings: NotificationSettings) -> Self {
+        Self { settings, started_at: None, is_titled: false }
     }
 
     /// What is to be sent to the terminal for `event`.
@@ -76,10 +76,10 @@ impl Announcer {
         if let AgentEvent::Run(RunEvent::End { output }) = &event.kind {
             let word = end_word(&output.end);
             let sent = self.title(word) + &self.notification(word, event.at);
-            self.begun = None;
+            self.started_at = None;
             return sent;
         }
-        self.begun.get_or_insert(event.at);
+        self.started_at.get_or_insert(event.at);
         if let AgentEvent::Tool(ToolEvent::Start { name, .. }) = &event.kind {
             self.title(name.as_str())
         } else if let AgentEvent::Approval(ApprovalEvent::Required { request }) = &event.kind {
@@ -98,7 +98,7 @@ impl Announcer {
     }
 
     fn title(&mut self, text: &str) -> String {
-        if !self.wanted.title {
+        if !self.settings.title {
             return String::new();
         }
         let keep = if self.is_titled { "" } else { TITLE_KEEP };
@@ -107,12 +107,14 @@ impl Announcer {
     }
 
     fn notification(&self, text: &str, at: Timestamp) -> String {
-        let Some((after, begun)) = self.wanted.notify_after.zip(self.begun) else { return String::new() };
-        let took_ms = at.as_millis().saturating_sub(begun.as_millis());
+        let Some((after, started_at)) = self.settings.notify_after.zip(self.started_at) else {
+            return String::new();
+        };
+        let took_ms = at.as_millis().saturating_sub(started_at.as_millis());
         if u128::from(took_ms) < after.as_millis() {
             return String::new();
         }
-        self.wanted.herald.notify(&harmless(&format!("rheon: {text} after {}", duration(took_ms))))
+        self.settings.notify_method.notify(&harmless(&format!("rheon: {text} after {}", duration(took_ms))))
     }
 }
 
@@ -132,5 +134,5 @@ fn harmless(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "announce_tests.rs"]
+#[path = "notifier_tests.rs"]
 mod tests;

@@ -1,29 +1,29 @@
-//! `Folder` by paths, where the system has no way to open a folder beneath another: links are looked for before and after.
+//! `DirectoryHandle` by paths, where the system has no way to open a folder beneath another: links are looked for before and after.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
-use super::entry::{Entry, Missing, NAMES_MAX, Over, temporary_name};
+use super::entry::{DirectoryEntry, NAMES_MAX, OnMissing, Overwrite, temporary_name};
 
 /// A folder whose path has no links in it.
 #[derive(Debug)]
-pub struct Folder {
+pub struct DirectoryHandle {
     path: PathBuf,
 }
 
 /// A file that is written and on the disk, but has no name that anybody knows. Removed unless it is published.
 #[derive(Debug)]
-pub struct Draft<'a> {
-    folder: &'a Folder,
+pub struct FileDraft<'a> {
+    folder: &'a DirectoryHandle,
     name: OsString,
     is_published: bool,
 }
 
-impl Folder {
+impl DirectoryHandle {
     /// Opens the folder `relative` in `root`. No component of `relative` may be a link or `..`.
-    pub fn open(root: &Path, relative: &Path, missing: Missing) -> io::Result<Self> {
+    pub fn open(root: &Path, relative: &Path, missing: OnMissing) -> io::Result<Self> {
         let mut folder = Self { path: root.to_owned() };
         for component in relative.components() {
             let Component::Normal(name) = component else {
@@ -32,7 +32,7 @@ impl Folder {
             folder.path.push(name);
             let is_missing =
                 folder.path.symlink_metadata().is_err_and(|e| e.kind() == io::ErrorKind::NotFound);
-            if is_missing && missing == Missing::Create {
+            if is_missing && missing == OnMissing::Create {
                 std::fs::create_dir(&folder.path)?;
             }
             folder.check()?;
@@ -42,19 +42,19 @@ impl Folder {
     }
 
     /// What stands under `name`. Only a regular file is opened.
-    pub fn entry(&self, name: &OsStr) -> io::Result<Entry> {
+    pub fn entry(&self, name: &OsStr) -> io::Result<DirectoryEntry> {
         self.check()?;
         let path = self.path.join(name);
         let found = match path.symlink_metadata() {
             Ok(found) => found,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Entry::Nothing),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(DirectoryEntry::Absent),
             Err(error) => return Err(error),
         };
         if found.is_dir() {
-            return Ok(Entry::Folder);
+            return Ok(DirectoryEntry::Directory);
         }
         if !found.is_file() {
-            return Ok(Entry::Other(if found.is_symlink() {
+            return Ok(DirectoryEntry::Other(if found.is_symlink() {
                 "a link"
             } else {
                 "a device, a pipe or a socket"
@@ -63,17 +63,17 @@ impl Folder {
         let file = File::open(&path)?;
         self.check()?;
         if path.is_symlink() || !file.metadata()?.is_file() {
-            return Ok(Entry::Other("something that was just replaced"));
+            return Ok(DirectoryEntry::Other("something that was just replaced"));
         }
-        Ok(Entry::File(file))
+        Ok(DirectoryEntry::File(file))
     }
 
     /// Opens the regular file at `relative`. No link is followed.
     pub fn file(&self, relative: &Path) -> io::Result<File> {
-        let parent = Self::open(&self.path, relative.parent().unwrap_or(relative), Missing::Refuse)?;
+        let parent = Self::open(&self.path, relative.parent().unwrap_or(relative), OnMissing::Refuse)?;
         match parent.entry(relative.file_name().unwrap_or_default())? {
-            Entry::File(file) => Ok(file),
-            Entry::Nothing | Entry::Folder | Entry::Other(_) => {
+            DirectoryEntry::File(file) => Ok(file),
+            DirectoryEntry::Absent | DirectoryEntry::Directory | DirectoryEntry::Other(_) => {
                 Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
             }
         }
@@ -81,7 +81,7 @@ impl Folder {
 
     /// Writes `content` to a file without a name of its own, and waits until it is on the disk.
     /// What replaces a file has the mode of `old`.
-    pub fn draft(&self, content: &[u8], old: Option<&File>) -> io::Result<Draft<'_>> {
+    pub fn draft(&self, content: &[u8], old: Option<&File>) -> io::Result<FileDraft<'_>> {
         self.check()?;
         for _ in 0..NAMES_MAX {
             let name = temporary_name();
@@ -91,7 +91,7 @@ impl Folder {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
             };
-            let draft = Draft { folder: self, name, is_published: false };
+            let draft = FileDraft { folder: self, name, is_published: false };
             self.check()?;
             file.write_all(content)?;
             if let Some(old) = old {
@@ -104,7 +104,7 @@ impl Folder {
     }
 
     /// The same for a file that only the user may read, as far as the system knows such files.
-    pub fn private_draft(&self, content: &[u8]) -> io::Result<Draft<'_>> {
+    pub fn private_draft(&self, content: &[u8]) -> io::Result<FileDraft<'_>> {
         let draft = self.draft(b"", None)?;
         let path = self.path.join(&draft.name);
         let mut file = OpenOptions::new().write(true).open(&path)?;
@@ -137,14 +137,14 @@ impl Folder {
     }
 }
 
-impl Draft<'_> {
+impl FileDraft<'_> {
     /// Gives the file its name, in one step: before it the old file is there, after it the new one.
-    pub fn publish(mut self, name: &OsStr, over: Over) -> io::Result<()> {
+    pub fn publish(mut self, name: &OsStr, over: Overwrite) -> io::Result<()> {
         self.folder.check()?;
         let (from, to) = (self.folder.path.join(&self.name), self.folder.path.join(name));
         match over {
-            Over::Existing => std::fs::rename(from, to)?,
-            Over::Nothing => {
+            Overwrite::Allow => std::fs::rename(from, to)?,
+            Overwrite::Refuse => {
                 std::fs::hard_link(&from, to)?;
                 std::fs::remove_file(from)?;
             }
@@ -154,7 +154,7 @@ impl Draft<'_> {
     }
 }
 
-impl Drop for Draft<'_> {
+impl Drop for FileDraft<'_> {
     fn drop(&mut self) {
         if !self.is_published {
             // Nothing is left to be done about a temporary file that cannot be removed.

@@ -103,5 +103,5 @@ pub(super) fn width(text: &str) -> usize {
 }
 
 #[cfg(test)]
-#[path = "words_tests.rs"]
+#[path = "text_tests.rs"]
 mod tests;

@@ -1,4 +1,4 @@
-//! `Folder`: an open folder, in which files are opened and replaced by name, so that nothing between the workspace and the
+//! `DirectoryHandle`: an open folder, in which files are opened and replaced by name, so that nothing between the workspace and the
 //! file can be swapped for a link on the way.
 
 mod entry;
@@ -11,12 +11,12 @@ mod linux;
 )]
 mod portable;
 
-pub use entry::{Entry, Missing, Over};
+pub use entry::{DirectoryEntry, OnMissing, Overwrite};
 #[cfg(target_os = "linux")]
-pub use linux::{Draft, Folder};
+pub use linux::{DirectoryHandle, FileDraft};
 #[cfg(not(target_os = "linux"))]
-pub use portable::{Draft, Folder};
+pub use portable::{DirectoryHandle, FileDraft};
 
 #[cfg(test)]
 #[cfg(unix)]
-mod folder_tests;
+mod directory_tests;

@@ -1,4 +1,4 @@
-//! `Seal`: files of a project that must hold what they held when it was trusted; and how such files are read.
+//! `TrustedContent`: files of a project that must hold what they held when it was trusted; and how such files are read.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use blake3::Hash;
 
-use crate::folder::{Entry, Folder, Missing};
+use crate::directory::{DirectoryEntry, DirectoryHandle, OnMissing};
 use crate::trust::error::TrustError;
 
 /// The largest file that can be trusted.
@@ -14,14 +14,14 @@ pub(crate) const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 /// Files of a project and what they must hold.
 #[derive(Debug, PartialEq)]
-pub struct Seal {
+pub struct TrustedContent {
     /// The folder of the project.
     pub root: PathBuf,
     /// Without a hash where there was nothing: what appears there later was never looked at.
     pub(crate) files: Vec<(String, Option<Hash>)>,
 }
 
-impl Seal {
+impl TrustedContent {
     /// Whether every file still holds what it did; or which does not.
     pub fn check(&self) -> Result<(), String> {
         for (path, hash) in &self.files {
@@ -87,12 +87,12 @@ pub(crate) fn look(root: &Path, path: &Path) -> Result<Found, TrustError> {
     let (Some(parent), Some(name)) = (relative.parent(), relative.file_name()) else {
         return Ok(Found::Folder(relative.to_owned()));
     };
-    let folder = Folder::open(root, parent, Missing::Refuse).map_err(unreadable)?;
+    let folder = DirectoryHandle::open(root, parent, OnMissing::Refuse).map_err(unreadable)?;
     match folder.entry(name).map_err(unreadable)? {
-        Entry::Nothing => Ok(Found::Nothing),
-        Entry::Folder => Ok(Found::Folder(relative.to_owned())),
-        Entry::Other(kind) => Err(TrustError::untrustable(path, format!("is {kind}"))),
-        Entry::File(file) => {
+        DirectoryEntry::Absent => Ok(Found::Nothing),
+        DirectoryEntry::Directory => Ok(Found::Folder(relative.to_owned())),
+        DirectoryEntry::Other(kind) => Err(TrustError::untrustable(path, format!("is {kind}"))),
+        DirectoryEntry::File(file) => {
             let bytes = read(file).map_err(unreadable)?;
             let bytes = bytes.ok_or_else(|| {
                 TrustError::untrustable(path, format!("is larger than {FILE_BYTES_MAX} bytes"))

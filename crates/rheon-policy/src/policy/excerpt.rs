@@ -7,7 +7,7 @@ pub(crate) const CHARACTERS_MAX: usize = 500;
 
 /// `text` made visible and, where it is too long for a sentence, cut, with the number of characters that are missing.
 /// For reasons only: what a person decides about is shown whole, in the subject of the question.
-pub fn brief(text: &str) -> String {
+pub fn excerpt(text: &str) -> String {
     let count = text.chars().count();
     if count <= CHARACTERS_MAX {
         return visible(text);

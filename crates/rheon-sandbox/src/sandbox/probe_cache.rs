@@ -1,4 +1,4 @@
-//! `Findings`: what came of trying to get out, kept in a file, so that the next session on the same machine need not try
+//! `ProbeResults`: what came of trying to get out, kept in a file, so that the next session on the same machine need not try
 //! again. The file counts only while everything that could change the outcome is as it was, and only if nobody but the user
 //! could have written it.
 
@@ -8,34 +8,35 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::boundary::Boundary;
-use super::keeper::Keeper;
+use super::isolation::Isolation;
 use super::machine::Facts;
-use super::report::Report;
+use super::report::SandboxReport;
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Findings {
-    pub(super) keeper: Keeper,
-    pub(super) report: Report,
+pub(super) struct ProbeResults {
+    #[serde(rename = "keeper")]
+    pub(super) isolation: Isolation,
+    pub(super) report: SandboxReport,
     pub(super) shortfall: Option<String>,
 }
 
 /// Whether what was found is remembered for the next session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Remembered {
+pub enum ProbeCache {
     /// It was not asked for.
-    NotAsked,
+    Disabled,
     /// It was found by an earlier session and taken from the file.
-    Recalled,
+    Hit,
     /// It was found now and is in the file.
-    Written,
+    Saved,
     /// It was found now and could not be put into the file; the text says why.
-    NotWritten(String),
+    NotSaved(String),
 }
 
 /// The file in which findings are kept.
 #[derive(Debug, Clone)]
-pub(super) struct FindingsFile {
+pub(super) struct ProbeCacheFile {
     path: PathBuf,
     facts: Facts,
 }
@@ -45,7 +46,8 @@ pub(super) struct FindingsFile {
 struct Content {
     version: u32,
     facts: Facts,
-    findings: Findings,
+    #[serde(rename = "findings")]
+    results: ProbeResults,
 }
 
 const VERSION: u32 = 1;
@@ -53,7 +55,7 @@ const VERSION: u32 = 1;
 /// The longest file that is read.
 const BYTES_MAX: u64 = 64 * 1024;
 
-impl FindingsFile {
+impl ProbeCacheFile {
     /// The file at `path` for a machine of which these are the facts. The text says why there cannot be one.
     pub(super) fn new(path: &Path, boundary: &Boundary, facts: Option<Facts>) -> Result<Self, String> {
         let facts = facts.ok_or("this system does not tell when it was started")?;
@@ -71,15 +73,15 @@ impl FindingsFile {
     }
 
     /// What was found before, if it still counts.
-    pub(super) fn read(&self) -> Option<Findings> {
+    pub(super) fn read(&self) -> Option<ProbeResults> {
         let text = system::read_own(&self.path, BYTES_MAX).ok()?;
         let content: Content = serde_json::from_slice(&text).ok()?;
-        (content.version == VERSION && content.facts == self.facts).then_some(content.findings)
+        (content.version == VERSION && content.facts == self.facts).then_some(content.results)
     }
 
     /// Keeps what was found.
-    pub(super) fn write(&self, findings: Findings) -> io::Result<()> {
-        let content = Content { version: VERSION, facts: self.facts.clone(), findings };
+    pub(super) fn write(&self, results: ProbeResults) -> io::Result<()> {
+        let content = Content { version: VERSION, facts: self.facts.clone(), results };
         let folder = self.path.parent().unwrap_or(Path::new("/"));
         // Only the user may read and write it from the beginning. It is not forced to the disk: one that is cut does not count.
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
@@ -136,5 +138,5 @@ mod system {
 }
 
 #[cfg(test)]
-#[path = "findings_tests.rs"]
+#[path = "probe_cache_tests.rs"]
 mod tests;

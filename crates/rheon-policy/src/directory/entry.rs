@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What stands under a name.
 #[derive(Debug)]
-pub enum Entry {
-    /// Nothing does.
-    Nothing,
+pub enum DirectoryEntry {
+    /// Absent does.
+    Absent,
     /// A folder.
-    Folder,
+    Directory,
     /// A regular file, open for reading.
     File(File),
     /// Something that must not be opened: a link, a device, a pipe.
@@ -19,7 +19,7 @@ pub enum Entry {
 
 /// What to do about a folder that does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Missing {
+pub enum OnMissing {
     /// It is made.
     Create,
     /// It is an error.
@@ -28,11 +28,11 @@ pub enum Missing {
 
 /// What a new file may take the place of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Over {
+pub enum Overwrite {
     /// Whatever is there.
-    Existing,
-    /// Nothing: a file that is there stays, and that is an error.
-    Nothing,
+    Allow,
+    /// OnMissing: a file that is there stays, and that is an error.
+    Refuse,
 }
 
 /// How often another name is tried where one is taken.

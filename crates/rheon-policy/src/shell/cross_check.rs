@@ -33,7 +33,7 @@ pub(super) fn agrees(text: &str, starts: &[usize], excused: &[usize]) -> bool {
 
 /// `bytes` with a sign of ordinary words in place of each that is not ASCII; places stay as they are. For a parser whose scanner is C
 /// that looks characters up in a table of 256: others make it read whatever lies behind the table, or crash.
-pub fn ascii(bytes: &[u8]) -> Vec<u8> {
+pub fn mask_non_ascii(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().map(|byte| if byte.is_ascii() { *byte } else { b'.' }).collect()
 }
 
@@ -45,7 +45,7 @@ fn commands(parser: &mut Parser, text: &str) -> Option<Vec<usize>> {
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
     // To a shell, characters beyond ASCII are ordinary parts of words.
-    let bytes = ascii(text.as_bytes());
+    let bytes = mask_non_ascii(text.as_bytes());
     let tree =
         parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options));
     let Some(tree) = tree else {
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn characters_beyond_ascii_are_parts_of_words_and_leave_places_as_they_are() {
-        assert_eq!(ascii("a\u{10ffff}ü1".as_bytes()), b"a......1");
+        assert_eq!(mask_non_ascii("a\u{10ffff}ü1".as_bytes()), b"a......1");
         assert!(agrees("grüße \u{10000}2>x && ls \u{10ffff}", &[0, 19], &[]));
     }
 }

@@ -1,21 +1,21 @@
-//! `Rendered`: what an event adds to what is seen, piece by piece, each with the stream it belongs to.
+//! `RenderedText`: what an event adds to what is seen, piece by piece, each with the stream it belongs to.
 
 /// A stream of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// Standard output.
-    Out,
+    Stdout,
     /// Standard error.
-    Err,
+    Stderr,
 }
 
 /// Text in the order in which it is to be written: on a terminal both streams are one screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rendered {
+pub struct RenderedText {
     pieces: Vec<(Stream, String)>,
 }
 
-impl Rendered {
+impl RenderedText {
     /// Adds text for a stream.
     pub(super) fn push(&mut self, stream: Stream, text: &str) {
         match self.pieces.last_mut() {
@@ -43,13 +43,13 @@ impl Rendered {
     /// All that goes to standard output.
     #[cfg(test)]
     pub(crate) fn out(&self) -> String {
-        self.of(Stream::Out)
+        self.of(Stream::Stdout)
     }
 
     /// All that goes to standard error.
     #[cfg(test)]
     pub(crate) fn err(&self) -> String {
-        self.of(Stream::Err)
+        self.of(Stream::Stderr)
     }
 
     #[cfg(test)]

@@ -1,11 +1,11 @@
-//! `Keeper`: what holds the processes of one command together, and whose processes they are.
+//! `Isolation`: what holds the processes of one command together, and whose processes they are.
 
 use serde::{Deserialize, Serialize};
 
 /// What holds the processes of one command together, and at the level of namespaces makes these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Keeper {
+pub(super) enum Isolation {
     /// All namespaces with a view of files of their own, made without a program.
     AllNamespaces,
     /// The same, made by bubblewrap.

@@ -1,4 +1,4 @@
-//! `Folder` by file descriptors: every step is relative to a folder that is already open, and no step follows a link.
+//! `DirectoryHandle` by file descriptors: every step is relative to a folder that is already open, and no step follows a link.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions};
@@ -10,18 +10,18 @@ use std::path::{Component, Path};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, ResolveFlags, XattrFlags};
 use rustix::io::Errno;
 
-use super::entry::{Entry, Missing, NAMES_MAX, Over, temporary_name};
+use super::entry::{DirectoryEntry, NAMES_MAX, OnMissing, Overwrite, temporary_name};
 
 /// An open folder.
 #[derive(Debug)]
-pub struct Folder {
+pub struct DirectoryHandle {
     fd: OwnedFd,
 }
 
 /// A file that is written and on the disk, but has no name that anybody knows. Removed unless it is published.
 #[derive(Debug)]
-pub struct Draft<'a> {
-    folder: &'a Folder,
+pub struct FileDraft<'a> {
+    folder: &'a DirectoryHandle,
     name: OsString,
     is_published: bool,
 }
@@ -29,9 +29,9 @@ pub struct Draft<'a> {
 const TO_FOLDER: OFlags =
     OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-impl Folder {
+impl DirectoryHandle {
     /// Opens the folder `relative` in `root`. No component of `relative` may be a link or `..`.
-    pub fn open(root: &Path, relative: &Path, missing: Missing) -> io::Result<Self> {
+    pub fn open(root: &Path, relative: &Path, missing: OnMissing) -> io::Result<Self> {
         let root = rustix::fs::openat(CWD, root, TO_FOLDER, Mode::empty())?;
         if relative.as_os_str().is_empty() {
             return Ok(Self { fd: root });
@@ -39,7 +39,7 @@ impl Folder {
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         match rustix::fs::openat2(&root, relative, TO_FOLDER, Mode::empty(), resolve) {
             Ok(fd) => Ok(Self { fd }),
-            Err(Errno::NOENT) if missing == Missing::Create => by_steps(root, relative, missing),
+            Err(Errno::NOENT) if missing == OnMissing::Create => by_steps(root, relative, missing),
             // Old kernels, and filters that do not know the call, leave the longer way.
             Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => by_steps(root, relative, missing),
             Err(error) => Err(error.into()),
@@ -47,26 +47,26 @@ impl Folder {
     }
 
     /// What stands under `name`. Only a regular file is opened, and opening does not wait.
-    pub fn entry(&self, name: &OsStr) -> io::Result<Entry> {
+    pub fn entry(&self, name: &OsStr) -> io::Result<DirectoryEntry> {
         let found = match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) => found,
-            Err(Errno::NOENT) => return Ok(Entry::Nothing),
+            Err(Errno::NOENT) => return Ok(DirectoryEntry::Absent),
             Err(error) => return Err(error.into()),
         };
         match FileType::from_raw_mode(found.st_mode) {
             FileType::RegularFile => {}
-            FileType::Directory => return Ok(Entry::Folder),
-            other => return Ok(Entry::Other(kind_of(other))),
+            FileType::Directory => return Ok(DirectoryEntry::Directory),
+            other => return Ok(DirectoryEntry::Other(kind_of(other))),
         }
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let file = File::from(rustix::fs::openat(&self.fd, name, flags, Mode::empty())?);
         if !file.metadata()?.is_file() {
-            return Ok(Entry::Other("something that was just replaced"));
+            return Ok(DirectoryEntry::Other("something that was just replaced"));
         }
         if is_made_up(&file) {
-            return Ok(Entry::Other("made up by the kernel"));
+            return Ok(DirectoryEntry::Other("made up by the kernel"));
         }
-        Ok(Entry::File(file))
+        Ok(DirectoryEntry::File(file))
     }
 
     /// Opens the regular file at `relative`, in one step where the kernel can. No link is followed, and opening does not wait.
@@ -76,7 +76,7 @@ impl Folder {
         let opened = match rustix::fs::openat2(&self.fd, relative, flags, Mode::empty(), resolve) {
             Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => {
                 let parent =
-                    by_steps(self.fd.try_clone()?, relative.parent().unwrap_or(relative), Missing::Refuse)?;
+                    by_steps(self.fd.try_clone()?, relative.parent().unwrap_or(relative), OnMissing::Refuse)?;
                 let name = relative.file_name().unwrap_or_default();
                 rustix::fs::openat(&parent.fd, name, flags, Mode::empty())?
             }
@@ -91,14 +91,14 @@ impl Folder {
 
     /// Writes `content` to a file without a name of its own, and waits until it is on the disk.
     /// What replaces a file is as private as `old` says, and takes over its attributes.
-    pub fn draft(&self, content: &[u8], old: Option<&File>) -> io::Result<Draft<'_>> {
+    pub fn draft(&self, content: &[u8], old: Option<&File>) -> io::Result<FileDraft<'_>> {
         // What replaces a private file is private from its first byte.
         let mode = if old.is_some() { Mode::RUSR | Mode::WUSR } else { Mode::from_raw_mode(0o666) };
         self.draft_with(content, mode, old)
     }
 
     /// The same for a file that only the user may read, whatever it replaces.
-    pub fn private_draft(&self, content: &[u8]) -> io::Result<Draft<'_>> {
+    pub fn private_draft(&self, content: &[u8]) -> io::Result<FileDraft<'_>> {
         self.draft_with(content, Mode::RUSR | Mode::WUSR, None)
     }
 
@@ -111,7 +111,7 @@ impl Folder {
         }
     }
 
-    fn draft_with(&self, content: &[u8], mode: Mode, old: Option<&File>) -> io::Result<Draft<'_>> {
+    fn draft_with(&self, content: &[u8], mode: Mode, old: Option<&File>) -> io::Result<FileDraft<'_>> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         for _ in 0..NAMES_MAX {
             let name = temporary_name();
@@ -120,7 +120,7 @@ impl Folder {
                 Err(Errno::EXIST) => continue,
                 Err(error) => return Err(error.into()),
             };
-            let draft = Draft { folder: self, name, is_published: false };
+            let draft = FileDraft { folder: self, name, is_published: false };
             let mut file = File::from(fd);
             file.write_all(content)?;
             if let Some(old) = old {
@@ -133,13 +133,13 @@ impl Folder {
     }
 }
 
-impl Draft<'_> {
+impl FileDraft<'_> {
     /// Gives the file its name, in one step: before it the old file is there, after it the new one.
-    pub fn publish(mut self, name: &OsStr, over: Over) -> io::Result<()> {
+    pub fn publish(mut self, name: &OsStr, over: Overwrite) -> io::Result<()> {
         let fd = &self.folder.fd;
         match over {
-            Over::Existing => rustix::fs::renameat(fd, &*self.name, fd, name)?,
-            Over::Nothing => {
+            Overwrite::Allow => rustix::fs::renameat(fd, &*self.name, fd, name)?,
+            Overwrite::Refuse => {
                 match rustix::fs::renameat_with(fd, &*self.name, fd, name, RenameFlags::NOREPLACE) {
                     // Some file systems do not know the flag; a hard link refuses to replace as well.
                     Err(Errno::INVAL | Errno::NOSYS) => {
@@ -157,7 +157,7 @@ impl Draft<'_> {
     }
 }
 
-impl Drop for Draft<'_> {
+impl Drop for FileDraft<'_> {
     fn drop(&mut self) {
         if !self.is_published {
             // Nothing is left to be done about a temporary file that cannot be removed.
@@ -192,14 +192,14 @@ fn take_over(old: &File, new: &File) -> io::Result<()> {
     new.set_permissions(Permissions::from_mode(wanted.mode() & 0o777))
 }
 
-fn by_steps(root: OwnedFd, relative: &Path, missing: Missing) -> io::Result<Folder> {
+fn by_steps(root: OwnedFd, relative: &Path, missing: OnMissing) -> io::Result<DirectoryHandle> {
     let mut fd = root;
     for component in relative.components() {
         let Component::Normal(name) = component else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is not a plain one"));
         };
         let mut next = rustix::fs::openat(&fd, name, TO_FOLDER, Mode::empty());
-        if matches!(next, Err(Errno::NOENT)) && missing == Missing::Create {
+        if matches!(next, Err(Errno::NOENT)) && missing == OnMissing::Create {
             match rustix::fs::mkdirat(&fd, name, Mode::from_raw_mode(0o777)) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(error) => return Err(error.into()),
@@ -208,7 +208,7 @@ fn by_steps(root: OwnedFd, relative: &Path, missing: Missing) -> io::Result<Fold
         }
         fd = next?;
     }
-    Ok(Folder { fd })
+    Ok(DirectoryHandle { fd })
 }
 
 fn kind_of(file_type: FileType) -> &'static str {

@@ -1,4 +1,4 @@
-//! `Trust`: what the user has said about a project, compared with what it holds now.
+//! `TrustStatus`: what the user has said about a project, compared with what it holds now.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::trust::content::{ProjectContent, TrustItem};
 
 /// What the user has said about a project, compared with what it holds now. As text: what the user is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trust {
+pub enum TrustStatus {
     /// There is nothing to agree to.
     Nothing,
     /// The user has agreed to exactly this.
@@ -30,7 +30,7 @@ pub enum Trust {
     },
 }
 
-impl Trust {
+impl TrustStatus {
     /// Compares `content` with the hashes that the user has agreed to.
     pub(crate) fn of(content: &ProjectContent, agreed: Option<&BTreeMap<String, String>>) -> Self {
         if content.items.is_empty() {
@@ -62,7 +62,7 @@ impl Trust {
     }
 }
 
-impl fmt::Display for Trust {
+impl fmt::Display for TrustStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |f: &mut fmt::Formatter<'_>, word: &str, items: &[TrustItem]| {
             items.iter().try_for_each(|item| writeln!(f, "  {word}{item}"))
