@@ -1,9 +1,11 @@
-//! Rules and shell lines become verdicts.
+//! Permission rules, shell analysis and project trust: decides whether a tool call may run.
 //!
-//! [`Rule`] is one line in Claude Code's syntax, [`Document`] a file of them, [`Policy`] all files of a session in their order, and
-//! [`PolicyGate`] the gate that follows them. [`shell`] says what a line of bash would run, [`Workspace`] where a path really leads,
-//! [`hooks`] which programs settings want to run, and [`trust`] whether the user has agreed to those of a project. Nothing here
-//! starts a process or changes a file of a project.
+//! A [`Rule`] is one line in Claude Code's syntax, a [`Document`] is a file of rules, a [`Policy`] is all files of a
+//! session in order of precedence, and [`PolicyGate`] is the gate that enforces them. [`shell`] works out what a line
+//! of bash would run, [`Workspace`] resolves paths, [`hooks`] reads which programs settings want to run, and [`trust`]
+//! records which projects the user trusts. Nothing here starts a process or changes a file of a project.
+
+#![allow(missing_docs)]
 
 pub mod directory;
 pub mod hooks;

@@ -45,7 +45,7 @@ fn a_command() {
           │ rm -rf target &&
           │   cargo build
           in /home/me/project
-          “always” would save the rule Bash(cargo build:*↩
+          “always” saves the rule Bash(cargo build:*↩
           )
     "#]]
     .assert_eq(&shown(&request, false));
@@ -55,7 +55,7 @@ fn a_command() {
         ␛[2m  │ ␛[0m␛[1mrm -rf target &&␛[0m
         ␛[2m  │ ␛[0m␛[1m  cargo build␛[0m
         ␛[2m  ␛[0m␛[2min /home/me/project␛[0m
-        ␛[2m  ␛[0m␛[2m“always” would save the rule Bash(cargo build:*␛[0m␛[2m↩␛[0m
+        ␛[2m  ␛[0m␛[2m“always” saves the rule Bash(cargo build:*␛[0m␛[2m↩␛[0m
         ␛[2m  ␛[0m␛[2m)␛[0m
     "#]]
     .assert_eq(&shown(&request, true));
@@ -76,7 +76,7 @@ fn several_rules_stand_in_one_line_each_quoted_for_a_shell() {
         shown.lines().skip(4).map(|line| format!("|{line}\n")).collect::<String>()
     };
     expect![[r#"
-        |  “always” would save the rules 'Bash(git add *)' 'Bash(it'\''s)'
+        |  “always” saves the rules 'Bash(git add *)' 'Bash(it'\''s)'
         |  to allow it: --allowed-tools 'Bash(git add *)' 'Bash(it'\''s)'
     "#]]
     .assert_eq(&(last(&request, Remedy::Answer) + &last(&request, Remedy::Flag)));
@@ -92,7 +92,7 @@ fn several_rules_stand_in_one_line_each_quoted_for_a_shell() {
         |    1 +y
         |  to allow it: --allowed-tools 'Edit(//w/a)'
         |    1 +y
-        |  “always” would save the rule Edit(//w/a)
+        |  “always” saves the rule Edit(//w/a)
     "#]]
     .assert_eq(&(inside + &last(&request, Remedy::Flag) + &last(&request, Remedy::Answer)));
 }
@@ -192,7 +192,7 @@ fn other_subjects() {
           Which database?
           1. SQLite: one file
           2. Postgres
-          one of them, or anything else
+          choose one, or type your own answer
         ----
         bash asks for permission · changes the workspace
           no rule allows it

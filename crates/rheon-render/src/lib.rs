@@ -1,8 +1,10 @@
-//! Events become styled text: streaming markdown, highlighting, diffs, tool lines.
+//! Renders events as styled text: streaming Markdown, highlighting, diffs, tool lines.
 //!
-//! [`Renderer`] takes events and gives text; [`Screen`] adds what moves on a terminal, the spinner, the title and the
-//! notification, as escape sequences in that text. Nothing here reads or writes a terminal: how wide it is and what it can do
-//! comes in as [`TextStyle`] and [`Layout`], and the caller writes what is [`RenderedText`].
+//! [`Renderer`] turns events into text. [`Screen`] adds what is animated on a terminal, as escape sequences in that
+//! text: the spinner, the title and the notification. Nothing here reads or writes a terminal: its width and abilities
+//! come in as [`TextStyle`] and [`Layout`], and the caller writes the [`RenderedText`].
+
+#![allow(missing_docs)]
 
 mod approval;
 mod calls;

@@ -1,5 +1,5 @@
-//! `Screen`: all that a person sees of a run: the text of its events, the spinner, the title. Gives text; whoever calls it
-//! writes it, and tells it the time.
+//! `Screen`: everything a person sees of a run: the text of its events, the spinner, the title. The caller writes the
+//! text and passes in the time.
 
 use rheon_types::{Event, Timestamp};
 
@@ -8,7 +8,7 @@ use super::rendered_text::{RenderedText, Stream};
 use super::renderer::Renderer;
 use super::spinner::{CLEAR, Spinner};
 
-/// A renderer with what moves around it.
+/// A renderer with the animated parts around it.
 pub struct Screen {
     renderer: Renderer,
     spinner: Option<Spinner>,
@@ -17,24 +17,24 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// A screen of text alone.
+    /// Creates a screen without spinner and title.
     pub fn new(renderer: Renderer) -> Self {
         Self { renderer, spinner: None, notifier: None, is_drawn: false }
     }
 
-    /// With a spinner on standard error.
+    /// Adds a spinner on standard error.
     pub fn with_spinner(mut self, spinner: Spinner) -> Self {
         self.spinner = Some(spinner);
         self
     }
 
-    /// With title and notification, on standard error.
+    /// Adds the title and notifications, on standard error.
     pub fn with_notifier(mut self, notifier: Notifier) -> Self {
         self.notifier = Some(notifier);
         self
     }
 
-    /// What `event` adds. The spinner makes room for text.
+    /// Renders an event. The spinner makes room for the text.
     pub fn event(&mut self, event: &Event) -> RenderedText {
         if let Some(spinner) = &mut self.spinner {
             spinner.observe(event);
@@ -47,20 +47,20 @@ impl Screen {
         rendered
     }
 
-    /// A line that is no event: what the program itself has to say.
+    /// Renders a message of the program itself.
     pub fn notice(&mut self, text: &str) -> RenderedText {
         let text = self.renderer.notice(text);
         self.over(&text)
     }
 
-    /// The user types this while something is waited for.
+    /// Sets what the user is typing, to show beside the spinner.
     pub fn draft(&mut self, draft: &str) {
         if let Some(spinner) = &mut self.spinner {
             spinner.set_draft(draft);
         }
     }
 
-    /// The time is `now`: the spinner moves, if there is one and the line is free.
+    /// Advances the spinner to the time `now`, if there is one and the line is free.
     pub fn tick(&mut self, now: Timestamp) -> RenderedText {
         let mut rendered = RenderedText::default();
         let frame = self.spinner.as_ref().and_then(|spinner| spinner.frame(now));
@@ -74,7 +74,7 @@ impl Screen {
         rendered
     }
 
-    /// Nothing moves from now on, and the terminal has its old title.
+    /// Stops the animation and restores the terminal title.
     pub fn close(&mut self) -> RenderedText {
         let text = self.renderer.finish();
         let mut rendered = self.over(&text);
@@ -86,7 +86,7 @@ impl Screen {
         rendered
     }
 
-    /// The text, where the spinner was.
+    /// Replaces the spinner with the text.
     fn over(&mut self, text: &RenderedText) -> RenderedText {
         let mut rendered = RenderedText::default();
         if !text.is_empty() {

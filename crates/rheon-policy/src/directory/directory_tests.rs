@@ -51,7 +51,7 @@ macro_rules! suite {
                 let entry = |name: &str| folder.entry(OsStr::new(name)).unwrap();
                 assert!(matches!(entry("file"), DirectoryEntry::File(_)));
                 assert!(matches!(entry("folder"), DirectoryEntry::Directory));
-                assert!(matches!(entry("link"), DirectoryEntry::Other("a link")));
+                assert!(matches!(entry("link"), DirectoryEntry::Other("a symlink")));
                 assert!(matches!(entry("pipe"), DirectoryEntry::Other(_)));
                 assert!(matches!(entry("socket"), DirectoryEntry::Other(_)));
                 assert!(matches!(entry("nothing"), DirectoryEntry::Absent));

@@ -1,4 +1,4 @@
-//! `DirectoryHandle` by file descriptors: every step is relative to a folder that is already open, and no step follows a link.
+//! `DirectoryHandle` based on file descriptors: every step is relative to an open directory and follows no symlinks.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions};
@@ -12,13 +12,12 @@ use rustix::io::Errno;
 
 use super::entry::{DirectoryEntry, NAMES_MAX, OnMissing, Overwrite, temporary_name};
 
-/// An open folder.
 #[derive(Debug)]
 pub struct DirectoryHandle {
     fd: OwnedFd,
 }
 
-/// A file that is written and on the disk, but has no name that anybody knows. Removed unless it is published.
+/// A file that is written and synced, under a temporary name. Dropping it removes the file unless it was published.
 #[derive(Debug)]
 pub struct FileDraft<'a> {
     folder: &'a DirectoryHandle,
@@ -30,7 +29,7 @@ const TO_FOLDER: OFlags =
     OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 impl DirectoryHandle {
-    /// Opens the folder `relative` in `root`. No component of `relative` may be a link or `..`.
+    /// Opens the directory `relative` in `root`. No component of `relative` may be a symlink or `..`.
     pub fn open(root: &Path, relative: &Path, missing: OnMissing) -> io::Result<Self> {
         let root = rustix::fs::openat(CWD, root, TO_FOLDER, Mode::empty())?;
         if relative.as_os_str().is_empty() {
@@ -40,13 +39,13 @@ impl DirectoryHandle {
         match rustix::fs::openat2(&root, relative, TO_FOLDER, Mode::empty(), resolve) {
             Ok(fd) => Ok(Self { fd }),
             Err(Errno::NOENT) if missing == OnMissing::Create => by_steps(root, relative, missing),
-            // Old kernels, and filters that do not know the call, leave the longer way.
+            // Old kernels, and seccomp filters without this call, need the slower way.
             Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => by_steps(root, relative, missing),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// What stands under `name`. Only a regular file is opened, and opening does not wait.
+    /// Opens `name` if it is a regular file. Never blocks.
     pub fn entry(&self, name: &OsStr) -> io::Result<DirectoryEntry> {
         let found = match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) => found,
@@ -64,12 +63,13 @@ impl DirectoryHandle {
             return Ok(DirectoryEntry::Other("something that was just replaced"));
         }
         if is_made_up(&file) {
-            return Ok(DirectoryEntry::Other("made up by the kernel"));
+            return Ok(DirectoryEntry::Other("a kernel file"));
         }
         Ok(DirectoryEntry::File(file))
     }
 
-    /// Opens the regular file at `relative`, in one step where the kernel can. No link is followed, and opening does not wait.
+    /// Opens the regular file at `relative`, in one step if the kernel supports that. Follows no symlinks and never
+    /// blocks.
     pub fn file(&self, relative: &Path) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
@@ -89,20 +89,19 @@ impl DirectoryHandle {
         Ok(file)
     }
 
-    /// Writes `content` to a file without a name of its own, and waits until it is on the disk.
-    /// What replaces a file is as private as `old` says, and takes over its attributes.
+    /// Writes `content` to a temporary file and syncs it. The file takes over the permissions and attributes of `old`.
     pub fn draft(&self, content: &[u8], old: Option<&File>) -> io::Result<FileDraft<'_>> {
-        // What replaces a private file is private from its first byte.
+        // A file that replaces a private one is private from its first byte.
         let mode = if old.is_some() { Mode::RUSR | Mode::WUSR } else { Mode::from_raw_mode(0o666) };
         self.draft_with(content, mode, old)
     }
 
-    /// The same for a file that only the user may read, whatever it replaces.
+    /// Like [`Self::draft`], but readable only by the user.
     pub fn private_draft(&self, content: &[u8]) -> io::Result<FileDraft<'_>> {
         self.draft_with(content, Mode::RUSR | Mode::WUSR, None)
     }
 
-    /// Removes the file or the link under `name`; `false` if there is none.
+    /// Removes the file or symlink `name`. Returns `false` if there is none.
     pub fn remove(&self, name: &OsStr) -> io::Result<bool> {
         match rustix::fs::unlinkat(&self.fd, name, AtFlags::empty()) {
             Ok(()) => Ok(true),
@@ -129,19 +128,19 @@ impl DirectoryHandle {
             file.sync_all()?;
             return Ok(draft);
         }
-        Err(io::Error::new(io::ErrorKind::AlreadyExists, "all names for a temporary file are taken"))
+        Err(io::Error::new(io::ErrorKind::AlreadyExists, "cannot find a free name for a temporary file"))
     }
 }
 
 impl FileDraft<'_> {
-    /// Gives the file its name, in one step: before it the old file is there, after it the new one.
+    /// Renames the file to `name` atomically.
     pub fn publish(mut self, name: &OsStr, over: Overwrite) -> io::Result<()> {
         let fd = &self.folder.fd;
         match over {
             Overwrite::Allow => rustix::fs::renameat(fd, &*self.name, fd, name)?,
             Overwrite::Refuse => {
                 match rustix::fs::renameat_with(fd, &*self.name, fd, name, RenameFlags::NOREPLACE) {
-                    // Some file systems do not know the flag; a hard link refuses to replace as well.
+                    // Some file systems do not support the flag. A hard link does not replace a file either.
                     Err(Errno::INVAL | Errno::NOSYS) => {
                         rustix::fs::linkat(fd, &*self.name, fd, name, AtFlags::empty())?;
                         rustix::fs::unlinkat(fd, &*self.name, AtFlags::empty())?;
@@ -151,7 +150,7 @@ impl FileDraft<'_> {
             }
         }
         self.is_published = true;
-        // The name is there; a folder that cannot be synced loses it only together with the whole machine.
+        // The rename is done. If the directory cannot be synced, only a system crash can lose it.
         let folder = rustix::fs::openat(fd, ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
         folder.and_then(rustix::fs::fsync).or(Ok(()))
     }
@@ -160,20 +159,20 @@ impl FileDraft<'_> {
 impl Drop for FileDraft<'_> {
     fn drop(&mut self) {
         if !self.is_published {
-            // Nothing is left to be done about a temporary file that cannot be removed.
+            // There is nothing to do about a temporary file that cannot be removed.
             rustix::fs::unlinkat(&self.folder.fd, &*self.name, AtFlags::empty()).ok();
         }
     }
 }
 
-/// How large the names, and the value, of attributes may be that are taken over.
+/// Limit for the names, and for each value, of copied attributes.
 const ATTRIBUTES_BYTES_MAX: usize = 64 * 1024;
 
-/// Gives `new` what `old` has besides its content. The owner and attributes as far as the user may; the mode for certain.
+/// Copies metadata from `old` to `new`: owner and attributes on a best-effort basis, the mode always.
 fn take_over(old: &File, new: &File) -> io::Result<()> {
     let (wanted, given) = (old.metadata()?, new.metadata()?);
     if (wanted.uid(), wanted.gid()) != (given.uid(), given.gid()) {
-        // An ordinary user may give files to their groups only, and that is tried when the first is refused.
+        // An unprivileged user can only change the group, so try that if the first call is refused.
         std::os::unix::fs::fchown(new, Some(wanted.uid()), Some(wanted.gid()))
             .or_else(|_| std::os::unix::fs::fchown(new, None, Some(wanted.gid())))
             .unwrap_or_default();
@@ -185,7 +184,7 @@ fn take_over(old: &File, new: &File) -> io::Result<()> {
     for name in names.filter(|name| !name.is_empty()) {
         let held = rustix::fs::fgetxattr(old, name, &mut value).ok().and_then(|length| value.get(..length));
         if let Some(held) = held {
-            // Some belong to the system, which sets them itself.
+            // Some attributes belong to the system, which sets them itself.
             rustix::fs::fsetxattr(new, name, held, XattrFlags::empty()).unwrap_or_default();
         }
     }
@@ -196,7 +195,7 @@ fn by_steps(root: OwnedFd, relative: &Path, missing: OnMissing) -> io::Result<Di
     let mut fd = root;
     for component in relative.components() {
         let Component::Normal(name) = component else {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is not a plain one"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path contains . or .."));
         };
         let mut next = rustix::fs::openat(&fd, name, TO_FOLDER, Mode::empty());
         if matches!(next, Err(Errno::NOENT)) && missing == OnMissing::Create {
@@ -213,15 +212,15 @@ fn by_steps(root: OwnedFd, relative: &Path, missing: OnMissing) -> io::Result<Di
 
 fn kind_of(file_type: FileType) -> &'static str {
     match file_type {
-        FileType::Symlink => "a link",
+        FileType::Symlink => "a symlink",
         FileType::Fifo => "a pipe",
         FileType::Socket => "a socket",
         FileType::CharacterDevice | FileType::BlockDevice => "a device",
-        FileType::RegularFile | FileType::Directory | FileType::Unknown => "of an unknown kind",
+        FileType::RegularFile | FileType::Directory | FileType::Unknown => "of unknown type",
     }
 }
 
-/// File systems whose files are not stored anywhere: reading one may wait, act, or show secrets of other processes.
+/// File systems without stored files: reading may block, have side effects, or reveal secrets of other processes.
 const MADE_UP: [u64; 10] = [
     0x9fa0,      // proc
     0x6265_6572, // sysfs
@@ -236,6 +235,6 @@ const MADE_UP: [u64; 10] = [
 ];
 
 fn is_made_up(file: &File) -> bool {
-    // The type is a signed word on some machines; only its lower half carries the number.
+    // The type is signed on some machines. Only its lower half carries the number.
     rustix::fs::fstatfs(file).is_ok_and(|found| MADE_UP.contains(&((found.f_type as u64) & 0xffff_ffff)))
 }

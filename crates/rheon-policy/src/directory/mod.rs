@@ -1,5 +1,5 @@
-//! `DirectoryHandle`: an open folder, in which files are opened and replaced by name, so that nothing between the workspace and the
-//! file can be swapped for a link on the way.
+//! `DirectoryHandle`: an open directory. Files are opened and replaced relative to it, so that no path component can be
+//! swapped for a symlink in between.
 
 mod entry;
 #[cfg(target_os = "linux")]

@@ -1,4 +1,5 @@
-//! `DirectoryHandle` by paths, where the system has no way to open a folder beneath another: links are looked for before and after.
+//! `DirectoryHandle` based on paths, for systems that cannot open relative to a directory. It checks for symlinks
+//! before and after.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
@@ -7,13 +8,13 @@ use std::path::{Component, Path, PathBuf};
 
 use super::entry::{DirectoryEntry, NAMES_MAX, OnMissing, Overwrite, temporary_name};
 
-/// A folder whose path has no links in it.
+/// A directory whose path contains no symlinks.
 #[derive(Debug)]
 pub struct DirectoryHandle {
     path: PathBuf,
 }
 
-/// A file that is written and on the disk, but has no name that anybody knows. Removed unless it is published.
+/// A file that is written and synced, under a temporary name. Dropping it removes the file unless it was published.
 #[derive(Debug)]
 pub struct FileDraft<'a> {
     folder: &'a DirectoryHandle,
@@ -22,12 +23,12 @@ pub struct FileDraft<'a> {
 }
 
 impl DirectoryHandle {
-    /// Opens the folder `relative` in `root`. No component of `relative` may be a link or `..`.
+    /// Opens the directory `relative` in `root`. No component of `relative` may be a symlink or `..`.
     pub fn open(root: &Path, relative: &Path, missing: OnMissing) -> io::Result<Self> {
         let mut folder = Self { path: root.to_owned() };
         for component in relative.components() {
             let Component::Normal(name) = component else {
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is not a plain one"));
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path contains . or .."));
             };
             folder.path.push(name);
             let is_missing =
@@ -41,7 +42,7 @@ impl DirectoryHandle {
         Ok(folder)
     }
 
-    /// What stands under `name`. Only a regular file is opened.
+    /// Opens `name` if it is a regular file.
     pub fn entry(&self, name: &OsStr) -> io::Result<DirectoryEntry> {
         self.check()?;
         let path = self.path.join(name);
@@ -55,7 +56,7 @@ impl DirectoryHandle {
         }
         if !found.is_file() {
             return Ok(DirectoryEntry::Other(if found.is_symlink() {
-                "a link"
+                "a symlink"
             } else {
                 "a device, a pipe or a socket"
             }));
@@ -68,7 +69,7 @@ impl DirectoryHandle {
         Ok(DirectoryEntry::File(file))
     }
 
-    /// Opens the regular file at `relative`. No link is followed.
+    /// Opens the regular file at `relative`. Follows no symlinks.
     pub fn file(&self, relative: &Path) -> io::Result<File> {
         let parent = Self::open(&self.path, relative.parent().unwrap_or(relative), OnMissing::Refuse)?;
         match parent.entry(relative.file_name().unwrap_or_default())? {
@@ -79,8 +80,7 @@ impl DirectoryHandle {
         }
     }
 
-    /// Writes `content` to a file without a name of its own, and waits until it is on the disk.
-    /// What replaces a file has the mode of `old`.
+    /// Writes `content` to a temporary file and syncs it. The file takes over the mode of `old`.
     pub fn draft(&self, content: &[u8], old: Option<&File>) -> io::Result<FileDraft<'_>> {
         self.check()?;
         for _ in 0..NAMES_MAX {
@@ -100,10 +100,10 @@ impl DirectoryHandle {
             file.sync_all()?;
             return Ok(draft);
         }
-        Err(io::Error::new(io::ErrorKind::AlreadyExists, "all names for a temporary file are taken"))
+        Err(io::Error::new(io::ErrorKind::AlreadyExists, "cannot find a free name for a temporary file"))
     }
 
-    /// The same for a file that only the user may read, as far as the system knows such files.
+    /// Like [`Self::draft`], but readable only by the user where the system supports that.
     pub fn private_draft(&self, content: &[u8]) -> io::Result<FileDraft<'_>> {
         let draft = self.draft(b"", None)?;
         let path = self.path.join(&draft.name);
@@ -118,7 +118,7 @@ impl DirectoryHandle {
         Ok(draft)
     }
 
-    /// Removes the file or the link under `name`; `false` if there is none.
+    /// Removes the file or symlink `name`. Returns `false` if there is none.
     pub fn remove(&self, name: &OsStr) -> io::Result<bool> {
         self.check()?;
         match std::fs::remove_file(self.path.join(name)) {
@@ -128,17 +128,17 @@ impl DirectoryHandle {
         }
     }
 
-    /// The path must still lead where it says.
+    /// Checks that the path still resolves to itself.
     fn check(&self) -> io::Result<()> {
         if self.path.canonicalize()? == self.path && self.path.is_dir() {
             return Ok(());
         }
-        Err(io::Error::new(io::ErrorKind::NotADirectory, "a part of the path is a link"))
+        Err(io::Error::new(io::ErrorKind::NotADirectory, "a component of the path is a symlink"))
     }
 }
 
 impl FileDraft<'_> {
-    /// Gives the file its name, in one step: before it the old file is there, after it the new one.
+    /// Renames the file to `name` atomically.
     pub fn publish(mut self, name: &OsStr, over: Overwrite) -> io::Result<()> {
         self.folder.check()?;
         let (from, to) = (self.folder.path.join(&self.name), self.folder.path.join(name));
@@ -157,7 +157,7 @@ impl FileDraft<'_> {
 impl Drop for FileDraft<'_> {
     fn drop(&mut self) {
         if !self.is_published {
-            // Nothing is left to be done about a temporary file that cannot be removed.
+            // There is nothing to do about a temporary file that cannot be removed.
             std::fs::remove_file(self.folder.path.join(&self.name)).ok();
         }
     }

@@ -61,7 +61,7 @@ fn a_matcher_that_cannot_be_used_says_why() {
     expect![[r#"
         the matcher "(" cannot be used: regex parse error: ( ^ error: unclosed group
         the matcher "a(?!b)" cannot be used: regex parse error: a(?!b) ^^^ error: look-around, including look-ahead and look-behind, is not supported
-        the matcher "|" cannot be used: it names nothing; leave it out to match everything
+        the matcher "|" cannot be used: it is empty; remove it to match everything
         the matcher "x{1000}{1000}{1000}" cannot be used: Compiled regex exceeds size limit of 1048576 bytes."#]].assert_eq(&["(", "a(?!b)", "|", "x{1000}{1000}{1000}"].map(problem).join("\n"));
     assert!(Matcher::parse(&"a".repeat(4_097)).is_err());
 }

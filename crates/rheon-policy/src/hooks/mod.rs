@@ -1,4 +1,4 @@
-//! Hooks as data: which programs settings want to run, at which events and for which calls. Running them is not done here.
+//! Hook settings: which programs to run, at which events and for which calls. This module does not run them.
 
 mod event;
 mod matcher;

@@ -35,7 +35,7 @@ fn everything_that_a_hook_can_say_is_read() {
         settings.warnings,
         [
             ".claude/settings.json: \"once\" of a hook for PreToolUse is left out",
-            ".claude/settings.json: hooks for WorktreeCreate are never run: nothing brings this event about",
+            ".claude/settings.json: hooks for WorktreeCreate never run: Rheon does not support this event",
         ]
     );
 }
@@ -85,11 +85,11 @@ fn what_cannot_be_understood_is_an_error_with_its_place() {
         cannot read the hooks of s.json: line 1, column 1: EOF while parsing a value
         cannot read the hooks of s.json: line 1, column 1: invalid type: sequence, expected an object such as {"hooks": {"PreToolUse": []}}
         cannot read the hooks of s.json: line 1, column 10: invalid type: sequence, expected an object of events such as {"PreToolUse": [{"matcher": "Bash", "hooks": []}]}
-        cannot read the hooks of s.json: line 1, column 7: unknown key "hook"; hooks stand in "hooks"
-        cannot read the hooks of s.json: line 1, column 13: unknown key "PreToolUse"; hooks stand in "hooks"
+        cannot read the hooks of s.json: line 1, column 7: unknown key "hook"; hooks belong in "hooks"
+        cannot read the hooks of s.json: line 1, column 13: unknown key "PreToolUse"; hooks belong in "hooks"
         cannot read the hooks of s.json: line 1, column 23: unknown event "PreToolUze"; did you mean "PreToolUse"?
         cannot read the hooks of s.json: line 1, column 23: unknown event "Completely"; there are SessionStart, SessionEnd, UserPromptSubmit, PreToolUse, PermissionRequest, PermissionDenied, PostToolUse, PostToolUseFailure, PreCompact, PostCompact, SubagentStart, SubagentStop, Stop, Notification
-        cannot read the hooks of s.json: line 1, column 21: the key "hooks" stands twice; join the two
+        cannot read the hooks of s.json: line 1, column 21: the key "hooks" appears twice; merge them
         cannot read the hooks of s.json: line 1, column 35: the matcher "(" cannot be used: regex parse error: ( ^ error: unclosed group
         cannot read the hooks of s.json: line 1, column 29: unknown key "mather"; did you mean "matcher"?
         cannot read the hooks of s.json: line 1, column 35: the key "hooks" is missing; write the list of commands there
@@ -97,7 +97,7 @@ fn what_cannot_be_understood_is_an_error_with_its_place() {
         cannot read the hooks of s.json: line 3, column 12: invalid type: string "./x.sh", expected a hook such as {"type": "command", "command": "./check.sh"}
         cannot read the hooks of s.json: line 3, column 6: the key "type" is missing; write "type": "command"
         cannot read the hooks of s.json: line 3, column 23: the key "command" is missing; write what is to run
-        cannot read the hooks of s.json: line 3, column 39: the command is empty or no text; write what is to run
+        cannot read the hooks of s.json: line 3, column 39: \"command\" must be a non-empty string
         cannot read the hooks of s.json: line 3, column 21: unknown type "comand"; did you mean "command"?
         cannot read the hooks of s.json: line 3, column 19: hooks of the type "http" are not supported yet; use "command"
         cannot read the hooks of s.json: line 3, column 32: unknown key "comand"; did you mean "command"?

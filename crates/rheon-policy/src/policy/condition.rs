@@ -1,10 +1,10 @@
-//! `Condition`: whether a rule names any part of a call, for those who want to know no more than that.
+//! `Condition`: matches a single rule against calls, outside of any policy.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-use crate::policy::call::{Action, Item, Surroundings, line_of};
+use crate::policy::call::{Action, CallContext, Item, line_of};
 use crate::policy::names::{ToolKind, kind_of};
 use crate::policy::paths::PatternRoots;
 use crate::policy::policy_set::{BoundRule, PolicyError, RuleSource};
@@ -12,7 +12,7 @@ use crate::policy::rule::{Pattern, Rule};
 use crate::policy::shell_analyzer::ShellAnalyzer;
 use crate::workspace::Workspace;
 
-/// A rule, asked about calls outside of any policy.
+/// A rule used as a condition, for example the `if` of a hook.
 #[derive(Debug, Clone)]
 pub struct Condition {
     bound: BoundRule,
@@ -20,17 +20,17 @@ pub struct Condition {
 }
 
 impl Condition {
-    /// The condition `rule`, whose patterns of paths count from the folders of `places`.
+    /// Path patterns of `rule` are relative to `roots`.
     pub fn new(rule: Rule, roots: PatternRoots) -> Result<Self, PolicyError> {
         let bound = BoundRule::bind(rule, RuleSource::Session, &roots, &roots.working_folder)?;
         Ok(Self { bound, roots })
     }
 
-    /// Whether the rule names any part of the call. What cannot be known or done counts as named.
+    /// Whether the rule matches any part of the call. Parts that cannot be analyzed count as a match.
     pub fn holds(&self, tool_name: &str, arguments: &Value, workspace: &Workspace) -> bool {
         let shell = ShellAnalyzer::default();
         let analysis = line_of(tool_name, arguments).map(shell.analyze);
-        let surroundings = Surroundings {
+        let context = CallContext {
             workspace,
             shell,
             analysis: analysis.as_ref(),
@@ -40,7 +40,7 @@ impl Condition {
         let tool = Action::Tool { name: tool_name, arguments };
         let names = |action: &Action<'_>| self.bound.matches(action);
         names(&tool)
-            || surroundings.take_apart(tool_name, arguments).iter().any(|item| match item {
+            || context.take_apart(tool_name, arguments).iter().any(|item| match item {
                 Item::Command(item) => names(&Action::Command(&item.words)),
                 Item::Path { path, .. } => names(&Action::Path(path)),
                 Item::Fetch { host } => names(&Action::Fetch { host }),
@@ -50,7 +50,7 @@ impl Condition {
             })
     }
 
-    /// Whether the rule says anything about what calls of the tool do.
+    /// Whether the rule can match calls of this tool at all.
     fn is_about(&self, tool_name: &str) -> bool {
         match (self.bound.rule.pattern(), kind_of(tool_name)) {
             (Pattern::Command(_), kind) => kind == ToolKind::Shell,

@@ -1,4 +1,4 @@
-//! `Explanation`: what was decided about a call, part by part, and why. As data, and as text for people.
+//! `Explanation`: the decision about a call and its reasons, as data and as text.
 
 use std::fmt;
 
@@ -8,82 +8,67 @@ use rheon_types::event::{Danger, PermissionMode};
 use crate::policy::policy_set::RuleSource;
 use crate::policy::rule::RuleKind;
 
-/// The most reasons in one sentence.
+/// Reasons in one message.
 pub(crate) const REASONS_MAX: usize = 10;
 
-/// What is to happen with a call or a part of it; the later ones are stricter.
+/// The decision about a call or a part of it, from least to most strict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Decision {
-    /// It may run.
     Allow,
-    /// It waits in the plan.
+    /// Wait in the plan.
     Queue,
-    /// Somebody has to decide.
     Ask,
-    /// It may not run.
     Deny,
 }
 
-/// What was decided about a call, and why.
+/// The decision about a call, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
-    /// What happens.
     pub decision: Decision,
-    /// What rules and defaults alone would decide, before the mode has its say.
+    /// What rules and defaults decide before the mode applies.
     pub by_rules: Decision,
-    /// The mode.
     pub mode: PermissionMode,
-    /// What the call would do, judged one by one.
+    /// One entry per action of the call.
     pub parts: Vec<ExplanationPart>,
 }
 
-/// One thing that a call would do.
+/// One action of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExplanationPart {
-    /// What, in a few words; nothing in it is hidden, and what is too long says so.
+    /// A short description. Hidden characters are escaped, and a cut is marked.
     pub action: String,
-    /// What rules and defaults decide about it.
     pub decision: Decision,
-    /// Why.
     pub reason: DecisionReason,
-    /// How much harm it could do.
     pub danger: Danger,
-    /// The rule that would allow it, where one may be offered.
+    /// The rule to offer for it, if any.
     pub suggestion: Option<String>,
 }
 
-/// Why a part is decided as it is.
+/// Why an action was decided this way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DecisionReason {
-    /// A rule says so.
     Rule {
-        /// The rule.
         rule: String,
-        /// Its list.
         list: RuleKind,
-        /// Its source.
         source: RuleSource,
     },
-    /// A rule would allow it, but not something as dangerous as this.
+    /// A rule matches, but does not cover something this dangerous.
     NotCovered {
-        /// The rule.
         rule: String,
-        /// Its source.
         source: RuleSource,
-        /// What it does not cover.
         why: String,
     },
-    /// No rule says anything.
+    /// No rule matches.
     Default(String),
 }
 
 impl Explanation {
-    /// The first of the parts that are decided most strictly.
+    /// The first of the parts with the strictest decision.
     pub fn deciding(&self) -> Option<&ExplanationPart> {
         self.parts.iter().find(|part| part.decision == self.by_rules)
     }
 
-    /// Why the call is decided as it is, in a sentence: the first reasons of the strictest parts.
+    /// The reasons of the strictest parts, as one message.
     pub fn reason(&self) -> String {
         let mut reasons: Vec<String> = Vec::new();
         let mut left_out = 0;
@@ -101,7 +86,7 @@ impl Explanation {
         reasons.join("; ")
     }
 
-    /// The most harm that a part could do.
+    /// The highest danger of any part.
     pub fn danger(&self) -> Danger {
         self.parts.iter().map(|part| part.danger).max().unwrap_or(Danger::Dangerous)
     }
@@ -124,10 +109,10 @@ impl fmt::Display for DecisionReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rule { rule, list, source } => {
-                write!(f, "rule {} in {list} of {source}", visible(rule))
+                write!(f, "{list} rule {} from {source}", visible(rule))
             }
             Self::NotCovered { rule, source, why } => {
-                write!(f, "rule {} in allow of {source} does not reach so far: {why}", visible(rule))
+                write!(f, "allow rule {} from {source} does not cover it: {why}", visible(rule))
             }
             Self::Default(why) => f.write_str(why),
         }
@@ -145,7 +130,7 @@ impl fmt::Display for Decision {
     }
 }
 
-/// The name of a mode as settings write it.
+/// The name of a mode in settings.
 pub fn mode_name(mode: PermissionMode) -> &'static str {
     match mode {
         PermissionMode::Default => "default",

@@ -73,7 +73,7 @@ fn danger(command: &SimpleCommand) -> (Danger, &'static str) {
         "git" if has("push") => (Danger::Dangerous, "reaches outside"),
         "git" if has("status") || words.len() == 1 => (Danger::Safe, "looks"),
         "git" | "npm" | "cargo" | "mkdir" | "cp" => (Danger::Moderate, "changes files"),
-        "rm" if has("-rf") => (Danger::Critical, "removes whole folders"),
+        "rm" if has("-rf") => (Danger::Critical, "removes whole directories"),
         "rm" => (Danger::Moderate, "removes files"),
         _ => (Danger::Dangerous, "unknown command"),
     }

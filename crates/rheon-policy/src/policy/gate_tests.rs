@@ -263,16 +263,16 @@ fn verdicts_say_why() {
     expect![[r#"
         denied: run `curl x`: rule Bash(curl *) in deny of user settings
         ask Moderate: run `npm test`: rule Bash(npm *) in ask of user settings
-        ask Moderate: change src/a.rs: no rule allows it; edits are asked about
-        ask Moderate: run `mkdir a > b`: no rule allows it; changes files; change b: no rule allows it; edits are asked about
+        ask Moderate: change src/a.rs: no rule allows it; edits need approval
+        ask Moderate: run `mkdir a > b`: no rule allows it; changes files; change b: no rule allows it; edits need approval
         denied: run `curl x`: rule Bash(curl *) in deny of user settings
         queue bash run `npm test`
         queue write change src/a.rs
         queue bash run `mkdir a > b`, change b
         denied: run `curl x`: rule Bash(curl *) in deny of user settings
-        denied: nobody is asked in this session, and it needs approval: run `npm test`: rule Bash(npm *) in ask of user settings
-        denied: nobody is asked in this session, and it needs approval: change src/a.rs: no rule allows it; edits are asked about
-        denied: nobody is asked in this session, and it needs approval: run `mkdir a > b`: no rule allows it; changes files; change b: no rule allows it; edits are asked about
+        denied: this run is non-interactive and the call needs approval: run `npm test`: rule Bash(npm *) in ask of user settings
+        denied: this run is non-interactive and the call needs approval: change src/a.rs: no rule allows it; edits need approval
+        denied: this run is non-interactive and the call needs approval: run `mkdir a > b`: no rule allows it; changes files; change b: no rule allows it; edits need approval
     "#]].assert_eq(&text);
 }
 
@@ -460,7 +460,7 @@ fn the_rules_of_a_session_are_added_replaced_and_removed() {
             mytool x: allow curl x: deny npm test: deny mkdir x: allow touch x: ask
         Replace allow ["Bash(touch *)"] Session: ok []
             mytool x: ask curl x: deny npm test: deny mkdir x: ask touch x: allow
-        Remove deny ["Bash(npm *)", "Bash(curl *)"] Always: ok ["no settings file was changed: it holds for this session only"]
+        Remove deny ["Bash(npm *)", "Bash(curl *)"] Always: ok ["not saved to a settings file: it applies to this session only"]
             mytool x: ask curl x: deny npm test: ask mkdir x: ask touch x: allow
         saved ["allow Bash(mkdir *)"]"#]].assert_eq(&world.clean(&text));
 }

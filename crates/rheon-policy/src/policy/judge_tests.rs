@@ -264,5 +264,5 @@ fn long_lines_are_judged_to_the_end_and_told_in_brief() {
 
     let long =
         gate.explain(&bash(&format!("mytool{}", "x".repeat(CHARACTERS_MAX))), rheon_types::Effect::Unsafe);
-    assert!(long.reason().contains("x [6 characters more]`"), "{}", long.reason());
+    assert!(long.reason().contains("x [6 more characters]`"), "{}", long.reason());
 }

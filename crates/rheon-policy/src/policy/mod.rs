@@ -1,8 +1,8 @@
-//! Policy: which calls may run, as data.
+//! Permission rules as data, and the gate that enforces them.
 //!
-//! [`Rule`] is one line in Claude Code's syntax, [`Document`] a file of them, [`Policy`] all files of a session in their
-//! order. [`PolicyGate`] takes a call apart into what it would do, judges every part and lets the strictest verdict win;
-//! [`PolicyGate::explain`] is that judgement as data, and the gate itself answers with nothing else.
+//! A [`Rule`] is one line in Claude Code's syntax, a [`Document`] is a file of rules, and a [`Policy`] is all files of
+//! a session in order of precedence. [`PolicyGate`] splits a call into its actions, decides each one, and lets the
+//! strictest decision win. [`PolicyGate::explain`] returns that decision as data, and the gate uses nothing else.
 
 mod call;
 mod condition;
@@ -35,7 +35,6 @@ pub use rule::{Rule, RuleError, RuleKind};
 pub use shell_analyzer::{ShellAnalyzer, ShellDirectory, ShellFacts};
 pub use user_rules::UserRules;
 
-/// The gate that follows rules.
 pub type Rules = PolicyGate;
 
 #[cfg(test)]

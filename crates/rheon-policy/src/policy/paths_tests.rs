@@ -54,7 +54,7 @@ proptest! {
         path in "[abc]{1,3}(/[abc][abc.]{0,2}){0,3}",
         folder_too in any::<bool>(),
     ) {
-        let extent = if folder_too { Extent::FolderToo } else { Extent::Contents };
+        let extent = if folder_too { Extent::IncludingDirectory } else { Extent::Contents };
         let root = Path::new("/nowhere");
         prop_assume!(GitignoreBuilder::new(root).add_line(None, &line).is_ok());
         if let Ok(eager) = compile(root, &line, extent) {

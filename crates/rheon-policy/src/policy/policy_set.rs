@@ -1,4 +1,5 @@
-//! `Policy`: the rules of all sources in their order. Deny goes before ask, ask before allow; how exact a rule is does not count.
+//! `Policy`: the rules of all sources. Deny rules come first, then ask, then allow; how specific a rule is does not
+//! matter.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,25 +15,22 @@ use crate::policy::rule::{Pattern, Rule, RuleError, RuleKind};
 use crate::policy::shell_analyzer::ShellAnalyzer;
 use crate::workspace::{Access, Workspace};
 
-/// Where rules come from, in the order in which they are asked.
+/// Where a rule comes from, in order of precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RuleSource {
-    /// Set by whoever owns the machine.
+    /// Set by the machine's administrator.
     Managed,
-    /// Given on the command line, or by the program that embeds us.
+    /// From the command line or the embedding program.
     CommandLine,
-    /// The project's settings that are not shared.
+    /// Project settings that are not checked in.
     ProjectLocal,
-    /// The project's settings.
     Project,
-    /// The user's settings.
     User,
-    /// Answers of this session.
     Session,
 }
 
 impl RuleSource {
-    /// Whether it lies in the repository, where anybody may have written it.
+    /// Whether the rule is stored in the repository, where others may have written it.
     fn is_project(self) -> bool {
         match self {
             Self::ProjectLocal | Self::Project => true,
@@ -57,79 +55,45 @@ impl fmt::Display for RuleSource {
 /// Whether the user trusts the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PolicyTrust {
-    /// What its settings allow counts.
     Trusted,
-    /// Its settings can only forbid and ask.
+    /// Project settings can only make the policy stricter.
     Untrusted,
 }
 
-/// One file of rules, and where it comes from.
+/// One file of rules and its source.
 #[derive(Debug, Clone)]
 pub struct PolicySource {
-    /// Where it comes from.
     pub source: RuleSource,
-    /// The folder that `/` means in its patterns: the project's root, or the folder of the user's settings.
+    /// The directory that `/` means in its patterns: the project root, or the directory of the user's settings.
     pub folder: PathBuf,
-    /// The rules.
     pub document: Document,
 }
 
-/// A policy that cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
-    /// A rule cannot be used here.
-    #[error("the rule {rule} in {list} of {from} cannot be used: {problem}")]
+    #[error("cannot use the {list} rule {rule} from {from}: {problem}")]
     Unusable {
-        /// The rule.
         rule: String,
-        /// Its list.
         list: RuleKind,
-        /// Its source.
         from: RuleSource,
-        /// Why, and what to write instead.
+        /// The problem and how to fix it.
         problem: String,
     },
-    /// A rule does not do what its examples say.
-    #[error(
-        "the rule {rule} in {list} of {from} {verb} its example {example:?}; correct the rule or the example"
-    )]
-    Example {
-        /// The rule.
-        rule: String,
-        /// Its list.
-        list: RuleKind,
-        /// Its source.
-        from: RuleSource,
-        /// What it does with the example.
-        verb: &'static str,
-        /// The example.
-        example: String,
-    },
-    /// A folder that should belong to the workspace cannot be found.
-    #[error("cannot add the folder {folder} to the workspace: {problem}; correct additionalDirectories")]
-    Folder {
-        /// The folder.
-        folder: String,
-        /// Why.
-        problem: String,
-    },
-    /// A rule cannot be read.
+    /// A rule contradicts one of its own examples.
+    #[error("the {list} rule {rule} from {from} {verb} its example {example:?}; fix the rule or the example")]
+    Example { rule: String, list: RuleKind, from: RuleSource, verb: &'static str, example: String },
+    /// An additional directory cannot be opened.
+    #[error("cannot add the directory {folder} to the workspace: {problem}; fix additionalDirectories")]
+    Folder { folder: String, problem: String },
     #[error(transparent)]
     Rule(#[from] RuleError),
-    /// A session has too many rules of its own.
-    #[error(
-        "a session takes at most {most} rules besides those of its settings; write them into a settings file"
-    )]
-    TooManyRules {
-        /// How many it takes.
-        most: usize,
-    },
-    /// Nobody may skip questions here.
-    #[error("the mode bypassPermissions is switched off by settings; choose another mode")]
+    #[error("a session can add at most {max} rules; put them in a settings file")]
+    TooManyRules { max: usize },
+    #[error("the mode bypassPermissions is disabled by settings; choose another mode")]
     BypassDisabled,
 }
 
-/// The rules of all sources. One without any rules allows nothing but looking around in the workspace.
+/// The rules of all sources. Without any rules it allows only reading in the workspace.
 #[derive(Debug, Clone)]
 pub struct Policy {
     rules: Vec<BoundRule>,
@@ -140,7 +104,7 @@ pub struct Policy {
     roots: PatternRoots,
 }
 
-/// A rule with its source, its pattern of paths bound to folders.
+/// A rule with its source, its path patterns bound to directories.
 #[derive(Debug, Clone)]
 pub(crate) struct BoundRule {
     pub(crate) rule: Rule,
@@ -149,7 +113,7 @@ pub(crate) struct BoundRule {
 }
 
 impl Policy {
-    /// The policy of `sources`. Projects that are not trusted can only make it tighter.
+    /// Combines `sources`. Untrusted projects can only make the policy stricter.
     pub fn new(
         sources: Vec<PolicySource>,
         roots: PatternRoots,
@@ -179,15 +143,14 @@ impl Policy {
         }
         policy.mode = mode.unwrap_or_default();
         if policy.mode == PermissionMode::BypassPermissions && policy.bypass_disabled {
-            policy.warnings.push(format!("{}; \"default\" is used", PolicyError::BypassDisabled));
+            policy.warnings.push(format!("{}; using \"default\"", PolicyError::BypassDisabled));
             policy.mode = PermissionMode::Default;
         }
-        // The order is that of lists, then that of sources; sorting keeps the order within both.
+        // Ordered by list, then by source. The sort is stable, so file order is kept within both.
         policy.rules.sort_by_key(|bound| (bound.rule.list(), bound.source));
         Ok(policy)
     }
 
-    /// A policy without rules.
     pub fn empty(roots: PatternRoots) -> Self {
         Self {
             rules: Vec::new(),
@@ -199,12 +162,11 @@ impl Policy {
         }
     }
 
-    /// The mode that a session begins in.
     pub fn default_mode(&self) -> PermissionMode {
         self.mode
     }
 
-    /// Whether a session may be in `mode`.
+    /// Whether a session may use `mode`.
     pub fn permits(&self, mode: PermissionMode) -> Result<(), PolicyError> {
         if mode == PermissionMode::BypassPermissions && self.bypass_disabled {
             return Err(PolicyError::BypassDisabled);
@@ -212,12 +174,12 @@ impl Policy {
         Ok(())
     }
 
-    /// What the authors of rules should know: rules that can never match, settings that do not count.
+    /// Problems for the authors of rules: rules that can never match, settings that are ignored.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// The workspace at the working folder with all folders that rules add to it. Tools and gate must share it.
+    /// The workspace at the working directory, with all additional directories. The tools and the gate must share it.
     pub fn workspace(&self) -> Result<Workspace, PolicyError> {
         let fault = |folder: &Path, error: std::io::Error| PolicyError::Folder {
             folder: folder.display().to_string(),
@@ -232,7 +194,7 @@ impl Policy {
         Ok(workspace)
     }
 
-    /// Whether a tool is forbidden altogether, so that the model need not hear of it.
+    /// Whether a tool is denied entirely, so that the model should not see it.
     pub fn removes_tool(&self, tool_name: &str) -> bool {
         self.of(RuleKind::Deny).any(|bound| match bound.rule.pattern() {
             Pattern::Command(pattern) => {
@@ -250,14 +212,14 @@ impl Policy {
         })
     }
 
-    /// Whether nobody may look at `path`, so that tools that look at many files leave it out.
+    /// Whether reading `path` is denied, so that tools that scan many files skip it.
     pub fn hides(&self, path: &Path) -> bool {
         self.of(RuleKind::Deny).any(|bound| bound.hides(path))
     }
 
-    /// What nobody may look at, or change, in `workspace` and in the home, so that a sandbox can see to it. Names without
-    /// wildcards are among them whether or not there is such a file; of the others those in the workspace that a quick look
-    /// finds now, so that a file that is made later and fits only a wildcard is not.
+    /// The denied paths in `workspace` and the home directory, for the sandbox to enforce. Paths without wildcards are
+    /// included even if they do not exist. For wildcards, a quick scan lists the matching files that exist now; a file
+    /// created later is not covered.
     pub fn denied_paths(&self, workspace: &Workspace, access: Access) -> Vec<PathBuf> {
         let rules: Vec<&BoundRule> = self.of(RuleKind::Deny).filter(|bound| bound.is_about(access)).collect();
         let at_home = |path: &Path| self.roots.home.as_ref().is_some_and(|home| path.starts_with(home));
@@ -274,12 +236,11 @@ impl Policy {
         found
     }
 
-    /// The folders that patterns of paths count from.
     pub fn pattern_roots(&self) -> &PatternRoots {
         &self.roots
     }
 
-    /// All rules, in the order of their sources.
+    /// All rules in order of precedence.
     pub(crate) fn bound_rules(&self) -> &[BoundRule] {
         &self.rules
     }
@@ -288,7 +249,7 @@ impl Policy {
         self.rules.iter().filter(move |bound| bound.rule.list() == list)
     }
 
-    /// `~/...` made absolute.
+    /// Expands `~/`.
     pub(crate) fn below_home(&self, path: &str) -> Option<PathBuf> {
         let home = self.roots.home.as_ref()?;
         if path == "~" {
@@ -297,24 +258,22 @@ impl Policy {
         path.strip_prefix("~/").map(|rest| home.join(rest))
     }
 
-    /// What of a project's settings counts.
+    /// Removes what an untrusted project may not set.
     fn only_tighter(&mut self, source: RuleSource, document: Document, trust: PolicyTrust) -> Document {
         let mut document = document;
         if !source.is_project() {
             return document;
         }
         if document.default_mode == Some(PermissionMode::BypassPermissions) {
-            self.warnings
-                .push(format!("{source}: a project cannot switch questions off; its mode is ignored"));
+            self.warnings.push(format!("{source}: a project cannot turn off approvals; ignoring its mode"));
             document.default_mode = None;
         }
         let loosens = !document.allow.is_empty()
             || !document.additional_directories.is_empty()
             || document.default_mode.is_some();
         if trust == PolicyTrust::Untrusted && loosens {
-            self.warnings.push(format!(
-                "{source}: the project is not trusted; its mode and what it allows are ignored"
-            ));
+            self.warnings
+                .push(format!("{source}: the project is not trusted; ignoring its mode and allow rules"));
             document.allow.clear();
             document.additional_directories.clear();
             document.default_mode = None;
@@ -333,7 +292,9 @@ impl Policy {
             self.warnings.push(format!("{source}: {warning}"));
         }
         let bound = BoundRule::bind(entry.rule, source, &self.roots, folder)?;
-        for (examples, wanted) in [(entry.matching, Wanted::Match), (entry.not_matching, Wanted::NoMatch)] {
+        for (examples, wanted) in
+            [(entry.matching, ExampleKind::Match), (entry.not_matching, ExampleKind::NoMatch)]
+        {
             for example in examples {
                 bound.check_example(&example, wanted, &self.roots, shell)?;
             }
@@ -343,14 +304,14 @@ impl Policy {
     }
 }
 
-/// Folders that are not looked through: large, and made by programs.
+/// Directories that the scan skips: large and generated.
 const LARGE_FOLDERS: [&str; 4] = [".git", "node_modules", "target", ".venv"];
 
-/// How many files of a folder of the workspace are looked at, and how many places a sandbox is told of.
+/// How many entries of each root to scan, and how many paths to pass to the sandbox.
 const ENTRIES_MAX: usize = 20_000;
 const DENIED_MAX: usize = 256;
 
-/// What is below `root`, as far as a quick look goes.
+/// Scans `root` up to a limit.
 fn quick_look(root: &Path) -> impl Iterator<Item = DirEntry> {
     let entries = WalkBuilder::new(root)
         .standard_filters(false)
@@ -360,9 +321,9 @@ fn quick_look(root: &Path) -> impl Iterator<Item = DirEntry> {
     entries.flatten().filter(|entry| entry.depth() > 0).take(ENTRIES_MAX)
 }
 
-/// What a rule should do with an example.
+/// What a rule must do with an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum ExampleKind {
     Match,
     NoMatch,
 }
@@ -377,7 +338,7 @@ impl BoundRule {
         let paths = match rule.pattern() {
             Pattern::Path { pattern: Some(pattern), .. } => {
                 let extent = match rule.list() {
-                    RuleKind::Deny | RuleKind::Ask => Extent::FolderToo,
+                    RuleKind::Deny | RuleKind::Ask => Extent::IncludingDirectory,
                     RuleKind::Allow => Extent::Contents,
                 };
                 pattern.bind(roots, folder, extent)
@@ -402,13 +363,13 @@ impl BoundRule {
         }
     }
 
-    /// How many matchers of paths have been made for it.
+    /// How many path matchers have been built.
     #[cfg(test)]
     pub(crate) fn compiled(&self) -> usize {
         self.paths.iter().filter(|path| path.is_compiled()).count()
     }
 
-    /// Whether it is about certain paths, and this use of them.
+    /// Whether the rule has path patterns for this access.
     fn is_about(&self, wanted: Access) -> bool {
         match self.rule.pattern() {
             Pattern::Path { access, pattern } => *access == wanted && pattern.is_some(),
@@ -438,12 +399,13 @@ impl BoundRule {
         self.paths.iter().filter_map(move |bound| Some(bound.folder().join(literal?)))
     }
 
-    /// Whether it forbids to look at `path`.
+    /// Whether it denies reading `path`.
     pub(crate) fn hides(&self, path: &Path) -> bool {
         self.rule.list() == RuleKind::Deny && self.is_about(Access::Read) && fits(&self.paths, path)
     }
 
-    /// Whether the rule names this. To forbid, one reading of it is enough; to allow, every reading has to fit.
+    /// Whether the rule matches. A deny or ask rule needs one matching form of the action; an allow rule needs all of
+    /// them to match.
     pub(crate) fn matches(&self, action: &Action<'_>) -> bool {
         match (self.rule.pattern(), action) {
             (Pattern::Command(pattern), Action::Command(words)) => match self.rule.list() {
@@ -502,21 +464,18 @@ impl BoundRule {
     fn check_example(
         &self,
         example: &str,
-        wanted: Wanted,
+        kind: ExampleKind,
         roots: &PatternRoots,
         shell: ShellAnalyzer,
     ) -> Result<(), PolicyError> {
         let (rule, list, from) = (self.rule.text().to_owned(), self.rule.list(), self.source);
-        let found = self.example_matches(example, roots, shell).map_err(|problem| PolicyError::Unusable {
-            rule: rule.clone(),
-            list,
-            from,
-            problem,
-        })?;
-        let verb = match (wanted, found) {
-            (Wanted::Match, true) | (Wanted::NoMatch, false) => return Ok(()),
-            (Wanted::Match, false) => "does not match",
-            (Wanted::NoMatch, true) => "matches",
+        let is_match = self
+            .example_matches(example, roots, shell)
+            .map_err(|problem| PolicyError::Unusable { rule: rule.clone(), list, from, problem })?;
+        let verb = match (kind, is_match) {
+            (ExampleKind::Match, true) | (ExampleKind::NoMatch, false) => return Ok(()),
+            (ExampleKind::Match, false) => "does not match",
+            (ExampleKind::NoMatch, true) => "matches",
         };
         Err(PolicyError::Example { rule, list, from, verb, example: example.to_owned() })
     }
@@ -559,13 +518,13 @@ impl BoundRule {
             }
             Pattern::Named { tool, .. } => Ok(self.matches(&Action::Named { tool, name: example })),
             Pattern::Argument { .. } | Pattern::Nothing => {
-                Err("such a rule cannot have examples; leave them out".into())
+                Err("this kind of rule cannot have examples; remove them".into())
             }
         }
     }
 }
 
-/// The tools that a rule of paths covers.
+/// The tools that a path rule covers.
 fn covered_by(access: Access) -> &'static [&'static str] {
     match access {
         Access::Read => &["read", "list", "glob", "search"],

@@ -56,7 +56,7 @@ fn a_project_that_is_not_trusted_can_only_tighten() {
         text.push_str(&world.explain(&gate, &calls));
     }
     expect![[r#"
-        Untrusted Default ["project settings: the project is not trusted; its mode and what it allows are ignored"]
+        Untrusted Default ["project settings: the project is not trusted; ignoring its mode and allow rules"]
         bash {"command":"npm test"}
         = ask
           ask run `npm test`: no rule allows it; changes files
@@ -71,7 +71,7 @@ fn a_project_that_is_not_trusted_can_only_tighten() {
           ask change /T/work-evil/x: it is outside the workspace
         write {"content":"new\n","path":"src/a"}
         = ask
-          ask change src/a: no rule allows it; edits are asked about
+          ask change src/a: no rule allows it; edits need approval
         Trusted AcceptEdits []
         bash {"command":"npm test"}
         = allow
@@ -88,7 +88,8 @@ fn a_project_that_is_not_trusted_can_only_tighten() {
         write {"content":"new\n","path":"src/a"}
         = allow
           allow change src/a: edits in the workspace are accepted
-    "#]].assert_eq(&text);
+    "#]]
+    .assert_eq(&text);
 }
 
 #[test]
@@ -141,7 +142,7 @@ fn a_rule_that_contradicts_its_examples_is_refused() {
         the rule Read(./.env) in deny of user settings does not match its example "src/.env"; correct the rule or the example
         ok
         ok
-        the rule deploy(target:prod) in deny of user settings cannot be used: such a rule cannot have examples; leave them out
+        the rule deploy(target:prod) in deny of user settings cannot be used: this kind of rule cannot have examples; remove them
     "#]].assert_eq(&world.clean(&text));
 }
 
@@ -157,7 +158,7 @@ fn without_rules_looking_is_allowed_and_the_rest_is_asked_about() {
           allow read src/main.rs: it is in the workspace
         write {"content":"new\n","path":"src/main.rs"}
         = ask
-          ask change src/main.rs: no rule allows it; edits are asked about
+          ask change src/main.rs: no rule allows it; edits need approval
         bash {"command":"ls"}
         = allow
           allow run `ls`: it only looks

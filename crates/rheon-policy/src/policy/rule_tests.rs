@@ -21,21 +21,21 @@ fn table(rules: &[(&str, RuleKind)]) -> String {
 #[test]
 fn a_rule_that_cannot_be_read_says_where_and_what_to_write() {
     expect![[r#"
-        deny: cannot read the rule "": character 1: there is no tool; write Tool or Tool(what), such as Bash(git status)
+        deny: cannot read the rule "": character 1: missing tool name; write Tool or Tool(pattern), for example Bash(git status)
         allow: cannot read the rule "Bash(npm": character 9: the parenthesis is not closed; write Bash(npm)
         allow: cannot read the rule "Bash()": character 6: the parentheses are empty; write Bash for all its calls
-        allow: cannot read the rule "Ba sh": character 3: ' ' cannot stand in the name of a tool; write Tool or Tool(what)
+        allow: cannot read the rule "Ba sh": character 3: ' ' is not allowed in a tool name; write Tool or Tool(pattern)
         allow: cannot read the rule "Bsh(rm -rf *)": character 5: calls of Bsh are allowed all or none; write Bsh; did you mean Bash?
         deny: cannot read the rule "Bsh(rm -rf *)": character 5: calls of Bsh are named by an argument; write Bsh(key:value); did you mean Bash?
         allow: cannot read the rule "WebFetch(example.com)": character 10: what may be fetched is a domain; write WebFetch(domain:example.com)
         allow: cannot read the rule "WebFetch(domain:https://x)": character 10: "https://x" is not a host; write WebFetch(domain:example.com)
-        deny: cannot read the rule "Read(!x)": character 6: a path rule cannot take back another; write the opposite list
-        deny: cannot read the rule "Read(../x)": character 6: a path rule cannot lead upwards; write the absolute path, //...
-        deny: cannot read the rule "Read(~bob/x)": character 6: homes of other users have no name here; write //home/user/...
+        deny: cannot read the rule "Read(!x)": character 6: a path rule cannot be negated; use the opposite list
+        deny: cannot read the rule "Read(../x)": character 6: a path rule cannot contain ..; use an absolute path: //...
+        deny: cannot read the rule "Read(~bob/x)": character 6: the home directory of another user needs an absolute path: //home/user/...
         deny Read([): ok
         allow: cannot read the rule "mcp__*": character 1: an allow rule must name the server; write mcp__server__*
-        allow: cannot read the rule "mcp__": character 1: there is no server; write mcp__server or mcp__server__tool
-        allow: cannot read the rule "*": character 1: a pattern of names is allowed only after mcp__server__; name the tool
+        allow: cannot read the rule "mcp__": character 1: missing server name; write mcp__server or mcp__server__tool
+        allow: cannot read the rule "*": character 1: a wildcard in a tool name is allowed only after mcp__server__; name the tool
         allow: cannot read the rule "deploy(target:prod)": character 8: calls of deploy are allowed all or none; write deploy
         deny: cannot read the rule "TodoWrite(x)": character 11: calls of todo are named by an argument; write todo(key:value)
     "#]].assert_eq(&table(&[

@@ -1,5 +1,5 @@
-//! `ShellAnalyzer`: where policy learns what a line of bash would run; `ShellFacts`: what it tells the shell of that;
-//! `ShellDirectory`: where the next line begins.
+//! `ShellAnalyzer`, `ShellFacts` and `ShellDirectory`: how the gate learns what a line of bash would run, and what it
+//! passes on to the shell.
 
 use std::mem;
 use std::path::PathBuf;
@@ -9,24 +9,21 @@ use rheon_types::event::Danger;
 
 use crate::shell::{self, Analysis, SimpleCommand};
 
-/// Where policy learns what a line of bash would run.
+/// The functions that analyze bash. Tests replace them.
 #[derive(Debug, Clone, Copy)]
 pub struct ShellAnalyzer {
-    /// What a line would run.
     pub analyze: fn(&str) -> Analysis,
-    /// How much harm a command could do, and why.
+    /// How dangerous a command is, and why.
     pub danger: fn(&SimpleCommand) -> (Danger, &'static str),
 }
 
-/// What the gate found out about a call that runs a line of bash. It travels with the verdict to the tool
-/// ([`CallFacts`](rheon_types::CallFacts)), which need not analyze the line again.
+/// What the gate worked out about a line of bash. It travels with the verdict to the tool
+/// ([`CallFacts`](rheon_types::CallFacts)), which then does not analyze the line again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShellFacts {
-    /// The line.
     pub line: String,
-    /// The folder in which it was judged to begin; absent where the gate follows no shell.
+    /// The working directory that the decision assumes; `None` if the gate does not follow a shell.
     pub folder: Option<PathBuf>,
-    /// What it would run.
     pub analysis: Analysis,
 }
 
@@ -36,35 +33,35 @@ impl Default for ShellAnalyzer {
     }
 }
 
-/// Where the next line of bash begins. Clones share it: the shell moves it, the gate looks at it.
+/// The working directory of the next line of bash. Clones share it: the shell changes it, the gate reads it.
 #[derive(Debug, Clone)]
 pub struct ShellDirectory {
     root: PathBuf,
-    /// Where the last line ended; it may be gone by now.
+    /// Where the last line ended. It may have been removed since.
     last: Arc<Mutex<PathBuf>>,
 }
 
 impl ShellDirectory {
-    /// Begins in `root`, which is named without links.
+    /// Starts in `root`, which must not contain symlinks.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         let root = root.into();
         Self { last: Arc::new(Mutex::new(root.clone())), root }
     }
 
-    /// Where the last line ended; the root if that is gone, or if a link was put in its place.
+    /// The directory in which the last line ended, or the root if that was removed or replaced by a symlink.
     pub fn current(&self) -> PathBuf {
         let last = self.last().clone();
         let is_there = last.is_dir() && last.canonicalize().is_ok_and(|real| real == last);
         if is_there { last } else { self.root.clone() }
     }
 
-    /// The next line begins in `folder`. Returns where the last one ended.
+    /// Sets the directory for the next line and returns the previous one.
     pub fn enter(&self, folder: PathBuf) -> PathBuf {
         mem::replace(&mut self.last(), folder)
     }
 
     fn last(&self) -> MutexGuard<'_, PathBuf> {
-        // Nothing panics while it holds the lock.
+        // No code panics while it holds the lock.
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,7 +1,8 @@
-//! Shell analysis: what a line of bash would run, as far as that can be known without running it.
+//! Shell analysis: what a line of bash would run, as far as that is known without running it.
 //!
-//! Our own reader decides. A line that is more than words, plain quotes, escaped characters and operators is read a second time by the
-//! tree-sitter grammar, which must find the same commands. Everything that neither can settle is named in [`Analysis::unknown`], and whoever sees that list not empty asks.
+//! Rheon's own parser decides. A line with more than words, plain quotes, escapes and operators is also parsed with the
+//! tree-sitter grammar, which must find the same commands. Whatever neither can determine is listed in
+//! [`Analysis::unknown`]; callers must ask for approval if that list is not empty.
 
 mod builtin;
 mod compound;
@@ -24,7 +25,7 @@ pub use danger::{danger, highest_danger, redirection_danger};
 pub use git::{RepositoryUse, changes_repository, repository_use};
 pub use types::{Analysis, Redirection, SimpleCommand};
 
-/// What a line of bash would run.
+/// Analyzes a line of bash.
 pub fn analyze(line: &str) -> Analysis {
     let mut report = report::Report::default();
     let context = parser::Context { folder: Some(".".into()), depth: 0, dialect: wrapper::Dialect::Bash };

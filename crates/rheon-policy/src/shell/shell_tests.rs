@@ -261,11 +261,11 @@ fn caps_are_kept() {
     assert_eq!(analyze(&format!("echo {}", "a".repeat(64 * 1024 - 4))).unknown, ["it is longer than 64 KiB"]);
     assert_eq!(analyze(&format!("{}ls{}", "(".repeat(5000), ")".repeat(5000))).unknown.len(), 3);
     let nested = analyze(&format!("{}ls{}", "$(".repeat(5000), ")".repeat(5000)));
-    assert!(nested.unknown.contains(&"it is nested too deeply".to_owned()), "{:?}", nested.unknown);
+    assert!(nested.unknown.contains(&"nesting that is too deep".to_owned()), "{:?}", nested.unknown);
     let many = analyze(&"ls;".repeat(1_001));
-    assert_eq!((many.commands.len(), many.unknown), (1_000, vec!["it holds too many commands".to_owned()]));
+    assert_eq!((many.commands.len(), many.unknown), (1_000, vec!["too many commands".to_owned()]));
     let env = analyze(&format!("{}ls", "env ".repeat(100)));
-    assert_eq!(env.unknown, ["it is nested too deeply"]);
+    assert_eq!(env.unknown, ["nesting that is too deep"]);
 }
 
 proptest! {
@@ -288,7 +288,7 @@ proptest! {
 
 #[test]
 fn two_parentheses_that_do_not_end_together_are_no_arithmetic() {
-    let reason = "two parentheses that do not end together".to_owned();
+    let reason = "two parentheses that do not close together".to_owned();
     for line in ["a $((1+1)&~)", "a $((b) (c))", "a $(('b'))", "a \"$((1) )\""] {
         assert!(analyze(line).unknown.contains(&reason), "{line}");
     }

@@ -42,27 +42,27 @@ fn the_user_is_asked_at_first_and_again_after_every_change() {
     store.revoke(root.path()).unwrap();
     ask(&store);
     expect![[r#"
-        This project brings along nothing that would be run or obeyed.
+        This project contains nothing that needs trust.
 
-        This project brings along files that would be run or obeyed:
+        This project contains files that can run commands or instruct the agent:
           c9b7c3a222e5 .claude/hooks/a.sh
           658b99cc99dc .claude/hooks/odd\u{1b}[2J\n.sh
           8df77faa0e7b .mcp.json
         Do you trust them?
 
-        You trust what this project brings along.
+        You trust this project.
 
-        You trust what this project brings along.
+        You trust this project.
 
-        What this project brings along has changed since you trusted it:
+        This project has changed since you trusted it:
           changed 3cd96623f3c5 .claude/hooks/a.sh
           new     7e0b5643e371 .claude/hooks/b.sh
           gone    .mcp.json
-        Do you trust it as it is now?
+        Do you trust these changes?
 
-        You trust what this project brings along.
+        You trust this project.
 
-        This project brings along files that would be run or obeyed:
+        This project contains files that can run commands or instruct the agent:
           3cd96623f3c5 .claude/hooks/a.sh
           7e0b5643e371 .claude/hooks/b.sh
           658b99cc99dc .claude/hooks/odd\u{1b}[2J\n.sh
@@ -178,9 +178,9 @@ fn a_store_that_others_may_have_written_or_that_is_no_file_is_not_believed() {
         assert_eq!(std::fs::read_to_string(&file).unwrap(), text.get(..end).unwrap());
     }
     expect![[r#"
-        cannot read what was trusted from "STATE/trust.json": every user may write to it; remove the file to trust anew
-        cannot read what was trusted from "STATE/trust.json": it is no regular file; remove the file to trust anew
-        cannot read what was trusted from "STATE/trust.json": it is no regular file; remove the file to trust anew"#]].assert_eq(&rows.join("\n").replace(state.path().to_str().unwrap(), "STATE"));
+        cannot read what was trusted from "STATE/trust.json": every user can write to it; remove the file to trust anew
+        cannot read what was trusted from "STATE/trust.json": it is not a regular file; remove the file to trust anew
+        cannot read what was trusted from "STATE/trust.json": it is not a regular file; remove the file to trust anew"#]].assert_eq(&rows.join("\n").replace(state.path().to_str().unwrap(), "STATE"));
 }
 
 /// Run by the test below in a process of its own, in a folder with a project and, above it, the store.

@@ -1,4 +1,4 @@
-//! Running a line of bash: a fixed environment, bounded output, and an end that leaves no process behind.
+//! Runs a line of bash with a fixed environment and bounded output, and leaves no process behind.
 
 mod capture;
 mod environment;

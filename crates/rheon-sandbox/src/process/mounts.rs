@@ -28,12 +28,12 @@ pub(super) struct Mounts {
 /// One place of the view. Paths are relative to the root.
 struct Step {
     place: CString,
-    what: What,
+    kind: MountKind,
     /// The folders that lead to the place, for the case that what was laid over them has none.
     above: Vec<CString>,
 }
 
-enum What {
+enum MountKind {
     Empty,
     Absent,
     Folder(Source),
@@ -80,13 +80,13 @@ impl Mounts {
 }
 
 fn step(place: &Path, shown: &PathView) -> io::Result<Step> {
-    let source = |path: &Path, writing| -> io::Result<What> {
+    let source = |path: &Path, writing| -> io::Result<MountKind> {
         let source = Source { path: relative(path)?, writing };
-        Ok(if path.is_dir() { What::Folder(source) } else { What::File(source) })
+        Ok(if path.is_dir() { MountKind::Folder(source) } else { MountKind::File(source) })
     };
-    let what = match shown {
-        PathView::Empty => What::Empty,
-        PathView::Absent => What::Absent,
+    let kind = match shown {
+        PathView::Empty => MountKind::Empty,
+        PathView::Absent => MountKind::Absent,
         PathView::ReadOnly => source(place, Writing::Forbidden)?,
         PathView::Writable(path) => source(path, Writing::Allowed)?,
     };
@@ -97,7 +97,7 @@ fn step(place: &Path, shown: &PathView) -> io::Result<Step> {
         .map(relative)
         .collect::<io::Result<_>>()?;
     above.reverse();
-    Ok(Step { place: relative(place)?, what, above })
+    Ok(Step { place: relative(place)?, kind, above })
 }
 
 fn relative(path: &Path) -> io::Result<CString> {
@@ -105,7 +105,7 @@ fn relative(path: &Path) -> io::Result<CString> {
     Ok(CString::new(path.as_os_str().as_bytes())?)
 }
 
-/// What becomes of the files in a mount.
+/// MountKind becomes of the files in a mount.
 #[derive(Clone, Copy)]
 enum Attribute {
     /// They cannot be changed.
@@ -121,14 +121,14 @@ const TO_LOOK_AT: [Attribute; 3] = [Attribute::ReadOnly, Attribute::WithoutRight
 
 impl Step {
     fn arrange(&self, before: BorrowedFd<'_>, root: BorrowedFd<'_>) -> rustix::io::Result<()> {
-        match &self.what {
-            // What is not there need not be hidden.
-            What::Empty => match opened(root, &self.place) {
+        match &self.kind {
+            // MountKind is not there need not be hidden.
+            MountKind::Empty => match opened(root, &self.place) {
                 Ok(place) => attach(&fresh(c"tmpfs", Some((c"mode", c"0755")))?, place.as_fd()),
                 Err(Errno::NOENT) => Ok(()),
                 Err(error) => Err(error),
             },
-            What::Absent => match opened(root, &self.place) {
+            MountKind::Absent => match opened(root, &self.place) {
                 Ok(place) => {
                     let nothing = opened(before, c"dev/null")?;
                     attach(&copy_of(nothing.as_fd(), &TO_LOOK_AT)?, place.as_fd())
@@ -136,7 +136,7 @@ impl Step {
                 Err(Errno::NOENT) => Ok(()),
                 Err(error) => Err(error),
             },
-            What::Folder(source) | What::File(source) => {
+            MountKind::Folder(source) | MountKind::File(source) => {
                 let shown = opened(before, &source.path)?;
                 let shown = match source.writing {
                     Writing::Allowed => {
@@ -168,9 +168,9 @@ impl Step {
                 make_folder(folder)?;
             }
         }
-        match self.what {
-            What::File(_) => make_file(root, &self.place),
-            What::Folder(_) | What::Empty | What::Absent => make_folder(&self.place),
+        match self.kind {
+            MountKind::File(_) => make_file(root, &self.place),
+            MountKind::Folder(_) | MountKind::Empty | MountKind::Absent => make_folder(&self.place),
         }
     }
 }
@@ -215,7 +215,7 @@ fn attach(mount: &OwnedFd, place: BorrowedFd<'_>) -> rustix::io::Result<()> {
     rustix::mount::move_mount(mount, c"", place, c"", flags)
 }
 
-/// What of `/proc` tells or changes something of the machine itself.
+/// MountKind of `/proc` tells or changes something of the machine itself.
 const OF_THE_MACHINE: [&CStr; 4] = [c"proc/sys", c"proc/sysrq-trigger", c"proc/irq", c"proc/bus"];
 
 /// Shows the processes of the namespace, and lets nobody make another user namespace, in which it would have rights again.

@@ -83,7 +83,7 @@ fn stay(lifeline: &PipeReader, shell: Pid) -> ! {
     let mut status = None;
     loop {
         clear_ended(shell, &mut status);
-        if status.is_some() || wait_for_news(lifeline.as_ref(), shell_end.as_ref()) == News::AgentIsGone {
+        if status.is_some() || wait_for_news(lifeline.as_ref(), shell_end.as_ref()) == Wakeup::AgentExited {
             break;
         }
     }
@@ -92,20 +92,20 @@ fn stay(lifeline: &PipeReader, shell: Pid) -> ! {
 }
 
 #[derive(PartialEq, Eq)]
-enum News {
-    AgentIsGone,
+enum Wakeup {
+    AgentExited,
     Perhaps,
 }
 
-fn wait_for_news(lifeline: Option<&OwnedFd>, shell_end: Option<&OwnedFd>) -> News {
-    let Some(lifeline) = lifeline else { return News::AgentIsGone };
+fn wait_for_news(lifeline: Option<&OwnedFd>, shell_end: Option<&OwnedFd>) -> Wakeup {
+    let Some(lifeline) = lifeline else { return Wakeup::AgentExited };
     let mut watched =
         [PollFd::new(lifeline, PollFlags::IN), PollFd::new(shell_end.unwrap_or(lifeline), PollFlags::IN)];
     let timeout = if shell_end.is_some() { &CLEAR_EVERY } else { &LOOK_EVERY };
     // An interruption is news of nothing.
     poll(&mut watched, Some(timeout)).ok();
     let [agent, _] = &watched;
-    if agent.revents().is_empty() { News::Perhaps } else { News::AgentIsGone }
+    if agent.revents().is_empty() { Wakeup::Perhaps } else { Wakeup::AgentExited }
 }
 
 /// Clears away what has ended; whether anything is left.

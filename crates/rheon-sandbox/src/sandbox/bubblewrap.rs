@@ -1,4 +1,4 @@
-//! The arguments of bubblewrap: the whole machine to be read, and what is laid over it.
+//! Builds bubblewrap's arguments: the machine read-only, with mounts on top.
 
 use std::ffi::OsString;
 
@@ -6,7 +6,7 @@ use super::boundary::NetworkAccess;
 use super::isolation::User;
 use crate::process::{PathView, View};
 
-/// The arguments, without the program to be run.
+/// The arguments, without the program to run.
 pub(super) fn arguments(view: View, network: NetworkAccess) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = [
         "--unshare-all",

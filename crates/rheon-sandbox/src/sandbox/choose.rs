@@ -1,4 +1,4 @@
-//! `Sandbox`: the highest level of the ladder that this machine keeps, found by trying to get out.
+//! `Sandbox`: the strongest level that this machine enforces, found by trying to escape.
 
 use std::io;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::boundary::Boundary;
 use super::isolation::{Isolation, User};
 use super::level::{Level, Requirement};
-use super::machine::{Asked, Facts};
+use super::machine::{Facts, SandboxRequest};
 use super::placeholder::Placeholder;
 use super::probe;
 use super::probe_cache::{ProbeCache, ProbeCacheFile, ProbeResults};
@@ -21,23 +21,20 @@ use crate::temporary::TemporaryDirectory;
 /// Why there is no sandbox.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    /// The machine cannot enforce what was asked for.
     #[error(
         "this machine cannot hold commands at level \"{required}\" ({problems}); install bubblewrap (the program bwrap), \
          use a kernel with Landlock (5.13 or later), require a lower level, or choose to run without a sandbox"
     )]
     Unavailable {
-        /// What was asked for.
         required: Level,
-        /// What went wrong at each level that would have done.
+        /// What went wrong at each acceptable level.
         problems: String,
     },
-    /// A folder for it could not be made.
     #[error("cannot prepare the sandbox: {0}")]
     Prepare(#[from] io::Error),
 }
 
-/// How far processes of tools reach. Clones share the folder for temporary files.
+/// Limits what tool processes can reach. Clones share the temporary directory.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
     wrap: Wrap,
@@ -49,13 +46,13 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// The highest level that the machine keeps. Refuses if that is below what is required; never runs without a
-    /// sandbox unless told so.
+    /// Picks the strongest level that the machine enforces. Fails if that is below the requirement, and never runs
+    /// unsandboxed unless the requirement says so.
     pub async fn choose(requirement: Requirement, boundary: Boundary) -> Result<Self, SandboxError> {
         Self::choose_with(Programs::find(), requirement, boundary).await
     }
 
-    /// The same with these programs.
+    /// Like [`Self::choose`], with the given programs.
     pub async fn choose_with(
         programs: Programs,
         requirement: Requirement,
@@ -64,21 +61,25 @@ impl Sandbox {
         Self::choose_cached(programs, requirement, boundary, None).await
     }
 
-    /// The same; what is found is kept in the file `memory`, and taken from there without trying anything again as long as
-    /// the machine, the programs and what is asked for are the same.
+    /// Like [`Self::choose_with`], with the probe results cached in the file `memory`. The cache is valid as long as
+    /// the machine, the programs and the request are the same.
     pub async fn choose_cached(
         programs: Programs,
         requirement: Requirement,
         boundary: Boundary,
         memory: Option<&Path>,
     ) -> Result<Self, SandboxError> {
-        // Agents that were killed may have left some behind.
+        // Killed agents may have left some behind.
         let left_behind = boundary.guarded().chain(shut_in(&boundary));
         left_behind.for_each(|path| Placeholder::sweep(&path));
         let temporary = Arc::new(TemporaryDirectory::new("rheon-")?);
         let file = memory.map(|path| {
-            let asked =
-                Asked { requirement, programs: &programs, boundary: &boundary, temporary: temporary.path() };
+            let asked = SandboxRequest {
+                requirement,
+                programs: &programs,
+                boundary: &boundary,
+                temporary: temporary.path(),
+            };
             ProbeCacheFile::new(path, &boundary, Facts::gather(&asked))
         });
         let wrap = Wrap {
@@ -112,56 +113,53 @@ impl Sandbox {
         Ok(Self { wrap, report, shortfall, probe_cache, file, _temporary: temporary })
     }
 
-    /// The level reached.
     pub fn level(&self) -> Level {
         self.wrap.level
     }
 
-    /// Why a higher level was not reached, if one was tried.
+    /// Why a stronger level was not reached, if one was tried.
     pub fn shortfall(&self) -> Option<&str> {
         self.shortfall.as_deref()
     }
 
-    /// Whether what was found is probe_cache for the next session.
+    /// Whether the probe results came from the cache.
     pub fn probe_cache(&self) -> &ProbeCache {
         &self.probe_cache
     }
 
-    /// Forgets what is probe_cache, because a process could not be started: the next session tries again.
+    /// Deletes the cache because a process could not be started. The next session probes again.
     pub fn forget(&self) {
         if let Some(file) = &self.file {
             file.forget();
         }
     }
 
-    /// What was tried when it was chosen, and what is not protected.
+    /// The probe results: which escapes were tried, and which were open.
     pub fn report(&self) -> &SandboxReport {
         &self.report
     }
 
-    /// What holds the processes of one command together.
     pub fn containment(&self) -> Containment {
         self.wrap.containment()
     }
 
-    /// Tries every way out again.
+    /// Tries every escape again.
     pub async fn probe(&self) -> io::Result<SandboxReport> {
         probe::probe(&self.wrap).await.map_err(io::Error::other)
     }
 
-    /// What starts the next process.
     pub fn launcher(&self) -> Launcher {
         self.wrap.launcher()
     }
 
-    /// What starts the next process, which may change the repository in the root of the workspace, except for what would make
-    /// git run programs later: hooks, settings, and where these are looked for. An error says why it cannot be opened.
+    /// A launcher that may change the repository in the workspace root, except for what would make git run programs
+    /// later: hooks, settings, and where git looks for them. The error says why the repository cannot be opened.
     pub fn git_launcher(&self) -> Result<Launcher, String> {
         self.wrap.git_launcher()
     }
 }
 
-/// The highest level that will do and keeps what it promises.
+/// The strongest acceptable level that holds.
 async fn find(wrap: &Wrap, requirement: Requirement) -> Result<ProbeResults, SandboxError> {
     let mut problems = Vec::new();
     for level in requirement.levels() {
@@ -176,7 +174,7 @@ async fn find(wrap: &Wrap, requirement: Requirement) -> Result<ProbeResults, San
     Err(SandboxError::Unavailable { required: requirement.lowest(), problems: problems.join("; ") })
 }
 
-/// The best keeper of a level with which processes can be started and that keeps what the level promises.
+/// The best isolation of a level that can start processes and holds.
 async fn attempt(wrap: &Wrap) -> Result<(Isolation, SandboxReport), String> {
     let mut problems: Vec<String> = Vec::new();
     for isolation in isolations(wrap.level, wrap.programs.namespaces, User::current()) {
@@ -194,14 +192,14 @@ async fn attempt(wrap: &Wrap) -> Result<(Isolation, SandboxReport), String> {
     Err(problems.join("; "))
 }
 
-/// What can hold the processes of a level together, best first.
+/// The isolations for a level, best first.
 fn isolations(level: Level, namespaces: NamespaceUse, user: User) -> &'static [Isolation] {
     match (level, namespaces, user) {
         (Level::Namespaces, NamespaceUse::All, _) => &[Isolation::AllNamespaces, Isolation::Bubblewrap],
         (Level::Namespaces, NamespaceUse::ProcessesOnly | NamespaceUse::Never, _) => &[Isolation::Bubblewrap],
         (Level::Landlock | Level::None, NamespaceUse::Never, _) => &[Isolation::Supervisor],
-        // Without a sandbox nothing is to differ from the user's own shell, so there is no user namespace. With Landlock it
-        // needs a `/proc` that can be written, where root could change the kernel's settings.
+        // Without a sandbox nothing should differ from the user's own shell, so there is no user namespace. With
+        // Landlock it needs a writable `/proc`, where root could change kernel settings.
         (Level::None, NamespaceUse::All | NamespaceUse::ProcessesOnly, _)
         | (Level::Landlock, NamespaceUse::All | NamespaceUse::ProcessesOnly, User::Root) => {
             &[Isolation::PidNamespace, Isolation::Supervisor]
@@ -212,7 +210,7 @@ fn isolations(level: Level, namespaces: NamespaceUse, user: User) -> &'static [I
     }
 }
 
-/// Whether the level keeps what it promises; what is open if not.
+/// Whether the level blocks what it promises; the error lists what is open.
 fn holds(report: &SandboxReport) -> Result<(), String> {
     if report.level == Level::None || report.holds() {
         return Ok(());

@@ -1,40 +1,38 @@
-//! `Isolation`: what holds the processes of one command together, and whose processes they are.
+//! `Isolation`: what confines the processes of one command, and which user owns them.
 
 use serde::{Deserialize, Serialize};
 
-/// What holds the processes of one command together, and at the level of namespaces makes these.
+/// What confines the processes of one command. At the namespaces level it also creates the namespaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Isolation {
-    /// All namespaces with a view of files of their own, made without a program.
+    /// All namespaces, with their own view of the file system, created without a program.
     AllNamespaces,
-    /// The same, made by bubblewrap.
+    /// The same, created by bubblewrap.
     Bubblewrap,
-    /// A PID namespace; needs to be root.
+    /// A PID namespace. Requires root.
     PidNamespace,
     /// A PID namespace within a user namespace.
     UserNamespace,
-    /// A process that adopts those that lose their parents.
+    /// A process that adopts orphans.
     Supervisor,
 }
 
-/// Whose processes they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum User {
-    /// Owns the settings of the kernel, and needs no rights beyond others to change them.
+    /// Owns the kernel settings and can change them without extra capabilities.
     Root,
-    /// Anybody else.
     Other,
 }
 
 impl User {
-    /// The one who runs the agent.
+    /// The user who runs the agent.
     #[cfg(unix)]
     pub(super) fn current() -> Self {
         if rustix::process::geteuid().is_root() { Self::Root } else { Self::Other }
     }
 
-    /// The one who runs the agent.
+    /// The user who runs the agent.
     #[cfg(not(unix))]
     pub(super) fn current() -> Self {
         Self::Other

@@ -1,4 +1,4 @@
-//! The sandbox: how far the process of a tool reaches, and what the machine can enforce of that.
+//! The sandbox: what tool processes can reach, and what the machine can enforce.
 
 mod boundary;
 mod bubblewrap;

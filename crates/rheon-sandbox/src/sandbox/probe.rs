@@ -1,4 +1,4 @@
-//! Tries to get out: one line of bash that is run in the sandbox goes every way, and a look from outside at what came of it.
+//! Tests a sandbox: runs a script inside that tries every escape, then checks from outside what happened.
 
 use std::fs::Permissions;
 use std::io;
@@ -17,8 +17,8 @@ use crate::process::{
 };
 use crate::temporary::TemporaryDirectory;
 
-/// A place of its own to try in, so that a way that is open harms nothing.
-struct Ground {
+/// A separate environment for the probe, so that an open escape harms nothing.
+struct ProbeEnv {
     _folder: TemporaryDirectory,
     wrap: Wrap,
     workspace: PathBuf,
@@ -30,11 +30,11 @@ struct Ground {
     _socket: std::os::unix::net::UnixListener,
 }
 
-/// Tries every way out of a sandbox like `wrap`, but around a workspace of its own. An error says why nothing could be
-/// tried: no process could be started there, or it did not come to its end.
+/// Tries every escape from a sandbox like `wrap`, around its own workspace. The error says why nothing could be tried:
+/// no process could be started, or it did not finish.
 pub(super) async fn probe(wrap: &Wrap) -> Result<SandboxReport, String> {
-    let ground = Ground::new(wrap).map_err(|error| error.to_string())?;
-    let (outcome, output) = ground.run(&ground.script()).await.map_err(|error| error.to_string())?;
+    let env = ProbeEnv::new(wrap).map_err(|error| error.to_string())?;
+    let (outcome, output) = env.run(&env.script()).await.map_err(|error| error.to_string())?;
     if outcome.exit_code != Some(0) || output.lines().last() != Some(LAST) {
         return Err(output.trim().to_owned());
     }
@@ -52,12 +52,12 @@ pub(super) async fn probe(wrap: &Wrap) -> Result<SandboxReport, String> {
         Escape::ReadHidden,
         Escape::KernelSettings,
     ] {
-        escapes.push((escape, ground.verdict(escape, &output).await));
+        escapes.push((escape, env.verdict(escape, &output).await));
     }
     Ok(SandboxReport { level: wrap.level, escapes })
 }
 
-impl Ground {
+impl ProbeEnv {
     fn new(wrap: &Wrap) -> io::Result<Self> {
         let folder = TemporaryDirectory::new("rheon-probe-")?;
         let place = folder.path().canonicalize()?;
@@ -87,8 +87,8 @@ impl Ground {
         })
     }
 
-    /// Goes every way in turn, each in a shell of its own and few with a program of their own. What one finds is a line of
-    /// output that begins with its name. The process that is left ends with the folder, so that the probe leaves none.
+    /// Tries each escape in turn, each in its own shell, few with a separate program. A result is a line of output that
+    /// starts with its name. The process left behind exits when the directory is removed, so the probe leaves none.
     fn script(&self) -> String {
         let port = |address: io::Result<std::net::SocketAddr>| address.map_or(0, |address| address.port());
         format!(
@@ -124,7 +124,7 @@ impl Ground {
         )
     }
 
-    /// What the process is called that is to stay.
+    /// The name of the process to leave behind.
     fn process(&self) -> String {
         format!("rheon-probe-{}", self.workspace.display())
     }
@@ -145,7 +145,7 @@ impl Ground {
                 EscapeVerdict::Untested("there are no such sockets on this system".into())
             }
             Escape::UnixSocket => open_if(told(SOCKET)),
-            // A process with the agent's number may be one of the sandbox itself, which has the variable of the probe.
+            // A process with the agent's number may belong to the sandbox itself, which has the variable of the probe.
             Escape::AgentEnvironment => open_if(told(ENVIRONMENT)),
             Escape::ReadHidden => open_if(told(&format!("{HIDDEN}{HIDDEN_TEXT}"))),
             Escape::DetachedProcess => self.process_stays().await,
@@ -162,7 +162,7 @@ impl Ground {
 
     async fn process_stays(&self) -> EscapeVerdict {
         let name = self.process();
-        // The kernel may need a moment to end what it was told to end.
+        // The kernel may take a moment to end a killed process.
         for _ in 0..LOOKS_MAX {
             if !is_running(&name) {
                 return EscapeVerdict::Blocked;
@@ -183,7 +183,7 @@ impl Ground {
         let output = capture.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).finish().head;
         match outcome {
             Ok(outcome) => Ok((outcome, output)),
-            // The program that was to start the shell says why it did not.
+            // The program that should start the shell says why it did not.
             Err(ProcessError::NotBegun { .. }) if !output.trim().is_empty() => {
                 Err(io::Error::other(output.trim().to_owned()))
             }
@@ -192,10 +192,9 @@ impl Ground {
     }
 }
 
-/// What a hidden file holds.
 const HIDDEN_TEXT: &str = "not to be read";
 
-/// How lines of the probe's output begin.
+/// Prefixes of the probe's output lines.
 const SOCKET: &str = "socket";
 const ENVIRONMENT: &str = "environment";
 const OWN_ENVIRONMENT: &str = "own-environment";
@@ -203,22 +202,20 @@ const HIDDEN: &str = "hidden:";
 const SETTING: &str = "setting";
 const LAST: &str = "all was tried";
 
-/// Settings of the kernel that are the machine's and not a namespace's. They are opened to be written and never written.
+/// Kernel settings of the machine, not of a namespace. They are opened for writing but never written.
 const SETTINGS: &str = "/proc/sys/kernel/core_pattern /proc/sys/kernel/modprobe /proc/sysrq-trigger";
 
 const PROBE_VARIABLE: &str = "RHEON_PROBE";
 
-/// The longest that all of it may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often is looked whether a process is gone.
+/// How often to check whether a process has ended.
 const LOOKS_MAX: usize = 200;
 
 fn open_if(worked: bool) -> EscapeVerdict {
     if worked { EscapeVerdict::Open } else { EscapeVerdict::Blocked }
 }
 
-/// Whether a process has this among its arguments.
 fn is_running(argument: &str) -> bool {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     entries

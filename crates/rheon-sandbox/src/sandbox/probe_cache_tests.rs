@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use super::*;
-use crate::sandbox::machine::Asked;
+use crate::sandbox::machine::SandboxRequest;
 use crate::sandbox::{
     Escape, EscapeVerdict, Level, NamespaceUse, NetworkAccess, Programs, Requirement, Sandbox,
 };
@@ -85,7 +85,7 @@ async fn whatever_can_change_the_outcome_makes_it_be_tried_again() {
     place.programs.bash = bash;
     let again = place.choose().await;
     assert_eq!((again.probe_cache(), again.shortfall()), (&ProbeCache::Saved, None));
-    let asked = Asked {
+    let asked = SandboxRequest {
         requirement: Requirement::default(),
         programs: &place.programs,
         boundary: &place.boundary(),

@@ -1,4 +1,4 @@
-//! `SandboxReport`: which ways out were tried, and which were open.
+//! `SandboxReport`: which escapes were tried, and which were open.
 
 use std::fmt;
 
@@ -6,57 +6,47 @@ use serde::{Deserialize, Serialize};
 
 use super::level::Level;
 
-/// A way out of the sandbox.
+/// A way to escape the sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Escape {
-    /// Writing a file outside the workspace.
     WriteOutside,
-    /// Changing the mode of a file outside the workspace.
     ChangeModeOutside,
-    /// Writing into `.git`.
+    /// Write into `.git`.
     WriteProtected,
-    /// Making a protected name that was missing.
+    /// Create a protected name that does not exist.
     CreateProtected,
-    /// A TCP connection.
     TcpConnect,
-    /// A UDP packet.
     UdpSend,
-    /// Reaching the socket of another program by its path.
+    /// Connect to the socket of another program by its path.
     UnixSocket,
-    /// Reading the environment of the agent, which holds keys.
+    /// Read the agent's environment, which holds keys.
     AgentEnvironment,
-    /// A process that outlives the command.
+    /// Leave a process that outlives the command.
     DetachedProcess,
-    /// Reading files that are to be hidden, like keys.
+    /// Read hidden files, such as keys.
     ReadHidden,
-    /// Opening settings of the kernel to change them, by which root could have it run programs.
+    /// Open kernel settings for writing, with which root could make the kernel run programs.
     KernelSettings,
 }
 
-/// What came of trying.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EscapeVerdict {
-    /// It did not work.
     Blocked,
-    /// It worked.
     Open,
-    /// It could not be tried, or is allowed.
+    /// Could not be tried, or is allowed.
     Untested(String),
 }
 
-/// Which ways out were tried, and which were open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SandboxReport {
-    /// The level at which they were tried.
     pub level: Level,
-    /// What came of each.
     pub escapes: Vec<(Escape, EscapeVerdict)>,
 }
 
 impl Escape {
-    /// The level from which on it must be blocked.
+    /// The lowest level that must block it.
     pub fn blocked_from(self) -> Level {
         match self {
             Self::WriteOutside
@@ -75,12 +65,12 @@ impl Escape {
 }
 
 impl SandboxReport {
-    /// The ways out that are open.
+    /// The open escapes.
     pub fn open(&self) -> impl Iterator<Item = Escape> {
         self.escapes.iter().filter(|(_, verdict)| *verdict == EscapeVerdict::Open).map(|(escape, _)| *escape)
     }
 
-    /// Whether the level keeps what it promises.
+    /// Whether the level blocks what it promises.
     pub fn holds(&self) -> bool {
         self.open().all(|escape| escape.blocked_from() > self.level)
     }

@@ -1,4 +1,4 @@
-//! `Wrap`: how a process is started at each level.
+//! `Wrap`: how to start a process at each level.
 
 use std::any::Any;
 use std::fs::File;
@@ -16,20 +16,17 @@ use super::restrict::{Files, Restrictions, Sockets, restrict};
 use super::view::view;
 use crate::process::{Capabilities, Containment, Launcher, Namespaces, ProcessGuard, ProcessSetup};
 
-/// How a process is started.
 #[derive(Debug, Clone)]
 pub(super) struct Wrap {
     pub(super) level: Level,
     pub(super) programs: Programs,
     pub(super) boundary: Boundary,
-    /// The folder for temporary files of the processes.
+    /// The temporary directory of the processes.
     pub(super) temporary: PathBuf,
-    /// What holds the processes together.
     pub(super) isolation: Isolation,
 }
 
 impl Wrap {
-    /// What holds the processes of one command together.
     pub(super) fn containment(&self) -> Containment {
         match self.isolation {
             Isolation::AllNamespaces
@@ -40,7 +37,6 @@ impl Wrap {
         }
     }
 
-    /// What starts the next process.
     pub(super) fn launcher(&self) -> Launcher {
         match self.level {
             Level::Namespaces => self.namespaces(Vec::new()),
@@ -49,8 +45,8 @@ impl Wrap {
         }
     }
 
-    /// What starts the next process, which may change the repository; why not, if it cannot be opened. Where nothing shuts
-    /// it, there is nothing to open either.
+    /// A launcher that may change the repository. The error says why it cannot be opened. If nothing protects the
+    /// repository, there is nothing to open.
     pub(super) fn git_launcher(&self) -> Result<Launcher, String> {
         match self.level {
             Level::Namespaces => open_all(&self.boundary).map(|opened| self.namespaces(opened)),
@@ -71,7 +67,7 @@ impl Wrap {
             view: None,
             containment: Containment::Namespace,
             restrict: Some(Arc::new(move || restrict(&restrictions))),
-            guard: Some(Box::new(Kept { opened, placeholders })),
+            guard: Some(Box::new(ViewGuard { opened, placeholders })),
         };
         let network = self.boundary.network();
         match (self.isolation, &self.programs.bwrap) {
@@ -79,7 +75,7 @@ impl Wrap {
                 let arguments = bubblewrap::arguments(view, network);
                 Launcher { prefix: std::iter::once(bwrap.into()).chain(arguments).collect(), ..launcher }
             }
-            // Whatever else is said to keep them, at this level all namespaces are made or nothing is started.
+            // At this level, either all namespaces are created or nothing is started.
             (
                 Isolation::AllNamespaces
                 | Isolation::Bubblewrap
@@ -102,9 +98,9 @@ impl Wrap {
         let mut writable = self.boundary.roots().to_vec();
         writable.push(self.temporary.clone());
         match (self.isolation, User::current()) {
-            // A user namespace is set up by writing there.
+            // Setting up a user namespace writes there.
             (Isolation::UserNamespace, User::Other) => writable.push("/proc".into()),
-            // Root could do harm there, so that nothing is started.
+            // Root could do harm there, so nothing is started.
             (Isolation::UserNamespace, User::Root)
             | (
                 Isolation::AllNamespaces
@@ -134,7 +130,7 @@ impl Wrap {
             prefix: Vec::new(),
             bash: self.programs.bash.clone(),
             variables: Vec::new(),
-            setup: self.setup(Namespaces::ProcessesShown, Capabilities::Kept),
+            setup: self.setup(Namespaces::ProcessesShown, Capabilities::ViewGuard),
             view: None,
             containment: self.containment(),
             restrict: None,
@@ -142,7 +138,6 @@ impl Wrap {
         }
     }
 
-    /// The kinds of sockets that remain.
     fn sockets(&self, without_network: Sockets) -> Option<Sockets> {
         match self.boundary.network() {
             NetworkAccess::Blocked => Some(without_network),
@@ -150,7 +145,7 @@ impl Wrap {
         }
     }
 
-    /// What the process gets, where the keeper that needs to be root makes `namespaces`.
+    /// The setup of the process. An isolation that requires root creates `namespaces`.
     fn setup(&self, namespaces: Namespaces, capabilities: Capabilities) -> ProcessSetup {
         let namespaces = match self.isolation {
             Isolation::PidNamespace => namespaces,
@@ -161,16 +156,16 @@ impl Wrap {
     }
 }
 
-/// What must live as long as a process that has a view of its own.
+/// What must live as long as a process with its own view of the file system.
 #[derive(Debug)]
-struct Kept {
+struct ViewGuard {
     opened: Vec<OpenRepository>,
     placeholders: Vec<Placeholder>,
 }
 
-impl ProcessGuard for Kept {
-    /// Puts repositories right and removes what stood in for others. To close a folder that was removed takes the file system
-    /// longer than to remove it.
+impl ProcessGuard for ViewGuard {
+    /// Restores repositories and removes placeholders. Closing a removed directory takes the file system longer than
+    /// removing it, so the handles are returned.
     fn release(self: Box<Self>) -> Box<dyn Any + Send> {
         let settled = self.opened.into_iter().flat_map(OpenRepository::settle);
         let placeholders: Vec<Placeholder> = settled.chain(self.placeholders).collect();

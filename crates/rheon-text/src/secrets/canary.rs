@@ -1,9 +1,8 @@
-//! One made-up secret of every format, for the tests of whatever must not let one through.
+//! One fake secret of every format, for tests of code that must not leak one.
 
 use super::shapes::{Rest, SHAPES, Shape};
 
-/// One secret of every format that needs no name, and what it is. Made, not written, so that no scanner takes this file for
-/// a leak.
+/// One fake secret of every format that needs no name, with its kind. Generated, so that no scanner reports this file.
 pub fn canaries() -> Vec<(&'static str, String)> {
     let mut canaries: Vec<(&'static str, String)> =
         SHAPES.iter().map(|shape| (shape.kind, example(shape))).collect();
