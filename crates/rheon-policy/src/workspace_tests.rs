@@ -73,11 +73,11 @@ fn paths_are_compared_by_components() {
         ".": repo inside
         "src/": repo/src inside
         "src/.": repo/src inside
-        "src/lib.rs/": cannot follow repo/src/lib.rs: it is a file, not a directory; remove the trailing slash
-        "src/lib.rs/.": cannot follow repo/src/lib.rs: it is a file, not a directory; remove the trailing slash
-        "src/lib.rs/../lib.rs": cannot follow repo/src/lib.rs: it is a file, not a directory
-        "src/lib.rs/x": cannot follow repo/src/lib.rs: it is a file, not a directory
-        "missing/../src": cannot follow repo/missing: no such directory
+        "src/lib.rs/": cannot resolve repo/src/lib.rs: it is a file, not a directory; remove the trailing slash
+        "src/lib.rs/.": cannot resolve repo/src/lib.rs: it is a file, not a directory; remove the trailing slash
+        "src/lib.rs/../lib.rs": cannot resolve repo/src/lib.rs: it is a file, not a directory
+        "src/lib.rs/x": cannot resolve repo/src/lib.rs: it is a file, not a directory
+        "missing/../src": cannot resolve repo/missing: no such directory
         "-rf": repo/-rf inside
         "a\nb": repo/a
         b inside
@@ -138,9 +138,9 @@ fn links_are_followed_before_anything_is_decided() {
         "chain": outside/secret outside
         "folder/../x": x outside
         "folder/back/src/lib.rs": repo/src/lib.rs inside
-        "loop-a": cannot follow repo/loop-a: too many symlinks, or a symlink loop
-        "loop-a/x": cannot follow repo/loop-a: too many symlinks, or a symlink loop
-        "nothing": cannot follow repo/nothing: it is a dangling symlink
+        "loop-a": cannot resolve repo/loop-a: too many symlinks, or a symlink loop
+        "loop-a/x": cannot resolve repo/loop-a: too many symlinks, or a symlink loop
+        "nothing": cannot resolve repo/nothing: it is a dangling symlink
         "inner/lib.rs": repo/src/lib.rs inside
         "inner/../src": repo/src inside
     "#]]

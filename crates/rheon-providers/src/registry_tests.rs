@@ -112,7 +112,7 @@ async fn a_name_that_stands_for_nothing_says_what_to_write() {
         "claude-opus-5" names no model of a vendor: write vendor/model, for instance anthropic/claude-opus-5
         "gpt-9" names no model of a vendor: write vendor/model
         "openai/" names no model of a vendor: write vendor/model
-        there is no vendor "", as in "/m"; there are anthropic, azure, azure-chat, bedrock, cerebras, custom, deepseek, fireworks, github-models, google, groq, huggingface, llamacpp, lmstudio, minimax, mistral, moonshot, nvidia, ollama, openai, openai-chat, openrouter, perplexity, qwen, together, vercel, vertex, vertex-express, vllm, xai, zai
+        there is no vendor "", as in "/m"; expected one of anthropic, azure, azure-chat, bedrock, cerebras, custom, deepseek, fireworks, github-models, google, groq, huggingface, llamacpp, lmstudio, minimax, mistral, moonshot, nvidia, ollama, openai, openai-chat, openrouter, perplexity, qwen, together, vercel, vertex, vertex-express, vllm, xai, zai
         "" names no model of a vendor: write vendor/model"#]].assert_eq(&said.join("\n"));
 }
 

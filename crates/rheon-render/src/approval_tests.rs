@@ -45,8 +45,7 @@ fn a_command() {
           │ rm -rf target &&
           │   cargo build
           in /home/me/project
-          “always” saves the rule Bash(cargo build:*↩
-          )
+          “always” saves the rule Bash(cargo build:*)
     "#]]
     .assert_eq(&shown(&request, false));
     expect![[r#"
@@ -55,8 +54,7 @@ fn a_command() {
         ␛[2m  │ ␛[0m␛[1mrm -rf target &&␛[0m
         ␛[2m  │ ␛[0m␛[1m  cargo build␛[0m
         ␛[2m  ␛[0m␛[2min /home/me/project␛[0m
-        ␛[2m  ␛[0m␛[2m“always” saves the rule Bash(cargo build:*␛[0m␛[2m↩␛[0m
-        ␛[2m  ␛[0m␛[2m)␛[0m
+        ␛[2m  ␛[0m␛[2m“always” saves the rule Bash(cargo build:*)␛[0m
     "#]]
     .assert_eq(&shown(&request, true));
 }
@@ -109,7 +107,7 @@ fn a_command_is_shown_to_its_end() {
         assert!(shown.lines().all(|line| super::super::text::width(line) <= 50), "{shown}");
     }
     expect![[r#"
-        bash asks for permission · critical: could do
+        bash asks for permission · critical: may cause
         lasting damage
           no rule allows it
           │ echo ok[10,000 blanks]; rm -rf ~

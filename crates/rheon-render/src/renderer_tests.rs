@@ -277,7 +277,7 @@ async fn every_way_to_end() {
 
         Hm
 
-        cut off · 1 turn · 0 tools · 0 in / 0 out tokens · cost
+        truncated · 1 turn · 0 tools · 0 in / 0 out tokens · cost
         unknown · 0 ms
         ----
         › Go.

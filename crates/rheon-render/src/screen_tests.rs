@@ -51,15 +51,15 @@ fn the_spinner_makes_room_for_text() {
     let shown: Vec<String> = steps.iter().map(visible).collect();
     expect_test::expect![[r#"
 
-        Err "\r␛[K␛[2m⠙ waiting for the model · 0 s␛[0m"
-        Err "\r␛[K␛[2m⠹ waiting for the model · 0 s␛[0m"
-        Err "\r␛[K", Out "One"
+        Stderr "\r␛[K␛[2m⠙ waiting for the model · 0 s␛[0m"
+        Stderr "\r␛[K␛[2m⠹ waiting for the model · 0 s␛[0m"
+        Stderr "\r␛[K", Stdout "One"
 
-        Out " two three.\n"
-        Err "\r␛[K␛[2m⠦ waiting for the mo… · 0 s · ~4 tokens␛[0m"
-        Err "\r␛[K", Out "\n"
-        Err "\r␛[K␛[2m⠇ waiting for the mo… · 0 s · ~5 tokens␛[0m"
-        Err "\r␛[K", Out "**held\n"
+        Stdout " two three.\n"
+        Stderr "\r␛[K␛[2m⠦ waiting for the mo… · 0 s · ~4 tokens␛[0m"
+        Stderr "\r␛[K", Stdout "\n"
+        Stderr "\r␛[K␛[2m⠇ waiting for the mo… · 0 s · ~5 tokens␛[0m"
+        Stderr "\r␛[K", Stdout "**held\n"
     "#]]
     .assert_eq(&shown.join("\n"));
 }

@@ -44,8 +44,8 @@ fn quoted_and_dotted_keys_are_no_way_around() {
     let problems = texts.map(|text| Place::new().project(text).problems());
     expect![[r#"
         cannot read /project/.rheon/config.toml: line 1: a project may not set "vendors.anthropic"; set it in your own settings
-        cannot read /project/.rheon/config.toml: line 1: unknown key "vendors.anthropic"; there are model, fallback_model, effort, system_prompt, append_system_prompt, limits, permissions, sandbox, sessions, context, keys, vendors, hooks, mcp_servers, interface, log, web
-        cannot read /project/.rheon/config.toml: line 1: unknown key "sandbox.require"; there are model, fallback_model, effort, system_prompt, append_system_prompt, limits, permissions, sandbox, sessions, context, keys, vendors, hooks, mcp_servers, interface, log, web
+        cannot read /project/.rheon/config.toml: line 1: unknown key "vendors.anthropic"; expected one of model, fallback_model, effort, system_prompt, append_system_prompt, limits, permissions, sandbox, sessions, context, keys, vendors, hooks, mcp_servers, interface, log, web
+        cannot read /project/.rheon/config.toml: line 1: unknown key "sandbox.require"; expected one of model, fallback_model, effort, system_prompt, append_system_prompt, limits, permissions, sandbox, sessions, context, keys, vendors, hooks, mcp_servers, interface, log, web
         cannot read /project/.rheon/config.toml: line 2: a project may not set "sandbox.require" to "none"; set it in your own settings
         cannot read /project/.rheon/config.toml: line 1: a project may not set "sandbox.network" to "open"; set it in your own settings"#]].assert_eq(&problems.join("\n"));
 }
@@ -127,5 +127,5 @@ fn control_characters_are_shown_and_not_sent_to_the_terminal() {
     expect![[r#"append_system_prompt = "a\u{1b}[2Jb" [/home/.config/rheon/config.toml:1]"#]]
         .assert_eq(&place.shown(&place.load()));
     let problems = Place::new().project("\"\\u001b[2J\" = 1").problems();
-    expect![[r#"cannot read /project/.rheon/config.toml: line 1: unknown key "\u{1b}[2J"; there are model, fallback_model, effort, system_prompt, append_system_prompt, limits, permissions, sandbox, sessions, context, keys, vendors, hooks, mcp_servers, interface, log, web"#]].assert_eq(&problems);
+    expect![[r#"cannot read /project/.rheon/config.toml: line 1: unknown key "\u{1b}[2J"; expected one of model, fallback_model, effort, system_prompt, append_system_prompt, limits, permissions, sandbox, sessions, context, keys, vendors, hooks, mcp_servers, interface, log, web"#]].assert_eq(&problems);
 }

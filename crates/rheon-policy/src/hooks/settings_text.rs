@@ -299,7 +299,9 @@ fn seconds<E: Error>(seconds: f64) -> Result<Duration, E> {
     if seconds > 0.0 && seconds <= TIMEOUT_SECONDS_MAX {
         return Ok(Duration::from_secs_f64(seconds));
     }
-    Err(E::custom(format!("the timeout {seconds} must be between 0 and {TIMEOUT_SECONDS_MAX} seconds")))
+    Err(E::custom(format!(
+        "the timeout {seconds} must be more than 0 and at most {TIMEOUT_SECONDS_MAX} seconds"
+    )))
 }
 
 fn on_failure<E: Error>(word: &str) -> Result<HookFailurePolicy, E> {

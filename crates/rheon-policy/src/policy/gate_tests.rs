@@ -261,16 +261,16 @@ fn verdicts_say_why() {
         }
     }
     expect![[r#"
-        denied: run `curl x`: rule Bash(curl *) in deny of user settings
-        ask Moderate: run `npm test`: rule Bash(npm *) in ask of user settings
+        denied: run `curl x`: deny rule Bash(curl *) from user settings
+        ask Moderate: run `npm test`: ask rule Bash(npm *) from user settings
         ask Moderate: change src/a.rs: no rule allows it; edits need approval
         ask Moderate: run `mkdir a > b`: no rule allows it; changes files; change b: no rule allows it; edits need approval
-        denied: run `curl x`: rule Bash(curl *) in deny of user settings
+        denied: run `curl x`: deny rule Bash(curl *) from user settings
         queue bash run `npm test`
         queue write change src/a.rs
         queue bash run `mkdir a > b`, change b
-        denied: run `curl x`: rule Bash(curl *) in deny of user settings
-        denied: this run is non-interactive and the call needs approval: run `npm test`: rule Bash(npm *) in ask of user settings
+        denied: run `curl x`: deny rule Bash(curl *) from user settings
+        denied: this run is non-interactive and the call needs approval: run `npm test`: ask rule Bash(npm *) from user settings
         denied: this run is non-interactive and the call needs approval: change src/a.rs: no rule allows it; edits need approval
         denied: this run is non-interactive and the call needs approval: run `mkdir a > b`: no rule allows it; changes files; change b: no rule allows it; edits need approval
     "#]].assert_eq(&text);
@@ -370,7 +370,7 @@ fn a_plan_holds_so_many_changes_and_no_more() {
         assert!(matches!(check(&gate, &bash("cargo build")), Verdict::Queue { .. }));
     }
     let Verdict::Deny { reason } = check(&gate, &bash("cargo build")) else { panic!("it is queued") };
-    expect!["the plan holds 256 changes already; show it to the user before you add more"].assert_eq(&reason);
+    expect!["the plan already has 256 changes; show it to the user before adding more"].assert_eq(&reason);
 }
 
 #[test]
@@ -473,7 +473,7 @@ fn a_session_takes_no_more_rules_at_once_than_it_keeps() {
     let add = |count| gate.change_rules(RuleChange::Add, RuleKind::Allow, &rules(count), Scope::Session);
     assert_eq!(
         add(SESSION_RULES_MAX + 1).unwrap_err().to_string(),
-        "a session takes at most 1000 rules besides those of its settings; write them into a settings file"
+        "a session can add at most 1000 rules; put them in a settings file"
     );
     assert!(matches!(check(&gate, &bash("mkdir d1")), Verdict::Ask { .. }));
     assert_eq!(add(SESSION_RULES_MAX), Ok(Vec::new()));

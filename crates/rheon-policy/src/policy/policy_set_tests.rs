@@ -29,13 +29,13 @@ fn the_first_source_names_the_decision_and_deny_goes_before_ask_before_allow() {
     expect![[r#"
         bash {"command":"curl x"}
         = deny
-          deny run `curl x`: rule Bash(curl *) in deny of project settings
+          deny run `curl x`: deny rule Bash(curl *) from project settings
         bash {"command":"git push origin"}
         = ask
-          ask run `git push origin`: rule Bash(git *) in ask of project settings
+          ask run `git push origin`: ask rule Bash(git *) from project settings
         bash {"command":"npm test"}
         = allow
-          allow run `npm test`: rule Bash(npm *) in allow of managed settings
+          allow run `npm test`: allow rule Bash(npm *) from managed settings
     "#]]
     .assert_eq(&world.explain(&gate, &calls));
 }
@@ -65,7 +65,7 @@ fn a_project_that_is_not_trusted_can_only_tighten() {
           ask read /T/secret: it is outside the workspace
         read {"path":".env"}
         = deny
-          deny read .env: rule Read(.env) in deny of project settings
+          deny read .env: deny rule Read(.env) from project settings
         write {"content":"new\n","path":"../work-evil/x"}
         = ask
           ask change /T/work-evil/x: it is outside the workspace
@@ -75,13 +75,13 @@ fn a_project_that_is_not_trusted_can_only_tighten() {
         Trusted AcceptEdits []
         bash {"command":"npm test"}
         = allow
-          allow run `npm test`: rule Bash in allow of project settings
+          allow run `npm test`: allow rule Bash from project settings
         read {"path":"../secret"}
         = allow
-          allow read /T/secret: rule Read(//**) in allow of project settings
+          allow read /T/secret: allow rule Read(//**) from project settings
         read {"path":".env"}
         = deny
-          deny read .env: rule Read(.env) in deny of project settings
+          deny read .env: deny rule Read(.env) from project settings
         write {"content":"new\n","path":"../work-evil/x"}
         = allow
           allow change /T/work-evil/x: edits in the workspace are accepted
@@ -135,14 +135,14 @@ fn a_rule_that_contradicts_its_examples_is_refused() {
     }
     expect![[r#"
         ok
-        the rule Bash(rm *) in deny of user settings does not match its example "rmdir x"; correct the rule or the example
+        the deny rule Bash(rm *) from user settings does not match its example "rmdir x"; fix the rule or the example
         ok
-        the rule Bash(git *) in allow of user settings matches its example "git status"; correct the rule or the example
+        the allow rule Bash(git *) from user settings matches its example "git status"; fix the rule or the example
         ok
-        the rule Read(./.env) in deny of user settings does not match its example "src/.env"; correct the rule or the example
+        the deny rule Read(./.env) from user settings does not match its example "src/.env"; fix the rule or the example
         ok
         ok
-        the rule deploy(target:prod) in deny of user settings cannot be used: this kind of rule cannot have examples; remove them
+        cannot use the deny rule deploy(target:prod) from user settings: this kind of rule cannot have examples; remove them
     "#]].assert_eq(&world.clean(&text));
 }
 
@@ -161,7 +161,7 @@ fn without_rules_looking_is_allowed_and_the_rest_is_asked_about() {
           ask change src/main.rs: no rule allows it; edits need approval
         bash {"command":"ls"}
         = allow
-          allow run `ls`: it only looks
+          allow run `ls`: it only reads
         bash {"command":"mytool"}
         = ask
           ask run `mytool`: no rule allows it; unknown command
@@ -191,5 +191,5 @@ fn a_folder_that_cannot_be_added_is_an_error() {
     let policy =
         world.policy(&[(RuleSource::User, r#"{"additionalDirectories":["../none"]}"#)], PolicyTrust::Trusted);
     let error = policy.unwrap().workspace().unwrap_err().to_string();
-    expect!["cannot add the folder /T/work/../none to the workspace: No such file or directory (os error 2); correct additionalDirectories"].assert_eq(&world.clean(&error));
+    expect!["cannot add the directory /T/work/../none to the workspace: No such file or directory (os error 2); fix additionalDirectories"].assert_eq(&world.clean(&error));
 }

@@ -25,9 +25,9 @@ fn a_rule_that_cannot_be_read_says_where_and_what_to_write() {
         allow: cannot read the rule "Bash(npm": character 9: the parenthesis is not closed; write Bash(npm)
         allow: cannot read the rule "Bash()": character 6: the parentheses are empty; write Bash for all its calls
         allow: cannot read the rule "Ba sh": character 3: ' ' is not allowed in a tool name; write Tool or Tool(pattern)
-        allow: cannot read the rule "Bsh(rm -rf *)": character 5: calls of Bsh are allowed all or none; write Bsh; did you mean Bash?
-        deny: cannot read the rule "Bsh(rm -rf *)": character 5: calls of Bsh are named by an argument; write Bsh(key:value); did you mean Bash?
-        allow: cannot read the rule "WebFetch(example.com)": character 10: what may be fetched is a domain; write WebFetch(domain:example.com)
+        allow: cannot read the rule "Bsh(rm -rf *)": character 5: an allow rule for Bsh covers all its calls; write Bsh; did you mean Bash?
+        deny: cannot read the rule "Bsh(rm -rf *)": character 5: Bsh rules match an argument; write Bsh(key:value); did you mean Bash?
+        allow: cannot read the rule "WebFetch(example.com)": character 10: WebFetch rules need a domain; write WebFetch(domain:example.com)
         allow: cannot read the rule "WebFetch(domain:https://x)": character 10: "https://x" is not a host; write WebFetch(domain:example.com)
         deny: cannot read the rule "Read(!x)": character 6: a path rule cannot be negated; use the opposite list
         deny: cannot read the rule "Read(../x)": character 6: a path rule cannot contain ..; use an absolute path: //...
@@ -36,8 +36,8 @@ fn a_rule_that_cannot_be_read_says_where_and_what_to_write() {
         allow: cannot read the rule "mcp__*": character 1: an allow rule must name the server; write mcp__server__*
         allow: cannot read the rule "mcp__": character 1: missing server name; write mcp__server or mcp__server__tool
         allow: cannot read the rule "*": character 1: a wildcard in a tool name is allowed only after mcp__server__; name the tool
-        allow: cannot read the rule "deploy(target:prod)": character 8: calls of deploy are allowed all or none; write deploy
-        deny: cannot read the rule "TodoWrite(x)": character 11: calls of todo are named by an argument; write todo(key:value)
+        allow: cannot read the rule "deploy(target:prod)": character 8: an allow rule for deploy covers all its calls; write deploy
+        deny: cannot read the rule "TodoWrite(x)": character 11: todo rules match an argument; write todo(key:value)
     "#]].assert_eq(&table(&[
         ("", RuleKind::Deny),
         ("Bash(npm", RuleKind::Allow),
@@ -64,11 +64,11 @@ fn rules_that_do_not_do_what_they_seem_to_are_warned_about() {
     expect![[r#"
         allow Bash(npm run *): ok
         allow bash: ok
-        deny Bsh: no built-in tool is called Bsh; did you mean Bash?
-        allow Write(src/**): Write(src/**) allows nothing, paths have no rules of Write; write Edit(src/**)
-        deny Write(src/**): Write(src/**) counts as Edit(src/**); write that instead
-        allow Glob(src/**): Glob(src/**) allows nothing, paths have no rules of Glob; write Read(src/**)
-        ask NotebookEdit(*.ipynb): NotebookEdit(*.ipynb) counts as Edit(*.ipynb); write that instead
+        deny Bsh: unknown built-in tool Bsh; did you mean Bash?
+        allow Write(src/**): Write(src/**) allows nothing: Write has no path rules; write Edit(src/**)
+        deny Write(src/**): Write(src/**) is treated as Edit(src/**); write that instead
+        allow Glob(src/**): Glob(src/**) allows nothing: Glob has no path rules; write Read(src/**)
+        ask NotebookEdit(*.ipynb): NotebookEdit(*.ipynb) is treated as Edit(*.ipynb); write that instead
         allow mcp__github__*: ok
         deny mcp__*__delete: ok
         deny deploy(target:prod): ok

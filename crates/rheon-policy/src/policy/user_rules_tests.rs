@@ -49,7 +49,7 @@ fn rules_are_added_once_and_everything_else_stays() {
     let failures = failures.lock().unwrap();
     assert_eq!(failures.len(), 1);
     assert!(failures[0].starts_with("cannot save Bash(ls *) in "), "{failures:?}");
-    assert!(failures[0].ends_with("it holds for this session only"), "{failures:?}");
+    assert!(failures[0].ends_with("it applies to this session only"), "{failures:?}");
 }
 
 #[test]

@@ -125,11 +125,11 @@ fn a_file_that_cannot_be_understood_trusts_nothing_and_is_not_overwritten() {
         assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
     }
     expect![[r#"
-        cannot read what was trusted from "STATE/trust.json": EOF while parsing a value at line 1 column 0; remove the file to trust anew
-        cannot read what was trusted from "STATE/trust.json": EOF while parsing an object at line 1 column 1; remove the file to trust anew
-        cannot read what was trusted from "STATE/trust.json": it is of version 2, and this program knows version 1; remove the file to trust anew
-        cannot read what was trusted from "STATE/trust.json": missing field `projects` at line 1 column 13; remove the file to trust anew
-        cannot read what was trusted from "STATE/trust.json": unknown field `x`, expected `version` or `projects` at line 1 column 30; remove the file to trust anew
+        cannot read trusted projects from "STATE/trust.json": EOF while parsing a value at line 1 column 0; delete the file to reset trust
+        cannot read trusted projects from "STATE/trust.json": EOF while parsing an object at line 1 column 1; delete the file to reset trust
+        cannot read trusted projects from "STATE/trust.json": it has version 2, but this program supports version 1; delete the file to reset trust
+        cannot read trusted projects from "STATE/trust.json": missing field `projects` at line 1 column 13; delete the file to reset trust
+        cannot read trusted projects from "STATE/trust.json": unknown field `x`, expected `version` or `projects` at line 1 column 30; delete the file to reset trust
     "#]].assert_eq(&rows);
 }
 
@@ -178,9 +178,9 @@ fn a_store_that_others_may_have_written_or_that_is_no_file_is_not_believed() {
         assert_eq!(std::fs::read_to_string(&file).unwrap(), text.get(..end).unwrap());
     }
     expect![[r#"
-        cannot read what was trusted from "STATE/trust.json": every user can write to it; remove the file to trust anew
-        cannot read what was trusted from "STATE/trust.json": it is not a regular file; remove the file to trust anew
-        cannot read what was trusted from "STATE/trust.json": it is not a regular file; remove the file to trust anew"#]].assert_eq(&rows.join("\n").replace(state.path().to_str().unwrap(), "STATE"));
+        cannot read trusted projects from "STATE/trust.json": every user can write to it; delete the file to reset trust
+        cannot read trusted projects from "STATE/trust.json": it is not a regular file; delete the file to reset trust
+        cannot read trusted projects from "STATE/trust.json": it is not a regular file; delete the file to reset trust"#]].assert_eq(&rows.join("\n").replace(state.path().to_str().unwrap(), "STATE"));
 }
 
 /// Run by the test below in a process of its own, in a folder with a project and, above it, the store.

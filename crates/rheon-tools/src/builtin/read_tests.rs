@@ -74,13 +74,13 @@ async fn what_cannot_be_read_says_why() {
         failed: there is no file missing
         failed: there is no file no/such/file
         failed: folder is a folder; use `list` to see what is in it
-        failed: cannot follow /repo/a.txt: it is a file, not a folder; leave out the slash at its end
+        failed: cannot resolve /repo/a.txt: it is a file, not a directory; remove the trailing slash
         failed: zeros cannot be shown as text: it holds zero bytes, as binary files do; use a program that understands it
         failed: utf16 cannot be shown as text: it is UTF-16 text; use a program that understands it
         failed: paper.pdf cannot be shown as text: it is a PDF; use a program that understands it
         failed: a.txt has 1 lines, there is no line 5
         invalidArgs: `offset` and `limit` begin at 1
-        failed: "" is not a path: it is empty
+        failed: invalid path "": it is empty
         invalidArgs: invalid arguments for read: extra: unknown field `extra`, expected one of `path`, `offset`, `limit`
     "#]]
     .assert_eq(&all);
@@ -126,7 +126,7 @@ async fn devices_and_files_that_the_kernel_makes_up_are_refused_even_where_all_m
         all.push('\n');
     }
     assert!(all.contains("/dev/zero is a device, not a regular file; it is not opened"), "{all}");
-    assert!(all.contains("environ is made up by the kernel, not a regular file"), "{all}");
+    assert!(all.contains("environ is a kernel file, not a regular file"), "{all}");
     let path = stage.base.join("outside/secret");
     assert_eq!(told(read(&stage), json!({ "path": path })).await, "1\tsecret\n");
 }

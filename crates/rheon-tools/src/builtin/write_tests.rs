@@ -95,7 +95,7 @@ async fn nothing_outside_and_nothing_protected_is_written_and_nothing_is_left_be
         denied: /outside/secret is outside the workspace; only files in the workspace can be used
         denied: /outside/new is outside the workspace; only files in the workspace can be used
         denied: /outside/secret is outside the workspace; only files in the workspace can be used
-        failed: cannot follow /repo/nothing: it is a link that leads to nothing
+        failed: cannot resolve /repo/nothing: it is a dangling symlink
         denied: /tmp/rheon-test-escape is outside the workspace; only files in the workspace can be used
         denied: .git/config is protected (git, hooks or settings of agents): tools must not change it; ask the user to do it
         denied: .git is protected (git, hooks or settings of agents): tools must not change it; ask the user to do it
@@ -104,7 +104,7 @@ async fn nothing_outside_and_nothing_protected_is_written_and_nothing_is_left_be
         denied: deep/.claude/settings.json is protected (git, hooks or settings of agents): tools must not change it; ask the user to do it
         failed: new is a folder; use `list` to see what is in it
         failed: . is a folder; use `list` to see what is in it
-        failed: cannot follow /repo/a.txt: it is a file, not a folder
+        failed: cannot resolve /repo/a.txt: it is a file, not a directory
     "#]]
     .assert_eq(&all);
     assert_eq!(stage.names(), before);

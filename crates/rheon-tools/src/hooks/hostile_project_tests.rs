@@ -154,14 +154,14 @@ fn links_are_followed_inside_the_project_only() {
         .map(|item| item.to_string().split_off(13).replace(place.to_str().unwrap(), "OUTSIDE"))
         .collect();
     expect![[r#"
-        .agents/skills/away -> OUTSIDE (outside the project, not looked at)
+        .agents/skills/away -> OUTSIDE (outside the project, not read)
         .agents/skills/circle
-        .agents/skills/secret -> OUTSIDE/secret (outside the project, not looked at)
+        .agents/skills/secret -> OUTSIDE/secret (outside the project, not read)
         .agents/skills/x/SKILL.md
         .claude/skills
-        .claude/skills/away -> OUTSIDE (outside the project, not looked at)
+        .claude/skills/away -> OUTSIDE (outside the project, not read)
         .claude/skills/circle
-        .claude/skills/secret -> OUTSIDE/secret (outside the project, not looked at)
+        .claude/skills/secret -> OUTSIDE/secret (outside the project, not read)
         .claude/skills/x/SKILL.md"#]]
     .assert_eq(&rows.join("\n"));
 }
@@ -179,9 +179,9 @@ fn settings_that_lead_out_and_things_that_are_no_files_cannot_be_trusted() {
     let made = std::process::Command::new("mkfifo").arg(pipe.root.path().join(".claude/hooks/pipe")).status();
     assert!(made.unwrap().success());
     expect![[r#"
-        the project cannot be trusted: ".claude/settings.json" leads out of the project; remove it or leave the project untrusted
-        the project cannot be trusted: ".mcp.json" leads out of the project; remove it or leave the project untrusted
-        the project cannot be trusted: ".claude/hooks/pipe" is a pipe; remove it or leave the project untrusted"#]].assert_eq(&[away, servers, pipe].each_ref().map(problem).join("\n"));
+        cannot trust the project: ".claude/settings.json" leads out of the project; remove it or continue without trust
+        cannot trust the project: ".mcp.json" leads out of the project; remove it or continue without trust
+        cannot trust the project: ".claude/hooks/pipe" is a pipe; remove it or continue without trust"#]].assert_eq(&[away, servers, pipe].each_ref().map(problem).join("\n"));
 }
 
 #[test]

@@ -96,5 +96,5 @@ async fn what_does_not_work_says_why() {
         expect!["failed: there is no absent; list the folder above it"],
     )
     .await;
-    check(json!({"pattern": "*", "path": ""}), expect![[r#"failed: "" is not a path: it is empty"#]]).await;
+    check(json!({"pattern": "*", "path": ""}), expect![[r#"failed: invalid path "": it is empty"#]]).await;
 }
