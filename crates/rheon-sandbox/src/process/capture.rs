@@ -164,7 +164,7 @@ impl Capture {
         match open {
             Ok(open) => self.file = Some(open),
             Err(error) => {
-                self.problem = Some(format!("cannot make a file in {}: {error}", spill.folder.display()));
+                self.problem = Some(format!("cannot create a file in {}: {error}", spill.folder.display()));
             }
         }
     }

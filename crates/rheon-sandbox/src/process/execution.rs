@@ -58,7 +58,7 @@ pub enum Namespaces {
 /// What happens to root's capabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Capabilities {
-    Kept,
+    Preserved,
     /// No program that the process becomes or starts gets any.
     Dropped,
 }
@@ -72,5 +72,5 @@ pub struct ProcessSetup {
 
 impl ProcessSetup {
     /// The minimum for every tool process.
-    pub const PLAIN: Self = Self { namespaces: Namespaces::Inherited, capabilities: Capabilities::Kept };
+    pub const PLAIN: Self = Self { namespaces: Namespaces::Inherited, capabilities: Capabilities::Preserved };
 }

@@ -191,7 +191,7 @@ async fn a_line_that_the_kernel_cannot_take_is_refused() {
         [refused("x".repeat(100_001)).await, refused("a\0b".into()).await],
         [
             "the command has 100001 bytes, 100000 are possible; write it to a file and run that",
-            "the command holds a zero byte; leave it out"
+            "the command contains a NUL byte; remove it"
         ]
     );
     let (outcome, output) = ran(&format!("echo {}", "x".repeat(90_000))).await;

@@ -83,7 +83,7 @@ impl Boundary {
     pub fn with_writable(mut self, folder: &Path) -> io::Result<Self> {
         let folder = folder.canonicalize()?;
         if !folder.is_dir() || folder.parent().is_none() {
-            let problem = format!("{} cannot be made writable: name a folder below /", folder.display());
+            let problem = format!("{} cannot be made writable: choose a directory below /", folder.display());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
         }
         self.looks.push(look_in(&folder));

@@ -22,7 +22,7 @@ use crate::temporary::TemporaryDirectory;
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     #[error(
-        "this machine cannot hold commands at level \"{required}\" ({problems}); install bubblewrap (the program bwrap), \
+        "this machine cannot sandbox commands at level \"{required}\" ({problems}); install bubblewrap (the program bwrap), \
          use a kernel with Landlock (5.13 or later), require a lower level, or choose to run without a sandbox"
     )]
     Unavailable {

@@ -196,7 +196,7 @@ async fn a_level_that_the_machine_does_not_have_is_refused_and_never_replaced_by
     let refused = Sandbox::choose_with(programs, requirement, boundary.clone()).await.unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "this machine cannot hold commands at level \"namespaces\" (namespaces: bubblewrap is not installed); install \
+        "this machine cannot sandbox commands at level \"namespaces\" (namespaces: bubblewrap is not installed); install \
          bubblewrap (the program bwrap), use a kernel with Landlock (5.13 or later), require a lower level, or choose to \
          run without a sandbox"
     );

@@ -142,7 +142,7 @@ impl ProbeEnv {
             Escape::TcpConnect => self.unless_allowed(self.tcp.accept().is_ok()),
             Escape::UdpSend => self.unless_allowed(self.udp.recv(&mut [0; 8]).is_ok()),
             Escape::UnixSocket if cfg!(not(unix)) => {
-                EscapeVerdict::Untested("there are no such sockets on this system".into())
+                EscapeVerdict::Untested("this system has no such sockets".into())
             }
             Escape::UnixSocket => open_if(told(SOCKET)),
             // A process with the agent's number may belong to the sandbox itself, which has the variable of the probe.

@@ -53,16 +53,16 @@ const BYTES_MAX: u64 = 64 * 1024;
 impl ProbeCacheFile {
     /// The cache at `path` for a machine with these facts. The error says why there is none.
     pub(super) fn new(path: &Path, boundary: &Boundary, facts: Option<Facts>) -> Result<Self, String> {
-        let facts = facts.ok_or("this system does not tell when it was started")?;
+        let facts = facts.ok_or("this system does not report its boot time")?;
         let problem = |error: io::Error| format!("cannot use {}: {error}", path.display());
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(format!("{} names no file", path.display()));
+            return Err(format!("{} is not a file name", path.display()));
         };
         system::make_folder(folder).map_err(problem)?;
         let folder = folder.canonicalize().map_err(problem)?;
         // A command could write what the next session would believe.
         if boundary.roots().iter().any(|root| folder.starts_with(root)) {
-            return Err(format!("{} is where commands may write", folder.display()));
+            return Err(format!("commands can write to {}", folder.display()));
         }
         Ok(Self { path: folder.join(name), facts })
     }

@@ -161,7 +161,7 @@ async fn what_cannot_be_kept_is_told_and_changes_nothing() {
     }
     let inside = place.choose().await;
     let folder = place.memory.parent().unwrap().canonicalize().unwrap();
-    let problem = format!("{} is where commands may write", folder.display());
+    let problem = format!("commands can write to {}", folder.display());
     assert_eq!(inside.probe_cache(), &ProbeCache::NotSaved(problem));
 }
 
@@ -188,7 +188,7 @@ fn what_is_remembered_is_read_as_it_was_written() {
     assert_eq!(file(&Facts::of(&[("kernel", "two")])).read(), None);
     assert_eq!(
         ProbeCacheFile::new(&place.memory, &place.boundary(), None).unwrap_err(),
-        "this system does not tell when it was started"
+        "this system does not report its boot time"
     );
 }
 

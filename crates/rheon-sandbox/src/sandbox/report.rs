@@ -85,11 +85,11 @@ impl fmt::Display for Escape {
             Self::CreateProtected => "create a missing .git",
             Self::TcpConnect => "connect by TCP",
             Self::UdpSend => "send by UDP",
-            Self::UnixSocket => "reach sockets of other programs",
+            Self::UnixSocket => "connect to sockets of other programs",
             Self::AgentEnvironment => "read the agent's environment",
             Self::DetachedProcess => "leave a process behind",
             Self::ReadHidden => "read hidden files",
-            Self::KernelSettings => "change settings of the kernel",
+            Self::KernelSettings => "change kernel settings",
         })
     }
 }

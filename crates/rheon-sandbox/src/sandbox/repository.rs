@@ -55,11 +55,11 @@ pub(super) struct OpenRepository {
 /// Opens the repositories of the workspace. The error says why none can be opened.
 pub(super) fn open_all(boundary: &Boundary) -> Result<Vec<OpenRepository>, String> {
     let mut opened = Vec::new();
-    let mut problem = "the workspace has no folder".to_owned();
+    let mut problem = "the workspace has no directory".to_owned();
     for root in boundary.roots().iter().rev() {
         let folder = root.join(".git");
         if boundary.forbids_writing(&folder) {
-            problem = format!("a rule forbids to change {}", folder.display());
+            problem = format!("a rule denies changes to {}", folder.display());
             continue;
         }
         match OpenRepository::open(&folder) {
@@ -85,16 +85,16 @@ impl OpenRepository {
             PathKind::Nothing => return Err(missing(folder)),
             PathKind::File => {
                 return Err(format!(
-                    "{shown} leads to a repository elsewhere (this is a linked worktree or a submodule), which is closed"
+                    "{shown} points to a repository elsewhere (this is a linked worktree or a submodule), which is read-only"
                 ));
             }
-            PathKind::Other => return Err(format!("{shown} is a link")),
+            PathKind::Other => return Err(format!("{shown} is a symlink")),
         }
         if OPEN.iter().any(|name| PathKind::at(&folder.join(name)) != PathKind::Folder) {
-            return Err(format!("{shown} is no repository"));
+            return Err(format!("{shown} is not a repository"));
         }
         let head = small(&folder.join("HEAD")).filter(|head| is_head(head));
-        let head = head.ok_or_else(|| format!("{shown} has no HEAD that git would take"))?;
+        let head = head.ok_or_else(|| format!("{shown} has no valid HEAD"))?;
         let mut placeholders = Vec::new();
         for name in SHUT {
             let path = folder.join(name);
@@ -103,25 +103,25 @@ impl OpenRepository {
                 (PathKind::File, true) if name != "commondir" => {}
                 (PathKind::Folder, false) => {}
                 (PathKind::Nothing, _) if name != "config" => placeholders.extend(Placeholder::at(&path)),
-                _ => return Err(format!("{} is not what git makes of it", path.display())),
+                _ => return Err(format!("{} is not of the type that git creates", path.display())),
             }
             let wanted = if SHUT_FILES.contains(&name) { PathKind::File } else { PathKind::Folder };
             if PathKind::at(&path) != wanted {
-                return Err(format!("{} cannot be shut", path.display()));
+                return Err(format!("{} cannot be made read-only", path.display()));
             }
         }
         for name in ["config", "config.worktree"] {
             let settings = small(&folder.join(name)).unwrap_or_default();
             if leads_into_repository(&String::from_utf8_lossy(&settings)) {
                 return Err(format!(
-                    "its settings ({shown}/{name}) name files that commands of git could change"
+                    "its settings ({shown}/{name}) name files that git commands could change"
                 ));
             }
         }
         match links(folder, ENTRIES_MAX) {
             Some(links) if links.is_empty() => {}
-            Some(_) => return Err(format!("{shown} has links in it")),
-            None => return Err(format!("{shown} has too many files for a look through them")),
+            Some(_) => return Err(format!("{shown} contains symlinks")),
+            None => return Err(format!("{shown} has too many files to check")),
         }
         let rebase_programs = programs(&small(&folder.join(REBASE_STEPS)).unwrap_or_default());
         Ok(Self { folder: folder.to_path_buf(), head, rebase_programs, placeholders })
@@ -165,7 +165,7 @@ impl OpenRepository {
 
 fn missing(folder: &Path) -> String {
     format!(
-        "there is no {}; a repository further up is outside the workspace, and a new one is the user's to make",
+        "there is no {}; a repository further up is outside the workspace, and only the user can create a new one",
         folder.display()
     )
 }

@@ -46,7 +46,7 @@ pub(super) fn restrict(restrictions: &Restrictions) -> io::Result<()> {
 /// Applies the restrictions to the calling thread and everything it starts.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn restrict(_restrictions: &Restrictions) -> io::Result<()> {
-    Err(io::Error::other("there is no sandbox on this system"))
+    Err(io::Error::other("this system has no sandbox support"))
 }
 
 #[cfg(target_os = "linux")]
@@ -81,7 +81,7 @@ mod linux {
             .map_err(io::Error::other)?;
         let status = ruleset.restrict_self().map_err(io::Error::other)?;
         if status.ruleset == RulesetStatus::NotEnforced {
-            return Err(io::Error::other("this kernel has no Landlock"));
+            return Err(io::Error::other("this kernel does not support Landlock"));
         }
         Ok(())
     }

@@ -130,7 +130,7 @@ impl Wrap {
             prefix: Vec::new(),
             bash: self.programs.bash.clone(),
             variables: Vec::new(),
-            setup: self.setup(Namespaces::ProcessesShown, Capabilities::ViewGuard),
+            setup: self.setup(Namespaces::ProcessesShown, Capabilities::Preserved),
             view: None,
             containment: self.containment(),
             restrict: None,

@@ -292,7 +292,7 @@ async fn arguments_that_do_not_fit_are_refused() {
         let error = call(&bash, arguments).await.unwrap_err();
         assert_eq!(error.kind(), "invalidArgs", "{error}");
     }
-    assert_eq!(place.bash("echo a\0b").await, "failed: the command holds a zero byte; leave it out");
+    assert_eq!(place.bash("echo a\0b").await, "failed: the command contains a NUL byte; remove it");
 }
 
 #[tokio::test]
@@ -489,7 +489,7 @@ async fn a_remembered_sandbox_that_starts_nothing_is_told_and_forgotten() {
     let refused = call(&tool, json!({ "command": "echo ran" })).await.unwrap_err();
     assert_eq!(
         refused.to_string().replace(&path.display().to_string(), "<folder>"),
-        "<folder>/bash did not start the command, so it was not run; the sandbox (none) said \"no longer\"; a new session \
+        "<folder>/bash did not start the command; the sandbox (none) said \"no longer\"; a new session \
          finds out anew what holds"
     );
     assert!(!memory.exists());

@@ -253,7 +253,7 @@ async fn a_linked_worktree_says_where_its_repository_is() {
         let said = said.lines().rev().take(2).collect::<Vec<_>>().join("\n");
         expect![[r#"
             exit code 128
-            [The repository could not be opened: <linked>/.git leads to a repository elsewhere (this is a linked worktree or a submodule), which is closed. Another way does not help; tell the user what to run, or to start where the repository itself is.]"#]]
+            [The repository could not be opened: <linked>/.git points to a repository elsewhere (this is a linked worktree or a submodule), which is read-only. Another way does not help; tell the user what to run, or to start where the repository itself is.]"#]]
         .assert_eq(&said.replace(&linked.display().to_string(), "<linked>"));
     }
 }
@@ -262,14 +262,16 @@ async fn a_linked_worktree_says_where_its_repository_is() {
 async fn repositories_that_are_not_as_git_makes_them_stay_shut() {
     type Change = fn(&Path);
     let changes: [(&str, Change); 5] = [
-        ("has links", |git| symlink("../file", git.join("ORIG_HEAD")).unwrap()),
-        ("is not what git makes", |git| fs::write(git.join("commondir"), "../elsewhere\n").unwrap()),
-        ("is not what git makes", |git| {
+        ("contains symlinks", |git| symlink("../file", git.join("ORIG_HEAD")).unwrap()),
+        ("is not of the type that git creates", |git| {
+            fs::write(git.join("commondir"), "../elsewhere\n").unwrap()
+        }),
+        ("is not of the type that git creates", |git| {
             fs::rename(git.join("hooks"), git.join("old")).unwrap();
             symlink("old", git.join("hooks")).unwrap();
         }),
-        ("no HEAD", |git| fs::write(git.join("HEAD"), "nothing").unwrap()),
-        ("is no repository", |git| {
+        ("no valid HEAD", |git| fs::write(git.join("HEAD"), "nothing").unwrap()),
+        ("is not a repository", |git| {
             fs::rename(git.join("refs"), git.join("old")).unwrap();
         }),
     ];
