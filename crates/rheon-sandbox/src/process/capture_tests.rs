@@ -106,7 +106,7 @@ fn output_that_fits_makes_no_file_and_a_missing_folder_is_told() {
     assert_eq!(capture.take().spill_problem, None);
     capture.push(b"abcde");
     let problem = capture.take().spill_problem.unwrap();
-    assert!(problem.starts_with("cannot make a file in /nowhere/at/all: "), "{problem}");
+    assert!(problem.starts_with("cannot create a file in /nowhere/at/all: "), "{problem}");
 }
 
 #[test]

@@ -190,7 +190,7 @@ async fn a_line_that_the_kernel_cannot_take_is_refused() {
     assert_eq!(
         [refused("x".repeat(100_001)).await, refused("a\0b".into()).await],
         [
-            "the command has 100001 bytes, 100000 are possible; write it to a file and run that",
+            "the command has 100001 bytes, but at most 100000 are possible; write it to a file and run that",
             "the command contains a NUL byte; remove it"
         ]
     );
