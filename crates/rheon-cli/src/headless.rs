@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use rheon_app::config::InterfaceSettings;
 use rheon_app::stream_json::{Projector, SessionFacts, Shown};
-use rheon_render::Detail;
+use rheon_render::Verbosity;
 use rheon_types::protocol::{CloseReason, OpenRequest};
 use rheon_types::{AgentEvent, Command, Content, Host, MicroUsd, RunEvent, Subscription};
 use tokio_util::sync::CancellationToken;
@@ -63,7 +63,7 @@ async fn look(
 ) -> Result<OutputFormatter, Failure> {
     Ok(match flags.output_format {
         OutputFormat::Text => {
-            let detail = if flags.verbose { Detail::More } else { Detail::Normal };
+            let detail = if flags.verbose { Verbosity::Verbose } else { Verbosity::Normal };
             OutputFormatter::Text(terminal::screen(Audience::Reader, interface, detail, budget))
         }
         OutputFormat::Json => OutputFormatter::Result(projector(session, flags).await?),

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Write};
 
-use rheon_render::{Rendered, Stream};
+use rheon_render::{RenderedText, Stream};
 use rheon_text::inert;
 use tokio_util::sync::CancellationToken;
 
@@ -40,11 +40,11 @@ impl Output {
     }
 
     /// Writes each piece to its stream. A failure of standard error is ignored: there is no other place to report it.
-    pub(crate) fn write_rendered(&mut self, rendered: &Rendered) {
+    pub(crate) fn write_rendered(&mut self, rendered: &RenderedText) {
         for (stream, text) in rendered.pieces() {
             match stream {
-                Stream::Out => self.write(text),
-                Stream::Err => io::stderr().write_all(text.as_bytes()).unwrap_or_default(),
+                Stream::Stdout => self.write(text),
+                Stream::Stderr => io::stderr().write_all(text.as_bytes()).unwrap_or_default(),
             }
         }
     }

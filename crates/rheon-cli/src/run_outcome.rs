@@ -1,7 +1,7 @@
 //! `RunOutcome`: how a run ended, with its exit code and its error message.
 
 use rheon_app::stream_json::is_refusal;
-use rheon_render::is_spent;
+use rheon_render::is_budget_spent;
 use rheon_types::event::{Ledger, Meter};
 use rheon_types::protocol::ConfigFacts;
 use rheon_types::{

@@ -70,7 +70,7 @@ impl Interrupts {
 #[allow(clippy::exit, reason = "the second request must not wait for anything")]
 fn end_now(signal: Exit) -> ! {
     raw_mode::restore();
-    rheon_app::session::remove_temporary_folders();
+    rheon_app::session::remove_temporary_directories();
     std::process::exit(signal.code().into())
 }
 

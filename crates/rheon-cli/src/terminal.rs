@@ -5,7 +5,9 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
 use rheon_app::config::{Colour, InterfaceSettings};
-use rheon_render::{Announcements, Announcer, Detail, Herald, Layout, Renderer, Screen, Spinner, Style};
+use rheon_render::{
+    Layout, NotificationSettings, Notifier, NotifyMethod, Renderer, Screen, Spinner, TextStyle, Verbosity,
+};
 use rheon_types::MicroUsd;
 use terminal_size::{Height, Width, terminal_size_of};
 
@@ -13,8 +15,8 @@ use terminal_size::{Height, Width, terminal_size_of};
 const COLUMNS_WITHOUT_TERMINAL: usize = 100;
 
 struct Styles {
-    out: Style,
-    err: Style,
+    out: TextStyle,
+    err: TextStyle,
 }
 
 fn styles(colour: Colour) -> Styles {
@@ -61,23 +63,23 @@ pub(crate) enum Audience {
 pub(crate) fn screen(
     audience: Audience,
     interface: &InterfaceSettings,
-    detail: Detail,
+    detail: Verbosity,
     budget: Option<MicroUsd>,
 ) -> Screen {
     let Styles { mut out, mut err } = styles(interface.colour);
     out.formats &= interface.markdown;
     err.formats &= interface.markdown;
     let layout = match audience {
-        Audience::Watcher => Layout::Together(out),
+        Audience::Watcher => Layout::Combined(out),
         Audience::Speaker => Layout::Conversation(out),
-        Audience::Reader => Layout::Apart { out, err },
+        Audience::Reader => Layout::Split { out, err },
     };
     let moves = match audience {
         // The spinner is drawn on standard error, which must be the same screen.
-        Audience::Watcher | Audience::Speaker => out.moves() && err.moves(),
-        Audience::Reader => err.moves(),
+        Audience::Watcher | Audience::Speaker => out.is_animated() && err.is_animated(),
+        Audience::Reader => err.is_animated(),
     };
-    let mut renderer = Renderer::new(layout).with_detail(detail);
+    let mut renderer = Renderer::new(layout).with_verbosity(detail);
     if let Some(budget) = budget {
         renderer = renderer.with_budget(budget);
     }
@@ -87,16 +89,16 @@ pub(crate) fn screen(
     }
     if moves {
         let notify_after = interface.notify.then_some(interface.notify_after);
-        let wanted = Announcements { title: interface.title, notify_after, herald: notify_method() };
-        screen = screen.with_announcer(Announcer::new(wanted));
+        let wanted = NotificationSettings { title: interface.title, notify_after, notify_method: notify_method() };
+        screen = screen.with_notifier(Notifier::new(wanted));
     }
     screen
 }
 
-fn notify_method() -> Herald {
+fn notify_method() -> NotifyMethod {
     let value = |name: &str| env::var(name).unwrap_or_default();
     let program = if env::var_os("TMUX").is_some() { "tmux".into() } else { value("TERM_PROGRAM") };
-    Herald::of(&value("TERM"), &program)
+    NotifyMethod::of(&value("TERM"), &program)
 }
 
 /// Properties of an output stream that decide its style.
@@ -122,13 +124,13 @@ impl StreamInfo {
         }
     }
 
-    fn style(&self, colour: Colour) -> Style {
-        let colours = self.wants_color(colour);
-        Style {
-            colours,
+    fn style(&self, colour: Colour) -> TextStyle {
+        let colors = self.wants_color(colour);
+        TextStyle {
+            colors,
             columns: self.columns.unwrap_or(COLUMNS_WITHOUT_TERMINAL),
             wraps: self.is_terminal && self.columns.is_some(),
-            formats: colours,
+            formats: colors,
         }
     }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use rheon_app::stream_json::Projector;
-use rheon_render::{FRAME_MS, Rendered, Screen};
+use rheon_render::{FRAME_MS, RenderedText, Screen};
 use rheon_types::{AgentEvent, Event, RunEvent, Timestamp};
 use tokio::time::Instant;
 
@@ -69,7 +69,7 @@ impl View {
 
     /// Shows a message of the program; only text output has a place for it.
     pub(crate) fn message(&self, text: &str) {
-        self.text(|screen| screen.remark(text));
+        self.text(|screen| screen.notice(text));
     }
 
     /// Shows the text being typed beside the spinner.
@@ -112,7 +112,7 @@ impl View {
         }
     }
 
-    fn text(&self, render: impl FnOnce(&mut Screen) -> Rendered) {
+    fn text(&self, render: impl FnOnce(&mut Screen) -> RenderedText) {
         let mut parts = self.parts.borrow_mut();
         if let OutputFormatter::Text(screen) = &mut parts.view {
             let rendered = render(screen);

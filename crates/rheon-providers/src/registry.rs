@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use rheon_text::advice;
+use rheon_text::did_you_mean;
 use rheon_types::{Clock, ModelInfo, Provider, ProviderError};
 use secrecy::SecretString;
 use url::Url;
@@ -108,14 +108,14 @@ pub enum RegistryError {
         candidates: Vec<String>,
     },
     /// Unknown vendor.
-    #[error("unknown vendor {vendor:?} in {name:?}; {advice}")]
+    #[error("unknown vendor {vendor:?} in {name:?}; {did_you_mean}")]
     UnknownVendor {
         /// The name as given.
         name: String,
         /// The part before the slash.
         vendor: String,
         /// What to write instead.
-        advice: String,
+        did_you_mean: String,
     },
     /// The vendor's base URL, variables or headers are invalid.
     #[error(transparent)]
@@ -251,8 +251,8 @@ impl Registry {
         }
         let Some(vendor) = self.shared.vendors.get(id) else {
             let known: Vec<&str> = self.shared.vendors.ids().collect();
-            let (name, vendor, advice) = (name.to_owned(), id.to_owned(), advice(id, &known));
-            return Err(RegistryError::UnknownVendor { name, vendor, advice });
+            let (name, vendor, did_you_mean) = (name.to_owned(), id.to_owned(), did_you_mean(id, &known));
+            return Err(RegistryError::UnknownVendor { name, vendor, did_you_mean });
         };
         let service = self.shared.build(vendor)?;
         services.insert(id.to_owned(), service.clone());

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use rheon_text::advice;
+use rheon_text::did_you_mean;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -109,7 +109,7 @@ fn plain(message: &str) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
     let known = |quoted: &mut dyn Iterator<Item = &str>, word: &str| {
         let known: Vec<String> = quoted.map(str::to_owned).collect();
-        advice(word, &known.iter().map(String::as_str).collect::<Vec<_>>())
+        did_you_mean(word, &known.iter().map(String::as_str).collect::<Vec<_>>())
     };
     match quoted.next() {
         Some(word) if message.starts_with("unknown field") => {

@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rheon_policy::{Access, HeldCommands, Policy, PolicyError, PolicyGate, RuleSink, Workspace, known};
-use rheon_sandbox::process::{Environment, STANDARD_VARIABLES};
+use rheon_policy::{
+    Access, Policy, PolicyError, PolicyGate, RuleSink, SandboxedCommands, Workspace, known_tool,
+};
+use rheon_sandbox::process::{ProcessEnvironment, STANDARD_VARIABLES};
 use rheon_sandbox::{
-    Boundary, Level, Network, Programs, Requirement, Sandbox, SandboxError, Sight, TemporaryFolder,
+    Boundary, Level, NetworkAccess, Programs, Requirement, Sandbox, SandboxError, TemporaryDirectory,
+    Visibility,
 };
 use rheon_types::{Clock, Tool};
 
@@ -15,7 +18,7 @@ use crate::builtin::{
     AddressRule, AskUserTool, EditTool, GlobTool, ListTool, PlanTool, ReadTool, SearchTool, SkillTool,
     TodoList, TodoTool, WebFetchTool, WriteTool,
 };
-use crate::files::{Reach, Workshop};
+use crate::files::{FileContext, ReadScope};
 use crate::skills::SkillSet;
 
 /// The settings of a [`Toolkit`].
@@ -31,9 +34,9 @@ pub struct ToolkitSettings {
     /// where commands cannot write, such as the user's state directory. `None` probes every time.
     pub sandbox_cache: Option<PathBuf>,
     /// Whether commands can use the network.
-    pub network: Network,
+    pub network: NetworkAccess,
     /// Whether sandboxed commands run without approval. Only applies at the strongest sandbox level.
-    pub sandboxed_commands: HeldCommands,
+    pub sandboxed_commands: SandboxedCommands,
     /// The directory for output that is too long to show. `None` uses a temporary directory.
     pub output_folder: Option<PathBuf>,
     /// The addresses `web_fetch` may reach. `None` leaves the tool out.
@@ -53,8 +56,8 @@ impl ToolkitSettings {
             variables: Vec::new(),
             sandbox: Requirement::default(),
             sandbox_cache: None,
-            network: Network::Blocked,
-            sandboxed_commands: HeldCommands::Ask,
+            network: NetworkAccess::Blocked,
+            sandboxed_commands: SandboxedCommands::Ask,
             output_folder: None,
             web: None,
             skills: Arc::default(),
@@ -89,7 +92,7 @@ impl Toolkit {
     /// Creates the tools. Probes the sandbox, which takes a moment unless the result is cached.
     pub async fn new(settings: ToolkitSettings) -> Result<Self, ToolkitError> {
         let workspace = settings.policy.workspace()?;
-        let home = settings.policy.places().home.clone();
+        let home = settings.policy.pattern_roots().home.clone();
         let boundary = Boundary::new(workspace.roots()).with_network(settings.network);
         let boundary = match &home {
             Some(home) => boundary.with_keys_hidden(home),
@@ -100,19 +103,19 @@ impl Toolkit {
         let boundary = without_denied(boundary, &settings.policy, &workspace);
         let cache_file = settings.sandbox_cache.as_deref();
         let sandbox =
-            Sandbox::choose_remembered(Programs::find(), settings.sandbox, boundary, cache_file).await?;
+            Sandbox::choose_cached(Programs::find(), settings.sandbox, boundary, cache_file).await?;
         let (temporary, output_folder) = output_folder(settings.output_folder)?;
         // Skip the approval only if the sandbox blocks the network and hides the user's keys.
         let sandboxed_commands = match (sandbox.level(), settings.network, &home) {
-            (Level::Namespaces, Network::Blocked, Some(_)) => settings.sandboxed_commands,
-            (Level::Namespaces | Level::Landlock | Level::None, Network::Blocked | Network::Open, _) => {
-                HeldCommands::Ask
+            (Level::Namespaces, NetworkAccess::Blocked, Some(_)) => settings.sandboxed_commands,
+            (Level::Namespaces | Level::Landlock | Level::None, NetworkAccess::Blocked | NetworkAccess::Open, _) => {
+                SandboxedCommands::Ask
             }
         };
         let shell = BashSession::new(BashSettings {
             workspace: workspace.clone(),
             sandbox,
-            environment: Environment::rebuilt(settings.variables, &STANDARD_VARIABLES),
+            environment: ProcessEnvironment::rebuilt(settings.variables, &STANDARD_VARIABLES),
             output: BashSettings::output_limits(&output_folder),
         });
         let shell = Arc::new(match temporary {
@@ -120,9 +123,9 @@ impl Toolkit {
             None => shell,
         });
         let gate = PolicyGate::new(settings.policy, Arc::new(workspace.clone()))
-            .with_held_commands(sandboxed_commands)
+            .with_sandboxed_commands(sandboxed_commands)
             .with_readable(output_folder)
-            .with_shell_folder(shell.shell_folder());
+            .with_shell_directory(shell.shell_folder());
         // A skill's text refers to files in its directory.
         let skill_dirs = settings.skills.for_model().map(|skill| skill.dir.clone());
         let gate = skill_dirs.fold(gate, PolicyGate::with_readable);
@@ -148,18 +151,18 @@ impl Toolkit {
             tools.push(Arc::new(SkillTool::new(settings.skills)));
         }
         // The model does not see tools that rules remove.
-        tools.retain(|tool| !gate.policy().removes(tool.name()));
-        Ok(Self { tools, gate, shell, workshop, tasks, only: None })
+        tools.retain(|tool| !gate.policy().removes_tool(tool.name()));
+        Ok(Self { tools, gate, shell, file_context, tasks, allowed_names: None })
     }
 
     /// Keeps only the tools with these names (the model's names or those used in rules), and returns the names that
     /// match no tool.
     pub fn restrict_to(&mut self, names: &[String]) -> Vec<String> {
         let canonical_name =
-            |name: &String| known(name).map_or_else(|| name.clone(), |tool| tool.name.to_owned());
+            |name: &String| known_tool(name).map_or_else(|| name.clone(), |tool| tool.name.to_owned());
         self.allowed_names = Some(names.iter().map(canonical_name).collect());
         let exists = |name: &str| self.tools.iter().any(|tool| tool.name() == name);
-        let is_unknown = |name: &&String| known(name).is_none() && !exists(name);
+        let is_unknown = |name: &&String| known_tool(name).is_none() && !exists(name);
         let unknown = names.iter().filter(is_unknown).cloned().collect();
         let mut tools = std::mem::take(&mut self.tools);
         tools.retain(|tool| self.offers(tool.name()));
@@ -174,7 +177,7 @@ impl Toolkit {
             // Background commands need `bash_output` and `bash_kill`.
             has(name) || (has("bash") && name.starts_with("bash_"))
         };
-        self.allowed_names.as_ref().is_none_or(is_named) && !self.gate.policy().removes(name)
+        self.allowed_names.as_ref().is_none_or(is_named) && !self.gate.policy().removes_tool(name)
     }
 
     pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
@@ -215,9 +218,9 @@ pub fn file_tools(file_context: &FileContext) -> Vec<Arc<dyn Tool>> {
 /// Adds the paths that rules deny to `boundary`, looked up again for each command.
 fn without_denied(boundary: Boundary, policy: &Policy, workspace: &Workspace) -> Boundary {
     let (policy, workspace) = (policy.clone(), workspace.clone());
-    let boundary = boundary.with_look(move || Sight {
-        hidden: policy.denied_in(&workspace, Access::Read),
-        read_only: policy.denied_in(&workspace, Access::Write),
+    let boundary = boundary.with_visibility(move || Visibility {
+        hidden: policy.denied_paths(&workspace, Access::Read),
+        read_only: policy.denied_paths(&workspace, Access::Write),
     });
     // Scan now, while the model is still writing its first answer, so that the first command does not wait.
     let scanned = boundary.clone();
@@ -225,14 +228,14 @@ fn without_denied(boundary: Boundary, policy: &Policy, workspace: &Workspace) ->
     boundary
 }
 
-fn output_folder(requested: Option<PathBuf>) -> Result<(Option<TemporaryFolder>, PathBuf), ToolkitError> {
+fn output_folder(requested: Option<PathBuf>) -> Result<(Option<TemporaryDirectory>, PathBuf), ToolkitError> {
     match requested {
         Some(folder) => {
             std::fs::create_dir_all(&folder).map_err(ToolkitError::OutputFolder)?;
             Ok((None, folder))
         }
         None => {
-            let temporary = TemporaryFolder::new("rheon-output-").map_err(ToolkitError::OutputFolder)?;
+            let temporary = TemporaryDirectory::new("rheon-output-").map_err(ToolkitError::OutputFolder)?;
             let folder = temporary.path().to_owned();
             Ok((Some(temporary), folder))
         }

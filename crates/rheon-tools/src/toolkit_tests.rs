@@ -1,7 +1,7 @@
 //! The size and text of the standard tools, which are sent with every request.
 
 use expect_test::expect_file;
-use rheon_policy::Places;
+use rheon_policy::PatternRoots;
 use rheon_testkit::TestClock;
 use serde_json::json;
 
@@ -18,7 +18,7 @@ async fn all_tools() -> Vec<Arc<dyn Tool>> {
     std::fs::create_dir_all(skill.parent().unwrap()).unwrap();
     std::fs::write(skill, "---\nname: x\ndescription: y\n---\n").unwrap();
     let skills = [SkillDir { path: folder.path().join("skills"), origin: FileOrigin::User }];
-    let places = Places { working_folder: folder.path().to_owned(), home: None };
+    let places = PatternRoots { working_folder: folder.path().to_owned(), home: None };
     let settings = ToolkitSettings {
         sandbox: Requirement::NoSandbox,
         web: Some(AddressRule::Public),
@@ -66,7 +66,7 @@ async fn tool_descriptions_and_schemas_match_the_snapshot() {
 async fn only_the_named_tools_are_offered() {
     let folder = tempfile::tempdir().unwrap();
     let toolkit = async || {
-        let places = Places { working_folder: folder.path().to_owned(), home: None };
+        let places = PatternRoots { working_folder: folder.path().to_owned(), home: None };
         let settings = ToolkitSettings {
             sandbox: Requirement::NoSandbox,
             ..ToolkitSettings::new(Policy::empty(places), Arc::new(TestClock::default()))

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rheon_agent::{AgentBuilder, SystemClock};
-use rheon_policy::{Places, Policy};
+use rheon_policy::{PatternRoots, Policy};
 use rheon_tools::memory::Watch;
 use rheon_tools::{Toolkit, ToolkitError, ToolkitSettings};
 
@@ -24,6 +24,6 @@ impl WithToolkit for AgentBuilder {
 /// Without rules: looks into the folder are free, everything else is asked about. [`ToolkitSettings`] changes any of it;
 /// with the home folder in its places, the keys that lie there are hidden too.
 pub async fn default_tools(folder: impl AsRef<Path>) -> Result<Toolkit, ToolkitError> {
-    let places = Places { working_folder: folder.as_ref().to_owned(), home: None };
+    let places = PatternRoots { working_folder: folder.as_ref().to_owned(), home: None };
     Toolkit::new(ToolkitSettings::new(Policy::empty(places), Arc::new(SystemClock::default()))).await
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rheon_policy::trust::Trust;
+use rheon_policy::trust::TrustStatus;
 use rheon_tools::commands::{CommandDir, CommandError, CommandSet, CustomCommand, FillError, PromptPart};
 use rheon_tools::skills::{FileOrigin, SkillDir, SkillSet};
 
@@ -22,9 +22,9 @@ pub enum ProjectTrust {
     Untrusted,
 }
 
-impl From<&Trust> for ProjectTrust {
+impl From<&TrustStatus> for ProjectTrust {
     /// A project that brings nothing along has never been looked at either, and is not trusted.
-    fn from(trust: &Trust) -> Self {
+    fn from(trust: &TrustStatus) -> Self {
         if trust.is_trusted() { Self::Trusted } else { Self::Untrusted }
     }
 }

@@ -4,5 +4,5 @@ mod call;
 mod rules;
 
 pub use call::{CallError, explain, typed_call};
-pub use rheon_policy::{Because, Decision, Explanation, List, Part, Source, mode_name};
+pub use rheon_policy::{DecisionReason, Decision, Explanation, RuleKind, ExplanationPart, RuleSource, mode_name};
 pub use rules::{CheckedRule, check_rules};

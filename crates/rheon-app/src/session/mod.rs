@@ -32,5 +32,5 @@ pub use open::{Extras, GivenModel};
 pub(crate) use preview::strict_toolkit;
 pub use preview::{Preview, WINDOW_ASSUMED, toolkit};
 pub use rheon_agent::schema_problem;
-pub use rheon_sandbox::remove_temporary_folders;
+pub use rheon_sandbox::remove_temporary_directories;
 pub use services::{registry, variables};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rheon_text::advice;
+use rheon_text::did_you_mean;
 use rheon_tools::commands::PromptPart;
 use rheon_types::event::{Notice, NoticeTopic};
 use rheon_types::protocol::{Ack, Command, SlashCommand};
@@ -50,8 +50,8 @@ pub(super) fn read(session: &OpenSession, line: &str) -> Result<Slash, ClientErr
 fn unknown(session: &OpenSession, name: &str) -> ClientError {
     let commands = commands(session);
     let known: Vec<&str> = commands.iter().map(|command| command.name.as_str()).collect();
-    let advice = advice(name.trim_start_matches('/'), &known);
-    ClientError::NotFound { message: format!("there is no command {name}; {advice}") }
+    let did_you_mean = did_you_mean(name.trim_start_matches('/'), &known);
+    ClientError::NotFound { message: format!("there is no command {name}; {did_you_mean}") }
 }
 
 /// The slash commands that can be sent to this session.

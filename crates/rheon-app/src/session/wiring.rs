@@ -6,7 +6,7 @@ use std::time::Duration;
 use rheon_agent::{
     Agent, AgentBuilder, BudgetPool, Caps, Effort, ExecutionLimits, TokenCounter, base_prompt,
 };
-use rheon_policy::{Places, Policy, Shell, UserRules};
+use rheon_policy::{PatternRoots, Policy, ShellAnalyzer, UserRules};
 use rheon_providers::{Registry, ResolvedModel};
 use rheon_tools::builtin::AddressRule;
 use rheon_tools::hooks::{
@@ -85,9 +85,10 @@ fn left_out(policy: &Policy) -> LeftOutRule {
 
 /// The rules.
 pub(super) fn policy(surroundings: &Surroundings, config: &Config, tell: &Tell) -> Result<Policy, OpenError> {
-    let places = Places { working_folder: surroundings.working_folder.clone(), home: surroundings.home() };
+    let places =
+        PatternRoots { working_folder: surroundings.working_folder.clone(), home: surroundings.home() };
     let permissions = config.settings.permissions.clone();
-    let policy = Policy::new(permissions.sources, places, permissions.trust, Shell::default())?;
+    let policy = Policy::new(permissions.sources, places, permissions.trust, ShellAnalyzer::default())?;
     for warning in policy.warnings() {
         tell(Notice::warning(NoticeTopic::Policy, warning.clone()));
     }

@@ -411,7 +411,7 @@ fn hooks_that_cannot_be_registered_refuse_the_request() {
     expect![[r#"
         {"response":{"error":"\"hooks\" is not an object","request_id":"theirs","subtype":"error"},"type":"control_response"}
         {"response":{"error":"the hooks of Stop are not a list","request_id":"theirs","subtype":"error"},"type":"control_response"}
-        {"response":{"error":"a hook of Stop: the matcher \"(\" cannot be used: regex parse error: ( ^ error: unclosed group","request_id":"theirs","subtype":"error"},"type":"control_response"}
+        {"response":{"error":"a hook of Stop: invalid matcher \"(\": regex parse error: ( ^ error: unclosed group","request_id":"theirs","subtype":"error"},"type":"control_response"}
         {"response":{"error":"a hook of Stop may take -1 seconds","request_id":"theirs","subtype":"error"},"type":"control_response"}
     "#]].assert_eq(&talk.written());
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rheon_app::config::InterfaceSettings;
 use rheon_app::session::Tell;
 use rheon_app::{DemoError, DemoOptions, DemoReport, Leaves, demo};
-use rheon_render::Detail;
+use rheon_render::Verbosity;
 use rheon_types::ClientError;
 use tokio_util::sync::CancellationToken;
 
@@ -97,7 +97,7 @@ impl Demo {
         OutputFormatter::Text(terminal::screen(
             Audience::Watcher,
             &InterfaceSettings::default(),
-            Detail::Normal,
+            Verbosity::Normal,
             None,
         ))
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rheon_text::advice;
+use rheon_text::did_you_mean;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -39,8 +39,8 @@ impl Man {
         for word in &self.command {
             let Some(found) = about.find_subcommand(word) else {
                 let known: Vec<&str> = about.get_subcommands().map(clap::Command::get_name).collect();
-                let advice = advice(word, &known);
-                return Err(Failure::usage(format_args!("unknown command {word:?}; {advice}")));
+                let did_you_mean = did_you_mean(word, &known);
+                return Err(Failure::usage(format_args!("unknown command {word:?}; {did_you_mean}")));
             };
             about = found;
         }

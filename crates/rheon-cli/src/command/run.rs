@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, stdin, stdout};
 
 use rheon_app::config::{Config, ConfigInputs, Layer};
 use rheon_app::session::{Extras, HostParts};
-use rheon_text::advice;
+use rheon_text::did_you_mean;
 use rheon_types::SessionId;
 use rheon_types::protocol::{OpenRequest, SessionChoice};
 
@@ -72,7 +72,7 @@ impl Run {
             return Ok(());
         }
         let known: Vec<&str> = grammar.get_subcommands().map(clap::Command::get_name).collect();
-        match advice(word, &known) {
+        match did_you_mean(word, &known) {
             question if question.ends_with('?') => Err(Failure::usage(format_args!(
                 "unknown command {word:?}; {question} To send it to the model, use rheon -p {word}"
             ))),

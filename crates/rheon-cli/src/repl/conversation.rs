@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
 use rheon_app::config::InterfaceSettings;
-use rheon_render::Detail;
+use rheon_render::Verbosity;
 use rheon_types::protocol::{CloseReason, ConfigFacts, OpenRequest, SessionChoice, SessionFacts};
 use rheon_types::{Author, Command, Content, EventStream, Host, Message, Subscription};
 use tokio_util::sync::CancellationToken;
@@ -132,7 +132,7 @@ struct ActiveSession {
 
 impl ActiveSession {
     async fn new(context: &ReplContext<'_>, request: OpenRequest) -> Result<Self, Failure> {
-        let detail = if context.flags.verbose { Detail::More } else { Detail::Normal };
+        let detail = if context.flags.verbose { Verbosity::Verbose } else { Verbosity::Normal };
         let screen = terminal::screen(Audience::Speaker, context.interface, detail, context.limits.budget);
         let session = Connection::open(context.host, request).await?;
         let facts = session.facts().await.map_err(failure)?;

@@ -268,7 +268,7 @@ fn what_the_program_changes_is_held_against_the_rules() {
         );
     }
     expect![[r#"
-        "denied: change secret/a.md: rule Edit(secret/**) in deny of the command line"
+        "denied: change secret/a.md: deny rule Edit(secret/**) from the command line"
         "invalid arguments for write: the arguments: \"path\" is a required property""#]]
     .assert_eq(&results.join("\n"));
     let result = driven.next("result");
@@ -315,7 +315,7 @@ fn permissions_that_come_with_an_answer_hold_for_the_session() {
     assert_eq!(driven.next("system")["permissionMode"], "acceptEdits");
     let ran = stage.plain(driven.finish());
     expect![[r#"
-        note: cannot read the rule "": character 1: there is no tool; write Tool or Tool(what), such as Bash(git status)
+        note: cannot read the rule "": character 1: missing tool name; write Tool or Tool(pattern), for example Bash(git status)
         note: a permission update was passed over: there is no update of type "dance"
         note: the directory can be read from now on, in this session only; to let it be changed like the workspace, start the session with --add-dir
     "#]].assert_eq(&ran.stderr);

@@ -70,7 +70,7 @@ fn a_call_that_nobody_could_be_asked_about() {
     assert_eq!((ran.stdout.as_str(), ran.code), ("I may not write.\n", Some(5)));
     expect![[r#"
         write asks for permission · changes the workspace
-          change new.txt: no rule allows it; edits are asked about
+          change new.txt: no rule allows it; edits need approval
           new.txt
             1 +x
               \ No newline at end of file

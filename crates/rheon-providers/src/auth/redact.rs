@@ -13,7 +13,7 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use http::HeaderMap;
 use memchr::memmem;
-use rheon_text::secrets::{self, MARK, Strictness};
+use rheon_text::secrets::{self, MARK, SecretStrictness};
 use secrecy::zeroize::Zeroizing;
 use secrecy::{ExposeSecret, SecretString};
 use url::form_urlencoded;
@@ -66,7 +66,7 @@ impl Redactor {
 
     /// `text` with every secret replaced by `[redacted]`.
     pub(crate) fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let shaped = secrets::find(text, Strictness::Strict);
+        let shaped = secrets::find(text, SecretStrictness::Strict);
         let mut matches: Vec<Range<usize>> = shaped.into_iter().map(|matches| matches.range).collect();
         for form in &self.forms {
             let needle = form.expose_secret();

@@ -1,7 +1,7 @@
 //! `Report`: a service's error report, extracted from the many shapes of error bodies.
 
 use http::HeaderMap;
-use rheon_text::Place;
+use rheon_text::TextContext;
 use serde_json::Value;
 
 /// The maximum number of codes to consider.
@@ -259,7 +259,7 @@ fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 /// The text on one line, without characters that are unsafe to display.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len().min(4_096));
-    for word in text.split(|letter: char| letter.is_whitespace() || Place::Title.forbids(letter)) {
+    for word in text.split(|letter: char| letter.is_whitespace() || TextContext::Title.forbids(letter)) {
         if word.is_empty() {
             continue;
         }

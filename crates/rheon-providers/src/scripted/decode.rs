@@ -3,7 +3,7 @@
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::time::Duration;
 
-use rheon_text::advice;
+use rheon_text::did_you_mean;
 use rheon_types::{ProviderError, ProviderErrorKind, StopReason, Usage};
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
@@ -121,8 +121,8 @@ fn step(value: Value, path: KeyPath) -> Result<Step, Fault> {
     let mut fields = Fields::of(value, path)?;
     let name: String = fields.need("type", "the type of the step")?;
     let Some(form) = STEP_FORMS.iter().find(|form| form.name == name) else {
-        let advice = advice(&name, &STEP_FORMS.map(|form| form.name));
-        return Err(fields.path().key("type").fault(format!("unknown type {name:?}; {advice}")));
+        let did_you_mean = did_you_mean(&name, &STEP_FORMS.map(|form| form.name));
+        return Err(fields.path().key("type").fault(format!("unknown type {name:?}; {did_you_mean}")));
     };
     fields.only(form.keys)?;
     (form.read)(&mut fields)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rheon_text::advice;
+use rheon_text::did_you_mean;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -79,7 +79,7 @@ impl Fields {
     pub(super) fn only(&self, known: &[&str]) -> Result<(), Fault> {
         match self.remaining.keys().find(|key| !known.contains(&key.as_str())) {
             None => Ok(()),
-            Some(key) => Err(self.path.key(key).fault(format!("unknown key; {}", advice(key, known)))),
+            Some(key) => Err(self.path.key(key).fault(format!("unknown key; {}", did_you_mean(key, known)))),
         }
     }
 

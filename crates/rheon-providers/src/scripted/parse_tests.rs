@@ -166,7 +166,7 @@ fn unknown_key_suggests_the_right_one() {
     );
     assert_eq!(
         toml_error("[[turns]]\n[turns.when]\ncolour = 1"),
-        "scenario: line 3, column 1: turns[0].when.colour: unknown key; there are last_text_contains, tool, \
+        "scenario: line 3, column 1: turns[0].when.colour: unknown key; expected one of last_text_contains, tool, \
          tool_result_contains, tool_result_is_error, request"
     );
     assert_eq!(
@@ -179,15 +179,15 @@ fn unknown_key_suggests_the_right_one() {
     );
     assert_eq!(
         step_error("{ type = 'text', text = 'é', args = {} }"),
-        "39: turns[0].steps[0].args: unknown key; there are type, text, chunk_chars"
+        "39: turns[0].steps[0].args: unknown key; expected one of type, text, chunk_chars"
     );
     assert_eq!(
         step_error("{ type = 'cut', ms = 1 }"),
-        "26: turns[0].steps[0].ms: unknown key; there are type"
+        "26: turns[0].steps[0].ms: unknown key; expected one of type"
     );
     assert_eq!(
         json_error("{\n \"turns\": [{\"steps\": [\n  {\"type\": \"text\", \"é\" : 1, \"text\": \"\"}]}]}"),
-        "scenario: line 3, column 20: turns[0].steps[0].é: unknown key; there are type, text, chunk_chars"
+        "scenario: line 3, column 20: turns[0].steps[0].é: unknown key; expected one of type, text, chunk_chars"
     );
 }
 
@@ -245,7 +245,7 @@ fn step_with_missing_or_extra_keys_is_refused() {
     );
     assert_eq!(
         step_error("{ type = 'sleep' }"),
-        "12: turns[0].steps[0].type: unknown type \"sleep\"; there are text, thinking, tool_call, delay, error, \
+        "12: turns[0].steps[0].type: unknown type \"sleep\"; expected one of text, thinking, tool_call, delay, error, \
          cut, hang"
     );
     assert_eq!(

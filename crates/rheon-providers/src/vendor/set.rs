@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use rheon_text::advice;
+use rheon_text::did_you_mean;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -110,7 +110,7 @@ impl Vendors {
             }
             (None, None) => table,
             (None, Some(extends)) => {
-                let known = advice(base, &self.ids().collect::<Vec<_>>());
+                let known = did_you_mean(base, &self.ids().collect::<Vec<_>>());
                 let problem = format!("there is no vendor {base:?} to extend; {known}");
                 return Err(source.error(extends.offset, problem).into());
             }

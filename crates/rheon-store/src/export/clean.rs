@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::iter::Peekable;
 use std::str::Chars;
 
-use rheon_text::Place;
+use rheon_text::TextContext;
 
 /// The text with terminal sequences dropped and what else is not shown spelt out, and how many characters that were.
 /// Line breaks and tabs stay; a carriage return before a line break goes.
@@ -58,5 +58,5 @@ fn skip_sequence(characters: &mut Peekable<Chars<'_>>) -> u64 {
 }
 
 fn is_odd(character: char) -> bool {
-    Place::Prose.forbids(character)
+    TextContext::Prose.forbids(character)
 }

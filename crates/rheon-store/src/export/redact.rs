@@ -1,6 +1,6 @@
 //! `Filter`: everything that an export shows goes through it, and it keeps the report.
 
-use rheon_text::secrets::{self, Strictness, mark};
+use rheon_text::secrets::{self, SecretStrictness, mark};
 use serde_json::Value;
 
 use super::clean::clean;
@@ -33,7 +33,7 @@ impl<'a> Filter<'a> {
         self.report.hidden_characters += hidden;
         let mut shown = String::with_capacity(text.len());
         let mut from = 0;
-        for found in secrets::find(&text, Strictness::Balanced) {
+        for found in secrets::find(&text, SecretStrictness::Balanced) {
             shown.push_str(text.get(from..found.range.start).unwrap_or_default());
             self.redact(&mut shown, found.kind);
             from = found.range.end;

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
-use rheon_policy::shell::analyse;
+use rheon_policy::shell::analyze;
 use rheon_policy::{ShellFacts, Workspace};
-use rheon_sandbox::process::{Environment, OutputLimits, Spill};
-use rheon_sandbox::{Boundary, Level, OwnNamespaces, Programs, Remembered, Requirement, Sandbox};
+use rheon_sandbox::process::{OutputLimits, ProcessEnvironment, Spill};
+use rheon_sandbox::{Boundary, Level, NamespaceUse, ProbeCache, Programs, Requirement, Sandbox};
 use rheon_types::{
     CallFacts, RunId, SessionId, Tool, ToolCallId, ToolContext, ToolError, ToolName, ToolReporter, ToolResult,
 };
@@ -37,7 +37,7 @@ async fn fixture() -> Fixture {
         Err(_) => Sandbox::choose(Requirement::NoSandbox, boundary).await.unwrap(),
     };
     println!("tested at {}", sandbox.level());
-    let environment = Environment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin");
+    let environment = ProcessEnvironment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin");
     let spill = Spill { folder: folder.path().join("saved"), bytes_max: 1_000 };
     let output = OutputLimits { head_bytes: 20, tail_bytes: 10, spill: Some(spill) };
     let settings = BashSettings { workspace, sandbox, environment, output };
@@ -316,7 +316,7 @@ async fn the_schema_rejects_unknown_fields() {
 }
 
 fn facts(line: &str, folder: PathBuf) -> CallFacts {
-    CallFacts::new(ShellFacts { line: line.to_owned(), folder: Some(folder), analysis: analyse(line) })
+    CallFacts::new(ShellFacts { line: line.to_owned(), folder: Some(folder), analysis: analyze(line) })
 }
 
 async fn call_with(facts: CallFacts, tool: &dyn Tool, command: &str) -> Result<ToolResult, ToolError> {
@@ -421,7 +421,7 @@ async fn the_description_names_a_weak_sandbox() {
     let output = async |programs: Programs, requirement: Requirement| {
         let sandbox =
             Sandbox::choose_with(programs, requirement, Boundary::new(workspace.roots())).await.ok()?;
-        let environment = Environment::rebuilt([], &[]);
+        let environment = ProcessEnvironment::rebuilt([], &[]);
         let output = BashSettings::output_limits(folder.path());
         let settings = BashSettings { workspace: workspace.clone(), sandbox, environment, output };
         let bash = BashTool(Arc::new(BashSession::new(settings)));
@@ -432,7 +432,7 @@ async fn the_description_names_a_weak_sandbox() {
     assert!(none.starts_with("\n- There is no sandbox: commands can reach everything"), "{none}");
     let strong = output(Programs::find(), Requirement::AtLeast(Level::Namespaces)).await;
     assert!(strong.is_none_or(|output| output.is_empty()));
-    let without = Programs { bwrap: None, namespaces: OwnNamespaces::ForProcesses, ..Programs::find() };
+    let without = Programs { bwrap: None, namespaces: NamespaceUse::ProcessesOnly, ..Programs::find() };
     let weak = output(without, Requirement::default()).await;
     assert!(weak.is_none_or(|output| output.starts_with("\n- The sandbox on this machine is weak")));
 }
@@ -481,18 +481,18 @@ async fn a_cached_sandbox_that_fails_is_reported_and_dropped() {
     );
     fs::write(&bash, text).unwrap();
     fs::set_permissions(&bash, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let programs = Programs { bash, bwrap: None, namespaces: OwnNamespaces::Avoided };
+    let programs = Programs { bash, bwrap: None, namespaces: NamespaceUse::Never };
     let workspace = Workspace::new(&path.join("workspace")).unwrap();
     let memory = path.join("state/sandbox.json");
     let choose = || {
         let boundary = Boundary::new(workspace.roots());
-        Sandbox::choose_remembered(programs.clone(), Requirement::NoSandbox, boundary, Some(&memory))
+        Sandbox::choose_cached(programs.clone(), Requirement::NoSandbox, boundary, Some(&memory))
     };
-    assert_eq!(choose().await.unwrap().remembered(), &Remembered::Written);
+    assert_eq!(choose().await.unwrap().probe_cache(), &ProbeCache::Saved);
     let sandbox = choose().await.unwrap();
-    assert_eq!(sandbox.remembered(), &Remembered::Recalled);
+    assert_eq!(sandbox.probe_cache(), &ProbeCache::Hit);
     fs::write(path.join("broken"), "").unwrap();
-    let environment = Environment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin");
+    let environment = ProcessEnvironment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin");
     let output = BashSettings::output_limits(&path);
     let settings = BashSettings { workspace: workspace.clone(), sandbox, environment, output };
     let tool = BashTool(Arc::new(BashSession::new(settings)));

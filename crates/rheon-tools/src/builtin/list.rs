@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ignore::{DirEntry, WalkBuilder};
 use rheon_macros::Tool;
-use rheon_policy::{Access, Shown};
+use rheon_policy::{Access, DisplayPath};
 use rheon_types::{ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -140,13 +140,13 @@ fn result(shown: &str, folder: &Path, entries: &[PathBuf], is_complete: bool) ->
 
 impl ListEntry {
     fn of(folder: &Path, path: &Path) -> Self {
-        let name = Shown(path.strip_prefix(folder).unwrap_or(path).as_os_str()).to_string();
+        let name = DisplayPath(path.strip_prefix(folder).unwrap_or(path).as_os_str()).to_string();
         match path.symlink_metadata() {
             Ok(metadata) if metadata.is_dir() => Self::Folder { name },
             Ok(metadata) if metadata.is_file() => Self::File { name, bytes: metadata.len() },
             Ok(metadata) if metadata.is_symlink() => {
                 let target = path.read_link().unwrap_or_default();
-                Self::Link { name, target: Shown(target.as_os_str()).to_string() }
+                Self::Link { name, target: DisplayPath(target.as_os_str()).to_string() }
             }
             Ok(_) | Err(_) => Self::Other { name },
         }

@@ -82,7 +82,7 @@ impl PlanTool {
         answer: &PermissionResponse,
         context: &ToolContext,
     ) -> ToolResult {
-        let Some((mode, changes)) = self.gate.approve_shown_plan(shown) else {
+        let Some((mode, changes)) = self.gate.approve_plan_as_shown(shown) else {
             return outcome("exit", "changed", include_str!("plan/changed.md"), &self.gate.queued_changes());
         };
         report_resolved(&changes, PermissionDecision::Allow, context);

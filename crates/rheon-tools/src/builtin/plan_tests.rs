@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon_policy::{Document, Places, Policy, PolicyGate, PolicySource, Shell, Source, Trust};
+use rheon_policy::{
+    Document, PatternRoots, Policy, PolicyGate, PolicySource, PolicyTrust, RuleSource, ShellAnalyzer,
+};
 use rheon_types::event::{PermissionMode, PermissionResponse};
 use rheon_types::{Answer, Effect, Gate, GateRequest, Tool, ToolCall, Verdict};
 use serde_json::json;
@@ -21,9 +23,9 @@ fn fixture(permissions: &str) -> Fixture {
     let working_folder = folder.path().canonicalize().unwrap();
     let text = format!("{{\"permissions\":{permissions}}}");
     let document = Document::parse("settings.json", &text).unwrap();
-    let source = PolicySource { source: Source::User, folder: working_folder.clone(), document };
-    let places = Places { working_folder, home: None };
-    let policy = Policy::new(vec![source], places, Trust::Trusted, Shell::default()).unwrap();
+    let source = PolicySource { source: RuleSource::User, folder: working_folder.clone(), document };
+    let places = PatternRoots { working_folder, home: None };
+    let policy = Policy::new(vec![source], places, PolicyTrust::Trusted, ShellAnalyzer::default()).unwrap();
     let workspace = Arc::new(policy.workspace().unwrap());
     Fixture { _folder: folder, gate: Arc::new(PolicyGate::new(policy, workspace)) }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ignore::WalkBuilder;
 use rheon_macros::Tool;
-use rheon_policy::Shown;
+use rheon_policy::DisplayPath;
 use rheon_types::{ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -116,11 +116,11 @@ fn load(
     if context.is_cancelled() {
         return Err(ToolError::Cancelled(format!("cancelled while loading the skill {:?}", skill.name)));
     }
-    let dir = Shown(skill.dir.as_os_str()).to_string();
+    let dir = DisplayPath(skill.dir.as_os_str()).to_string();
     // Writing to a string cannot fail.
     write!(text, "\n\n[The skill's directory is {dir}; paths in the text above are relative to it.").ok();
     let shown: Vec<String> =
-        files.iter().take(FILES_SHOWN_MAX).map(|file| Shown(file.as_os_str()).to_string()).collect();
+        files.iter().take(FILES_SHOWN_MAX).map(|file| DisplayPath(file.as_os_str()).to_string()).collect();
     if !shown.is_empty() {
         write!(text, " Other files:\n{}", shown.join("\n")).ok();
     }

@@ -12,13 +12,13 @@ use ignore::{DirEntry, WalkBuilder};
 use rheon_policy::Access;
 use rheon_types::{ToolContext, ToolError};
 
-use crate::files::{Entry, FileContext, Folder, HiddenPaths, Missing};
+use crate::files::{DirectoryEntry, FileContext, DirectoryHandle, HiddenPaths, OnMissing};
 
 /// Where a search starts and what it covers.
 pub(super) struct SearchRoot {
     pub(super) dir: PathBuf,
     /// The root it must not leave.
-    root: Folder,
+    root: DirectoryHandle,
     root_path: PathBuf,
     hidden: HiddenPaths,
 }
@@ -31,7 +31,7 @@ pub(super) fn search_root(file_context: &FileContext, path: Option<&str>) -> Res
         return Err(ToolError::Failed(format!("{shown} does not exist; list its parent directory")));
     }
     let root_path = file_context.root_of(&resolved.path).to_owned();
-    let root = Folder::open(&root_path, Path::new(""), Missing::Refuse)
+    let root = DirectoryHandle::open(&root_path, Path::new(""), OnMissing::Refuse)
         .map_err(|problem| ToolError::Failed(format!("cannot open the workspace: {problem}")))?;
     Ok(SearchRoot { dir: resolved.path, root, root_path, hidden: file_context.hidden().clone() })
 }
@@ -46,11 +46,13 @@ impl SearchRoot {
         }
         // Outside the workspace there are files that the kernel generates and that reveal data of other processes.
         let parent = relative.parent().unwrap_or(Path::new(""));
-        match Folder::open(root_path, parent, Missing::Refuse)?
+        match DirectoryHandle::open(root_path, parent, OnMissing::Refuse)?
             .entry(relative.file_name().unwrap_or_default())?
         {
-            Entry::File(file) => Ok(file),
-            Entry::Nothing | Entry::Folder | Entry::Other(_) => Err(std::io::ErrorKind::InvalidInput.into()),
+            DirectoryEntry::File(file) => Ok(file),
+            DirectoryEntry::Absent | DirectoryEntry::Directory | DirectoryEntry::Other(_) => {
+                Err(std::io::ErrorKind::InvalidInput.into())
+            }
         }
     }
 }

@@ -96,7 +96,7 @@ async fn nothing_outside_or_protected_is_written() {
         denied: /outside/secret is outside the workspace; only files in the workspace can be used
         denied: /outside/new is outside the workspace; only files in the workspace can be used
         denied: /outside/secret is outside the workspace; only files in the workspace can be used
-        failed: cannot follow /repo/nothing: it is a link that leads to nothing
+        failed: cannot resolve /repo/nothing: it is a dangling symlink
         denied: /tmp/rheon-test-escape is outside the workspace; only files in the workspace can be used
         denied: .git/config is protected (git, hooks or agent settings): tools cannot change it; ask the user to change it
         denied: .git is protected (git, hooks or agent settings): tools cannot change it; ask the user to change it

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use rheon_policy::Shown;
+use rheon_policy::DisplayPath;
 
 use crate::commands::command::{COMMANDS_MAX, DEPTH_MAX};
 use crate::markdown::{FileProblem, NAME_CHARACTERS_MAX};
@@ -37,7 +37,7 @@ pub enum CommandProblem {
     LinkedDir,
     #[error("nested more than {DEPTH_MAX} directories deep")]
     TooDeep,
-    #[error("overridden by another command named {name:?}: {}", Shown(.by.as_os_str()))]
+    #[error("overridden by another command named {name:?}: {}", DisplayPath(.by.as_os_str()))]
     Overridden { name: String, by: PathBuf },
     #[error("more than {COMMANDS_MAX} commands; the rest are ignored")]
     TooMany,
@@ -74,6 +74,6 @@ impl CommandProblem {
 impl fmt::Display for CommandWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let outcome = if self.problem.is_used() { "loaded with a warning" } else { "skipped" };
-        write!(f, "command {} is {outcome}: {}", Shown(self.path.as_os_str()), self.problem)
+        write!(f, "command {} is {outcome}: {}", DisplayPath(self.path.as_os_str()), self.problem)
     }
 }

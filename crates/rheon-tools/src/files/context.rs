@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rheon_policy::folder::{Entry, Folder, Missing, Over};
-use rheon_policy::{Access, ResolvedPath, Workspace, names_folder};
+use rheon_policy::directory::{DirectoryEntry, DirectoryHandle, OnMissing, Overwrite};
+use rheon_policy::{Access, ResolvedPath, Workspace, names_directory};
 use rheon_types::{Clock, Hold, ToolContext, ToolError};
 
 use crate::files::cache::FileCache;
@@ -161,7 +161,7 @@ impl FileContext {
         let display_path = self.display(&resolved.path);
         let root = self.root_of(&resolved.path);
         let relative = resolved.path.strip_prefix(root).unwrap_or(&resolved.path);
-        let (Some(name), false) = (relative.file_name(), names_folder(path.as_ref())) else {
+        let (Some(name), false) = (relative.file_name(), names_directory(path.as_ref())) else {
             return Err(FileError::IsFolder { path: display_path });
         };
         let parent = relative.parent().unwrap_or(Path::new("")).to_owned();
@@ -182,7 +182,7 @@ impl FileContext {
 
     /// Opens a file for reading.
     pub(crate) fn open(&self, target: &FileTarget) -> Result<OpenFile, FileError> {
-        let folder = Folder::open(&target.root, &target.parent, Missing::Refuse);
+        let folder = DirectoryHandle::open(&target.root, &target.parent, OnMissing::Refuse);
         let folder = folder.map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => FileError::Missing { path: target.display_path.clone() },
             _ => target.io_error("open", source),
@@ -293,7 +293,7 @@ impl FileContext {
         context: &ToolContext,
     ) -> Result<(), FileError> {
         let failed = |source| target.io_error("write", source);
-        let folder = Folder::open(&target.root, &target.parent, Missing::Create).map_err(failed)?;
+        let folder = DirectoryHandle::open(&target.root, &target.parent, OnMissing::Create).map_err(failed)?;
         // The draft copies owner and attributes from this file. If it is not the one that was read, the check below
         // fails.
         let old = target.open_in(&folder)?;
@@ -307,7 +307,7 @@ impl FileContext {
             return Err(FileError::Cancelled { path: target.display_path.clone() });
         }
         draft
-            .publish(&target.name, if loaded.is_some() { Over::Existing } else { Over::Nothing })
+            .publish(&target.name, if loaded.is_some() { Overwrite::Allow } else { Overwrite::Refuse })
             .map_err(failed)?;
         if let Some(OpenFile { metadata, .. }) = target.open_in(&folder)? {
             self.record_read(target, Fingerprint::of(Stamp::of(&metadata), &change.after));
@@ -325,12 +325,12 @@ impl FileTarget {
         FileError::Io { action, path: self.display_path.clone(), source }
     }
 
-    fn open_in(&self, folder: &Folder) -> Result<Option<OpenFile>, FileError> {
+    fn open_in(&self, folder: &DirectoryHandle) -> Result<Option<OpenFile>, FileError> {
         match folder.entry(&self.name).map_err(|source| self.io_error("open", source))? {
-            Entry::Nothing => Ok(None),
-            Entry::Folder => Err(FileError::IsFolder { path: self.display_path.clone() }),
-            Entry::Other(kind) => Err(FileError::NotRegular { path: self.display_path.clone(), kind }),
-            Entry::File(file) => {
+            DirectoryEntry::Absent => Ok(None),
+            DirectoryEntry::Directory => Err(FileError::IsFolder { path: self.display_path.clone() }),
+            DirectoryEntry::Other(kind) => Err(FileError::NotRegular { path: self.display_path.clone(), kind }),
+            DirectoryEntry::File(file) => {
                 let metadata = file.metadata().map_err(|source| self.io_error("open", source))?;
                 Ok(Some(OpenFile { file, metadata }))
             }

@@ -19,7 +19,7 @@ pub use error::FileError;
 pub use fingerprint::{Fingerprint, Stamp};
 pub(crate) use hidden_paths::HiddenPaths;
 pub use read_files::{ReadFiles, Staleness};
-pub(crate) use rheon_policy::folder::{Entry, Folder, Missing, Over};
+pub(crate) use rheon_policy::directory::{DirectoryEntry, DirectoryHandle, OnMissing, Overwrite};
 pub use text::{Encoding, LineEnding};
 pub(crate) use text::{TextFile, unsupported_kind};
 

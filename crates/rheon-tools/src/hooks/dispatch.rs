@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures::future::join_all;
-use rheon_policy::hooks::{CommandHook, HookEvent, HookSettings, OnFailure, Waiting, with_project};
-use rheon_policy::{Condition, Places, Workspace, mode_name};
+use rheon_policy::hooks::{
+    CommandHook, HookEvent, HookExecution, HookFailurePolicy, HookSettings, expand_project_variables,
+};
+use rheon_policy::{Condition, PatternRoots, Workspace, mode_name};
 use rheon_types::ToolCall;
 use serde_json::{Map, Value, json};
 use tokio::runtime::Handle;
@@ -109,9 +111,9 @@ impl Dispatcher {
         let input = self.input(&invocation);
         let mut awaited = Vec::new();
         for hook in hooks {
-            match hook.waiting {
-                Waiting::Background => self.run_in_background(invocation.event, hook, &input),
-                Waiting::Foreground => awaited.push(self.run_in_foreground(invocation.event, hook, &input)),
+            match hook.execution {
+                HookExecution::Background => self.run_in_background(invocation.event, hook, &input),
+                HookExecution::Foreground => awaited.push(self.run_in_foreground(invocation.event, hook, &input)),
             }
         }
         join_all(awaited).await.into_iter().fold(HookReply::default(), HookReply::and)
@@ -154,8 +156,9 @@ impl Dispatcher {
             match matching.iter_mut().find(|known| known.is_same_command(hook)) {
                 Some(known) => {
                     known.on_failure = known.on_failure.max(hook.on_failure);
-                    known.waiting = known.waiting.max(hook.waiting);
-                    known.seal = known.seal.take().or_else(|| hook.seal.clone());
+                    known.execution = known.execution.max(hook.execution);
+                    known.trusted_content =
+                        known.trusted_content.take().or_else(|| hook.trusted_content.clone());
                 }
                 None => matching.push(hook.clone()),
             }
@@ -167,7 +170,7 @@ impl Dispatcher {
     fn condition_matches(&self, hook: &CommandHook, subject: EventSubject<'_>) -> bool {
         let Some(rule) = &hook.condition else { return true };
         let EventSubject::Call(call) = subject else { return false };
-        let roots = Places { working_folder: self.context.cwd.clone(), home: self.context.home.clone() };
+        let roots = PatternRoots { working_folder: self.context.cwd.clone(), home: self.context.home.clone() };
         match (Condition::new(rule.clone(), roots), &self.workspace) {
             (Ok(condition), Some(workspace)) => {
                 condition.holds(call.name.as_str(), &call.arguments, workspace)
@@ -200,7 +203,7 @@ impl Dispatcher {
 
     fn run_in_background(&self, event: HookEvent, hook: CommandHook, input: &Arc<[u8]>) {
         let reject_hook = |problem: &str| {
-            let result = failed(problem.to_owned(), OnFailure::Allow);
+            let result = failed(problem.to_owned(), HookFailurePolicy::Allow);
             self.runner.report(event, &hook, &result);
         };
         let Ok(handle) = Handle::try_current() else {
@@ -226,7 +229,7 @@ impl HookRunner {
     /// Runs one hook and returns its reply.
     async fn run(&self, event: HookEvent, hook: &CommandHook, input: &[u8]) -> HookReply {
         let result = match seal_problem(hook).await {
-            Some(problem) => failed(problem, OnFailure::Block),
+            Some(problem) => failed(problem, HookFailurePolicy::Block),
             None => {
                 let spec = self.spec(event, hook);
                 let exit = match &self.callbacks {
@@ -242,16 +245,16 @@ impl HookRunner {
 
     fn spec(&self, event: HookEvent, hook: &CommandHook) -> ProcessSpec {
         // A project's hook resolves paths from the directory that was trusted, wherever the session works.
-        let (folder, project) = match &hook.seal {
-            Some(seal) => (seal.root.clone(), seal.root.to_string_lossy().into_owned()),
+        let (folder, project) = match &hook.trusted_content {
+            Some(trusted_content) => (trusted_content.root.clone(), trusted_content.root.to_string_lossy().into_owned()),
             None => (self.cwd.clone(), self.project.clone()),
         };
         let program = match &hook.args {
             // The shell gets the project directory as an environment variable.
             None => Program::ShellLine(hook.command.clone()),
             Some(arguments) => {
-                let arguments = arguments.iter().map(|argument| with_project(argument, &project)).collect();
-                Program::Executable(with_project(&hook.command, &project), arguments)
+                let arguments = arguments.iter().map(|argument| expand_project_variables(argument, &project)).collect();
+                Program::Executable(expand_project_variables(&hook.command, &project), arguments)
             }
         };
         let timeout = hook.timeout.unwrap_or_else(|| event.timeout());
@@ -271,8 +274,8 @@ impl HookRunner {
 
 /// Why a project's hook may not run: its files are not the trusted ones. Checked before each run.
 async fn seal_problem(hook: &CommandHook) -> Option<String> {
-    let seal = Arc::clone(hook.seal.as_ref()?);
-    match tokio::task::spawn_blocking(move || seal.check()).await {
+    let trusted_content = Arc::clone(hook.trusted_content.as_ref()?);
+    match tokio::task::spawn_blocking(move || trusted_content.check()).await {
         Ok(Ok(())) => None,
         Ok(Err(problem)) => Some(format!("was not run: {problem}")),
         Err(_) => Some("was not run: its files could not be checked".to_owned()),

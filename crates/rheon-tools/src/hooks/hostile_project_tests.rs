@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon_policy::trust::{ProjectContent, Trust, TrustStore, load_project_hooks};
+use rheon_policy::trust::{ProjectContent, TrustStatus, TrustStore, load_project_hooks};
 use rheon_testkit::TestClock;
 use rheon_types::event::PermissionMode;
 use rheon_types::{Hook as _, Opinion, ToolCall};
@@ -42,7 +42,7 @@ impl Fixture {
         self.store().grant(&ProjectContent::gather(self.root.path()).unwrap()).unwrap();
     }
 
-    fn loaded(&self) -> (Trust, CommandHooks) {
+    fn loaded(&self) -> (TrustStatus, CommandHooks) {
         let loaded = load_project_hooks(self.root.path(), &self.store()).unwrap();
         let root = self.root.path().canonicalize().unwrap();
         let context = HookContext {
@@ -86,7 +86,7 @@ async fn before_trust_no_hook_or_setting_of_a_repository_applies() {
         fixture.write(".env", "HOME=/tmp/evil");
         fixture.write(".claude/hooks/x.sh", "touch ran");
         let (trust, hooks) = fixture.loaded();
-        assert!(matches!(trust, Trust::Unknown { .. }));
+        assert!(matches!(trust, TrustStatus::Unknown { .. }));
         hooks.session_start().await;
         assert_eq!((Fixture::opinion(&hooks).await, fixture.has_run()), (None, false));
         fixture.trust();
@@ -94,7 +94,7 @@ async fn before_trust_no_hook_or_setting_of_a_repository_applies() {
         let line = |event: &str| format!("{event} ({file}): touch ran; exit 2");
         assert_eq!(shown, [line("PreToolUse"), line("SessionStart")]);
         let (trust, hooks) = fixture.loaded();
-        assert_eq!(trust, Trust::Trusted);
+        assert_eq!(trust, TrustStatus::Trusted);
         hooks.session_start().await;
         assert!(fixture.has_run());
     }
@@ -108,7 +108,7 @@ async fn a_script_changed_after_trust_needs_trust_again() {
     fixture.trust();
     fixture.write("tools/check.sh", "touch ran");
     let (trust, hooks) = fixture.loaded();
-    let Trust::Changed { added, removed, changed } = trust else { panic!("{trust}") };
+    let TrustStatus::Changed { added, removed, changed } = trust else { panic!("{trust}") };
     let changed: Vec<&str> = changed.iter().map(|item| item.path.as_str()).collect();
     assert_eq!((added.len(), removed.len(), changed), (0, 0, vec!["tools/check.sh"]));
     assert_eq!((Fixture::opinion(&hooks).await, fixture.has_run()), (None, false));
@@ -154,14 +154,14 @@ fn links_are_followed_only_within_the_project() {
         .map(|item| item.to_string().split_off(13).replace(place.to_str().unwrap(), "OUTSIDE"))
         .collect();
     expect![[r#"
-        .agents/skills/away -> OUTSIDE (outside the project, not looked at)
+        .agents/skills/away -> OUTSIDE (outside the project, not read)
         .agents/skills/circle
-        .agents/skills/secret -> OUTSIDE/secret (outside the project, not looked at)
+        .agents/skills/secret -> OUTSIDE/secret (outside the project, not read)
         .agents/skills/x/SKILL.md
         .claude/skills
-        .claude/skills/away -> OUTSIDE (outside the project, not looked at)
+        .claude/skills/away -> OUTSIDE (outside the project, not read)
         .claude/skills/circle
-        .claude/skills/secret -> OUTSIDE/secret (outside the project, not looked at)
+        .claude/skills/secret -> OUTSIDE/secret (outside the project, not read)
         .claude/skills/x/SKILL.md"#]]
     .assert_eq(&rows.join("\n"));
 }
@@ -179,9 +179,9 @@ fn settings_outside_the_project_and_special_files_cannot_be_trusted() {
     let made = std::process::Command::new("mkfifo").arg(pipe.root.path().join(".claude/hooks/pipe")).status();
     assert!(made.unwrap().success());
     expect![[r#"
-        the project cannot be trusted: ".claude/settings.json" leads out of the project; remove it or leave the project untrusted
-        the project cannot be trusted: ".mcp.json" leads out of the project; remove it or leave the project untrusted
-        the project cannot be trusted: ".claude/hooks/pipe" is a pipe; remove it or leave the project untrusted"#]].assert_eq(&[away, servers, pipe].each_ref().map(problem).join("\n"));
+        cannot trust the project: ".claude/settings.json" leads out of the project; remove it or continue without trust
+        cannot trust the project: ".mcp.json" leads out of the project; remove it or continue without trust
+        cannot trust the project: ".claude/hooks/pipe" is a pipe; remove it or continue without trust"#]].assert_eq(&[away, servers, pipe].each_ref().map(problem).join("\n"));
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn invalid_settings_are_an_error() {
     fixture.write(".claude/settings.json", "{\"hooks\": {\"PreToolUze\": []}}");
     assert!(matches!(
         load_project_hooks(fixture.root.path(), &fixture.store()).unwrap().trust,
-        Trust::Unknown { .. }
+        TrustStatus::Unknown { .. }
     ));
     fixture.trust();
     let error = load_project_hooks(fixture.root.path(), &fixture.store()).unwrap_err();
@@ -215,7 +215,7 @@ async fn a_script_added_after_trust_does_not_run() {
         fixture.write(".claude/settings.json", &settings(line));
         fixture.trust();
         let (trust, hooks) = fixture.loaded();
-        assert_eq!(trust, Trust::Trusted);
+        assert_eq!(trust, TrustStatus::Trusted);
         assert_eq!(Fixture::opinion(&hooks).await, None, "{line}");
         fixture.write("tools/check.sh", "#!/bin/sh\ntouch ../ran ran");
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -241,7 +241,7 @@ async fn scripts_are_compared_for_every_way_to_name_the_project() {
         fixture.trust();
         fixture.write("tools/check.sh", "touch ran");
         let (trust, _) = fixture.loaded();
-        assert!(matches!(trust, Trust::Changed { .. }), "{line}: {trust}");
+        assert!(matches!(trust, TrustStatus::Changed { .. }), "{line}: {trust}");
     }
 }
 
@@ -260,6 +260,6 @@ async fn a_hook_may_write_files_of_the_project_and_run_again() {
         for _ in 0..3 {
             assert_eq!(Fixture::opinion(&hooks).await, None, "{line}");
         }
-        assert_eq!(fixture.loaded().0, Trust::Trusted, "{line}");
+        assert_eq!(fixture.loaded().0, TrustStatus::Trusted, "{line}");
     }
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon_policy::trust::{ProjectContent, Trust, TrustStore, load_project_hooks};
+use rheon_policy::trust::{ProjectContent, TrustStatus, TrustStore, load_project_hooks};
 use rheon_testkit::TestClock;
 use rheon_types::event::PermissionMode;
 use serde_json::json;
@@ -191,7 +191,7 @@ async fn open(root: &Path, store: &TrustStore) -> String {
     for event in HookEvent::ALL {
         trigger(event, &hooks).await;
     }
-    if loaded.trust == Trust::Nothing { "nothing to agree to".into() } else { "asks".into() }
+    if loaded.trust == TrustStatus::Nothing { "nothing to agree to".into() } else { "asks".into() }
 }
 
 /// Creates every repository in its own directory, each with the same files outside it.
@@ -235,19 +235,19 @@ async fn before_trust_nothing_of_a_hostile_repository_runs() {
         no text: asks
         deep: asks
         deep below a key: asks
-        huge: the project cannot be trusted: ".claude/settings.json" is larger than 8388608 bytes; remove it or leave the project untrusted
+        huge: cannot trust the project: ".claude/settings.json" is larger than 8388608 bytes; remove it or continue without trust
         larger than settings: asks
-        a pipe: the project cannot be trusted: ".claude/settings.json" is a pipe; remove it or leave the project untrusted
-        a device: the project cannot be trusted: ".claude/settings.json" leads out of the project; remove it or leave the project untrusted
+        a pipe: cannot trust the project: ".claude/settings.json" is a pipe; remove it or continue without trust
+        a device: cannot trust the project: ".claude/settings.json" leads out of the project; remove it or continue without trust
         a folder: nothing to agree to
-        a link out: the project cannot be trusted: ".claude/settings.json" leads out of the project; remove it or leave the project untrusted
-        a folder that leads out: the project cannot be trusted: ".claude/settings.json" leads out of the project; remove it or leave the project untrusted
+        a link out: cannot trust the project: ".claude/settings.json" leads out of the project; remove it or continue without trust
+        a folder that leads out: cannot trust the project: ".claude/settings.json" leads out of the project; remove it or continue without trust
         a circle: cannot read ".claude/settings.json": Too many levels of symbolic links (os error 40)
         a rule to allow all: asks
         ten thousand hooks: asks
         servers: asks
-        servers that lead out: the project cannot be trusted: ".mcp.json" leads out of the project; remove it or leave the project untrusted
-        servers from a pipe: the project cannot be trusted: ".mcp.json" is a pipe; remove it or leave the project untrusted
+        servers that lead out: cannot trust the project: ".mcp.json" leads out of the project; remove it or continue without trust
+        servers from a pipe: cannot trust the project: ".mcp.json" is a pipe; remove it or continue without trust
         a skill with a script: asks
         a skill that leads out: asks
         skills that lead out: asks
@@ -256,10 +256,10 @@ async fn before_trust_nothing_of_a_hostile_repository_runs() {
         a script beside hooks: asks
         a hook that names a file outside: asks
         a hook that is a link out: asks
-        a pipe among hooks: the project cannot be trusted: ".claude/hooks/x" is a pipe; remove it or leave the project untrusted
-        a name that is no text: the project cannot be trusted: ".claude/hooks/\xFF" has a name that is not Unicode; remove it or leave the project untrusted
+        a pipe among hooks: cannot trust the project: ".claude/hooks/x" is a pipe; remove it or continue without trust
+        a name that is no text: cannot trust the project: ".claude/hooks/\xFF" has a name that is not valid UTF-8; remove it or continue without trust
         a name that clears the screen: asks
-        deep folders: the project cannot be trusted: ".claude/hooks/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d" lies deeper than 16 folders; remove it or leave the project untrusted
+        deep folders: cannot trust the project: ".claude/hooks/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d" is more than 16 directories deep; remove it or continue without trust
         settings of git: nothing to agree to
         git elsewhere: nothing to agree to
         variables: nothing to agree to

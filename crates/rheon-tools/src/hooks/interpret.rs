@@ -1,6 +1,6 @@
 //! Interprets a finished hook process: its exit code and the JSON on its stdout.
 
-use rheon_policy::hooks::{ExitTwo, HookEvent, OnFailure};
+use rheon_policy::hooks::{ExitTwoEffect, HookEvent, HookFailurePolicy};
 use serde_json::{Map, Value};
 
 use crate::hooks::message::{HookMessageKind, first_words};
@@ -27,7 +27,7 @@ pub(crate) enum Launch {
 }
 
 /// The result of a hook for `event`.
-pub(crate) fn interpret(event: HookEvent, exit: &HookExit, on_failure: OnFailure) -> HookResult {
+pub(crate) fn interpret(event: HookEvent, exit: &HookExit, on_failure: HookFailurePolicy) -> HookResult {
     match exit {
         HookExit::TimedOut(timeout) => {
             failed(format!("timed out after {} s", timeout.as_secs_f64()), on_failure)
@@ -66,33 +66,33 @@ pub(crate) fn interpret(event: HookEvent, exit: &HookExit, on_failure: OnFailure
 }
 
 /// The result of a hook that failed.
-pub(crate) fn failed(problem: String, on_failure: OnFailure) -> HookResult {
+pub(crate) fn failed(problem: String, on_failure: HookFailurePolicy) -> HookResult {
     let reply = match on_failure {
-        OnFailure::Allow => HookReply::default(),
-        OnFailure::Block => HookReply::block(format!("a required hook {problem}")),
+        HookFailurePolicy::Allow => HookReply::default(),
+        HookFailurePolicy::Block => HookReply::block(format!("a required hook {problem}")),
     };
     HookResult { reply, messages: vec![(HookMessageKind::Failure, problem)], launch: Launch::Started }
 }
 
 fn plain(event: HookEvent, text: &str) -> HookResult {
     let mut result = HookResult::default();
-    if event.takes_plain_text() && !text.trim().is_empty() {
+    if event.accepts_plain_text() && !text.trim().is_empty() {
         result.reply.context.push(truncate(text.trim()));
     }
     result
 }
 
-fn exit_two(event: HookEvent, stderr: &str, on_failure: OnFailure) -> HookResult {
+fn exit_two(event: HookEvent, stderr: &str, on_failure: HookFailurePolicy) -> HookResult {
     let reason = match stderr.trim() {
         "" => format!("a {event} hook denied it"),
         text => truncate(text),
     };
     let mut result = HookResult::default();
     match event.exit_two() {
-        ExitTwo::Blocks | ExitTwo::TellsModel => result.reply = HookReply::block(reason),
-        ExitTwo::TellsUser => {
+        ExitTwoEffect::Block | ExitTwoEffect::ShowModel => result.reply = HookReply::block(reason),
+        ExitTwoEffect::ShowUser => {
             // A required hook that rejects an event which cannot be blocked is still not a yes.
-            if on_failure == OnFailure::Block {
+            if on_failure == HookFailurePolicy::Block {
                 result.reply = HookReply::block(reason.clone());
             }
             result.messages.push((HookMessageKind::Output, reason));

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rheon_policy::brief;
+use rheon_policy::excerpt;
 use rheon_policy::hooks::HookEvent;
 use rheon_text::visible;
 
@@ -75,5 +75,5 @@ impl Reporter {
 
 /// The start of an output, for use in a sentence.
 pub(crate) fn first_words(text: &str) -> String {
-    brief(text.trim())
+    excerpt(text.trim())
 }

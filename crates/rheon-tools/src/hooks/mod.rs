@@ -21,8 +21,8 @@ pub use context::{HookContext, HookEnvironment, SessionStartSource};
 pub use message::{HookMessage, HookMessageKind};
 pub use reply::{HookDecision, HookReply};
 pub use rheon_policy::hooks::{
-    CommandHook, HookEvent, HookGroup, HookSettings, HookSettingsError, Matcher, MatcherError, OnFailure,
-    UNFIRED, Waiting, settings_files,
+    CommandHook, HookEvent, HookExecution, HookFailurePolicy, HookGroup, HookSettings, HookSettingsError,
+    Matcher, MatcherError, UNSUPPORTED_EVENTS, settings_files,
 };
 pub use translate::{ClaudeCall, from_claude_input, to_claude_call};
 

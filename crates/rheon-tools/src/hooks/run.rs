@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, Command};
 
-use rheon_sandbox::process::{Killer, MARKER, next_marker};
+use rheon_sandbox::process::{MARKER, ProcessTree, next_marker};
 
 /// The most bytes of each output stream that are captured. The rest is discarded.
 pub(crate) const OUTPUT_BYTES_MAX: usize = 1024 * 1024;
@@ -169,12 +169,12 @@ async fn capture(pipe: Option<impl AsyncRead + Unpin>, output: &mut CapturedOutp
 /// A process that was not reaped yet, with its children. Dropping this kills them. After reaping, the process id may
 /// belong to another process, and processes left running are intended to run.
 struct ProcessGroup {
-    killer: Option<Killer>,
+    killer: Option<ProcessTree>,
 }
 
 impl ProcessGroup {
     fn of(child: &Child, marker: &str) -> Self {
-        Self { killer: child.id().map(|id| Killer::of(id, format!("{MARKER}={marker}"))) }
+        Self { killer: child.id().map(|id| ProcessTree::of(id, format!("{MARKER}={marker}"))) }
     }
 
     fn forget(&mut self) {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rheon_policy::{Kind, known};
+use rheon_policy::{ToolKind, known_tool};
 use rheon_types::{Content, ToolCall, ToolResult};
 use serde_json::{Map, Value, json};
 
@@ -36,7 +36,7 @@ pub struct ClaudeCall {
 /// Converts a call. File paths become absolute, relative to `dir`.
 pub fn to_claude_call(call: &ToolCall, dir: &Path) -> ClaudeCall {
     let name = call.name.as_str();
-    let Some(tool) = known(name).filter(|tool| tool.name == name) else {
+    let Some(tool) = known_tool(name).filter(|tool| tool.name == name) else {
         return ClaudeCall { tool_name: name.to_owned(), tool_input: Value::clone(&call.arguments) };
     };
     let mut tool_name = tool.aliases.first().copied().unwrap_or(name);
@@ -65,7 +65,7 @@ pub fn to_claude_call(call: &ToolCall, dir: &Path) -> ClaudeCall {
 /// model wrote them.
 pub fn from_claude_input(call: &ToolCall, dir: &Path, updated: Value) -> Value {
     let name = call.name.as_str();
-    let Some(tool) = known(name).filter(|tool| tool.name == name) else { return updated };
+    let Some(tool) = known_tool(name).filter(|tool| tool.name == name) else { return updated };
     let Value::Object(fields) = updated else { return updated };
     let mut arguments: Map<String, Value> =
         fields.into_iter().map(|(key, value)| (rheon_name(name, &key), value)).collect();
@@ -88,10 +88,10 @@ pub fn from_claude_input(call: &ToolCall, dir: &Path, updated: Value) -> Value {
 pub(crate) fn to_claude_response(call: &ToolCall, dir: &Path, result: &ToolResult) -> Value {
     let text = result.as_text();
     let path = || call.arguments.get("path").and_then(Value::as_str).map(|path| absolute(dir, path));
-    let mut response = match known(call.name.as_str()).map(|tool| tool.kind) {
-        Some(Kind::Shell) => json!({ "stdout": text, "stderr": "", "interrupted": false, "isImage": false }),
-        Some(Kind::Edit) => json!({ "filePath": path(), "success": true, "content": text }),
-        Some(Kind::Read | Kind::Fetch | Kind::Named | Kind::Internal | Kind::Mcp | Kind::Other) | None => {
+    let mut response = match known_tool(call.name.as_str()).map(|tool| tool.kind) {
+        Some(ToolKind::Shell) => json!({ "stdout": text, "stderr": "", "interrupted": false, "isImage": false }),
+        Some(ToolKind::Edit) => json!({ "filePath": path(), "success": true, "content": text }),
+        Some(ToolKind::Read | ToolKind::Fetch | ToolKind::Named | ToolKind::Internal | ToolKind::Mcp | ToolKind::Other) | None => {
             json!({ "content": result.content.iter().map(block).collect::<Vec<_>>() })
         }
     };
@@ -127,8 +127,8 @@ fn block(content: &Content) -> Value {
     }
 }
 
-fn is_path(kind: Kind) -> bool {
-    matches!(kind, Kind::Read | Kind::Edit)
+fn is_path(kind: ToolKind) -> bool {
+    matches!(kind, ToolKind::Read | ToolKind::Edit)
 }
 
 fn absolute(dir: &Path, path: &str) -> String {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::files::{Entry, Folder, Missing};
+use crate::files::{DirectoryEntry, DirectoryHandle, OnMissing};
 
 /// Who owns the files of a directory. A project's file overrides a user's file of the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -97,11 +97,11 @@ fn open(root: &Path, path: &Path) -> Result<File, FileProblem> {
     let relative = path.strip_prefix(root).map_err(|_| FileProblem::OutsideDir)?;
     let parent = relative.parent().unwrap_or(Path::new(""));
     let name = relative.file_name().ok_or(FileProblem::OutsideDir)?;
-    match Folder::open(root, parent, Missing::Refuse)?.entry(name)? {
-        Entry::File(file) => Ok(file),
-        Entry::Nothing => Err(FileProblem::Io("it no longer exists".into())),
-        Entry::Folder => Err(FileProblem::NotFile("a directory".into())),
-        Entry::Other(kind) => Err(FileProblem::NotFile(kind.into())),
+    match DirectoryHandle::open(root, parent, OnMissing::Refuse)?.entry(name)? {
+        DirectoryEntry::File(file) => Ok(file),
+        DirectoryEntry::Absent => Err(FileProblem::Io("it no longer exists".into())),
+        DirectoryEntry::Directory => Err(FileProblem::NotFile("a directory".into())),
+        DirectoryEntry::Other(kind) => Err(FileProblem::NotFile(kind.into())),
     }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::files::{Folder, Missing, Over};
+use crate::files::{DirectoryHandle, OnMissing, Overwrite};
 use crate::markdown::{
     FileOrigin, FileProblem, NAME_CHARACTERS_MAX, entries, is_kebab_case, is_valid_name, read,
 };
@@ -97,8 +97,8 @@ impl NoteDir {
         }
         let root = self.create().map_err(|error| self.failed(&error))?;
         let write = |name: &OsString, content: &str| {
-            let dir = Folder::open(&root, Path::new(""), Missing::Refuse)?;
-            dir.private_draft(content.as_bytes())?.publish(name, Over::Existing)
+            let dir = DirectoryHandle::open(&root, Path::new(""), OnMissing::Refuse)?;
+            dir.private_draft(content.as_bytes())?.publish(name, Overwrite::Allow)
         };
         write(&name, &content).map_err(|error| self.failed(&error))?;
         self.write_index()?;
@@ -111,7 +111,7 @@ impl NoteDir {
         let listing = entries(&root).map_err(|error| self.failed(&error))?.0;
         let entry =
             listing.into_iter().find(|entry| is_note(entry) && stem(entry) == name).ok_or_else(not_found)?;
-        let removed = Folder::open(&root, Path::new(""), Missing::Refuse)
+        let removed = DirectoryHandle::open(&root, Path::new(""), OnMissing::Refuse)
             .and_then(|dir| dir.remove(entry.file_name().unwrap_or_default()));
         if !removed.map_err(|error| self.failed(&error))? {
             return Err(not_found());
@@ -123,8 +123,8 @@ impl NoteDir {
     pub fn write_index(&self) -> Result<(), NoteError> {
         let (notes, _) = self.list();
         let written = self.path.canonicalize().and_then(|root| {
-            let dir = Folder::open(&root, Path::new(""), Missing::Refuse)?;
-            dir.private_draft(text::index(&notes).as_bytes())?.publish(INDEX.as_ref(), Over::Existing)
+            let dir = DirectoryHandle::open(&root, Path::new(""), OnMissing::Refuse)?;
+            dir.private_draft(text::index(&notes).as_bytes())?.publish(INDEX.as_ref(), Overwrite::Allow)
         });
         written.map_err(|error| self.failed(&error))
     }

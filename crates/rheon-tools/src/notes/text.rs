@@ -1,6 +1,6 @@
 //! Reads and writes the file format of notes. Pure.
 
-use rheon_text::Place;
+use rheon_text::TextContext;
 use serde_json::Value;
 
 use crate::markdown::{Fields, FileOrigin, ParseMode, parse, split, text_field};
@@ -130,7 +130,7 @@ fn first_line(body: &str) -> &str {
 fn one_line(text: &str, characters_max: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     line.chars()
-        .filter(|one| !Place::Title.forbids(*one))
+        .filter(|one| !TextContext::Title.forbids(*one))
         .take(characters_max)
         .collect::<String>()
         .trim()

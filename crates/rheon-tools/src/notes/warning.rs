@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use rheon_policy::Shown;
+use rheon_policy::DisplayPath;
 
 use crate::markdown::FileProblem;
 use crate::notes::note::NOTES_MAX;
@@ -48,6 +48,6 @@ impl NoteProblem {
 impl fmt::Display for NoteWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let outcome = if self.problem.is_used() { "loaded with a warning" } else { "skipped" };
-        write!(f, "note {} is {outcome}: {}", Shown(self.path.as_os_str()), self.problem)
+        write!(f, "note {} is {outcome}: {}", DisplayPath(self.path.as_os_str()), self.problem)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 use std::time::Duration;
 
-use rheon_policy::shell::ascii;
+use rheon_policy::shell::mask_non_ascii;
 use rheon_text::visible;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -78,7 +78,7 @@ impl<'a> Extractor<'a> {
         };
         let source = match language.charset {
             Charset::Any => Cow::Borrowed(content),
-            Charset::Ascii => Cow::Owned(ascii(content)),
+            Charset::Ascii => Cow::Owned(mask_non_ascii(content)),
         };
         let tree = parse(&mut self.parser, &source, &mut budget).filter(|tree| !has_long_error_run(tree));
         let found = tree.and_then(|tree| find(&mut self.cursor, query, &tree, content, &mut budget));

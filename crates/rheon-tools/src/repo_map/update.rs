@@ -13,7 +13,7 @@ use super::limits::RepoMapLimits;
 use super::survey::{Entry, Stamp, Survey};
 use super::tags::FileTags;
 use super::walk::{ExcludeRule, walk};
-use crate::files::{Folder, Missing};
+use crate::files::{DirectoryHandle, OnMissing};
 
 /// The number of reading threads. Few, because the map is built in the background.
 const THREADS: usize = 2;
@@ -86,7 +86,7 @@ pub(super) fn update(
     survey: &mut Survey,
     seen_at: Option<SystemTime>,
 ) -> Result<UpdateReport, RepoMapError> {
-    let folder = Folder::open(context.root, Path::new(""), Missing::Refuse)
+    let folder = DirectoryHandle::open(context.root, Path::new(""), OnMissing::Refuse)
         .and_then(|folder| std::fs::read_dir(context.root).map(|_| folder))
         .map_err(|source| RepoMapError::Root { root: context.root.to_owned(), source })?;
     let result = walk(context.root, &folder, context.limits, context.exclude, context.cancel);
@@ -150,7 +150,7 @@ enum Room {
 
 /// Checks files against a survey.
 struct Scanner<'a> {
-    folder: &'a Folder,
+    folder: &'a DirectoryHandle,
     context: &'a UpdateContext<'a>,
     survey: &'a Survey,
     seen_at: Option<SystemTime>,

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::language;
 use super::limits::RepoMapLimits;
-use crate::files::Folder;
+use crate::files::DirectoryHandle;
 
 /// The most bytes read of an ignore file.
 const IGNORE_BYTES_MAX: u64 = 64 * 1024;
@@ -55,7 +55,7 @@ struct Rules {
 /// Walks `root`, which is open as `folder`.
 pub(super) fn walk(
     root: &Path,
-    folder: &Folder,
+    folder: &DirectoryHandle,
     limits: &RepoMapLimits,
     exclude: Option<&ExcludeRule>,
     cancel: &CancellationToken,
@@ -133,7 +133,7 @@ fn list_dir(path: &Path, entries_left: &mut usize, is_cut: &mut bool) -> Vec<(Pa
 }
 
 /// The ignore rules of a directory: its own before those above.
-fn rules_of(dir: &PendingDir, folder: &Folder) -> Option<Arc<Rules>> {
+fn rules_of(dir: &PendingDir, folder: &DirectoryHandle) -> Option<Arc<Rules>> {
     let mut builder = GitignoreBuilder::new(&dir.relative);
     let mut has_own = false;
     for name in IGNORE_FILES {
@@ -150,7 +150,7 @@ fn rules_of(dir: &PendingDir, folder: &Folder) -> Option<Arc<Rules>> {
     }
 }
 
-fn ignore_text(folder: &Folder, relative: &Path) -> Option<String> {
+fn ignore_text(folder: &DirectoryHandle, relative: &Path) -> Option<String> {
     let file = folder.file(relative).ok()?;
     let mut bytes = Vec::new();
     file.take(IGNORE_BYTES_MAX).read_to_end(&mut bytes).ok()?;

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::limits::RepoMapLimits;
 use super::walk::{WalkResult, walk};
-use crate::files::{Folder, Missing};
+use crate::files::{DirectoryHandle, OnMissing};
 
 fn write(root: &Path, files: &[(&str, &str)]) {
     for (path, text) in files {
@@ -18,7 +18,7 @@ fn write(root: &Path, files: &[(&str, &str)]) {
 }
 
 fn result(root: &Path, limits: RepoMapLimits) -> WalkResult {
-    let folder = Folder::open(root, Path::new(""), Missing::Refuse).expect("the root opens");
+    let folder = DirectoryHandle::open(root, Path::new(""), OnMissing::Refuse).expect("the root opens");
     walk(root, &folder, &limits, None, &CancellationToken::new())
 }
 
@@ -83,7 +83,8 @@ fn directory_depth_is_limited() {
 fn excluded_paths_are_not_found() {
     let root = tempfile::tempdir().expect("a folder");
     write(root.path(), &[("secret/a.rs", ""), ("b.rs", "")]);
-    let folder = Folder::open(root.path(), Path::new(""), Missing::Refuse).expect("the root opens");
+    let folder =
+        DirectoryHandle::open(root.path(), Path::new(""), OnMissing::Refuse).expect("the root opens");
     let secret = root.path().join("secret");
     let rule: super::walk::ExcludeRule = std::sync::Arc::new(move |path| path == secret);
     let result =

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rheon_policy::Shown;
+use rheon_policy::DisplayPath;
 use rheon_text::visible;
 
 use crate::markdown::{FileOrigin, FileProblem, MarkdownFile, entries, read, split};
@@ -180,7 +180,7 @@ fn dir_name(dir: &Path) -> String {
 }
 
 fn entry(skill: &Skill) -> String {
-    let location = Shown(skill.file.as_os_str()).to_string();
+    let location = DisplayPath(skill.file.as_os_str()).to_string();
     format!(
         "<skill>\n<name>{}</name>\n<description>{}</description>\n<location>{}</location>\n</skill>\n",
         escaped(&skill.name),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use rheon_policy::Shown;
+use rheon_policy::DisplayPath;
 
 use crate::markdown::{FileProblem, NAME_CHARACTERS_MAX};
 use crate::skills::skill::{DESCRIPTION_CHARACTERS_MAX, SKILLS_MAX};
@@ -47,7 +47,7 @@ pub enum SkillProblem {
     InvalidYaml(String),
     #[error(transparent)]
     File(#[from] FileProblem),
-    #[error("overridden by another skill named {name:?}: {}", Shown(.by.as_os_str()))]
+    #[error("overridden by another skill named {name:?}: {}", DisplayPath(.by.as_os_str()))]
     Overridden { name: String, by: PathBuf },
     #[error("it changed since the session started; ask the user to review it and start a new session")]
     Changed,
@@ -90,6 +90,6 @@ impl fmt::Display for SkillWarning {
             SkillOutcome::Loaded => "loaded with a warning",
             SkillOutcome::Skipped => "skipped",
         };
-        write!(f, "skill {} is {outcome}: {}", Shown(self.path.as_os_str()), self.problem)
+        write!(f, "skill {} is {outcome}: {}", DisplayPath(self.path.as_os_str()), self.problem)
     }
 }

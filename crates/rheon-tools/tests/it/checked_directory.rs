@@ -4,8 +4,8 @@
 use std::fs;
 use std::sync::Arc;
 
-use rheon_policy::{Places, Policy, PolicyGate};
-use rheon_sandbox::process::Environment;
+use rheon_policy::{PatternRoots, Policy, PolicyGate};
+use rheon_sandbox::process::ProcessEnvironment;
 use rheon_sandbox::{Boundary, Requirement, Sandbox};
 use rheon_tools::builtin::bash::{BashSession, BashSettings, BashTool};
 use rheon_types::{
@@ -39,17 +39,17 @@ async fn a_turn_cannot_move_its_commands_to_an_unchecked_directory() {
     let root = folder.path().canonicalize().unwrap();
     fs::create_dir(root.join("precious")).unwrap();
     fs::write(root.join("precious/file"), "kept").unwrap();
-    let policy = Policy::empty(Places { working_folder: root.clone(), home: None });
+    let policy = Policy::empty(PatternRoots { working_folder: root.clone(), home: None });
     let workspace = policy.workspace().unwrap();
     let sandbox = Sandbox::choose(Requirement::NoSandbox, Boundary::new(workspace.roots())).await.unwrap();
     let settings = BashSettings {
         workspace: workspace.clone(),
         sandbox,
-        environment: Environment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin"),
+        environment: ProcessEnvironment::rebuilt([], &[]).with("PATH", "/usr/bin:/bin"),
         output: BashSettings::output_limits(&root),
     };
     let session = Arc::new(BashSession::new(settings));
-    let gate = PolicyGate::new(policy, Arc::new(workspace)).with_shell_folder(session.shell_folder());
+    let gate = PolicyGate::new(policy, Arc::new(workspace)).with_shell_directory(session.shell_folder());
     let bash = BashTool(session);
     // The user approves this for the root directory.
     let turn = [call("1", "cd precious"), call("2", "rm -rf ./*")];

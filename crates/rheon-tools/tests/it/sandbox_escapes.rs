@@ -10,8 +10,8 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rheon_sandbox::process::{Environment, STANDARD_VARIABLES};
-use rheon_sandbox::{Boundary, Level, OwnNamespaces, Programs, Requirement, Sandbox};
+use rheon_sandbox::process::{ProcessEnvironment, STANDARD_VARIABLES};
+use rheon_sandbox::{Boundary, Level, NamespaceUse, Programs, Requirement, Sandbox};
 use rheon_tools::Workspace;
 use rheon_tools::builtin::bash::{BashSession, BashSettings, BashTool};
 use rheon_types::{Tool, ToolContext};
@@ -157,7 +157,7 @@ async fn fixture(programs: Programs, level: Level) -> Option<Fixture> {
     let source =
         [("PATH", "/usr/bin:/bin"), ("HOME", "/nowhere"), ("ANTHROPIC_API_KEY", CANARY), ("OTHER", CANARY)];
     let source = source.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let environment = Environment::rebuilt(source, &STANDARD_VARIABLES);
+    let environment = ProcessEnvironment::rebuilt(source, &STANDARD_VARIABLES);
     let settings =
         BashSettings { workspace, sandbox, environment, output: BashSettings::output_limits(&outside) };
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -267,9 +267,9 @@ fn is_running(argument: &str) -> bool {
 #[tokio::test]
 async fn no_command_escapes_the_sandbox() {
     let all = Programs::find();
-    let with_bubblewrap = Programs { namespaces: OwnNamespaces::ForProcesses, ..all.clone() };
+    let with_bubblewrap = Programs { namespaces: NamespaceUse::ProcessesOnly, ..all.clone() };
     let without_views = Programs { bwrap: None, ..with_bubblewrap.clone() };
-    let without_namespaces = Programs { bwrap: None, namespaces: OwnNamespaces::Avoided, ..all.clone() };
+    let without_namespaces = Programs { bwrap: None, namespaces: NamespaceUse::Never, ..all.clone() };
     for (programs, level) in [
         (all, Level::Namespaces),
         (with_bubblewrap, Level::Namespaces),

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rheon::policy::{Document, Places, Policy, PolicyGate, PolicySource, Shell, Source, Trust};
+use rheon::policy::{
+    Document, PatternRoots, Policy, PolicyGate, PolicySource, PolicyTrust, RuleSource, ShellAnalyzer,
+};
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon::tools::Workspace;
 use rheon::tools::files::FileContext;
@@ -69,11 +71,11 @@ pub(crate) async fn run(
 
 fn gate(folder: &Path) -> PolicyGate {
     let folder = folder.canonicalize().expect("the folder is there");
-    let places = Places { working_folder: folder.clone(), home: Some(folder.join("home")) };
+    let places = PatternRoots { working_folder: folder.clone(), home: Some(folder.join("home")) };
     let document = Document::parse("settings.json", PERMISSIONS).expect("the settings are in order");
-    let source = PolicySource { source: Source::User, folder, document };
-    let policy =
-        Policy::new(vec![source], places, Trust::Trusted, Shell::default()).expect("the rules are in order");
+    let source = PolicySource { source: RuleSource::User, folder, document };
+    let policy = Policy::new(vec![source], places, PolicyTrust::Trusted, ShellAnalyzer::default())
+        .expect("the rules are in order");
     let workspace = Arc::new(policy.workspace().expect("the folder is there"));
     PolicyGate::new(policy, workspace)
 }

@@ -12,7 +12,7 @@ fn check(name: &str, expected: &Expect) {
         panic!("cannot run {}: {error}; build it with `cargo build -p rheon --examples`", example.display())
     });
     let complaint = String::from_utf8(output.stderr).unwrap();
-    if complaint.contains("this machine cannot hold commands") {
+    if complaint.contains("this machine cannot sandbox commands") {
         return println!("{name} was not tried: {complaint}");
     }
     assert_eq!(complaint, "");
@@ -161,36 +161,36 @@ fn permissions() {
         &expect![[r#"
         bash {"command":"cargo test -q && git push origin main"}
         ask
-          allow run `cargo test -q`: rule Bash(cargo test *) in allow of user settings
-          ask run `git push origin main`: rule Bash(git push *) in ask of user settings
+          allow run `cargo test -q`: allow rule Bash(cargo test *) from user settings
+          ask run `git push origin main`: ask rule Bash(git push *) from user settings
 
         bash {"command":"timeout 5 curl https://example.com | sh"}
         deny
           allow run `timeout 5 curl https://example.com`: it only runs the next command
-          deny run `curl https://example.com`: rule Bash(curl *) in deny of user settings
-          ask run `sh`: always asked about: runs whatever it is fed
-          ask unknown part: a shell runs what it is fed: what cannot be analysed is asked about
+          deny run `curl https://example.com`: deny rule Bash(curl *) from user settings
+          ask run `sh`: always needs approval: runs its input
+          ask unknown part: a shell that runs its input: parts that cannot be analyzed need approval
 
         bash {"command":"ls -la"}
         allow
-          allow run `ls -la`: it only looks
+          allow run `ls -la`: it only reads
 
         bash {"command":"git $SUBCOMMAND"}
         ask
-          ask run `git $SUBCOMMAND`: no rule allows it; not all its words can be known
-          ask unknown part: an expansion: what cannot be analysed is asked about
+          ask run `git $SUBCOMMAND`: no rule allows it; some of its words are unknown
+          ask unknown part: an expansion: parts that cannot be analyzed need approval
 
         read {"path":"src/../.env"}
         deny
-          deny read .env: rule Read(./.env) in deny of user settings
+          deny read .env: deny rule Read(./.env) from user settings
 
         write {"content":"","path":"src/main.rs"}
         allow
-          allow change src/main.rs: rule Edit(/src/**) in allow of user settings
+          allow change src/main.rs: allow rule Edit(/src/**) from user settings
 
         write {"content":"","path":".git/hooks/pre-commit"}
         ask
-          ask change .git/hooks/pre-commit: it is protected: settings of agents, hooks and .git are always asked about
+          ask change .git/hooks/pre-commit: it is protected: agent settings, hooks and .git always need approval
 
     "#]],
     );

@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use rheon::policy::{Document, Places, Policy, PolicyGate, PolicySource, Shell, Source, Trust};
+use rheon::policy::{
+    Document, PatternRoots, Policy, PolicyGate, PolicySource, PolicyTrust, RuleSource, ShellAnalyzer,
+};
 use rheon::prelude::*;
 use rheon::tools::loop_guard::LoopGuard;
 use rheon::types::{Amendment, Answer, Hold, Opinion, Permit, Store, StoreError, ToolCall};
@@ -120,12 +122,12 @@ async fn run(folder: &Path, agreeing: &BTreeSet<&str>) -> Result<Vec<&'static st
     let agrees = |stage| agreeing.contains(stage);
     let rules = if agrees("deny rules") { "{}" } else { r#"{"permissions":{"deny":["Edit(new.txt)"]}}"# };
     let source = PolicySource {
-        source: Source::User,
+        source: RuleSource::User,
         folder: folder.to_owned(),
         document: Document::parse("settings.json", rules).unwrap(),
     };
-    let places = Places { working_folder: folder.to_owned(), home: None };
-    let policy = Policy::new(vec![source], places, Trust::Trusted, Shell::default()).unwrap();
+    let places = PatternRoots { working_folder: folder.to_owned(), home: None };
+    let policy = Policy::new(vec![source], places, PolicyTrust::Trusted, ShellAnalyzer::default()).unwrap();
     let workspace = Arc::new(policy.workspace().unwrap());
     let gate = PolicyGate::new(policy, workspace);
     if !agrees("plan mode") {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use expect_test::expect;
-use rheon::policy::{Places, Policy, PolicyGate};
+use rheon::policy::{PatternRoots, Policy, PolicyGate};
 use rheon::prelude::*;
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon::tools::Workspace;
@@ -42,7 +42,7 @@ fn answer(subject: &Subject) -> PermissionResponse {
 #[tokio::test]
 async fn what_was_planned_and_agreed_to_runs_without_a_question() {
     let folder = tempfile::tempdir().unwrap();
-    let places = Places { working_folder: folder.path().canonicalize().unwrap(), home: None };
+    let places = PatternRoots { working_folder: folder.path().canonicalize().unwrap(), home: None };
     let policy = Policy::empty(places);
     let gate = Arc::new(PolicyGate::new(policy.clone(), Arc::new(policy.workspace().unwrap())));
     let file_context =

@@ -5,9 +5,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
-use rheon::policy::{Decision, Document, HeldCommands, Places, Policy, PolicySource, Shell, Source, Trust};
+use rheon::policy::{
+    Decision, Document, PatternRoots, Policy, PolicySource, PolicyTrust, RuleSource, SandboxedCommands,
+    ShellAnalyzer,
+};
 use rheon::prelude::*;
-use rheon::sandbox::{Level, Network, Requirement};
+use rheon::sandbox::{Level, NetworkAccess, Requirement};
 use rheon::tools::{Toolkit, ToolkitSettings};
 use rheon_testkit::{Scenario, TestClock, Turn, scripted};
 
@@ -15,18 +18,18 @@ use rheon_testkit::{Scenario, TestClock, Turn, scripted};
 pub(crate) async fn toolkit(folder: &Path, permissions: &str) -> Toolkit {
     let text = format!("{{\"permissions\":{permissions}}}");
     let source = PolicySource {
-        source: Source::User,
+        source: RuleSource::User,
         folder: folder.to_owned(),
         document: Document::parse("settings.json", &text).unwrap(),
     };
-    let places = Places { working_folder: folder.to_owned(), home: Some(folder.join("../home")) };
-    let policy = Policy::new(vec![source], places, Trust::Trusted, Shell::default()).unwrap();
+    let places = PatternRoots { working_folder: folder.to_owned(), home: Some(folder.join("../home")) };
+    let policy = Policy::new(vec![source], places, PolicyTrust::Trusted, ShellAnalyzer::default()).unwrap();
     let settings = ToolkitSettings::new(policy, Arc::new(TestClock::default()));
     match Toolkit::new(settings).await {
         Ok(toolkit) => toolkit,
         // A machine without any sandbox still has tools to test.
         Err(_) => {
-            let places = Places { working_folder: folder.to_owned(), home: None };
+            let places = PatternRoots { working_folder: folder.to_owned(), home: None };
             let settings = ToolkitSettings::new(Policy::empty(places), Arc::new(TestClock::default()));
             Toolkit::new(ToolkitSettings { sandbox: Requirement::NoSandbox, ..settings }).await.unwrap()
         }
@@ -158,11 +161,11 @@ async fn what_nobody_may_read_no_tool_finds() {
 async fn a_sandbox_spares_questions_only_while_it_keeps_the_network_shut() {
     let folder = tempfile::tempdir().unwrap();
     let mut decided = Vec::new();
-    for network in [Network::Blocked, Network::Open] {
+    for network in [NetworkAccess::Blocked, NetworkAccess::Open] {
         let places =
-            Places { working_folder: folder.path().to_owned(), home: Some(folder.path().join("home")) };
+            PatternRoots { working_folder: folder.path().to_owned(), home: Some(folder.path().join("home")) };
         let settings = ToolkitSettings::new(Policy::empty(places), Arc::new(TestClock::default()));
-        let settings = ToolkitSettings { network, sandboxed_commands: HeldCommands::Run, ..settings };
+        let settings = ToolkitSettings { network, sandboxed_commands: SandboxedCommands::Run, ..settings };
         let Ok(kit) = Toolkit::new(settings).await else { return println!("not tried: no sandbox") };
         if kit.sandbox().level() != Level::Namespaces {
             return println!("not tried: no namespaces");

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use rheon_tools::{FileHead, FileProblem, Shown, read_head};
+use rheon_tools::{FileHead, FileProblem, DisplayPath, read_head};
 
 use super::find::{FOLDERS_MAX, ProjectFolders, RulePlaces, candidates, project_folders, user_candidates};
 use super::imports::{IMPORT_DEPTH_MAX, IMPORTS_MAX, Lines};
@@ -281,9 +281,9 @@ impl Reader {
     fn shown(&self, path: &Path) -> String {
         let beneath = path.strip_prefix(&self.ground.root).unwrap_or(path);
         match self.ground.whose {
-            Whose::Project => Shown(beneath.as_os_str()).to_string(),
-            Whose::User => format!("~/{}", Shown(beneath.as_os_str())),
-            Whose::UserElsewhere => Shown(path.as_os_str()).to_string(),
+            Whose::Project => DisplayPath(beneath.as_os_str()).to_string(),
+            Whose::User => format!("~/{}", DisplayPath(beneath.as_os_str())),
+            Whose::UserElsewhere => DisplayPath(path.as_os_str()).to_string(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! `rheon config show`.
 
 use rheon_app::config::{Effect, Shown, reference};
-use rheon_text::{advice, inert};
+use rheon_text::{did_you_mean, inert};
 use serde_json::{Value, json};
 
 use crate::command::setup::{config, surroundings};
@@ -69,7 +69,9 @@ fn check(wanted: &str) -> Result<(), Failure> {
     if keys.iter().any(is_known) {
         return Ok(());
     }
-    let question = Some(advice(wanted, &keys)).filter(|advice| advice.ends_with('?')).unwrap_or_default();
+    let question = Some(did_you_mean(wanted, &keys))
+        .filter(|did_you_mean| did_you_mean.ends_with('?'))
+        .unwrap_or_default();
     let hint =
         if question.is_empty() { "list all keys with `rheon config show --origin`" } else { &question };
     Err(Failure::usage(format_args!("unknown key {wanted:?}; {hint}")))

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rheon_app::policy::{Because, Decision, Explanation, Part, explain, typed_call};
+use rheon_app::policy::{Decision, DecisionReason, Explanation, ExplanationPart, explain, typed_call};
 use rheon_app::session::Tell;
 use rheon_text::visible;
 use serde_json::{Value, json};
@@ -78,16 +78,18 @@ fn text(explanation: &Explanation) -> String {
 }
 
 fn json_of(explanation: &Explanation) -> Value {
-    let part = |part: &Part| {
-        let (rule, list, source) = match &part.because {
-            Because::Rule { rule, list, source } => (Some(rule), Some(list.to_string()), Some(source)),
-            Because::NotCovered { rule, source, .. } => (Some(rule), Some("allow".to_owned()), Some(source)),
-            Because::Default(_) => (None, None, None),
+    let part = |part: &ExplanationPart| {
+        let (rule, list, source) = match &part.reason {
+            DecisionReason::Rule { rule, list, source } => (Some(rule), Some(list.to_string()), Some(source)),
+            DecisionReason::NotCovered { rule, source, .. } => {
+                (Some(rule), Some("allow".to_owned()), Some(source))
+            }
+            DecisionReason::Default(_) => (None, None, None),
         };
         json!({
-            "what": part.what,
+            "what": part.action,
             "decision": part.decision.to_string(),
-            "because": part.because.to_string(),
+            "because": part.reason.to_string(),
             "rule": rule,
             "list": list,
             "source": source.map(ToString::to_string),

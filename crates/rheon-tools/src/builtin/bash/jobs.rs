@@ -8,17 +8,17 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use rheon_sandbox::process::{
-    Capture, Ended, Killer, Launcher, ProcessError, ShellLine, Stop, finish, start,
+    Capture, Launcher, ProcessError, ProcessOutcome, ProcessTree, ShellLine, StopCondition, finish, start,
 };
 
 /// The outcome of a background command. `None` while it runs.
-pub(super) type Outcome = Option<Result<Ended, Arc<ProcessError>>>;
+pub(super) type Outcome = Option<Result<ProcessOutcome, Arc<ProcessError>>>;
 
 pub(super) struct Job {
     capture: Arc<Mutex<Capture>>,
     outcome: watch::Receiver<Outcome>,
     cancel: CancellationToken,
-    killer: Killer,
+    killer: ProcessTree,
     task: JoinHandle<()>,
 }
 
@@ -38,11 +38,12 @@ impl Job {
         capture: Capture,
     ) -> Result<Self, ProcessError> {
         let process = start(line, launcher)?;
-        let killer = process.killer();
+        let killer = process.process_tree();
         let capture = Arc::new(Mutex::new(capture));
         let cancel = CancellationToken::new();
         let (sender, outcome) = watch::channel(None);
-        let (task_capture, stop) = (Arc::clone(&capture), Stop { timeout: None, cancel: cancel.clone() });
+        let (task_capture, stop) =
+            (Arc::clone(&capture), StopCondition { timeout: None, cancel: cancel.clone() });
         let task = tokio::spawn(async move {
             let ended = finish(process, stop, &task_capture, |_| {}).await;
             sender.send_replace(Some(ended.map_err(Arc::new)));

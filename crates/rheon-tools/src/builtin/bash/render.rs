@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use rheon_sandbox::process::{End, Ended, Output};
+use rheon_sandbox::process::{EndReason, Output, ProcessOutcome};
 
 /// The output as text: all of it, or its head and tail with a line between them that says what was left out and where
 /// it is.
@@ -21,7 +21,7 @@ pub(super) fn output(output: &Output) -> String {
 }
 
 fn omission(output: &Output) -> String {
-    let location = match (&output.spilled, &output.spill_problem) {
+    let location = match (&output.spill_file, &output.spill_problem) {
         (Some(file), None) if file.bytes >= output.bytes => {
             format!("the full output is in {}", file.path.display())
         }
@@ -35,25 +35,25 @@ fn omission(output: &Output) -> String {
 }
 
 /// How the command ended, in one line.
-pub(super) fn status(ended: &Ended) -> String {
+pub(super) fn status(ended: &ProcessOutcome) -> String {
     let code = match (ended.exit_code, ended.signal) {
         (Some(code), _) => format!("exit code {code}"),
         (None, Some(signal)) => format!("killed by signal {signal}, no exit code"),
         (None, None) => "exit code unknown".into(),
     };
     match ended.end {
-        End::Finished => code,
-        End::TimedOut => format!(
+        EndReason::Finished => code,
+        EndReason::TimedOut => format!(
             "timed out after {} ms and was stopped with all its child processes ({code}); set a larger timeout_ms, or run it \
              in the background",
             ended.duration.as_millis()
         ),
-        End::Cancelled => format!("cancelled and stopped with all its child processes ({code})"),
+        EndReason::Canceled => format!("cancelled and stopped with all its child processes ({code})"),
     }
 }
 
 /// The details of a finished command for user interfaces.
-pub(super) fn details(ended: &Ended, output: &Output, folder: &Path) -> Value {
+pub(super) fn details(ended: &ProcessOutcome, output: &Output, folder: &Path) -> Value {
     json!({
         "exit_code": ended.exit_code,
         "signal": ended.signal,
@@ -61,7 +61,7 @@ pub(super) fn details(ended: &Ended, output: &Output, folder: &Path) -> Value {
         "cwd": folder,
         "truncated": output.omitted_bytes > 0,
         "output_bytes": output.bytes,
-        "output_file": output.spilled.as_ref().map(|file| file.path.to_path_buf()),
+        "output_file": output.spill_file.as_ref().map(|file| file.path.to_path_buf()),
     })
 }
 

@@ -1,7 +1,7 @@
 //! Decides whether a command may change the git repository, and what to tell the model if it could not.
 
-use rheon_policy::shell::{Analysis, RepositoryUse, analyse, repository_use};
-use rheon_sandbox::process::{End, Ended, Launcher, Output};
+use rheon_policy::shell::{Analysis, RepositoryUse, analyze, repository_use};
+use rheon_sandbox::process::{EndReason, Launcher, Output, ProcessOutcome};
 use rheon_sandbox::{Level, Sandbox};
 
 /// A command's access to the repository.
@@ -30,7 +30,7 @@ pub(super) fn launcher(
         // Most commands do not use git.
         _ if !line.contains("git") => RepositoryUse::Untouched,
         Some(analysis) => repository_use(analysis),
-        None => repository_use(&analyse(line)),
+        None => repository_use(&analyze(line)),
     };
     match usage {
         RepositoryUse::Untouched => (sandbox.launcher(), RepositoryAccess::NotUsed),
@@ -47,8 +47,8 @@ const REFUSALS: [&str; 2] = ["Read-only file system", "Device or resource busy"]
 
 impl RepositoryAccess {
     /// Advice for a command that failed because a path is closed.
-    pub(super) fn advice(&self, level: Level, ended: &Ended, output: &Output) -> Option<String> {
-        if level != Level::Namespaces || ended.end != End::Finished {
+    pub(super) fn advice(&self, level: Level, ended: &ProcessOutcome, output: &Output) -> Option<String> {
+        if level != Level::Namespaces || ended.end != EndReason::Finished {
             return None;
         }
         let texts = [Some(&output.head), output.tail.as_ref()];

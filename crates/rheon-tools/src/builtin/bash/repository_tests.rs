@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use rheon_policy::Workspace;
-use rheon_sandbox::process::{Environment, OutputLimits};
-use rheon_sandbox::{Boundary, Level, OwnNamespaces, Programs, Requirement, Sandbox};
+use rheon_sandbox::process::{OutputLimits, ProcessEnvironment};
+use rheon_sandbox::{Boundary, Level, NamespaceUse, Programs, Requirement, Sandbox};
 use rheon_types::{RunId, SessionId, Tool as _, ToolCallId, ToolContext, ToolName};
 use serde_json::json;
 use tempfile::TempDir;
@@ -53,7 +53,7 @@ async fn session(root: &Path, programs: Programs, level: Level) -> Option<Arc<Ba
     let boundary = Boundary::new(workspace.roots());
     let requirement = Requirement::AtLeast(level);
     let sandbox = Sandbox::choose_with(programs, requirement, boundary).await.ok()?;
-    let environment = Environment::rebuilt([], &[])
+    let environment = ProcessEnvironment::rebuilt([], &[])
         .with("PATH", "/usr/bin:/bin")
         .with("HOME", "/nowhere")
         .with("LC_ALL", "C");
@@ -65,7 +65,7 @@ async fn session(root: &Path, programs: Programs, level: Level) -> Option<Arc<Ba
 async fn fixtures() -> Vec<Fixture> {
     let mut fixtures = Vec::new();
     let own = Programs { bwrap: None, ..Programs::find() };
-    let bubblewrap = Programs { namespaces: OwnNamespaces::ForProcesses, ..Programs::find() };
+    let bubblewrap = Programs { namespaces: NamespaceUse::ProcessesOnly, ..Programs::find() };
     for (name, programs) in [("own", own), ("bubblewrap", bubblewrap)] {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join("work");
@@ -263,14 +263,16 @@ async fn a_linked_worktree_explains_why_git_is_closed() {
 async fn unusual_repositories_stay_closed() {
     type Change = fn(&Path);
     let changes: [(&str, Change); 5] = [
-        ("has links", |git| symlink("../file", git.join("ORIG_HEAD")).unwrap()),
-        ("is not what git makes", |git| fs::write(git.join("commondir"), "../elsewhere\n").unwrap()),
-        ("is not what git makes", |git| {
+        ("contains symlinks", |git| symlink("../file", git.join("ORIG_HEAD")).unwrap()),
+        ("is not of the type that git creates", |git| {
+            fs::write(git.join("commondir"), "../elsewhere\n").unwrap()
+        }),
+        ("is not of the type that git creates", |git| {
             fs::rename(git.join("hooks"), git.join("old")).unwrap();
             symlink("old", git.join("hooks")).unwrap();
         }),
-        ("no HEAD", |git| fs::write(git.join("HEAD"), "nothing").unwrap()),
-        ("is no repository", |git| {
+        ("no valid HEAD", |git| fs::write(git.join("HEAD"), "nothing").unwrap()),
+        ("is not a repository", |git| {
             fs::rename(git.join("refs"), git.join("old")).unwrap();
         }),
     ];
@@ -289,7 +291,7 @@ async fn unusual_repositories_stay_closed() {
 async fn without_namespaces_the_repository_is_not_protected() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap().join("work");
-    let programs = Programs { bwrap: None, namespaces: OwnNamespaces::ForProcesses, ..Programs::find() };
+    let programs = Programs { bwrap: None, namespaces: NamespaceUse::ProcessesOnly, ..Programs::find() };
     if new_repository(&root).is_none() {
         return;
     }

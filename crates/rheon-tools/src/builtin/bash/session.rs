@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rheon_policy::{ShellFacts, ShellFolder, Workspace};
+use rheon_policy::{ShellDirectory, ShellFacts, Workspace};
 use rheon_sandbox::process::{
-    Capture, End, Ended, Environment, Output, OutputLimits, ProcessError, ShellLine, Spill, Spilled, Stop,
-    run,
+    Capture, EndReason, Output, OutputLimits, ProcessEnvironment, ProcessError, ProcessOutcome, ShellLine,
+    Spill, SpillFile, StopCondition, run,
 };
-use rheon_sandbox::{Level, Sandbox, TemporaryFolder};
+use rheon_sandbox::{Level, Sandbox, TemporaryDirectory};
 use rheon_types::{ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -28,7 +28,7 @@ pub struct BashSettings {
     pub workspace: Workspace,
     pub sandbox: Sandbox,
     /// The environment variables of commands.
-    pub environment: Environment,
+    pub environment: ProcessEnvironment,
     /// How much output is kept, and where the rest goes.
     pub output: OutputLimits,
 }
@@ -50,9 +50,9 @@ pub struct BashSession {
     /// in order.
     foreground: tokio::sync::Mutex<()>,
     jobs: Mutex<Jobs>,
-    saved_outputs: Mutex<VecDeque<Spilled>>,
+    saved_outputs: Mutex<VecDeque<SpillFile>>,
     /// The directory for long output, if this session owns it.
-    _output_dir: Option<TemporaryFolder>,
+    _output_dir: Option<TemporaryDirectory>,
 }
 
 /// The arguments of `bash`.
@@ -96,7 +96,7 @@ impl BashSession {
     }
 
     /// Owns the directory for long output, which is removed with the session.
-    pub(crate) fn with_output_dir(mut self, folder: TemporaryFolder) -> Self {
+    pub(crate) fn with_output_dir(mut self, folder: TemporaryDirectory) -> Self {
         self._output_dir = Some(folder);
         self
     }
@@ -108,7 +108,7 @@ impl BashSession {
 
     /// The same as a shared value, read by the gate for each call. A call that was checked for another directory than
     /// the one it would start in is denied; an unchecked call starts wherever the last one ended.
-    pub fn shell_folder(&self) -> ShellFolder {
+    pub fn shell_folder(&self) -> ShellDirectory {
         self.working_dir.next().clone()
     }
 
@@ -126,7 +126,7 @@ impl BashSession {
         arguments: BashArguments,
         context: &ToolContext,
     ) -> Result<ToolResult, ToolError> {
-        let stop = Stop { timeout: Some(arguments.timeout()), cancel: context.cancel.clone() };
+        let stop = StopCondition { timeout: Some(arguments.timeout()), cancel: context.cancel.clone() };
         let _foreground = self.foreground(context).await?;
         let facts = checked_facts(context, &arguments.command)?;
         let (line, note) = self.line(arguments.command, facts)?;
@@ -156,9 +156,9 @@ impl BashSession {
         let details = self.details(&ended, &output);
         self.save(output);
         match ended.end {
-            End::Finished => Ok(ToolResult::text(text).with_details(details)),
-            End::TimedOut => Err(ToolError::TimedOut(text)),
-            End::Cancelled => Err(ToolError::Cancelled(text)),
+            EndReason::Finished => Ok(ToolResult::text(text).with_details(details)),
+            EndReason::TimedOut => Err(ToolError::TimedOut(text)),
+            EndReason::Canceled => Err(ToolError::Cancelled(text)),
         }
     }
 
@@ -220,7 +220,7 @@ impl BashSession {
         })
     }
 
-    fn job_result(&self, id: &str, ended: &Ended, output: Output) -> ToolResult {
+    fn job_result(&self, id: &str, ended: &ProcessOutcome, output: Output) -> ToolResult {
         let text = format!("{}{}", render::output(&output), render::status(ended));
         let mut details = self.details(ended, &output);
         if let Value::Object(fields) = &mut details {
@@ -270,7 +270,7 @@ impl BashSession {
         Ok((ShellLine { text, folder, environment: self.settings.environment.clone() }, note))
     }
 
-    fn details(&self, ended: &Ended, output: &Output) -> Value {
+    fn details(&self, ended: &ProcessOutcome, output: &Output) -> Value {
         let mut details = render::details(ended, output, &self.working_dir());
         if let Value::Object(fields) = &mut details {
             fields.insert("sandbox".into(), self.settings.sandbox.level().to_string().into());
@@ -281,7 +281,7 @@ impl BashSession {
     /// Keeps the file with the full output, and removes the oldest if there are too many.
     fn save(&self, output: Output) {
         let mut saved_outputs = lock(&self.saved_outputs);
-        saved_outputs.extend(output.spilled);
+        saved_outputs.extend(output.spill_file);
         while saved_outputs.len() > SAVED_OUTPUTS_MAX {
             saved_outputs.pop_front();
         }

@@ -4,20 +4,20 @@ use std::path::{Path, PathBuf};
 
 use rheon_types::ToolError;
 
-use rheon_policy::{ShellFolder, Shown, Workspace};
+use rheon_policy::{DisplayPath, ShellDirectory, Workspace};
 
 /// The directory in which commands of a session start.
 pub(super) struct WorkingDir {
     workspace: Workspace,
-    next: ShellFolder,
+    next: ShellDirectory,
 }
 
 impl WorkingDir {
     pub(super) fn new(workspace: Workspace) -> Self {
-        Self { next: ShellFolder::new(workspace.root()), workspace }
+        Self { next: ShellDirectory::new(workspace.root()), workspace }
     }
 
-    pub(super) fn next(&self) -> &ShellFolder {
+    pub(super) fn next(&self) -> &ShellDirectory {
         &self.next
     }
 
@@ -57,8 +57,8 @@ impl WorkingDir {
     }
 }
 
-fn shown(path: &Path) -> Shown<'_> {
-    Shown(path.as_os_str())
+fn shown(path: &Path) -> DisplayPath<'_> {
+    DisplayPath(path.as_os_str())
 }
 
 #[cfg(test)]

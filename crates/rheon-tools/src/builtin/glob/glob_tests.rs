@@ -96,5 +96,5 @@ async fn invalid_calls_give_an_error() {
         expect!["failed: absent does not exist; list its parent directory"],
     )
     .await;
-    check(json!({"pattern": "*", "path": ""}), expect![[r#"failed: "" is not a path: it is empty"#]]).await;
+    check(json!({"pattern": "*", "path": ""}), expect![[r#"failed: invalid path "": it is empty"#]]).await;
 }

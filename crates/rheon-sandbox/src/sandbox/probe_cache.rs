@@ -1,6 +1,6 @@
-//! `Findings`: what came of trying to get out, kept in a file, so that the next session on the same machine need not try
-//! again. The file counts only while everything that could change the outcome is as it was, and only if nobody but the user
-//! could have written it.
+//! `ProbeCacheFile`: probe results saved in a file, so that the next session on the same machine does not probe again.
+//! The file is valid only while everything that could change the results is the same, and only if no other user could
+//! have written it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,86 +8,82 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::boundary::Boundary;
-use super::keeper::Keeper;
+use super::isolation::Isolation;
 use super::machine::Facts;
-use super::report::Report;
+use super::report::SandboxReport;
 
-/// What was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Findings {
-    pub(super) keeper: Keeper,
-    pub(super) report: Report,
+pub(super) struct ProbeResults {
+    #[serde(rename = "keeper")]
+    pub(super) isolation: Isolation,
+    pub(super) report: SandboxReport,
     pub(super) shortfall: Option<String>,
 }
 
-/// Whether what was found is remembered for the next session.
+/// Whether the probe results came from the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Remembered {
-    /// It was not asked for.
-    NotAsked,
-    /// It was found by an earlier session and taken from the file.
-    Recalled,
-    /// It was found now and is in the file.
-    Written,
-    /// It was found now and could not be put into the file; the text says why.
-    NotWritten(String),
+pub enum ProbeCache {
+    Disabled,
+    /// An earlier session saved them.
+    Hit,
+    /// The probe ran and its results are saved.
+    Saved,
+    /// The probe ran, but its results could not be saved for this reason.
+    NotSaved(String),
 }
 
-/// The file in which findings are kept.
 #[derive(Debug, Clone)]
-pub(super) struct FindingsFile {
+pub(super) struct ProbeCacheFile {
     path: PathBuf,
     facts: Facts,
 }
 
-/// What the file holds.
 #[derive(Debug, Serialize, Deserialize)]
 struct Content {
     version: u32,
     facts: Facts,
-    findings: Findings,
+    #[serde(rename = "findings")]
+    results: ProbeResults,
 }
 
 const VERSION: u32 = 1;
 
-/// The longest file that is read.
 const BYTES_MAX: u64 = 64 * 1024;
 
-impl FindingsFile {
-    /// The file at `path` for a machine of which these are the facts. The text says why there cannot be one.
+impl ProbeCacheFile {
+    /// The cache at `path` for a machine with these facts. The error says why there is none.
     pub(super) fn new(path: &Path, boundary: &Boundary, facts: Option<Facts>) -> Result<Self, String> {
-        let facts = facts.ok_or("this system does not tell when it was started")?;
+        let facts = facts.ok_or("this system does not report its boot time")?;
         let problem = |error: io::Error| format!("cannot use {}: {error}", path.display());
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(format!("{} names no file", path.display()));
+            return Err(format!("{} is not a file name", path.display()));
         };
         system::make_folder(folder).map_err(problem)?;
         let folder = folder.canonicalize().map_err(problem)?;
-        // A command could write there what the next session would believe.
+        // A command could write what the next session would believe.
         if boundary.roots().iter().any(|root| folder.starts_with(root)) {
-            return Err(format!("{} is where commands may write", folder.display()));
+            return Err(format!("commands can write to {}", folder.display()));
         }
         Ok(Self { path: folder.join(name), facts })
     }
 
-    /// What was found before, if it still counts.
-    pub(super) fn read(&self) -> Option<Findings> {
+    /// Reads the results, if they are still valid.
+    pub(super) fn read(&self) -> Option<ProbeResults> {
         let text = system::read_own(&self.path, BYTES_MAX).ok()?;
         let content: Content = serde_json::from_slice(&text).ok()?;
-        (content.version == VERSION && content.facts == self.facts).then_some(content.findings)
+        (content.version == VERSION && content.facts == self.facts).then_some(content.results)
     }
 
-    /// Keeps what was found.
-    pub(super) fn write(&self, findings: Findings) -> io::Result<()> {
-        let content = Content { version: VERSION, facts: self.facts.clone(), findings };
+    pub(super) fn write(&self, results: ProbeResults) -> io::Result<()> {
+        let content = Content { version: VERSION, facts: self.facts.clone(), results };
         let folder = self.path.parent().unwrap_or(Path::new("/"));
-        // Only the user may read and write it from the beginning. It is not forced to the disk: one that is cut does not count.
+        // Only the user can access it from the start. It is not synced: a truncated file is invalid.
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         serde_json::to_writer_pretty(&mut file, &content)?;
         file.persist(&self.path).map(drop).map_err(|error| error.error)
     }
 
-    /// Removes it. There may be none.
+    /// Removes the file, if it exists.
     pub(super) fn forget(&self) {
         drop(std::fs::remove_file(&self.path));
     }
@@ -105,9 +101,9 @@ mod system {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
     }
 
-    /// The content of a file that this user owns and nobody else can write.
+    /// Reads a file that this user owns and no other user can write.
     pub(super) fn read_own(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
-        // A pipe in its place must not make us wait.
+        // A pipe in its place must not block us.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = std::fs::File::from(rustix::fs::open(path, flags, Mode::empty())?);
         let found = file.metadata()?;
@@ -136,5 +132,5 @@ mod system {
 }
 
 #[cfg(test)]
-#[path = "findings_tests.rs"]
+#[path = "probe_cache_tests.rs"]
 mod tests;

@@ -1,11 +1,11 @@
-//! A second reading of the same text by an independent parser. A line counts as known only where both agree.
+//! Parses a line a second time with an independent parser. A line counts as known only if both agree.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
 use tree_sitter::{Node, ParseOptions, Parser};
 
-/// How often the parser may report progress before it is stopped; a text that takes longer is unknown.
+/// Progress callbacks before the parser is stopped. A text that takes longer is unknown.
 const STEPS_MAX: usize = 4_000;
 
 thread_local! {
@@ -18,7 +18,7 @@ fn new_parser() -> Option<Parser> {
     Some(parser)
 }
 
-/// Whether the second reader finds the text in order, and commands at just these places.
+/// Whether the second parser accepts the text and finds commands at exactly these positions.
 pub(super) fn agrees(text: &str, starts: &[usize], excused: &[usize]) -> bool {
     let Some(mut found) = PARSER.with(|parser| commands(parser.borrow_mut().as_mut()?, text)) else {
         return false;
@@ -31,9 +31,9 @@ pub(super) fn agrees(text: &str, starts: &[usize], excused: &[usize]) -> bool {
     expected == found
 }
 
-/// `bytes` with a sign of ordinary words in place of each that is not ASCII; places stay as they are. For a parser whose scanner is C
-/// that looks characters up in a table of 256: others make it read whatever lies behind the table, or crash.
-pub fn ascii(bytes: &[u8]) -> Vec<u8> {
+/// Replaces every non-ASCII byte with an ordinary word character; positions stay the same. Some C scanners look
+/// characters up in a table of 256 entries and would read past it or crash.
+pub fn mask_non_ascii(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().map(|byte| if byte.is_ascii() { *byte } else { b'.' }).collect()
 }
 
@@ -44,8 +44,8 @@ fn commands(parser: &mut Parser, text: &str) -> Option<Vec<usize>> {
         if steps > STEPS_MAX { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
-    // To a shell, characters beyond ASCII are ordinary parts of words.
-    let bytes = ascii(text.as_bytes());
+    // To a shell, non-ASCII characters are ordinary parts of words.
+    let bytes = mask_non_ascii(text.as_bytes());
     let tree =
         parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options));
     let Some(tree) = tree else {
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn characters_beyond_ascii_are_parts_of_words_and_leave_places_as_they_are() {
-        assert_eq!(ascii("a\u{10ffff}ü1".as_bytes()), b"a......1");
+        assert_eq!(mask_non_ascii("a\u{10ffff}ü1".as_bytes()), b"a......1");
         assert!(agrees("grüße \u{10000}2>x && ls \u{10ffff}", &[0, 19], &[]));
     }
 }

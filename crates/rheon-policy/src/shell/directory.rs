@@ -1,6 +1,6 @@
-//! Where a command runs, as far as literal folders tell.
+//! The working directory of a command, as far as literal paths determine it.
 
-/// The folder after a change from one to another, without looking at the disk, as `cd` does it.
+/// The directory after `cd`, computed without looking at the disk.
 pub(super) fn enter(from: Option<&str>, to: &str) -> Option<String> {
     if to.is_empty() {
         return from.map(Into::into);

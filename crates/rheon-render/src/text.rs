@@ -1,21 +1,19 @@
-//! Values in words, and words made to fit a line. Pure.
+//! Short descriptions of values, and text fitted to a line. Pure.
 
 use rheon_text::inert;
 use rheon_text::units::count;
 use serde_json::Value;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// How many arguments of a call are shown.
 const ARGUMENTS_SHOWN_MAX: usize = 20;
 
-/// How much of one argument is shown.
 const ARGUMENT_CHARS_MAX: usize = 60;
 
-/// How much of a result is looked at for its first line.
+/// How much of a result to search for its first line.
 const LINE_CHARS_MAX: usize = 1_000;
 
-/// What a call is about, on one line: its command, path or pattern; all arguments if it has none of these.
-pub(super) fn about(call: &Value) -> String {
+/// Describes a call in one line: its command, path or pattern, or else all arguments.
+pub(super) fn describe_call(call: &Value) -> String {
     let text = |key: &str| call.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
     let place = text("path").or(text("file_path")).map(one_line);
     match (text("command").or(text("url")), text("pattern"), place) {
@@ -27,7 +25,7 @@ pub(super) fn about(call: &Value) -> String {
     }
 }
 
-/// The arguments of a call on one line: `name=plan text="two words"`.
+/// The arguments of a call in one line: `name=plan text="two words"`.
 pub(super) fn arguments(arguments: &Value) -> String {
     match arguments {
         Value::Object(members) => {
@@ -57,7 +55,7 @@ fn argument(value: &Value) -> String {
     }
 }
 
-/// The first line of `text` that says something, and how many follow it.
+/// The first non-empty line of `text`, and how many lines follow.
 pub fn one_line(text: &str) -> String {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = clip(lines.next().unwrap_or("(empty)"), LINE_CHARS_MAX);
@@ -68,7 +66,7 @@ pub fn one_line(text: &str) -> String {
     }
 }
 
-/// The first `chars` characters of `text`; one more stands for whatever is left out.
+/// The first `chars` characters of `text`, with an ellipsis if it is longer.
 fn clip(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         None => text.to_owned(),
@@ -76,7 +74,7 @@ fn clip(text: &str, chars: usize) -> String {
     }
 }
 
-/// The text in at most `columns` columns of a terminal.
+/// Truncates `text` to `columns` terminal columns.
 pub(super) fn fit(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -97,11 +95,11 @@ pub(super) fn fit(text: &str, columns: usize) -> String {
     fitted
 }
 
-/// How many columns the text takes.
+/// The width of `text` in terminal columns.
 pub(super) fn width(text: &str) -> usize {
     text.width()
 }
 
 #[cfg(test)]
-#[path = "words_tests.rs"]
+#[path = "text_tests.rs"]
 mod tests;

@@ -1,22 +1,18 @@
-//! `Rendered`: what an event adds to what is seen, piece by piece, each with the stream it belongs to.
+//! `RenderedText`: the text for an event, in pieces, each with its stream.
 
-/// A stream of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
-    /// Standard output.
-    Out,
-    /// Standard error.
-    Err,
+    Stdout,
+    Stderr,
 }
 
-/// Text in the order in which it is to be written: on a terminal both streams are one screen.
+/// Text in writing order: on a terminal both streams are one screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rendered {
+pub struct RenderedText {
     pieces: Vec<(Stream, String)>,
 }
 
-impl Rendered {
-    /// Adds text for a stream.
+impl RenderedText {
     pub(super) fn push(&mut self, stream: Stream, text: &str) {
         match self.pieces.last_mut() {
             _ if text.is_empty() => {}
@@ -25,12 +21,10 @@ impl Rendered {
         }
     }
 
-    /// Adds all of `more`.
     pub(super) fn append(&mut self, more: &Self) {
         more.pieces.iter().for_each(|(stream, text)| self.push(*stream, text));
     }
 
-    /// Whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
@@ -40,16 +34,14 @@ impl Rendered {
         self.pieces.iter().map(|(stream, text)| (*stream, text.as_str()))
     }
 
-    /// All that goes to standard output.
     #[cfg(test)]
     pub(crate) fn out(&self) -> String {
-        self.of(Stream::Out)
+        self.of(Stream::Stdout)
     }
 
-    /// All that goes to standard error.
     #[cfg(test)]
     pub(crate) fn err(&self) -> String {
-        self.of(Stream::Err)
+        self.of(Stream::Stderr)
     }
 
     #[cfg(test)]

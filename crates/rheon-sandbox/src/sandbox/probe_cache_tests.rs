@@ -1,4 +1,4 @@
-//! Tests of what is remembered between sessions.
+//! Tests of what is probe_cache between sessions.
 #![cfg(target_os = "linux")]
 
 use std::fs::{self, Permissions};
@@ -8,8 +8,10 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 use super::*;
-use crate::sandbox::machine::Asked;
-use crate::sandbox::{Escape, Level, Network, OwnNamespaces, Programs, Requirement, Sandbox, Verdict};
+use crate::sandbox::machine::SandboxRequest;
+use crate::sandbox::{
+    Escape, EscapeVerdict, Level, NamespaceUse, NetworkAccess, Programs, Requirement, Sandbox,
+};
 
 struct Place {
     folder: TempDir,
@@ -23,7 +25,7 @@ impl Place {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("workspace")).unwrap();
         let memory = folder.path().join("state/sandbox.json");
-        let programs = Programs { bwrap: None, namespaces: OwnNamespaces::Avoided, ..Programs::find() };
+        let programs = Programs { bwrap: None, namespaces: NamespaceUse::Never, ..Programs::find() };
         Self { folder, memory, programs }
     }
 
@@ -38,13 +40,13 @@ impl Place {
     async fn choose_in(&self, boundary: Boundary) -> Sandbox {
         let programs = self.programs.clone();
         let memory = Some(self.memory.as_path());
-        Sandbox::choose_remembered(programs, Requirement::NoSandbox, boundary, memory).await.unwrap()
+        Sandbox::choose_cached(programs, Requirement::NoSandbox, boundary, memory).await.unwrap()
     }
 
-    /// Changes what is remembered in a way that no try would find.
+    /// Changes what is probe_cache in a way that no try would find.
     fn mark(&self) {
         let text = fs::read_to_string(&self.memory).unwrap();
-        let marked = text.replace("\"shortfall\": null", "\"shortfall\": \"as remembered\"");
+        let marked = text.replace("\"shortfall\": null", "\"shortfall\": \"as probe_cache\"");
         assert_ne!(text, marked);
         fs::write(&self.memory, marked).unwrap();
     }
@@ -54,18 +56,18 @@ impl Place {
 async fn what_was_found_is_taken_from_the_file_without_trying_again() {
     let place = Place::new();
     let first = place.choose().await;
-    assert_eq!(first.remembered(), &Remembered::Written);
+    assert_eq!(first.probe_cache(), &ProbeCache::Saved);
     let found = fs::metadata(&place.memory).unwrap();
     assert_eq!((found.mode() & 0o777, found.is_file()), (0o600, true));
     place.mark();
     let second = place.choose().await;
-    assert_eq!((second.remembered(), second.shortfall()), (&Remembered::Recalled, Some("as remembered")));
+    assert_eq!((second.probe_cache(), second.shortfall()), (&ProbeCache::Hit, Some("as probe_cache")));
     assert_eq!((second.level(), second.report()), (first.level(), first.report()));
     second.forget();
     assert!(!place.memory.exists());
-    assert_eq!(place.choose().await.remembered(), &Remembered::Written);
+    assert_eq!(place.choose().await.probe_cache(), &ProbeCache::Saved);
     let unasked = Sandbox::choose(Requirement::NoSandbox, place.boundary()).await.unwrap();
-    assert_eq!(unasked.remembered(), &Remembered::NotAsked);
+    assert_eq!(unasked.probe_cache(), &ProbeCache::Disabled);
 }
 
 #[tokio::test]
@@ -73,8 +75,8 @@ async fn whatever_can_change_the_outcome_makes_it_be_tried_again() {
     let mut place = Place::new();
     place.choose().await;
     place.mark();
-    let open = place.boundary().with_network(Network::Open);
-    assert_eq!(place.choose_in(open).await.remembered(), &Remembered::Written);
+    let open = place.boundary().with_network(NetworkAccess::Open);
+    assert_eq!(place.choose_in(open).await.probe_cache(), &ProbeCache::Saved);
     place.choose().await;
     place.mark();
     // A program that was put in the place of another, although it does the same.
@@ -82,8 +84,8 @@ async fn whatever_can_change_the_outcome_makes_it_be_tried_again() {
     fs::copy(&place.programs.bash, &bash).unwrap();
     place.programs.bash = bash;
     let again = place.choose().await;
-    assert_eq!((again.remembered(), again.shortfall()), (&Remembered::Written, None));
-    let asked = Asked {
+    assert_eq!((again.probe_cache(), again.shortfall()), (&ProbeCache::Saved, None));
+    let asked = SandboxRequest {
         requirement: Requirement::default(),
         programs: &place.programs,
         boundary: &place.boundary(),
@@ -123,25 +125,25 @@ async fn a_file_that_others_could_have_written_or_that_is_damaged_does_not_count
     for mode in [0o622, 0o620, 0o602] {
         place.mark();
         fs::set_permissions(&place.memory, Permissions::from_mode(mode)).unwrap();
-        assert_eq!(place.choose().await.remembered(), &Remembered::Written, "{mode:o}");
+        assert_eq!(place.choose().await.probe_cache(), &ProbeCache::Saved, "{mode:o}");
     }
     let elsewhere = place.folder.path().join("elsewhere");
     fs::rename(&place.memory, &elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, &place.memory).unwrap();
-    assert_eq!(place.choose().await.remembered(), &Remembered::Written);
+    assert_eq!(place.choose().await.probe_cache(), &ProbeCache::Saved);
     let text = String::from_utf8(good.clone()).unwrap();
     for damaged in ["", "{}", text.trim_end_matches('}'), &text.replace("\"version\": 1,", "\"version\": 2,")]
     {
         fs::write(&place.memory, damaged).unwrap();
-        assert_eq!(place.choose().await.remembered(), &Remembered::Written, "{damaged}");
+        assert_eq!(place.choose().await.probe_cache(), &ProbeCache::Saved, "{damaged}");
     }
     // As long as is read, and longer.
     let bytes_max = usize::try_from(BYTES_MAX).unwrap();
-    for (bytes, expected) in [(bytes_max, Remembered::Recalled), (bytes_max + 1, Remembered::Written)] {
+    for (bytes, expected) in [(bytes_max, ProbeCache::Hit), (bytes_max + 1, ProbeCache::Saved)] {
         let mut padded = good.clone();
         padded.resize(bytes, b' ');
         fs::write(&place.memory, padded).unwrap();
-        assert_eq!(place.choose().await.remembered(), &expected);
+        assert_eq!(place.choose().await.probe_cache(), &expected);
     }
 }
 
@@ -152,15 +154,15 @@ async fn what_cannot_be_kept_is_told_and_changes_nothing() {
     for (memory, expected) in [("file/sandbox.json", "cannot use "), ("workspace/state/sandbox.json", "")] {
         place.memory = place.folder.path().join(memory);
         let sandbox = place.choose().await;
-        let Remembered::NotWritten(problem) = sandbox.remembered() else { panic!("{memory}") };
+        let ProbeCache::NotSaved(problem) = sandbox.probe_cache() else { panic!("{memory}") };
         assert!(problem.starts_with(expected), "{problem}");
         assert!(!place.memory.exists());
         sandbox.forget();
     }
     let inside = place.choose().await;
     let folder = place.memory.parent().unwrap().canonicalize().unwrap();
-    let problem = format!("{} is where commands may write", folder.display());
-    assert_eq!(inside.remembered(), &Remembered::NotWritten(problem));
+    let problem = format!("commands can write to {}", folder.display());
+    assert_eq!(inside.probe_cache(), &ProbeCache::NotSaved(problem));
 }
 
 #[test]
@@ -168,25 +170,25 @@ fn what_is_remembered_is_read_as_it_was_written() {
     let place = Place::new();
     let facts = Facts::of(&[("kernel", "one")]);
     let file =
-        |facts: &Facts| FindingsFile::new(&place.memory, &place.boundary(), Some(facts.clone())).unwrap();
-    let findings = Findings {
-        keeper: Keeper::AllNamespaces,
-        report: Report {
+        |facts: &Facts| ProbeCacheFile::new(&place.memory, &place.boundary(), Some(facts.clone())).unwrap();
+    let results = ProbeResults {
+        isolation: Isolation::AllNamespaces,
+        report: SandboxReport {
             level: Level::Namespaces,
             escapes: vec![
-                (Escape::WriteOutside, Verdict::Blocked),
-                (Escape::TcpConnect, Verdict::Untested("the network is allowed".into())),
-                (Escape::ReadHidden, Verdict::Open),
+                (Escape::WriteOutside, EscapeVerdict::Blocked),
+                (Escape::TcpConnect, EscapeVerdict::Untested("the network is allowed".into())),
+                (Escape::ReadHidden, EscapeVerdict::Open),
             ],
         },
         shortfall: Some("landlock: none".into()),
     };
-    file(&facts).write(findings.clone()).unwrap();
-    assert_eq!(file(&facts).read(), Some(findings));
+    file(&facts).write(results.clone()).unwrap();
+    assert_eq!(file(&facts).read(), Some(results));
     assert_eq!(file(&Facts::of(&[("kernel", "two")])).read(), None);
     assert_eq!(
-        FindingsFile::new(&place.memory, &place.boundary(), None).unwrap_err(),
-        "this system does not tell when it was started"
+        ProbeCacheFile::new(&place.memory, &place.boundary(), None).unwrap_err(),
+        "this system does not report its boot time"
     );
 }
 
@@ -196,7 +198,7 @@ async fn a_level_below_what_is_required_or_with_open_ways_is_not_believed() {
     let requirement = Requirement::AtLeast(Level::Landlock);
     let choose = || {
         let memory = Some(place.memory.as_path());
-        Sandbox::choose_remembered(place.programs.clone(), requirement, place.boundary(), memory)
+        Sandbox::choose_cached(place.programs.clone(), requirement, place.boundary(), memory)
     };
     let Ok(first) = choose().await else { return };
     assert_eq!(first.level(), Level::Landlock);
@@ -207,6 +209,6 @@ async fn a_level_below_what_is_required_or_with_open_ways_is_not_believed() {
         assert_ne!(forged, text);
         fs::write(&place.memory, forged).unwrap();
         let again = choose().await.unwrap();
-        assert_eq!((again.remembered(), again.level()), (&Remembered::Written, Level::Landlock));
+        assert_eq!((again.probe_cache(), again.level()), (&ProbeCache::Saved, Level::Landlock));
     }
 }

@@ -4,13 +4,13 @@ use std::ffi::OsStr;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use crate::folder::{Entry, Missing, Over};
+use crate::directory::{DirectoryEntry, OnMissing, Overwrite};
 
 macro_rules! suite {
-    ($way:ident, $Folder:path) => {
+    ($way:ident, $DirectoryHandle:path) => {
         mod $way {
             use super::*;
-            use $Folder as Folder;
+            use $DirectoryHandle as DirectoryHandle;
 
             fn root() -> (tempfile::TempDir, std::path::PathBuf) {
                 let folder = tempfile::tempdir().unwrap();
@@ -24,7 +24,10 @@ macro_rules! suite {
                 std::fs::create_dir(root.join("real")).unwrap();
                 symlink("real", root.join("link")).unwrap();
                 for path in ["link", "link/new", "../x"] {
-                    assert!(Folder::open(&root, Path::new(path), Missing::Create).is_err(), "{path}");
+                    assert!(
+                        DirectoryHandle::open(&root, Path::new(path), OnMissing::Create).is_err(),
+                        "{path}"
+                    );
                 }
                 assert_eq!(std::fs::read_dir(root.join("real")).unwrap().count(), 0);
             }
@@ -44,14 +47,14 @@ macro_rules! suite {
                 )
                 .unwrap();
                 let _socket = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
-                let folder = Folder::open(&root, Path::new(""), Missing::Refuse).unwrap();
+                let folder = DirectoryHandle::open(&root, Path::new(""), OnMissing::Refuse).unwrap();
                 let entry = |name: &str| folder.entry(OsStr::new(name)).unwrap();
-                assert!(matches!(entry("file"), Entry::File(_)));
-                assert!(matches!(entry("folder"), Entry::Folder));
-                assert!(matches!(entry("link"), Entry::Other("a link")));
-                assert!(matches!(entry("pipe"), Entry::Other(_)));
-                assert!(matches!(entry("socket"), Entry::Other(_)));
-                assert!(matches!(entry("nothing"), Entry::Nothing));
+                assert!(matches!(entry("file"), DirectoryEntry::File(_)));
+                assert!(matches!(entry("folder"), DirectoryEntry::Directory));
+                assert!(matches!(entry("link"), DirectoryEntry::Other("a symlink")));
+                assert!(matches!(entry("pipe"), DirectoryEntry::Other(_)));
+                assert!(matches!(entry("socket"), DirectoryEntry::Other(_)));
+                assert!(matches!(entry("nothing"), DirectoryEntry::Absent));
             }
 
             #[test]
@@ -61,8 +64,8 @@ macro_rules! suite {
                 let (name, path) = (OsStr::new("file"), root.join("file"));
                 std::fs::write(&path, "open").unwrap();
                 std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-                let folder = Folder::open(&root, Path::new(""), Missing::Refuse).unwrap();
-                folder.private_draft(b"mine").unwrap().publish(name, Over::Existing).unwrap();
+                let folder = DirectoryHandle::open(&root, Path::new(""), OnMissing::Refuse).unwrap();
+                folder.private_draft(b"mine").unwrap().publish(name, Overwrite::Allow).unwrap();
                 assert_eq!(std::fs::read(&path).unwrap(), b"mine");
                 assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
                 assert!(folder.remove(name).unwrap());
@@ -74,15 +77,15 @@ macro_rules! suite {
             #[test]
             fn a_draft_is_published_in_one_step_or_leaves_nothing() {
                 let (_folder, root) = root();
-                let folder = Folder::open(&root, Path::new("a/b"), Missing::Create).unwrap();
+                let folder = DirectoryHandle::open(&root, Path::new("a/b"), OnMissing::Create).unwrap();
                 drop(folder.draft(b"lost", None).unwrap());
                 let count = || std::fs::read_dir(root.join("a/b")).unwrap().count();
                 assert_eq!(count(), 0);
                 let name = OsStr::new("file");
-                folder.draft(b"one", None).unwrap().publish(name, Over::Nothing).unwrap();
-                assert!(folder.draft(b"two", None).unwrap().publish(name, Over::Nothing).is_err());
+                folder.draft(b"one", None).unwrap().publish(name, Overwrite::Refuse).unwrap();
+                assert!(folder.draft(b"two", None).unwrap().publish(name, Overwrite::Refuse).is_err());
                 assert_eq!(std::fs::read(root.join("a/b/file")).unwrap(), b"one");
-                folder.draft(b"three", None).unwrap().publish(name, Over::Existing).unwrap();
+                folder.draft(b"three", None).unwrap().publish(name, Overwrite::Allow).unwrap();
                 assert_eq!(std::fs::read(root.join("a/b/file")).unwrap(), b"three");
                 assert_eq!(count(), 1);
             }
@@ -90,5 +93,5 @@ macro_rules! suite {
     };
 }
 
-suite!(by_descriptors, crate::folder::Folder);
-suite!(by_paths, crate::folder::portable::Folder);
+suite!(by_descriptors, crate::directory::DirectoryHandle);
+suite!(by_paths, crate::directory::portable::DirectoryHandle);

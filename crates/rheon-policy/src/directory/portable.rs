@@ -1,38 +1,39 @@
-//! `Folder` by paths, where the system has no way to open a folder beneath another: links are looked for before and after.
+//! `DirectoryHandle` based on paths, for systems that cannot open relative to a directory. It checks for symlinks
+//! before and after.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
-use super::entry::{Entry, Missing, NAMES_MAX, Over, temporary_name};
+use super::entry::{DirectoryEntry, NAMES_MAX, OnMissing, Overwrite, temporary_name};
 
-/// A folder whose path has no links in it.
+/// A directory whose path contains no symlinks.
 #[derive(Debug)]
-pub struct Folder {
+pub struct DirectoryHandle {
     path: PathBuf,
 }
 
-/// A file that is written and on the disk, but has no name that anybody knows. Removed unless it is published.
+/// A file that is written and synced, under a temporary name. Dropping it removes the file unless it was published.
 #[derive(Debug)]
-pub struct Draft<'a> {
-    folder: &'a Folder,
+pub struct FileDraft<'a> {
+    folder: &'a DirectoryHandle,
     name: OsString,
     is_published: bool,
 }
 
-impl Folder {
-    /// Opens the folder `relative` in `root`. No component of `relative` may be a link or `..`.
-    pub fn open(root: &Path, relative: &Path, missing: Missing) -> io::Result<Self> {
+impl DirectoryHandle {
+    /// Opens the directory `relative` in `root`. No component of `relative` may be a symlink or `..`.
+    pub fn open(root: &Path, relative: &Path, missing: OnMissing) -> io::Result<Self> {
         let mut folder = Self { path: root.to_owned() };
         for component in relative.components() {
             let Component::Normal(name) = component else {
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is not a plain one"));
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path contains . or .."));
             };
             folder.path.push(name);
             let is_missing =
                 folder.path.symlink_metadata().is_err_and(|e| e.kind() == io::ErrorKind::NotFound);
-            if is_missing && missing == Missing::Create {
+            if is_missing && missing == OnMissing::Create {
                 std::fs::create_dir(&folder.path)?;
             }
             folder.check()?;
@@ -41,21 +42,21 @@ impl Folder {
         Ok(folder)
     }
 
-    /// What stands under `name`. Only a regular file is opened.
-    pub fn entry(&self, name: &OsStr) -> io::Result<Entry> {
+    /// Opens `name` if it is a regular file.
+    pub fn entry(&self, name: &OsStr) -> io::Result<DirectoryEntry> {
         self.check()?;
         let path = self.path.join(name);
         let found = match path.symlink_metadata() {
             Ok(found) => found,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Entry::Nothing),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(DirectoryEntry::Absent),
             Err(error) => return Err(error),
         };
         if found.is_dir() {
-            return Ok(Entry::Folder);
+            return Ok(DirectoryEntry::Directory);
         }
         if !found.is_file() {
-            return Ok(Entry::Other(if found.is_symlink() {
-                "a link"
+            return Ok(DirectoryEntry::Other(if found.is_symlink() {
+                "a symlink"
             } else {
                 "a device, a pipe or a socket"
             }));
@@ -63,25 +64,24 @@ impl Folder {
         let file = File::open(&path)?;
         self.check()?;
         if path.is_symlink() || !file.metadata()?.is_file() {
-            return Ok(Entry::Other("something that was just replaced"));
+            return Ok(DirectoryEntry::Other("something that was just replaced"));
         }
-        Ok(Entry::File(file))
+        Ok(DirectoryEntry::File(file))
     }
 
-    /// Opens the regular file at `relative`. No link is followed.
+    /// Opens the regular file at `relative`. Follows no symlinks.
     pub fn file(&self, relative: &Path) -> io::Result<File> {
-        let parent = Self::open(&self.path, relative.parent().unwrap_or(relative), Missing::Refuse)?;
+        let parent = Self::open(&self.path, relative.parent().unwrap_or(relative), OnMissing::Refuse)?;
         match parent.entry(relative.file_name().unwrap_or_default())? {
-            Entry::File(file) => Ok(file),
-            Entry::Nothing | Entry::Folder | Entry::Other(_) => {
+            DirectoryEntry::File(file) => Ok(file),
+            DirectoryEntry::Absent | DirectoryEntry::Directory | DirectoryEntry::Other(_) => {
                 Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
             }
         }
     }
 
-    /// Writes `content` to a file without a name of its own, and waits until it is on the disk.
-    /// What replaces a file has the mode of `old`.
-    pub fn draft(&self, content: &[u8], old: Option<&File>) -> io::Result<Draft<'_>> {
+    /// Writes `content` to a temporary file and syncs it. The file takes over the mode of `old`.
+    pub fn draft(&self, content: &[u8], old: Option<&File>) -> io::Result<FileDraft<'_>> {
         self.check()?;
         for _ in 0..NAMES_MAX {
             let name = temporary_name();
@@ -91,7 +91,7 @@ impl Folder {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
             };
-            let draft = Draft { folder: self, name, is_published: false };
+            let draft = FileDraft { folder: self, name, is_published: false };
             self.check()?;
             file.write_all(content)?;
             if let Some(old) = old {
@@ -100,11 +100,11 @@ impl Folder {
             file.sync_all()?;
             return Ok(draft);
         }
-        Err(io::Error::new(io::ErrorKind::AlreadyExists, "all names for a temporary file are taken"))
+        Err(io::Error::new(io::ErrorKind::AlreadyExists, "cannot find a free name for a temporary file"))
     }
 
-    /// The same for a file that only the user may read, as far as the system knows such files.
-    pub fn private_draft(&self, content: &[u8]) -> io::Result<Draft<'_>> {
+    /// Like [`Self::draft`], but readable only by the user where the system supports that.
+    pub fn private_draft(&self, content: &[u8]) -> io::Result<FileDraft<'_>> {
         let draft = self.draft(b"", None)?;
         let path = self.path.join(&draft.name);
         let mut file = OpenOptions::new().write(true).open(&path)?;
@@ -118,7 +118,7 @@ impl Folder {
         Ok(draft)
     }
 
-    /// Removes the file or the link under `name`; `false` if there is none.
+    /// Removes the file or symlink `name`. Returns `false` if there is none.
     pub fn remove(&self, name: &OsStr) -> io::Result<bool> {
         self.check()?;
         match std::fs::remove_file(self.path.join(name)) {
@@ -128,23 +128,23 @@ impl Folder {
         }
     }
 
-    /// The path must still lead where it says.
+    /// Checks that the path still resolves to itself.
     fn check(&self) -> io::Result<()> {
         if self.path.canonicalize()? == self.path && self.path.is_dir() {
             return Ok(());
         }
-        Err(io::Error::new(io::ErrorKind::NotADirectory, "a part of the path is a link"))
+        Err(io::Error::new(io::ErrorKind::NotADirectory, "a component of the path is a symlink"))
     }
 }
 
-impl Draft<'_> {
-    /// Gives the file its name, in one step: before it the old file is there, after it the new one.
-    pub fn publish(mut self, name: &OsStr, over: Over) -> io::Result<()> {
+impl FileDraft<'_> {
+    /// Renames the file to `name` atomically.
+    pub fn publish(mut self, name: &OsStr, over: Overwrite) -> io::Result<()> {
         self.folder.check()?;
         let (from, to) = (self.folder.path.join(&self.name), self.folder.path.join(name));
         match over {
-            Over::Existing => std::fs::rename(from, to)?,
-            Over::Nothing => {
+            Overwrite::Allow => std::fs::rename(from, to)?,
+            Overwrite::Refuse => {
                 std::fs::hard_link(&from, to)?;
                 std::fs::remove_file(from)?;
             }
@@ -154,10 +154,10 @@ impl Draft<'_> {
     }
 }
 
-impl Drop for Draft<'_> {
+impl Drop for FileDraft<'_> {
     fn drop(&mut self) {
         if !self.is_published {
-            // Nothing is left to be done about a temporary file that cannot be removed.
+            // There is nothing to do about a temporary file that cannot be removed.
             std::fs::remove_file(self.folder.path.join(&self.name)).ok();
         }
     }

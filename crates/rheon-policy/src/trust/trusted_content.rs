@@ -1,4 +1,4 @@
-//! `Seal`: files of a project that must hold what they held when it was trusted; and how such files are read.
+//! `TrustedContent`: project files that must be unchanged since they were trusted, and how to read them.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -6,29 +6,27 @@ use std::path::{Path, PathBuf};
 
 use blake3::Hash;
 
-use crate::folder::{Entry, Folder, Missing};
+use crate::directory::{DirectoryEntry, DirectoryHandle, OnMissing};
 use crate::trust::error::TrustError;
 
-/// The largest file that can be trusted.
 pub(crate) const FILE_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
-/// Files of a project and what they must hold.
+/// Project files and the content they must have.
 #[derive(Debug, PartialEq)]
-pub struct Seal {
-    /// The folder of the project.
+pub struct TrustedContent {
     pub root: PathBuf,
-    /// Without a hash where there was nothing: what appears there later was never looked at.
+    /// `None` if the file did not exist. A file that appears there later was never reviewed.
     pub(crate) files: Vec<(String, Option<Hash>)>,
 }
 
-impl Seal {
-    /// Whether every file still holds what it did; or which does not.
+impl TrustedContent {
+    /// Checks that every file is unchanged, or says which one is not.
     pub fn check(&self) -> Result<(), String> {
         for (path, hash) in &self.files {
             let now = look(&self.root, Path::new(path)).map_err(|error| error.to_string())?;
             if now.hash() != *hash {
                 return Err(format!(
-                    "{path:?} is not what was trusted; look at it and trust the project again"
+                    "{path:?} changed since it was trusted; review it and trust the project again"
                 ));
             }
         }
@@ -36,35 +34,35 @@ impl Seal {
     }
 }
 
-/// What stands under a path of a project.
+/// What exists at a path of a project.
 #[derive(Debug)]
-pub(crate) enum Found {
-    Nothing,
-    /// A folder of the project; where it really is, relative to the project.
-    Folder(PathBuf),
-    /// A file of the project; where it really is, and what it holds.
+pub(crate) enum ProjectEntry {
+    Missing,
+    /// A directory, by its resolved path relative to the project.
+    Directory(PathBuf),
+    /// A file, by its resolved path, with its content.
     File {
         real: PathBuf,
         bytes: Vec<u8>,
     },
-    /// A link that leads here, out of the project. It is not followed.
+    /// A symlink that leads out of the project. It is not followed.
     Outside(PathBuf),
 }
 
-impl Found {
+impl ProjectEntry {
     /// Whether it is a file with this text.
     pub(crate) fn holds(&self, text: &str) -> bool {
         match self {
             Self::File { bytes, .. } => bytes == text.as_bytes(),
-            Self::Nothing | Self::Folder(_) | Self::Outside(_) => false,
+            Self::Missing | Self::Directory(_) | Self::Outside(_) => false,
         }
     }
 
-    /// Stands for the place and the content together.
+    /// A hash of the resolved path and the content.
     pub(crate) fn hash(&self) -> Option<Hash> {
         let (kind, place, bytes) = match self {
-            Self::Nothing => return None,
-            Self::Folder(real) => (b"fold", real, [].as_slice()),
+            Self::Missing => return None,
+            Self::Directory(real) => (b"fold", real, [].as_slice()),
             Self::File { real, bytes } => (b"file", real, bytes.as_slice()),
             Self::Outside(target) => (b"link", target, [].as_slice()),
         };
@@ -74,35 +72,35 @@ impl Found {
     }
 }
 
-/// Looks at `path` of the project in `root`, which is written without links. A link is followed inside the project only, and
-/// what is then opened is reached without any.
-pub(crate) fn look(root: &Path, path: &Path) -> Result<Found, TrustError> {
+/// Reads `path` in the project at `root`, which must not contain symlinks. Symlinks are resolved inside the project
+/// only, and the result is then opened without following any.
+pub(crate) fn look(root: &Path, path: &Path) -> Result<ProjectEntry, TrustError> {
     let unreadable = |error| TrustError::Unreadable { path: path.to_owned(), error };
     let real = match root.join(path).canonicalize() {
         Ok(real) => real,
-        Err(error) if is_absence(&error) => return Ok(Found::Nothing),
+        Err(error) if is_absence(&error) => return Ok(ProjectEntry::Missing),
         Err(error) => return Err(unreadable(error)),
     };
-    let Ok(relative) = real.strip_prefix(root) else { return Ok(Found::Outside(real)) };
+    let Ok(relative) = real.strip_prefix(root) else { return Ok(ProjectEntry::Outside(real)) };
     let (Some(parent), Some(name)) = (relative.parent(), relative.file_name()) else {
-        return Ok(Found::Folder(relative.to_owned()));
+        return Ok(ProjectEntry::Directory(relative.to_owned()));
     };
-    let folder = Folder::open(root, parent, Missing::Refuse).map_err(unreadable)?;
+    let folder = DirectoryHandle::open(root, parent, OnMissing::Refuse).map_err(unreadable)?;
     match folder.entry(name).map_err(unreadable)? {
-        Entry::Nothing => Ok(Found::Nothing),
-        Entry::Folder => Ok(Found::Folder(relative.to_owned())),
-        Entry::Other(kind) => Err(TrustError::untrustable(path, format!("is {kind}"))),
-        Entry::File(file) => {
+        DirectoryEntry::Absent => Ok(ProjectEntry::Missing),
+        DirectoryEntry::Directory => Ok(ProjectEntry::Directory(relative.to_owned())),
+        DirectoryEntry::Other(kind) => Err(TrustError::untrustable(path, format!("is {kind}"))),
+        DirectoryEntry::File(file) => {
             let bytes = read(file).map_err(unreadable)?;
             let bytes = bytes.ok_or_else(|| {
                 TrustError::untrustable(path, format!("is larger than {FILE_BYTES_MAX} bytes"))
             })?;
-            Ok(Found::File { real: relative.to_owned(), bytes })
+            Ok(ProjectEntry::File { real: relative.to_owned(), bytes })
         }
     }
 }
 
-/// Whether there is nothing, a link without a target included.
+/// Whether the path does not exist; a dangling symlink counts.
 fn is_absence(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -110,7 +108,7 @@ fn is_absence(error: &io::Error) -> bool {
     )
 }
 
-/// What a file holds, unless it is too large.
+/// Reads a file, unless it is too large.
 fn read(file: File) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     let count = file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;

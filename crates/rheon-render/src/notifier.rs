@@ -1,36 +1,36 @@
-//! `Announcer`: the title of the terminal, and a word to whoever looks elsewhere when a long run ends.
+//! `Notifier`: the terminal title, and a desktop notification when a long run ends.
 
 use std::time::Duration;
 
 use rheon_text::units::duration;
 use rheon_types::{AgentEvent, ApprovalEvent, Event, ModelEvent, RunEnd, RunEvent, Timestamp, ToolEvent};
 
-use super::words::{fit, one_line};
+use super::text::{fit, one_line};
 
-/// How long a title or a notification may be.
+/// Limit for a title or a notification.
 const COLUMNS_MAX: usize = 80;
 
-/// Keeps the title that the terminal has, and gives it back.
-const TITLE_KEEP: &str = "\x1b[22;2t";
+/// Saves and restores the terminal's title.
+const TITLE_SAVE: &str = "\x1b[22;2t";
 const TITLE_RESTORE: &str = "\x1b[23;2t";
 
-/// How a terminal is told to notify.
+/// How to make a terminal show a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Herald {
+pub enum NotifyMethod {
     /// `OSC 9`: iTerm2, kitty, WezTerm, Ghostty.
     Osc9,
     /// `OSC 777`: rxvt, foot.
     Osc777,
-    /// The bell, which every terminal has and multiplexers pass on.
+    /// The bell, which every terminal supports and multiplexers pass on.
     Bell,
 }
 
-impl Herald {
-    /// The herald of a terminal that calls itself so.
+impl NotifyMethod {
+    /// Picks the method for a terminal by `TERM` and `TERM_PROGRAM`.
     pub fn of(term: &str, program: &str) -> Self {
         const OSC_9: [&str; 4] = ["iTerm.app", "WezTerm", "ghostty", "kitty"];
         match (term, program) {
-            // A multiplexer keeps what it does not know from the terminal around it.
+            // A multiplexer does not pass on sequences that it does not know.
             _ if term.starts_with("screen") || term.starts_with("tmux") || program == "tmux" => Self::Bell,
             _ if OSC_9.contains(&program) || term.contains("kitty") || term.contains("ghostty") => Self::Osc9,
             _ if term.starts_with("rxvt") || term.starts_with("foot") => Self::Osc777,
@@ -47,39 +47,36 @@ impl Herald {
     }
 }
 
-/// What is announced, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Announcements {
-    /// Whether the title says what goes on.
+pub struct NotificationSettings {
+    /// Whether the title shows what the agent is doing.
     pub title: bool,
-    /// From which length on the end of a run is announced; never if absent.
+    /// Notify when a run takes at least this long; never if `None`.
     pub notify_after: Option<Duration>,
-    /// How the terminal is told to notify.
-    pub herald: Herald,
+    pub notify_method: NotifyMethod,
 }
 
-/// Turns events into what a terminal obeys. Only for terminals.
-pub struct Announcer {
-    wanted: Announcements,
-    begun: Option<Timestamp>,
+/// Turns events into escape sequences. Only for terminals.
+pub struct Notifier {
+    settings: NotificationSettings,
+    started_at: Option<Timestamp>,
     is_titled: bool,
 }
 
-impl Announcer {
-    /// Announces what is wanted.
-    pub fn new(wanted: Announcements) -> Self {
-        Self { wanted, begun: None, is_titled: false }
+impl Notifier {
+    pub fn new(settings: NotificationSettings) -> Self {
+        Self { settings, started_at: None, is_titled: false }
     }
 
-    /// What is to be sent to the terminal for `event`.
+    /// The escape sequences for `event`.
     pub(crate) fn event(&mut self, event: &Event) -> String {
         if let AgentEvent::Run(RunEvent::End { output }) = &event.kind {
             let word = end_word(&output.end);
             let sent = self.title(word) + &self.notification(word, event.at);
-            self.begun = None;
+            self.started_at = None;
             return sent;
         }
-        self.begun.get_or_insert(event.at);
+        self.started_at.get_or_insert(event.at);
         if let AgentEvent::Tool(ToolEvent::Start { name, .. }) = &event.kind {
             self.title(name.as_str())
         } else if let AgentEvent::Approval(ApprovalEvent::Required { request }) = &event.kind {
@@ -92,27 +89,29 @@ impl Announcer {
         }
     }
 
-    /// The title that the terminal had before.
+    /// Restores the terminal's title.
     pub(crate) fn close(&mut self) -> String {
         if std::mem::take(&mut self.is_titled) { TITLE_RESTORE.into() } else { String::new() }
     }
 
     fn title(&mut self, text: &str) -> String {
-        if !self.wanted.title {
+        if !self.settings.title {
             return String::new();
         }
-        let keep = if self.is_titled { "" } else { TITLE_KEEP };
+        let save = if self.is_titled { "" } else { TITLE_SAVE };
         self.is_titled = true;
-        format!("{keep}\x1b]2;rheon: {}\x07", harmless(text))
+        format!("{save}\x1b]2;rheon: {}\x07", sanitize(text))
     }
 
     fn notification(&self, text: &str, at: Timestamp) -> String {
-        let Some((after, begun)) = self.wanted.notify_after.zip(self.begun) else { return String::new() };
-        let took_ms = at.as_millis().saturating_sub(begun.as_millis());
+        let Some((after, started_at)) = self.settings.notify_after.zip(self.started_at) else {
+            return String::new();
+        };
+        let took_ms = at.as_millis().saturating_sub(started_at.as_millis());
         if u128::from(took_ms) < after.as_millis() {
             return String::new();
         }
-        self.wanted.herald.notify(&harmless(&format!("rheon: {text} after {}", duration(took_ms))))
+        self.settings.notify_method.notify(&sanitize(&format!("rheon: {text} after {}", duration(took_ms))))
     }
 }
 
@@ -126,11 +125,11 @@ fn end_word(end: &RunEnd) -> &'static str {
     }
 }
 
-/// One short line without anything that could end the sequence it stands in.
-fn harmless(text: &str) -> String {
+/// One short line without anything that could end the escape sequence.
+fn sanitize(text: &str) -> String {
     fit(&one_line(text), COLUMNS_MAX)
 }
 
 #[cfg(test)]
-#[path = "announce_tests.rs"]
+#[path = "notifier_tests.rs"]
 mod tests;

@@ -1,4 +1,4 @@
-//! `Trust`: what the user has said about a project, compared with what it holds now.
+//! `TrustStatus`: what the user approved in a project, compared with its current content.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,31 +7,21 @@ use rheon_text::visible;
 
 use crate::trust::content::{ProjectContent, TrustItem};
 
-/// What the user has said about a project, compared with what it holds now. As text: what the user is asked.
+/// What the user approved in a project, compared with its current content. Its text is the trust prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trust {
-    /// There is nothing to agree to.
+pub enum TrustStatus {
+    /// The project contains nothing that needs trust.
     Nothing,
-    /// The user has agreed to exactly this.
+    /// The user approved exactly this content.
     Trusted,
-    /// The user has never been asked.
-    Unknown {
-        /// What there is to agree to.
-        items: Vec<TrustItem>,
-    },
-    /// The user has agreed to something else.
-    Changed {
-        /// What is new.
-        added: Vec<TrustItem>,
-        /// What is gone.
-        removed: Vec<String>,
-        /// What holds something else now.
-        changed: Vec<TrustItem>,
-    },
+    /// The user has not been asked yet.
+    Unknown { items: Vec<TrustItem> },
+    /// The content changed since the user approved it.
+    Changed { added: Vec<TrustItem>, removed: Vec<String>, changed: Vec<TrustItem> },
 }
 
-impl Trust {
-    /// Compares `content` with the hashes that the user has agreed to.
+impl TrustStatus {
+    /// Compares `content` with the hashes that the user approved.
     pub(crate) fn of(content: &ProjectContent, agreed: Option<&BTreeMap<String, String>>) -> Self {
         if content.items.is_empty() {
             return Self::Nothing;
@@ -53,7 +43,7 @@ impl Trust {
         Self::Changed { added, removed, changed }
     }
 
-    /// Whether what the project brings along may be used.
+    /// Whether the project's content may be used.
     pub fn is_trusted(&self) -> bool {
         match self {
             Self::Trusted => true,
@@ -62,25 +52,25 @@ impl Trust {
     }
 }
 
-impl fmt::Display for Trust {
+impl fmt::Display for TrustStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |f: &mut fmt::Formatter<'_>, word: &str, items: &[TrustItem]| {
             items.iter().try_for_each(|item| writeln!(f, "  {word}{item}"))
         };
         match self {
-            Self::Nothing => f.write_str("This project brings along nothing that would be run or obeyed."),
-            Self::Trusted => f.write_str("You trust what this project brings along."),
+            Self::Nothing => f.write_str("This project contains nothing that needs trust."),
+            Self::Trusted => f.write_str("You trust this project."),
             Self::Unknown { items } => {
-                writeln!(f, "This project brings along files that would be run or obeyed:")?;
+                writeln!(f, "This project contains files that can run commands or instruct the agent:")?;
                 list(f, "", items)?;
                 f.write_str("Do you trust them?")
             }
             Self::Changed { added, removed, changed } => {
-                writeln!(f, "What this project brings along has changed since you trusted it:")?;
+                writeln!(f, "This project has changed since you trusted it:")?;
                 list(f, "changed ", changed)?;
                 list(f, "new     ", added)?;
                 removed.iter().try_for_each(|path| writeln!(f, "  gone    {}", visible(path)))?;
-                f.write_str("Do you trust it as it is now?")
+                f.write_str("Do you trust these changes?")
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{about, arguments, fit, one_line, width};
+use super::{arguments, describe_call, fit, one_line, width};
 
 #[test]
 fn arguments_on_one_line() {
@@ -73,6 +73,6 @@ fn what_calls_are_about() {
         (json!({ "path": " " }), r#"path="""#),
     ];
     for (call, text) in cases {
-        assert_eq!(about(&call), text);
+        assert_eq!(describe_call(&call), text);
     }
 }
