@@ -8,13 +8,13 @@ use rheon_types::event::{Danger, PermissionMode};
 use serde_json::Value;
 
 use crate::policy::call::{Action, CallContext, CommandItem, Item, Origin, WordPath};
-use crate::policy::excerpt::excerpt;
 use crate::policy::explanation::{Decision, DecisionReason, Explanation, ExplanationPart};
 use crate::policy::names::{ToolKind, kind_of};
 use crate::policy::paths::NamedPath;
 use crate::policy::policy_set::{BoundRule, Policy};
 use crate::policy::rule::{Pattern, RuleKind};
 use crate::policy::suggestion;
+use crate::policy::truncation::excerpt;
 use crate::policy::wildcard::CommandPattern;
 use crate::shell::{SimpleCommand, changes_repository};
 use crate::workspace::Access;

@@ -6,9 +6,9 @@ use serde_json::json;
 
 use crate::policy::Decision;
 use crate::policy::call::PATHS_MAX;
-use crate::policy::excerpt::CHARACTERS_MAX;
 use crate::policy::explanation::REASONS_MAX;
 use crate::policy::fixtures::{World, bash, call, read, write};
+use crate::policy::truncation::CHARACTERS_MAX;
 
 const POLICY_D: &str = r#"{"allow":["Bash(git status *)","Bash(ls *)","Bash(cat *)","Bash(find *)","Bash(echo *)","Bash(mkdir *)"],
     "deny":["Bash(curl *)","Bash(rm -rf *)"]}"#;

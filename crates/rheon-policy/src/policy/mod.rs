@@ -7,7 +7,6 @@
 mod call;
 mod condition;
 mod document;
-mod excerpt;
 mod explanation;
 mod gate;
 mod judge;
@@ -19,12 +18,12 @@ mod rule;
 mod shell_analyzer;
 mod subject;
 mod suggestion;
+mod truncation;
 mod user_rules;
 mod wildcard;
 
 pub use condition::Condition;
 pub use document::{Document, DocumentError, RuleEntry};
-pub use excerpt::excerpt;
 pub use explanation::{Decision, DecisionReason, Explanation, ExplanationPart, mode_name};
 pub use gate::{ActiveRule, PolicyGate, ReadOnlyGate, RuleChange, RuleSink};
 pub use judge::SandboxedCommands;
@@ -33,6 +32,7 @@ pub use paths::PatternRoots;
 pub use policy_set::{Policy, PolicyError, PolicySource, PolicyTrust, RuleSource};
 pub use rule::{Rule, RuleError, RuleKind};
 pub use shell_analyzer::{ShellAnalyzer, ShellDirectory, ShellFacts};
+pub use truncation::excerpt;
 pub use user_rules::UserRules;
 
 pub type Rules = PolicyGate;
