@@ -9,7 +9,8 @@ use syn::{Attribute, Error, Expr, ExprLit, Lit, LitStr, Meta, Path, Result, Type
 use crate::name;
 
 /// The keys that `#[tool(...)]` takes.
-const KEYS: &str = "`name`, `label`, `description`, `effect`, `claim`, `arguments`, `state` and `crate`";
+const KEYS: &str = 
+    "`read_only`, `name`, `label`, `description`, `effect`, `claim`, `arguments`, `state` and `crate`";
 
 /// The words that `effect` takes, and the variants they stand for.
 const EFFECTS: [(&str, &str); 3] = [("pure", "Pure"), ("idempotent", "Idempotent"), ("unsafe", "Unsafe")];
@@ -46,6 +47,7 @@ struct Given {
     label: Option<Expr>,
     description: Option<Expr>,
     effect: Option<LitStr>,
+    read_only: Option<Span>,
     claim: Option<Expr>,
     arguments: Option<Type>,
     state: Option<Type>,
@@ -84,7 +86,7 @@ impl Attributes {
             name: name.transpose()?,
             label: given.label,
             description,
-            effect: effect(given.effect)?,
+            effect: effect(given.effect, given.read_only)?,
             claim: given.claim,
             holder,
             home,
@@ -100,6 +102,7 @@ impl Given {
             "label" => once(&mut self.label, meta.value()?.parse()?, meta),
             "description" => once(&mut self.description, meta.value()?.parse()?, meta),
             "effect" => once(&mut self.effect, meta.value()?.parse()?, meta),
+            "read_only" => once(&mut self.read_only, meta.path.span(), meta),
             "claim" => once(&mut self.claim, meta.value()?.parse()?, meta),
             "arguments" => once(&mut self.arguments, meta.value()?.parse()?, meta),
             "state" => once(&mut self.state, meta.value()?.parse()?, meta),
@@ -116,8 +119,15 @@ fn once<T>(place: &mut Option<T>, value: T, meta: &ParseNestedMeta<'_>) -> Resul
     }
 }
 
-fn effect(given: Option<LitStr>) -> Result<syn::Ident> {
-    let Some(literal) = given else { return Ok(syn::Ident::new("Unsafe", Span::call_site())) };
+fn effect(given: Option<LitStr>, read_only: Option<Span>) -> Result<syn::Ident> {
+    let literal = match (given, read_only) {
+        (None, None) => return Ok(syn::Ident::new("Unsafe", Span::call_site())),
+        (None, Some(span)) => return Ok(syn::Ident::new("Pure", span)),
+        (Some(literal), None) => literal,
+        (Some(_), Some(span)) => {
+            return Err(Error::new(span, "`read_only` is `effect = \"pure\"`; leave one of them out"));
+        }
+    };
     let word = literal.value();
     match EFFECTS.iter().find(|(known, _)| *known == word) {
         Some((_, variant)) => Ok(syn::Ident::new(variant, literal.span())),

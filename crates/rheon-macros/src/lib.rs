@@ -19,7 +19,8 @@ use proc_macro::TokenStream;
 ///
 /// - `name = "..."`, `label = "..."` for what people read, and `description = "..."`; for both texts any constant
 ///   expression, such as `include_str!("name.md")`;
-/// - `effect = "pure"`, `"idempotent"` or `"unsafe"`, which it is unless given;
+/// - `read_only`, for a tool that changes nothing: it runs without approval;
+/// - `effect = "pure"` (the same as `read_only`), `"idempotent"` or `"unsafe"`, which it is unless given;
 /// - `state = Type`, for what all calls share: `run` then takes a `&Type` before the context, and the tool is what
 ///   `tool_with(state)` returns;
 /// - `arguments = Type`, where the struct is the tool itself: its fields are what all calls share, of whatever shape it is.

@@ -15,7 +15,7 @@ pub fn live(provider: Arc<dyn Provider>, model: &str) -> (AgentBuilder, Trace) {
     let trace = Trace::new();
     let observer = trace.clone();
     let builder = Agent::builder()
-        .shared_provider(provider)
+        .provider(provider)
         .model(model)
         .permission_policy(AllowAll)
         .retry(RetryConfig { initial_delay: Duration::ZERO, ..RetryConfig::default() })

@@ -23,7 +23,7 @@ pub fn scripted(scenario: Scenario) -> Scripted {
     let trace = Trace::new();
     let observer = trace.clone();
     let builder = Agent::builder()
-        .shared_provider(Arc::clone(&provider) as Arc<dyn rheon_types::Provider>)
+        .provider(Arc::clone(&provider) as Arc<dyn rheon_types::Provider>)
         .model("scripted")
         .permission_policy(AllowAll)
         .clock(Arc::new(TestClock::default()))

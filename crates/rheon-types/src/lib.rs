@@ -55,7 +55,7 @@ pub use request::{
 pub use seam::{
     AllowAll, Amendment, AskFirst, AskedBy, Budget, Caps, ChunkStream, Client, Clock, DenyAll, EventStream,
     FilterVerdict, FixedTools, Flow, Gate, GateRequest, Grant, Hook, HookNews, Host, InputFilter,
-    Interactive, Judgement, Opinion, Parent, Pauses, Permit, PlannedCall, Provider, Random, Reminder,
+    Interactive, IntoShared, Judgement, Opinion, Parent, Pauses, Permit, PlannedCall, Provider, Random, Reminder,
     Reservation, Situation, Store, Task, Tool, ToolSet, ToolSource, Verdict, Worker, run_child,
 };
 pub use stop::StopReason;

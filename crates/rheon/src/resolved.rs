@@ -11,6 +11,6 @@ pub trait WithModel {
 
 impl WithModel for AgentBuilder {
     fn resolved(self, model: ResolvedModel) -> Self {
-        self.shared_provider(model.provider).model(model.model)
+        self.provider(model.provider).model(model.model)
     }
 }

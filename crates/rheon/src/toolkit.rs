@@ -15,8 +15,8 @@ pub trait WithToolkit {
 
 impl WithToolkit for AgentBuilder {
     fn toolkit(self, toolkit: &Toolkit) -> Self {
-        let builder = self.tools(toolkit.tools()).shared_permission_policy(toolkit.gate());
-        toolkit.hooks().into_iter().fold(builder, AgentBuilder::shared_hook)
+        let builder = self.tools(toolkit.tools()).permission_policy(toolkit.gate());
+        toolkit.hooks().into_iter().fold(builder, AgentBuilder::hook)
     }
 }
 

@@ -9,7 +9,7 @@ use rheon_tools::Toolkit;
 use rheon_tools::hooks::{CommandHooks, HookSettings, SessionSource};
 use rheon_types::event::{Notice, NoticeTopic, PermissionMode, RulesChange, Scope};
 use rheon_types::protocol::{CloseReason, SessionChoice};
-use rheon_types::{ClientError, Hook, InputFilter, OutputSchema, SessionEvent, ThinkingLevel};
+use rheon_types::{ClientError, Hook, InputFilter, OutputSchema, SessionEvent, ThinkingLevel, Tool};
 use tokio::task::spawn_blocking;
 
 use super::answering::{Answering, Others};
@@ -60,6 +60,8 @@ pub struct Extras {
     pub hooks: Vec<Arc<dyn Hook>>,
     /// See every event.
     pub observers: Vec<Observer>,
+    /// Tools of the caller, besides those of the session.
+    pub added_tools: Vec<Arc<dyn Tool>>,
     /// The form that answers must have.
     pub output_schema: Option<OutputSchema>,
     /// The only tools to offer, by the names that rules have for them.
@@ -256,10 +258,11 @@ fn extended(
 ) -> AgentBuilder {
     for hooks in hooks {
         builder = builder
-            .shared_hook(Arc::new(hooks.clone()) as Arc<dyn Hook>)
-            .shared_input_filter(Arc::new(hooks.clone()) as Arc<dyn InputFilter>);
+            .hook(Arc::new(hooks.clone()) as Arc<dyn Hook>)
+            .input_filter(Arc::new(hooks.clone()) as Arc<dyn InputFilter>);
     }
-    builder = extras.hooks.into_iter().fold(builder, |builder, hook| builder.shared_hook(hook));
+    builder = extras.hooks.into_iter().fold(builder, AgentBuilder::hook);
+    builder = builder.tools(extras.added_tools);
     for observer in extras.observers.into_iter().chain(observers) {
         builder = builder.on_event(move |event| observer(event));
     }

@@ -35,7 +35,7 @@ async fn the_answer_of_another_vendor_is_named_and_paid_as_its_own() {
     ] {
         let model = registry.resolve_with_fallback("anthropic/claude-opus-5", name).unwrap();
         let (agent, _, _) = scripted(Scenario::new())
-            .with(|builder| builder.shared_provider(model.provider).model(&model.model))
+            .with(|builder| builder.provider(model.provider).model(&model.model))
             .build();
         let output = agent.run("go").await.unwrap();
         let said = output.messages.last().unwrap().as_assistant().unwrap();

@@ -34,7 +34,7 @@ async fn calls_in_circles_are_warned_about_then_asked_about_then_refused() {
     let watch = Arc::new(Watch::new());
     let ran = scripted(calls(10))
         .tool(make(&[1; 20]))
-        .with(|builder| builder.shared_hook(Arc::clone(&watch) as Arc<dyn Hook>).max_turns(20))
+        .with(|builder| builder.hook(Arc::clone(&watch) as Arc<dyn Hook>).max_turns(20))
         .run("build it")
         .await;
     expect![[r#"
@@ -79,7 +79,7 @@ async fn what_keeps_failing_is_said_in_each_request_until_it_succeeds_and_never_
         .tool(make(&[1, 1, 1, 0]))
         .with(|builder| {
             let hook = Arc::clone(&watch) as Arc<dyn Hook>;
-            builder.shared_hook(hook).reminder(Arc::clone(&watch) as Arc<dyn Reminder>)
+            builder.hook(hook).reminder(Arc::clone(&watch) as Arc<dyn Reminder>)
         })
         .run("build it")
         .await;
@@ -119,7 +119,7 @@ async fn errors_of_tools_count_by_their_kind() {
     let fails = FnTool::new("bash", |_, _| async { Err(ToolError::TimedOut("it took too long".into())) });
     let ran = scripted(calls(2))
         .tool(fails)
-        .with(|builder| builder.shared_hook(Arc::clone(&watch) as Arc<dyn Hook>))
+        .with(|builder| builder.hook(Arc::clone(&watch) as Arc<dyn Hook>))
         .run("build it")
         .await;
     expect![[r#"
@@ -143,7 +143,7 @@ async fn what_mended_a_repeated_failure_is_learnt_once() {
     scripted(scenario)
         .tool(make(&[2, 2]))
         .tool(edit)
-        .with(|builder| builder.shared_hook(Arc::clone(&watch) as Arc<dyn Hook>))
+        .with(|builder| builder.hook(Arc::clone(&watch) as Arc<dyn Hook>))
         .run("build it")
         .await;
     let lessons: Vec<String> = watch.take_lessons().into_iter().map(|lesson| lesson.text).collect();

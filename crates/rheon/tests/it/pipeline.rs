@@ -142,7 +142,7 @@ async fn run(folder: &Path, agreeing: &BTreeSet<&str>) -> Result<Vec<&'static st
         .with(|builder| {
             builder
                 .permission_policy(gate)
-                .shared_hook(watch)
+                .hook(watch)
                 .hook(spy)
                 .hook(ClosureHook::new().before_tool(move |_, _, _| veto))
                 .store(Arc::new(Log { diary: diary.clone(), has_intent: Mutex::new(false) }))

@@ -54,7 +54,7 @@ async fn what_was_planned_and_agreed_to_runs_without_a_question() {
         .tool(AskUser)
         .tool(Todo::new(tasks.clone()))
         .tool(Write::new(workshop))
-        .shared_permission_policy(Arc::clone(&gate) as Arc<dyn Gate>)
+        .permission_policy(Arc::clone(&gate) as Arc<dyn Gate>)
         .on_event(move |event| seen.observe(event))
         .build()
         .unwrap();
