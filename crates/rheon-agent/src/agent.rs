@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use rheon_types::{
-    AgentEvent, AgentId, AgentMessage, AgentOutput, ContinuationKind, History, Message, OutputSchema, Provider, RunId,
-    SessionId, Store, ThinkingLevel, WindowCut,
+    AgentEvent, AgentId, AgentMessage, AgentOutput, ContinuationKind, History, Message, OutputSchema,
+    Provider, RunId, SessionId, Store, ThinkingLevel, WindowCut,
 };
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;

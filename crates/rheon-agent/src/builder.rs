@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use rheon_types::event::{ApprovalRequest, PermissionResponse};
 use rheon_types::{
-    AgentId, Budget, CacheConfig, Clock, Event, Gate, History, Hook, InputFilter, IntoShared, OutputSchema, Provider,
-    Random, Reminder, RunId, SessionId, Store, SystemPrompt, SystemSection, ThinkingLevel, Tool, ToolSource,
-    TurnTrigger, WindowCut,
+    AgentId, Budget, CacheConfig, Clock, Event, Gate, History, Hook, InputFilter, IntoShared, OutputSchema,
+    Provider, Random, Reminder, RunId, SessionId, Store, SystemPrompt, SystemSection, ThinkingLevel, Tool,
+    ToolSource, TurnTrigger, WindowCut,
 };
 use serde_json::Value;
 

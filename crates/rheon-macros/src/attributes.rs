@@ -9,7 +9,7 @@ use syn::{Attribute, Error, Expr, ExprLit, Lit, LitStr, Meta, Path, Result, Type
 use crate::name;
 
 /// The keys that `#[tool(...)]` takes.
-const KEYS: &str = 
+const KEYS: &str =
     "`read_only`, `name`, `label`, `description`, `effect`, `claim`, `arguments`, `state` and `crate`";
 
 /// The words that `effect` takes, and the variants they stand for.

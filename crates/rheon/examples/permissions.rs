@@ -5,9 +5,9 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use rheon::ToolCall;
 use rheon::policy::{Document, Places, Policy, PolicyGate, PolicySource, Shell, Source, Trust};
 use rheon::prelude::*;
+use rheon::types::ToolCall;
 
 const SETTINGS: &str = r#"{
   "permissions": {

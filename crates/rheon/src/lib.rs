@@ -154,42 +154,93 @@
 //! | hold the conversation yourself and call the loop as a function | [`guide::own_state`] |
 //! | see all of it at work, offline | `cargo run -p rheon --example observe` (also `tool`, `derive_tool`, `steer`, `recorder`; `ask` needs a key) |
 
+mod engine;
+mod environment;
+mod error;
 pub mod guide;
-mod output;
 pub mod prelude;
-mod resolved;
+pub mod replay;
+mod schema;
 mod session;
-mod skills;
+mod terminal;
 mod toolkit;
 
-pub use output::{OutputError, ParseOutput, WithOutput};
-pub use resolved::WithModel;
-#[doc(inline)]
-pub use rheon_agent::*;
+pub use engine::{Agent, AgentBuilder};
+pub use error::{Error, ErrorKind, Result};
 #[doc(inline)]
 pub use rheon_macros::Tool;
+#[doc(hidden)]
+pub use rheon_tools::__private;
+pub use rheon_types::event::{ApprovalRequest, PermissionDecision, PermissionResponse};
+pub use rheon_types::{AgentEvent, AgentOutput, Effect, Event, Tool, ToolContext, ToolError, ToolResult};
+pub use session::{Reply, Run, Session, SessionBuilder};
+pub use terminal::ask_in_terminal;
+pub use toolkit::default_tools;
+
+/// The configured product underneath [`Session`]: configuration, sessions, hosts over a pipe, the doctor.
+pub use rheon_app as app;
 pub use rheon_policy as policy;
 pub use rheon_providers as providers;
 pub use rheon_sandbox as sandbox;
 pub use rheon_store as store;
-pub use rheon_tools as tools;
-#[doc(hidden)]
-pub use rheon_tools::__private;
-pub use rheon_tools::{DerivedTool, IntoToolOutput, ToolArguments};
+/// The whole vocabulary: messages, events, commands, errors, and the traits between the parts.
 pub use rheon_types as types;
-#[doc(inline)]
-pub use rheon_types::event::*;
-#[doc(inline)]
-pub use rheon_types::*;
-pub use session::{ReplaySessionError, WithSession, replay_session};
-pub use skills::WithSkills;
-pub use toolkit::{WithToolkit, default_tools};
-
-/// What `#[derive(JsonSchema)]` comes from; `#[schemars(crate = "rheon::schemars")]` where it is no dependency of its own.
+/// What `#[derive(JsonSchema)]` comes from; `#[schemars(crate = "rheon::schemars")]` where it is not a dependency of yours.
 pub use schemars;
-/// What `#[derive(Deserialize)]` comes from; `#[serde(crate = "rheon::serde")]` where it is no dependency of its own.
+/// What `#[derive(Deserialize)]` comes from; `#[serde(crate = "rheon::serde")]` where it is not a dependency of yours.
 pub use serde;
-/// What traits and types of this crate are made of.
-pub use serde_json::{Value, json};
-/// Stops what it was handed to.
-pub use tokio_util::sync::CancellationToken;
+
+/// The engine: the loop, its settings, limits, workers and budgets.
+pub mod agent {
+    pub use crate::{Agent, AgentBuilder};
+    #[doc(inline)]
+    pub use rheon_agent::*;
+}
+
+/// What the model sees: prompts in bands, token counts, compaction, effort.
+pub mod context {
+    pub use rheon_agent::{
+        Band, CheckSettings, Compaction, CompactionStrategy, Complexity, ComplexityScore, ContextReport,
+        ContextTracker, Counting, Effort, EffortPlan, MessageCounts, Overflow, PromptBuilder, Reason,
+        Recitation, Section, SectionUse, Summariser, SummaryBy, Tiers, TokenCounter, WindowSettings,
+        WindowView, base_prompt, flat_tokens, plan_effort, schema_problem, score_complexity, summary_prompt,
+    };
+    pub use rheon_types::{Reminder, Situation, SystemPrompt, SystemSection, WindowCut};
+}
+
+/// Everything that happens in a session: [`Event`](crate::Event) and its parts.
+pub mod events {
+    pub use crate::session::{EventsOfRun, TextOfRun};
+    pub use rheon_types::event::*;
+    pub use rheon_types::{AgentOutput, LimitKind, RunEnd, RunFailure, StopReason, Usage};
+}
+
+/// Code that is asked or told at fixed points of a run; see [`guide::hooks`](crate::guide::hooks).
+pub mod hooks {
+    pub use rheon_agent::{
+        ClosureHook, after_run, after_tool, after_turn, before_run, before_stop, before_tool, before_turn,
+    };
+    pub use rheon_types::{
+        Amendment, Answer, FilterVerdict, Flow, Hook, HookNews, HookPoint, InputFilter, Opinion, Permit,
+    };
+}
+
+/// The session protocol: what an interface sends to a session, and what comes back.
+pub mod protocol {
+    pub use rheon_app::pipe;
+    pub use rheon_app::session::{HostParts, LocalHost};
+    pub use rheon_types::protocol::*;
+    pub use rheon_types::{Client, ClientError, EventStream, Host};
+}
+
+/// The standard tools and what your own are made of.
+pub mod tools {
+    pub use crate::default_tools;
+    #[doc(inline)]
+    pub use rheon_tools::*;
+}
+
+/// The README, whose code compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

@@ -151,9 +151,8 @@ async fn the_watch_of_the_tools_is_used_and_not_added_twice() {
     assert!(Arc::ptr_eq(&loaded.watch, &watch));
     let turn = || Turn::call("bash", json!({ "command": "make" }));
     let scenario = Scenario::new().turn(turn()).turn(turn()).turn(turn()).turn(turn()).turn("Done.");
-    let wire = |builder: rheon_agent::AgentBuilder| {
-        loaded.wire(builder.hook(Arc::clone(&watch) as Arc<dyn Hook>))
-    };
+    let wire =
+        |builder: rheon_agent::AgentBuilder| loaded.wire(builder.hook(Arc::clone(&watch) as Arc<dyn Hook>));
     let ran = scripted(scenario).tool(tool("bash")).with(wire).run("Go.").await;
     assert_eq!(results(&ran).matches("was called with the same arguments").count(), 1);
 }

@@ -116,7 +116,7 @@ fn measure_toolkit(runtime: &tokio::runtime::Runtime) {
     let memory = folder().join("sandbox.json");
     let toolkit = |memory: Option<PathBuf>| {
         let places = Places { working_folder: folder().join("workspace"), home: Some(folder()) };
-        let clock = Arc::new(rheon::SystemClock::default());
+        let clock = Arc::new(rheon::agent::SystemClock::default());
         let settings = ToolkitSettings {
             sandbox_memory: memory,
             web: Some(AddressRule::Public),

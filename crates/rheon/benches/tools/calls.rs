@@ -4,13 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rheon::Agent;
+use rheon::agent::{SystemClock, ToolExecution};
 use rheon::policy::{Document, Places, Policy, PolicyGate, PolicySource, Shell, Source, Trust};
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon::tools::Workspace;
 use rheon::tools::files::Workshop;
 use rheon::tools::memory::Watch;
 use rheon::types::{Answer, Flow, Hook, Tool, ToolCall, ToolContext, ToolResult};
-use rheon::{Agent, SystemClock, ToolExecution};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 

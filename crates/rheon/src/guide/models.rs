@@ -8,7 +8,7 @@
 //!
 //! use rheon::prelude::*;
 //! use rheon::providers::{Registry, RegistryParts};
-//! use rheon::SystemClock;
+//! use rheon::agent::SystemClock;
 //! # use rheon_testkit::server::{FakeServer, Reply, Script};
 //!
 //! # #[tokio::main]

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use expect_test::expect;
+use rheon::events::{PermissionMode, Subject};
 use rheon::policy::{Places, Policy, PolicyGate};
 use rheon::prelude::*;
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon::tools::Workspace;
 use rheon::tools::builtin::{AskUser, Plan, Todo, TodoList, Write};
 use rheon::tools::files::Workshop;
-use rheon::{PermissionMode, Subject};
 use rheon_testkit::{TestClock, Trace};
 
 fn scenario() -> Scenario {
