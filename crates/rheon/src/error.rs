@@ -307,5 +307,6 @@ from! {
     rheon_policy::PolicyError => Settings;
     rheon_store::sessions::SessionError => Session;
     crate::replay::ReplaySessionError => Session;
+    #[cfg(feature = "session")]
     rheon_app::config::ConfigError => Settings;
 }

@@ -227,7 +227,7 @@ fn prints(stage: &Stage, name: &str, arguments: &[&str], expected: &Expect) {
 fn hello() {
     let expected = expect![[r#"
         It adds numbers.
-        [1 turns, 120 tokens, $0.0006]
+        [1 turns, 120 tokens, $0.000600]
     "#]];
     prints(&Stage::saying(["It adds numbers."]), "hello", &[], &expected);
 }
@@ -253,7 +253,7 @@ fn approvals() {
     let write = |name: &str| Reply::call("write", &json!({ "path": name, "content": "Roses.\n" }));
     let stage = Stage::new(Script::new([write("poem.txt"), write("other.txt"), Reply::text("One poem.")]));
     let Printed { stdout, stderr, code } = stage.printed("approvals", &[], "y\none is enough\n");
-    expect![[]].assert_eq(&stderr);
+    expect![[r#""#]].assert_eq(&stderr);
     expect![[r#"
         One poem.
 
@@ -277,10 +277,10 @@ fn typed_output() {
         "typed_output",
         &[],
         &expect![[r#"
-         1.5 h  Write the changelog
-         0.5 h  Tag it
-           2 h  in all
-    "#]],
+             1.5 h  Write the changelog
+             0.5 h  Tag it
+               2 h  in all
+        "#]],
     );
 }
 
@@ -291,12 +291,12 @@ fn resume() {
         "resume",
         &[],
         &expect![[r#"
-        Hello, Ada.
-        Ada.
-        As you like, Grace.
-        1 turns: My name is Ada.
-        2 turns: My name is Ada.
-    "#]],
+            Hello, Ada.
+            Ada.
+            As you like, Grace.
+            1 turns: Call me Grace from now on.
+            2 turns: My name is Ada.
+        "#]],
     );
 }
 
@@ -339,7 +339,7 @@ fn review_bot() {
 
 #[test]
 fn replay() {
-    prints(&Stage::saying([]), "replay", &[], &expect![[]]);
+    prints(&Stage::saying([]), "replay", &[], &expect![[r#""#]]);
 }
 
 #[test]

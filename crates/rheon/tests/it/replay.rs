@@ -189,7 +189,8 @@ async fn a_session_with_a_window_and_a_budget_that_was_cut_off_anywhere_is_repla
         events.iter().take(length).for_each(|event| store.append(event).unwrap());
         store.close(&"s".into());
         let session = store.resume(&name("s")).await.unwrap();
-        let (agent, ..) = frugal(reading(1), &budget(50_000)).with(sdk(|it| it.resumed(&store, &session))).build();
+        let (agent, ..) =
+            frugal(reading(1), &budget(50_000)).with(sdk(|it| it.resumed(&store, &session))).build();
         // Whatever comes of it.
         drop(agent.run("go on").await);
         let recorded = read(store.sessions(), &name("s"));
@@ -212,7 +213,8 @@ async fn a_session_that_begins_with_a_window_that_is_cut_goes_on_and_is_replayed
     let next = name(next.as_str());
     let session = store.resume(&next).await.unwrap();
     assert!(!session.state.cuts().is_empty(), "what lies over the conversation is in the new log too");
-    let (agent, ..) = frugal(reading(2), &budget(90_000)).with(sdk(|it| it.resumed(&store, &session))).build();
+    let (agent, ..) =
+        frugal(reading(2), &budget(90_000)).with(sdk(|it| it.resumed(&store, &session))).build();
     agent.run("go on").await.unwrap();
     let replayed = replay_session(store.sessions(), &next, Until::End).unwrap();
     assert_eq!((replayed.events, replayed.taken), (read(store.sessions(), &next), 0));

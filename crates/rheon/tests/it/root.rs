@@ -9,7 +9,7 @@ fn names(text: &str) -> Vec<String> {
     let mut is_hidden = false;
     let mut item = String::new();
     for line in text.lines() {
-        is_hidden |= line == "#[doc(hidden)]" || line == "#[cfg(doctest)]";
+        is_hidden |= line == "#[doc(hidden)]" || line.starts_with("#[cfg(all(doctest");
         if item.is_empty() && !line.starts_with("pub ") {
             continue;
         }

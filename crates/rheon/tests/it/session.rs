@@ -142,7 +142,7 @@ fn a_session_is_resumed_continued_forked_and_listed() {
 
         let titles: Vec<String> =
             stage.session().sessions().await.unwrap().into_iter().map(|line| line.title).collect();
-        assert_eq!(titles, ["first", "first"]);
+        assert_eq!(titles, ["third", "first"]);
     });
 }
 

@@ -1,7 +1,7 @@
 //! Remembered approvals: the rules that a user's answers became, until they are revoked.
 
+use crate::sqlite::rusqlite::{Error, Row, params};
 use rheon_types::{SessionId, Timestamp};
-use rusqlite::{Error, Row, params};
 
 use crate::sqlite::database::Database;
 use crate::sqlite::error::DatabaseError;

@@ -2,9 +2,9 @@
 //!
 //! Messages are in the journal; none is copied here.
 
+use crate::sqlite::rusqlite::types::Type;
+use crate::sqlite::rusqlite::{Connection, Error, params};
 use rheon_types::{SessionId, Timestamp};
-use rusqlite::types::Type;
-use rusqlite::{Connection, Error, params};
 
 use super::delta::{Delta, State};
 use crate::sqlite::database::Database;
