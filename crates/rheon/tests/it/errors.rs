@@ -42,11 +42,41 @@ fn a_key_that_the_service_refuses() {
 fn an_unknown_model() {
     let stage = Stage::saying([]);
     let open = |model: &str| stage.runtime.block_on(stage.session().model(model).open());
-    check(open("antropic/claude-sonnet-4-5"), ErrorKind::UnknownModel, &expect![[r#""#]]);
-    check(open("wizard"), ErrorKind::UnknownModel, &expect![[r#""#]]);
-    check(Agent::new("antropic/claude-sonnet-4-5"), ErrorKind::UnknownModel, &expect![[r#""#]]);
-    check(Agent::new("claude-sonnet-4-5"), ErrorKind::UnknownModel, &expect![[r#""#]]);
-    check(Agent::builder().build(), ErrorKind::UnknownModel, &expect![[r#""#]]);
+    check(
+        open("antropic/claude-sonnet-4-5"),
+        ErrorKind::UnknownModel,
+        &expect![[r#"
+        unknown model "antropic/claude-sonnet-4-5"
+        help: did you mean anthropic/claude-sonnet-4-5?"#]],
+    );
+    check(
+        open("wizard"),
+        ErrorKind::UnknownModel,
+        &expect![[r#"
+        unknown model "wizard"
+        help: write vendor/model (anthropic, azure, azure-chat, bedrock ...)"#]],
+    );
+    check(
+        Agent::new("antropic/claude-sonnet-4-5"),
+        ErrorKind::UnknownModel,
+        &expect![[r#"
+        unknown model "antropic/claude-sonnet-4-5": there is no vendor "antropic"
+        help: did you mean "anthropic"?"#]],
+    );
+    check(
+        Agent::new("claude-sonnet-4-5"),
+        ErrorKind::UnknownModel,
+        &expect![[r#"
+        unknown model "claude-sonnet-4-5": it does not name a vendor
+        help: write vendor/model, for example anthropic/claude-sonnet-4-5"#]],
+    );
+    check(
+        Agent::builder().build(),
+        ErrorKind::UnknownModel,
+        &expect![[r#"
+        no model is set
+        help: name one with .model("vendor/model"), or pass your own with .provider(..)"#]],
+    );
 }
 
 #[test]

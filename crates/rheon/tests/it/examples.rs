@@ -253,7 +253,18 @@ fn approvals() {
     let write = |name: &str| Reply::call("write", &json!({ "path": name, "content": "Roses.\n" }));
     let stage = Stage::new(Script::new([write("poem.txt"), write("other.txt"), Reply::text("One poem.")]));
     let Printed { stdout, stderr, code } = stage.printed("approvals", &[], "y\none is enough\n");
-    expect![[r#""#]].assert_eq(&stderr);
+    expect![[r#"
+        write needs approval: change poem.txt: no rule allows it; edits are asked about
+        --- a/poem.txt
+        +++ b/poem.txt
+        @@ -0,0 +1 @@
+        +Roses.
+        [y] allow once  [s] allow for this session  [n] deny, or type a reason: write needs approval: change other.txt: no rule allows it; edits are asked about
+        --- a/other.txt
+        +++ b/other.txt
+        @@ -0,0 +1 @@
+        +Roses.
+        [y] allow once  [s] allow for this session  [n] deny, or type a reason: "#]].assert_eq(&stderr);
     expect![[r#"
         One poem.
 
@@ -339,7 +350,14 @@ fn review_bot() {
 
 #[test]
 fn replay() {
-    prints(&Stage::saying([]), "replay", &[], &expect![[r#""#]]);
+    prints(
+        &Stage::saying([]),
+        "replay",
+        &[],
+        &expect![[r#"
+        tools-retries-and-approvals: 52 events, the same
+    "#]],
+    );
 }
 
 #[test]
