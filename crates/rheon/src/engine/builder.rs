@@ -23,7 +23,8 @@ use secrecy::SecretString;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Agent, model};
+use super::agent::Agent;
+use super::model;
 use crate::error::{Error, Result, no_model};
 use crate::schema::schema_of;
 
@@ -36,6 +37,18 @@ pub struct AgentBuilder {
     has_provider: bool,
     registry: Option<Registry>,
     keys: Vec<(String, SecretString)>,
+}
+
+impl Agent {
+    /// An agent for a model, named `vendor/model`. Keys come from the environment.
+    pub fn new(model: impl AsRef<str>) -> Result<Self> {
+        Self::builder().model(model).build()
+    }
+
+    /// Starts building an agent.
+    pub fn builder() -> AgentBuilder {
+        AgentBuilder::default()
+    }
 }
 
 impl AgentBuilder {

@@ -19,8 +19,8 @@ use rheon_types::{
 };
 use secrecy::SecretString;
 
+use super::handle::{Session, facts, unexpected};
 use super::run::Approve;
-use super::{Session, facts, unexpected};
 use crate::engine::check_key;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -48,6 +48,18 @@ struct Settings {
     text: Option<String>,
     trusts_project: bool,
     is_unsaved: bool,
+}
+
+impl Session {
+    /// Starts describing a session that works in `folder`.
+    pub fn builder(folder: impl AsRef<Path>) -> SessionBuilder {
+        SessionBuilder::new(folder.as_ref())
+    }
+
+    /// Opens a new session in `folder` with everything as the user has configured it.
+    pub async fn open(folder: impl AsRef<Path>) -> Result<Self> {
+        Self::builder(folder).open().await
+    }
 }
 
 impl SessionBuilder {
