@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use rheon_types::{
     AgentEvent, AgentId, AgentMessage, AgentOutput, ChildMessageTime, ContinuationKind, History, Message,
-    Provider, RunId, SessionId, Store, ThinkingLevel, WindowCut,
+    OutputSchema, Provider, RunId, SessionId, Store, ThinkingLevel, WindowCut,
 };
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -116,6 +116,16 @@ impl Agent {
         self.start(start, None, None)?.finish().await
     }
 
+    /// The same; the last answer must match a JSON Schema.
+    pub async fn run_with_schema(
+        &self,
+        prompt: impl Into<Prompt>,
+        schema: OutputSchema,
+    ) -> Result<Arc<AgentOutput>, AgentError> {
+        let start = self.prompt_start(prompt.into())?;
+        self.start_with(self.config_for(schema), start, None, None)?.finish().await
+    }
+
     /// Begins a run and returns its events as they happen.
     pub fn run_stream(&self, prompt: impl Into<Prompt>) -> Result<RunStream, AgentError> {
         let start = self.prompt_start(prompt.into())?;
@@ -126,6 +136,18 @@ impl Agent {
     pub fn launch(&self, prompt: impl Into<Prompt>) -> Result<RunId, AgentError> {
         let start = self.prompt_start(prompt.into())?;
         self.detached(start, None)
+    }
+
+    /// The same; the last answer must match a JSON Schema.
+    pub fn launch_with_schema(
+        &self,
+        prompt: impl Into<Prompt>,
+        schema: OutputSchema,
+    ) -> Result<RunId, AgentError> {
+        let start = self.prompt_start(prompt.into())?;
+        let handle = self.start_with(self.config_for(schema), start, None, None)?;
+        drop(handle.cancel.disarm());
+        Ok(handle.run_id)
     }
 
     /// The same without a new prompt, see [`Self::continue_run`].
@@ -373,17 +395,33 @@ impl Agent {
         Ok(RunStream::new(queue, control, answerer, Arc::clone(&config.clock), handle))
     }
 
-    /// Begins a run as a task of its own, so that it ends in order whatever becomes of its caller.
+    /// What the next run is made with, if its answer must match `schema`.
+    fn config_for(&self, schema: OutputSchema) -> Arc<RunConfig> {
+        let mut config = RunConfig::clone(&self.inner.config_now());
+        config.settings.request.output_schema = Some(Arc::new(schema));
+        Arc::new(config)
+    }
+
     fn start(
         &self,
         start: Start,
         continuation: Option<ContinuationKind>,
         queue: Option<Arc<EventQueue>>,
     ) -> Result<RunHandle, AgentError> {
+        // The run is what it says of itself, whatever is changed meanwhile.
+        self.start_with(self.inner.config_now(), start, continuation, queue)
+    }
+
+    /// Begins a run as a task of its own, so that it ends in order whatever becomes of its caller.
+    fn start_with(
+        &self,
+        config: Arc<RunConfig>,
+        start: Start,
+        continuation: Option<ContinuationKind>,
+        queue: Option<Arc<EventQueue>>,
+    ) -> Result<RunHandle, AgentError> {
         let runtime = tokio::runtime::Handle::try_current().map_err(|_| AgentError::NoRuntime)?;
         let mut session = self.idle_session()?;
-        // The run is what it says of itself, whatever is changed meanwhile.
-        let config = self.inner.config_now();
         let identity = session.next_identity(&self.inner, &config, continuation);
         let log = RunLog { log: session.log.clone(), run_id: identity.run_id.clone(), queue };
         let run_id = identity.run_id.clone();

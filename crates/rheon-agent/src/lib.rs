@@ -3,6 +3,7 @@
 mod agent;
 mod agent_loop;
 mod approval;
+mod async_hook;
 mod budget;
 mod builder;
 mod call_ids;
@@ -37,6 +38,7 @@ mod worker;
 
 pub use agent::Agent;
 pub use agent_loop::{AgentContext, agent_loop, agent_loop_continue};
+pub use async_hook::{after_run, after_tool, after_turn, before_run, before_stop, before_tool, before_turn};
 pub use budget::BudgetPool;
 pub use builder::AgentBuilder;
 pub use closure_hook::ClosureHook;

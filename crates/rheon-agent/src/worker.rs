@@ -52,7 +52,7 @@ impl AgentWorker {
             builder = builder.json_schema((**schema).clone());
         }
         if let Some(budget) = &task.budget {
-            builder = builder.shared_budget(Arc::clone(budget));
+            builder = builder.budget(Arc::clone(budget));
         }
         if let Some(session_id) = &task.resume {
             builder = builder.session(session_id.clone());

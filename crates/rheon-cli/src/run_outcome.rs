@@ -54,7 +54,7 @@ impl RunOutcome {
             AgentEvent::Tool(ToolEvent::Blocked { reason, .. }) => self.is_denied |= is_refusal(reason),
             AgentEvent::Tool(ToolEvent::End { is_error: false, .. }) => self.is_denied = false,
             AgentEvent::Budget(BudgetEvent::Exceeded { ledger }) => {
-                self.is_uncovered = !is_spent(ledger);
+                self.is_uncovered = !is_budget_spent(ledger);
                 self.limited = BudgetKinds::of(ledger);
             }
             AgentEvent::Run(RunEvent::End { output }) => self.end = Some(output.end.clone()),

@@ -89,7 +89,8 @@ pub(crate) fn screen(
     }
     if moves {
         let notify_after = interface.notify.then_some(interface.notify_after);
-        let wanted = NotificationSettings { title: interface.title, notify_after, notify_method: notify_method() };
+        let wanted =
+            NotificationSettings { title: interface.title, notify_after, notify_method: notify_method() };
         screen = screen.with_notifier(Notifier::new(wanted));
     }
     screen

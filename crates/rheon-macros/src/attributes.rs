@@ -8,7 +8,8 @@ use syn::{Attribute, Error, Expr, ExprLit, Lit, LitStr, Meta, Path, Result, Type
 
 use crate::name;
 
-const KEYS: &str = "`name`, `label`, `description`, `effect`, `claim`, `arguments`, `state` and `crate`";
+const KEYS: &str =
+    "`read_only`, `name`, `label`, `description`, `effect`, `claim`, `arguments`, `state` and `crate`";
 
 /// The values of `effect` and their variants of `Effect`.
 const EFFECTS: [(&str, &str); 3] = [("pure", "Pure"), ("idempotent", "Idempotent"), ("unsafe", "Unsafe")];
@@ -43,6 +44,7 @@ struct RawAttributes {
     label: Option<Expr>,
     description: Option<Expr>,
     effect: Option<LitStr>,
+    read_only: Option<Span>,
     claim: Option<Expr>,
     arguments: Option<Type>,
     state: Option<Type>,
@@ -82,7 +84,7 @@ impl Attributes {
             name: name.transpose()?,
             label: raw.label,
             description,
-            effect: effect(raw.effect)?,
+            effect: effect(raw.effect, raw.read_only)?,
             claim: raw.claim,
             state_source,
             crate_path,
@@ -98,6 +100,7 @@ impl RawAttributes {
             "label" => once(&mut self.label, meta.value()?.parse()?, meta),
             "description" => once(&mut self.description, meta.value()?.parse()?, meta),
             "effect" => once(&mut self.effect, meta.value()?.parse()?, meta),
+            "read_only" => once(&mut self.read_only, meta.path.span(), meta),
             "claim" => once(&mut self.claim, meta.value()?.parse()?, meta),
             "arguments" => once(&mut self.arguments, meta.value()?.parse()?, meta),
             "state" => once(&mut self.state, meta.value()?.parse()?, meta),
@@ -114,8 +117,15 @@ fn once<T>(slot: &mut Option<T>, value: T, meta: &ParseNestedMeta<'_>) -> Result
     }
 }
 
-fn effect(value: Option<LitStr>) -> Result<syn::Ident> {
-    let Some(literal) = value else { return Ok(syn::Ident::new("Unsafe", Span::call_site())) };
+fn effect(value: Option<LitStr>, read_only: Option<Span>) -> Result<syn::Ident> {
+    let literal = match (value, read_only) {
+        (None, None) => return Ok(syn::Ident::new("Unsafe", Span::call_site())),
+        (None, Some(span)) => return Ok(syn::Ident::new("Pure", span)),
+        (Some(literal), None) => literal,
+        (Some(_), Some(span)) => {
+            return Err(Error::new(span, "`read_only` is `effect = \"pure\"`; leave one of them out"));
+        }
+    };
     let word = literal.value();
     match EFFECTS.iter().find(|(known, _)| *known == word) {
         Some((_, variant)) => Ok(syn::Ident::new(variant, literal.span())),

@@ -18,7 +18,8 @@ use proc_macro::TokenStream;
 ///
 /// - `name = "..."`, `label = "..."` (shown to people) and `description = "..."`; label and description may be any
 ///   constant expression, such as `include_str!("name.md")`;
-/// - `effect = "pure"`, `"idempotent"` or `"unsafe"` (the default);
+/// - `read_only` for a tool that changes nothing: it runs without approval;
+/// - `effect = "pure"` (the same as `read_only`), `"idempotent"` or `"unsafe"` (the default);
 /// - `state = Type` for state that all calls share: `run` takes a `&Type` before the context, and `tool_with(state)`
 ///   returns the tool;
 /// - `arguments = Type` if the struct is the tool itself and its fields are the shared state: implement `async fn

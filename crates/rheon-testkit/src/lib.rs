@@ -13,7 +13,7 @@ pub use clock::{CountingRandom, TestClock};
 /// What tests of stores build agents with.
 pub use rheon_agent::{Agent, LogPosition};
 pub use rheon_providers::scripted::{Scenario, ScriptedProvider, Turn};
-pub use scripted::{ScriptedRun, ScriptedAgent, live, request_text, scripted};
+pub use scripted::{ScriptedAgent, ScriptedRun, live, request_text, scripted};
 pub use store::InMemoryStore;
 pub use text::{event_line, event_text};
 pub use tools::{ChangingTools, FnTool, delegate, echo, fails, fatal, hangs, panics};

@@ -24,7 +24,7 @@ pub fn scripted(scenario: Scenario) -> ScriptedAgent {
     let trace = Trace::new();
     let observer = trace.clone();
     let builder = Agent::builder()
-        .shared_provider(Arc::clone(&provider) as Arc<dyn rheon_types::Provider>)
+        .provider(Arc::clone(&provider) as Arc<dyn rheon_types::Provider>)
         .model("scripted")
         .permission_policy(AllowAll)
         .clock(Arc::new(TestClock::default()))
@@ -117,7 +117,7 @@ pub fn live(provider: Arc<dyn Provider>, model: &str) -> (AgentBuilder, Trace) {
     let trace = Trace::new();
     let observer = trace.clone();
     let builder = Agent::builder()
-        .shared_provider(provider)
+        .provider(provider)
         .model(model)
         .permission_policy(AllowAll)
         .retry(RetryConfig { initial_delay: Duration::ZERO, ..RetryConfig::default() })

@@ -24,7 +24,7 @@ mod toolkit;
 pub use arguments::arguments_schema;
 pub use derived::{DerivedTool, IntoToolOutput, ToolArguments};
 pub use markdown::{FileHead, FileProblem, read_head};
-pub use rheon_policy::{Access, PathError, ResolvedPath, DisplayPath, Workspace};
+pub use rheon_policy::{Access, DisplayPath, PathError, ResolvedPath, Workspace};
 pub use toolkit::{Toolkit, ToolkitError, ToolkitSettings, file_tools};
 
 /// Used by the code that `#[derive(Tool)]` generates. Not a public API.

@@ -108,9 +108,11 @@ impl Toolkit {
         // Skip the approval only if the sandbox blocks the network and hides the user's keys.
         let sandboxed_commands = match (sandbox.level(), settings.network, &home) {
             (Level::Namespaces, NetworkAccess::Blocked, Some(_)) => settings.sandboxed_commands,
-            (Level::Namespaces | Level::Landlock | Level::None, NetworkAccess::Blocked | NetworkAccess::Open, _) => {
-                SandboxedCommands::Ask
-            }
+            (
+                Level::Namespaces | Level::Landlock | Level::None,
+                NetworkAccess::Blocked | NetworkAccess::Open,
+                _,
+            ) => SandboxedCommands::Ask,
         };
         let shell = BashSession::new(BashSettings {
             workspace: workspace.clone(),

@@ -49,7 +49,7 @@ pub use message::{
     UserMessage,
 };
 pub use model::{ModelInfo, Prices, Rates};
-pub use outcome::{AgentOutput, ContinuationKind, LimitKind, RunEnd, RunFailure, TurnTrigger};
+pub use outcome::{AgentOutput, ContinuationKind, LimitKind, OutputError, RunEnd, RunFailure, TurnTrigger};
 pub use protected::{PROTECTED_NAMES, is_protected_name};
 pub use protocol::{Ack, Command, OpenRequest, Query, Reply, Subscription};
 pub use request::{
@@ -59,8 +59,8 @@ pub use request::{
 pub use seam::{
     AllowAll, Amendment, AskFirst, AskedBy, Budget, Caps, ChunkStream, Client, Clock, DenyAll, EventStream,
     FilterVerdict, FixedTools, Flow, Gate, GateRequest, Grant, Hook, HookNews, Host, InputFilter,
-    Interactive, Judgement, Opinion, Parent, Pauses, Permit, PlannedCall, Provider, Random, Reminder,
-    Reservation, Situation, Store, Task, Tool, ToolSet, ToolSource, Verdict, Worker, run_child,
+    Interactive, IntoShared, Judgement, Opinion, Parent, Pauses, Permit, PlannedCall, Provider, Random,
+    Reminder, Reservation, Situation, Store, Task, Tool, ToolSet, ToolSource, Verdict, Worker, run_child,
 };
 pub use stop::StopReason;
 pub use system_prompt::{SystemPrompt, SystemSection};

@@ -5,11 +5,11 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use rheon::ToolCall;
 use rheon::policy::{
     Document, PatternRoots, Policy, PolicyGate, PolicySource, PolicyTrust, RuleSource, ShellAnalyzer,
 };
 use rheon::prelude::*;
+use rheon::types::ToolCall;
 
 const SETTINGS: &str = r#"{
   "permissions": {

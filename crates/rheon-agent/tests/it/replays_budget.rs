@@ -140,7 +140,7 @@ impl Provider for Priced {
 async fn money_with_and_without_a_price_is_replayed() {
     let money = || pool(Caps { cost: Some(MicroUsd(20_000)), ..Caps::default() });
     let provider = Arc::new(Priced(ScriptedProvider::new(endless(2_500))));
-    let priced = |builder: AgentBuilder| paid_from(&money())(builder).shared_provider(provider);
+    let priced = |builder: AgentBuilder| paid_from(&money())(builder).provider(provider);
     let ran = scripted(Scenario::new()).tool(echo()).with(priced).run("go").await;
     assert!(is_out_of_budget(&ran));
     assert_eq!(names(&replayed(&ran), "budget."), ["budget.warning"]);

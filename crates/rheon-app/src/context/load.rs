@@ -149,7 +149,7 @@ impl Loaded {
         let Wiring { effort, sources, map } = &self.wiring;
         let kept = Tiers { kept_tools: vec![SKILL_TOOL.into()], ..Tiers::default() };
         let builder = builder.system_prompt(self.assembled.prompt()).compaction(kept);
-        let mut builder = builder.shared_hook(Arc::clone(&self.watch) as Arc<dyn Hook>);
+        let mut builder = builder.hook(Arc::clone(&self.watch) as Arc<dyn Hook>);
         match sources.reminders {
             Reminders::On => {
                 let failures = Arc::clone(&self.watch) as Arc<dyn Reminder>;
@@ -162,10 +162,10 @@ impl Loaded {
             builder = builder.thinking(self.plan.thinking).limits(self.plan.limits);
         }
         if let Some(lessons) = &self.lessons {
-            builder = builder.shared_hook(Arc::clone(lessons) as Arc<dyn Hook>);
+            builder = builder.hook(Arc::clone(lessons) as Arc<dyn Hook>);
         }
         if let Some(SessionMemory { tool, episodic }) = &self.memory {
-            builder = builder.tools(tool.clone()).shared_hook(Arc::clone(episodic) as Arc<dyn Hook>);
+            builder = builder.tools(tool.clone()).hook(Arc::clone(episodic) as Arc<dyn Hook>);
         }
         match map {
             Some(map) => builder.hook(HoldsMap(Arc::clone(map))),

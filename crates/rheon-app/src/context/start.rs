@@ -107,6 +107,9 @@ async fn open(
     session_id: SessionId,
     warnings: &mut Vec<ContextWarning>,
 ) -> Option<MemoryStore> {
+    if !rheon_store::sqlite::IS_COMPILED_IN {
+        return None;
+    }
     let opening = places.clone();
     let opened = tokio::task::spawn_blocking(move || opening.open());
     let problem = match opened.await {

@@ -35,6 +35,9 @@ impl LocalClient {
         let seq = session.hub.seq();
         match command {
             Command::Prompt { content } => started(seq, session.agent.launch(prompt(content))),
+            Command::PromptWithSchema { content, output_schema } => {
+                started(seq, session.agent.launch_with_schema(prompt(content), output_schema))
+            }
             Command::Continue { kind } => started(seq, session.agent.launch_continued(kind)),
             Command::Compact { instructions } => {
                 started(seq, session.agent.launch_compaction(instructions.unwrap_or_default()))

@@ -9,7 +9,9 @@ use rheon_tools::Toolkit;
 use rheon_tools::hooks::{CommandHooks, HookSettings, SessionStartSource};
 use rheon_types::event::{Notice, NoticeTopic, PermissionMode, RulesChange, Scope};
 use rheon_types::protocol::{CloseReason, SessionChoice};
-use rheon_types::{ClientError, Hook, InputFilter, OutputSchema, SessionEvent, ThinkingLevel, ToolSource};
+use rheon_types::{
+    ClientError, Hook, InputFilter, OutputSchema, SessionEvent, ThinkingLevel, Tool, ToolSource,
+};
 use tokio::task::spawn_blocking;
 
 use super::answering::{Answering, Others};
@@ -63,6 +65,8 @@ pub struct Extras {
     pub observers: Vec<Observer>,
     /// Tools that are offered behind the session's own, and that may change between turns.
     pub tool_sources: Vec<Arc<dyn ToolSource>>,
+    /// Tools of the caller, besides those of the session.
+    pub added_tools: Vec<Arc<dyn Tool>>,
     /// The form that answers must have.
     pub output_schema: Option<OutputSchema>,
     /// The only tools to offer, by the names that rules have for them.
@@ -258,11 +262,12 @@ fn extended(
 ) -> AgentBuilder {
     for hooks in hooks {
         builder = builder
-            .shared_hook(Arc::new(hooks.clone()) as Arc<dyn Hook>)
-            .shared_input_filter(Arc::new(hooks.clone()) as Arc<dyn InputFilter>);
+            .hook(Arc::new(hooks.clone()) as Arc<dyn Hook>)
+            .input_filter(Arc::new(hooks.clone()) as Arc<dyn InputFilter>);
     }
-    builder = extras.hooks.into_iter().fold(builder, |builder, hook| builder.shared_hook(hook));
-    builder = extras.tool_sources.into_iter().fold(builder, |builder, source| builder.tool_source(source));
+    builder = extras.hooks.into_iter().fold(builder, AgentBuilder::hook);
+    builder = extras.tool_sources.into_iter().fold(builder, AgentBuilder::tool_source);
+    builder = builder.tools(extras.added_tools);
     for observer in extras.observers.into_iter().chain(observers) {
         builder = builder.on_event(move |event| observer(event));
     }

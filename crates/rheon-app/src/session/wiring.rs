@@ -201,10 +201,10 @@ impl Wired<'_> {
         let settings = &self.config.settings;
         let tools = self.toolkit.tools();
         let builder = Agent::builder()
-            .shared_provider(Arc::clone(&self.model.provider))
+            .provider(Arc::clone(&self.model.provider))
             .model(&self.model.model)
             .tools(tools.clone())
-            .shared_permission_policy(self.toolkit.gate());
+            .permission_policy(self.toolkit.gate());
         let builder = self.loaded.wire(builder).window(settings.context.window).limits(self.limits());
         let builder = self.kept.wire(builder, &tools);
         let builder = match settings.limits.output_tokens_max {

@@ -47,7 +47,7 @@ async fn two_days(vendor: &str) -> [RecordedRequest; 2] {
     for day in [TODAY.0, TODAY.0 + 86_400_000] {
         let machine = Machine { clock: Arc::new(Day(day)), ..inputs.machine.clone() };
         let loaded = Loaded::load(ContextInputs { machine, ..inputs.clone() }).await;
-        let builder = Agent::builder().shared_provider(Arc::clone(&provider)).model(&model).tool(echo());
+        let builder = Agent::builder().provider(Arc::clone(&provider)).model(&model).tool(echo());
         loaded.wire(builder).build().unwrap().run("Go.").await.unwrap();
         ground.write("project/new.txt", "");
     }

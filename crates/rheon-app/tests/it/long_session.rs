@@ -240,7 +240,7 @@ fn session(loaded: &Loaded, provider: Arc<dyn Provider>, model: &str, shortened:
     let shortened = shortened.clone();
     let limits = ExecutionLimits { turns_max: Some(5_000), tokens_max: None, duration_max: None };
     let window = WindowSettings { tokens_max: Some(WINDOW_TOKENS), ..WindowSettings::default() };
-    let builder: AgentBuilder = Agent::builder().shared_provider(provider).model(model).tool(look());
+    let builder: AgentBuilder = Agent::builder().provider(provider).model(model).tool(look());
     let builder = loaded.wire(builder).limits(limits).window(window).max_tokens(ANSWER_TOKENS_MAX);
     let builder = builder.on_event(move |event| {
         if let AgentEvent::Context(ContextEvent::CompactionEnd { .. }) = event.kind {

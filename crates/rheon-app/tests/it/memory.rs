@@ -7,7 +7,7 @@ use rheon_app::context::{ContextInputs, ContextSources, Loaded, Source};
 use rheon_app::keeping::Folders;
 use rheon_app::memory::{MemoryDesk, MemoryPlaces, MemoryStore, NoteEdit};
 use rheon_store::sqlite::{LearningId, LearningStatus, Memory, OpenMode, Proposal, Recalled};
-use rheon_testkit::{FnTool, ScriptedRun, Scenario, Turn, scripted};
+use rheon_testkit::{FnTool, Scenario, ScriptedRun, Turn, scripted};
 use rheon_tools::notes::{Note, NoteKind};
 use rheon_tools::skills::FileOrigin;
 use rheon_types::{Clock as _, Effect, Message, ToolError, ToolResult};

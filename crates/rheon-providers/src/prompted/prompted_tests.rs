@@ -224,7 +224,7 @@ async fn agent_calls_tools_in_prompted_mode() {
     let inner = Arc::new(ScriptedProvider::new(scenario));
     let prompted: Arc<dyn Provider> = Arc::new(PromptedTools::new(inner.clone()));
     let ran = scripted(Scenario::new())
-        .with(|builder| builder.shared_provider(prompted))
+        .with(|builder| builder.provider(prompted))
         .tool(echo())
         .run("Say hi.")
         .await;

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, Transaction};
+use crate::sqlite::rusqlite::config::DbConfig;
+use crate::sqlite::rusqlite::{Connection, OpenFlags, Transaction};
 
 use super::error::DatabaseError;
 use super::schema::{self, Schema};
@@ -103,7 +103,7 @@ impl Database {
     /// What `work` reads.
     pub(super) fn read<T>(
         &self,
-        work: impl Fn(&Connection) -> Result<T, rusqlite::Error>,
+        work: impl Fn(&Connection) -> Result<T, crate::sqlite::rusqlite::Error>,
     ) -> Result<T, DatabaseError> {
         let connection = self.lock();
         retry::while_busy(|| work(&connection)).map_err(|source| DatabaseError::new(&self.path, source))
@@ -112,7 +112,7 @@ impl Database {
     /// Does `work` in one transaction: all of it or, if it fails or the process dies, nothing.
     pub(super) fn write<T>(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, rusqlite::Error>,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, crate::sqlite::rusqlite::Error>,
     ) -> Result<T, DatabaseError> {
         let connection = self.lock();
         let written = schema::begin(&connection).and_then(|transaction| {
@@ -129,7 +129,7 @@ impl Database {
     }
 }
 
-fn configure(connection: &Connection, schema: &Schema) -> Result<(), rusqlite::Error> {
+fn configure(connection: &Connection, schema: &Schema) -> Result<(), crate::sqlite::rusqlite::Error> {
     connection.busy_timeout(retry::BUSY_TIMEOUT)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "synchronous", schema.durability.synchronous())?;
@@ -143,7 +143,7 @@ fn configure(connection: &Connection, schema: &Schema) -> Result<(), rusqlite::E
 
 /// Readers and one writer at a time, without waiting for each other. A file system that cannot share memory keeps the
 /// older way, which is correct too.
-fn use_write_ahead_log(connection: &Connection) -> Result<(), rusqlite::Error> {
+fn use_write_ahead_log(connection: &Connection) -> Result<(), crate::sqlite::rusqlite::Error> {
     retry::while_busy(|| {
         let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
         if mode == "wal" {

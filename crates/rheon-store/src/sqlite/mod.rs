@@ -12,7 +12,13 @@ mod memory;
 mod names;
 mod number;
 mod retry;
+#[cfg(not(feature = "sqlite"))]
+#[path = "stand_in.rs"]
+mod rusqlite;
 mod schema;
+
+#[cfg(feature = "sqlite")]
+extern crate rusqlite;
 
 pub use database::{Database, OpenMode};
 pub use error::DatabaseError;
@@ -20,6 +26,9 @@ pub use index::{
     CallRow, CallState, Cursor, EntryRow, ForkPoint, Hit, Index, IndexState, ListQuery, Page, Recorded, Role,
     SearchQuery, SessionRow, SessionSource, Spend, Stats, Status, ToolStats,
 };
+/// Whether SQLite is compiled in. Where it is not, no database can be opened.
+pub const IS_COMPILED_IN: bool = cfg!(feature = "sqlite");
+
 pub use memory::{
     Edited, Episode, Episodes, Evidence, Goal, GoalId, GoalStatus, Goals, Learning, LearningId,
     LearningStatus, Learnings, Memory, NoteKind, NoteRow, Notes, Proposal, Recalled,

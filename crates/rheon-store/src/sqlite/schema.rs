@@ -1,6 +1,6 @@
 //! `Schema`: what a database holds, as the list of migrations that lead there.
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use crate::sqlite::rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use super::error::DatabaseError;
 use super::retry;
@@ -80,12 +80,12 @@ impl Schema {
 }
 
 /// A transaction that writes from its beginning, so that it never fails halfway because another writer was faster.
-pub(super) fn begin(connection: &Connection) -> Result<Transaction<'_>, rusqlite::Error> {
+pub(super) fn begin(connection: &Connection) -> Result<Transaction<'_>, crate::sqlite::rusqlite::Error> {
     retry::while_busy(|| Transaction::new_unchecked(connection, TransactionBehavior::Immediate))
 }
 
 /// Whose database it is, its version, and how many tables and indexes it has.
-fn facts(connection: &Connection) -> Result<(i32, i64, i64), rusqlite::Error> {
+fn facts(connection: &Connection) -> Result<(i32, i64, i64), crate::sqlite::rusqlite::Error> {
     retry::while_busy(|| {
         connection.query_row(
             "SELECT (SELECT application_id FROM pragma_application_id), \

@@ -36,7 +36,7 @@ async fn other_vendors_answer_is_named_and_priced_as_its_own() {
     ] {
         let model = registry.resolve_with_fallback("anthropic/claude-opus-5", name).unwrap();
         let (agent, _, _) = scripted(Scenario::new())
-            .with(|builder| builder.shared_provider(model.provider).model(&model.model))
+            .with(|builder| builder.provider(model.provider).model(&model.model))
             .build();
         let output = agent.run("go").await.unwrap();
         let message = output.messages.last().unwrap().as_assistant().unwrap();

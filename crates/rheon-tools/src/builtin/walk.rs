@@ -12,7 +12,7 @@ use ignore::{DirEntry, WalkBuilder};
 use rheon_policy::Access;
 use rheon_types::{ToolContext, ToolError};
 
-use crate::files::{DirectoryEntry, FileContext, DirectoryHandle, HiddenPaths, OnMissing};
+use crate::files::{DirectoryEntry, DirectoryHandle, FileContext, HiddenPaths, OnMissing};
 
 /// Where a search starts and what it covers.
 pub(super) struct SearchRoot {

@@ -293,7 +293,8 @@ impl FileContext {
         context: &ToolContext,
     ) -> Result<(), FileError> {
         let failed = |source| target.io_error("write", source);
-        let folder = DirectoryHandle::open(&target.root, &target.parent, OnMissing::Create).map_err(failed)?;
+        let folder =
+            DirectoryHandle::open(&target.root, &target.parent, OnMissing::Create).map_err(failed)?;
         // The draft copies owner and attributes from this file. If it is not the one that was read, the check below
         // fails.
         let old = target.open_in(&folder)?;
@@ -329,7 +330,9 @@ impl FileTarget {
         match folder.entry(&self.name).map_err(|source| self.io_error("open", source))? {
             DirectoryEntry::Absent => Ok(None),
             DirectoryEntry::Directory => Err(FileError::IsFolder { path: self.display_path.clone() }),
-            DirectoryEntry::Other(kind) => Err(FileError::NotRegular { path: self.display_path.clone(), kind }),
+            DirectoryEntry::Other(kind) => {
+                Err(FileError::NotRegular { path: self.display_path.clone(), kind })
+            }
             DirectoryEntry::File(file) => {
                 let metadata = file.metadata().map_err(|source| self.io_error("open", source))?;
                 Ok(Some(OpenFile { file, metadata }))

@@ -113,7 +113,9 @@ impl Dispatcher {
         for hook in hooks {
             match hook.execution {
                 HookExecution::Background => self.run_in_background(invocation.event, hook, &input),
-                HookExecution::Foreground => awaited.push(self.run_in_foreground(invocation.event, hook, &input)),
+                HookExecution::Foreground => {
+                    awaited.push(self.run_in_foreground(invocation.event, hook, &input))
+                }
             }
         }
         join_all(awaited).await.into_iter().fold(HookReply::default(), HookReply::and)
@@ -170,7 +172,8 @@ impl Dispatcher {
     fn condition_matches(&self, hook: &CommandHook, subject: EventSubject<'_>) -> bool {
         let Some(rule) = &hook.condition else { return true };
         let EventSubject::Call(call) = subject else { return false };
-        let roots = PatternRoots { working_folder: self.context.cwd.clone(), home: self.context.home.clone() };
+        let roots =
+            PatternRoots { working_folder: self.context.cwd.clone(), home: self.context.home.clone() };
         match (Condition::new(rule.clone(), roots), &self.workspace) {
             (Ok(condition), Some(workspace)) => {
                 condition.holds(call.name.as_str(), &call.arguments, workspace)
@@ -246,14 +249,17 @@ impl HookRunner {
     fn spec(&self, event: HookEvent, hook: &CommandHook) -> ProcessSpec {
         // A project's hook resolves paths from the directory that was trusted, wherever the session works.
         let (folder, project) = match &hook.trusted_content {
-            Some(trusted_content) => (trusted_content.root.clone(), trusted_content.root.to_string_lossy().into_owned()),
+            Some(trusted_content) => {
+                (trusted_content.root.clone(), trusted_content.root.to_string_lossy().into_owned())
+            }
             None => (self.cwd.clone(), self.project.clone()),
         };
         let program = match &hook.args {
             // The shell gets the project directory as an environment variable.
             None => Program::ShellLine(hook.command.clone()),
             Some(arguments) => {
-                let arguments = arguments.iter().map(|argument| expand_project_variables(argument, &project)).collect();
+                let arguments =
+                    arguments.iter().map(|argument| expand_project_variables(argument, &project)).collect();
                 Program::Executable(expand_project_variables(&hook.command, &project), arguments)
             }
         };

@@ -89,9 +89,19 @@ pub(crate) fn to_claude_response(call: &ToolCall, dir: &Path, result: &ToolResul
     let text = result.as_text();
     let path = || call.arguments.get("path").and_then(Value::as_str).map(|path| absolute(dir, path));
     let mut response = match known_tool(call.name.as_str()).map(|tool| tool.kind) {
-        Some(ToolKind::Shell) => json!({ "stdout": text, "stderr": "", "interrupted": false, "isImage": false }),
+        Some(ToolKind::Shell) => {
+            json!({ "stdout": text, "stderr": "", "interrupted": false, "isImage": false })
+        }
         Some(ToolKind::Edit) => json!({ "filePath": path(), "success": true, "content": text }),
-        Some(ToolKind::Read | ToolKind::Fetch | ToolKind::Named | ToolKind::Internal | ToolKind::Mcp | ToolKind::Other) | None => {
+        Some(
+            ToolKind::Read
+            | ToolKind::Fetch
+            | ToolKind::Named
+            | ToolKind::Internal
+            | ToolKind::Mcp
+            | ToolKind::Other,
+        )
+        | None => {
             json!({ "content": result.content.iter().map(block).collect::<Vec<_>>() })
         }
     };

@@ -34,7 +34,7 @@ async fn repeated_calls_are_warned_about_then_need_approval_then_are_blocked() {
     let guard = Arc::new(LoopGuard::new());
     let ran = scripted(calls(10))
         .tool(make(&[1; 20]))
-        .with(|builder| builder.shared_hook(Arc::clone(&guard) as Arc<dyn Hook>).max_turns(20))
+        .with(|builder| builder.hook(Arc::clone(&guard) as Arc<dyn Hook>).max_turns(20))
         .run("build it")
         .await;
     expect![[r#"
@@ -79,7 +79,7 @@ async fn repeated_failures_are_in_each_request_until_resolved_and_never_in_the_h
         .tool(make(&[1, 1, 1, 0]))
         .with(|builder| {
             let hook = Arc::clone(&guard) as Arc<dyn Hook>;
-            builder.shared_hook(hook).reminder(Arc::clone(&guard) as Arc<dyn Reminder>)
+            builder.hook(hook).reminder(Arc::clone(&guard) as Arc<dyn Reminder>)
         })
         .run("build it")
         .await;
@@ -119,7 +119,7 @@ async fn tool_errors_count_by_kind() {
     let fails = FnTool::new("bash", |_, _| async { Err(ToolError::TimedOut("it took too long".into())) });
     let ran = scripted(calls(2))
         .tool(fails)
-        .with(|builder| builder.shared_hook(Arc::clone(&guard) as Arc<dyn Hook>))
+        .with(|builder| builder.hook(Arc::clone(&guard) as Arc<dyn Hook>))
         .run("build it")
         .await;
     expect![[r#"
@@ -143,7 +143,7 @@ async fn the_fix_of_a_repeated_failure_is_learned_once() {
     scripted(scenario)
         .tool(make(&[2, 2]))
         .tool(edit)
-        .with(|builder| builder.shared_hook(Arc::clone(&guard) as Arc<dyn Hook>))
+        .with(|builder| builder.hook(Arc::clone(&guard) as Arc<dyn Hook>))
         .run("build it")
         .await;
     let lessons: Vec<String> = guard.take_lessons().into_iter().map(|lesson| lesson.text).collect();

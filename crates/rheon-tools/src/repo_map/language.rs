@@ -19,11 +19,13 @@ pub(super) struct Language {
 /// The characters a grammar supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Charset {
+    #[cfg_attr(not(feature = "grammars"), allow(dead_code, reason = "shell scripts are read as ASCII"))]
     Any,
     Ascii,
 }
 
 impl Language {
+    #[cfg_attr(not(feature = "grammars"), allow(dead_code, reason = "shell scripts are read as ASCII"))]
     const fn new(
         name: &'static str,
         extensions: &'static [&'static str],
@@ -49,43 +51,55 @@ impl Language {
     }
 }
 
+#[cfg(feature = "grammars")]
 const C: &str = include_str!("queries/c.scm");
+#[cfg(feature = "grammars")]
 const TYPESCRIPT: &str = include_str!("queries/typescript.scm");
 
-/// The number of languages. The Ruby grammar is 2 MB, so it is behind a feature.
-const COUNT: usize = if cfg!(feature = "ruby") { 10 } else { 9 };
+/// The number of languages. The grammar of shell scripts is always there, since permission rules need it; the Ruby grammar
+/// is 2 MB, so it is behind a feature.
+const COUNT: usize =
+    1 + if cfg!(feature = "grammars") { 8 } else { 0 } + if cfg!(feature = "ruby") { 1 } else { 0 };
 
 /// All languages. JavaScript uses the TypeScript grammar, of which it is nearly a subset, so that there is one grammar
 /// less to compile.
 static LANGUAGES: [Language; COUNT] = [
+    #[cfg(feature = "grammars")]
     Language::new("rust", &["rs"], || tree_sitter_rust::LANGUAGE.into(), &[include_str!("queries/rust.scm")]),
+    #[cfg(feature = "grammars")]
     Language::new(
         "python",
         &["py", "pyi"],
         || tree_sitter_python::LANGUAGE.into(),
         &[include_str!("queries/python.scm")],
     ),
+    #[cfg(feature = "grammars")]
     Language::new(
         "typescript",
         &["ts", "mts", "cts"],
         || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
         &[TYPESCRIPT],
     ),
+    #[cfg(feature = "grammars")]
     Language::new(
         "tsx",
         &["tsx", "js", "jsx", "mjs", "cjs"],
         || tree_sitter_typescript::LANGUAGE_TSX.into(),
         &[TYPESCRIPT, include_str!("queries/tsx.scm")],
     ),
+    #[cfg(feature = "grammars")]
     Language::new("go", &["go"], || tree_sitter_go::LANGUAGE.into(), &[include_str!("queries/go.scm")]),
+    #[cfg(feature = "grammars")]
     Language::new(
         "java",
         &["java"],
         || tree_sitter_java::LANGUAGE.into(),
         &[include_str!("queries/java.scm")],
     ),
+    #[cfg(feature = "grammars")]
     Language::new("c", &["c"], || tree_sitter_c::LANGUAGE.into(), &[C]),
     // A header may be C or C++; the C++ grammar reads nearly all of C.
+    #[cfg(feature = "grammars")]
     Language::new(
         "cpp",
         &["h", "cpp", "cc", "cxx", "hpp", "hh", "hxx"],

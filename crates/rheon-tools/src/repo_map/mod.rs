@@ -22,17 +22,17 @@ pub use map::{MapQuery, RepoMap};
 pub use tags::{Definition, DefinitionKind, FileTags, Reference};
 pub use update::{RepoMapError, UpdateEnd, UpdateReport};
 
-#[cfg(test)]
+#[cfg(all(test, feature = "grammars"))]
 mod cache_tests;
-#[cfg(test)]
+#[cfg(all(test, feature = "grammars"))]
 mod extract_tests;
-#[cfg(test)]
+#[cfg(all(test, feature = "grammars"))]
 mod hostile_tests;
-#[cfg(test)]
+#[cfg(all(test, feature = "grammars"))]
 mod map_tests;
-#[cfg(test)]
+#[cfg(all(test, feature = "grammars"))]
 mod mention_tests;
-#[cfg(test)]
+#[cfg(all(test, feature = "grammars"))]
 mod rank_tests;
-#[cfg(test)]
+#[cfg(all(test, feature = "grammars"))]
 mod walk_tests;

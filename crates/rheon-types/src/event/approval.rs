@@ -215,6 +215,20 @@ impl PermissionResponse {
     }
 }
 
+impl From<bool> for PermissionDecision {
+    /// `true` allows.
+    fn from(is_allowed: bool) -> Self {
+        if is_allowed { Self::Allow } else { Self::Deny }
+    }
+}
+
+impl From<bool> for PermissionResponse {
+    /// `true` allows the call once.
+    fn from(is_allowed: bool) -> Self {
+        PermissionDecision::from(is_allowed).into()
+    }
+}
+
 impl From<PermissionDecision> for PermissionResponse {
     fn from(decision: PermissionDecision) -> Self {
         Self {

@@ -9,7 +9,7 @@ use crate::content::Content;
 use crate::event::{PermissionMode, PermissionResponse, RulesChange};
 use crate::id::{ApprovalId, ClientCallId, RunId, SessionId};
 use crate::outcome::ContinuationKind;
-use crate::request::ThinkingLevel;
+use crate::request::{OutputSchema, ThinkingLevel};
 use crate::usage::MicroUsd;
 
 /// A request to a session. JSON: tagged by `type`.
@@ -23,6 +23,15 @@ pub enum Command {
         /// The prompt.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
         content: Vec<Content>,
+    },
+    /// Start a run with this prompt, whose last answer must match a JSON Schema.
+    PromptWithSchema {
+        /// The prompt.
+        #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+        content: Vec<Content>,
+        /// The schema.
+        #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::output_schema()"))]
+        output_schema: OutputSchema,
     },
     /// Start a run without a new prompt.
     Continue {

@@ -82,6 +82,13 @@ fn commands() -> Examples {
     let response = PermissionResponse::from(PermissionDecision::Allow);
     examples([
         Command::Prompt { content: content() },
+        Command::PromptWithSchema {
+            content: content(),
+            output_schema: OutputSchema {
+                name: "plan".into(),
+                schema: json!({ "type": "object", "properties": { "steps": { "type": "array" } } }),
+            },
+        },
         Command::Continue { kind: ContinuationKind::Default },
         Command::Steer { content: content(), child: Some("019a".into()) },
         Command::FollowUp { content: content(), child: None },

@@ -3,9 +3,10 @@
 use std::any::Any;
 use std::hint::black_box;
 
+use rheon::agent::{EventSubscription, ToolExecution};
 use rheon::providers::scripted::ScriptedProvider;
 use rheon::types::{AgentEvent, AllowAll, Event, MessageEvent, RunEnd, RunEvent};
-use rheon::{Agent, AgentBuilder, EventSubscription, ToolExecution};
+use rheon::{Agent, AgentBuilder};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::Job;

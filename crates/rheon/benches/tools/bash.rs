@@ -118,7 +118,7 @@ fn measure_toolkit(runtime: &tokio::runtime::Runtime) {
     let memory = folder().join("sandbox.json");
     let toolkit = |memory: Option<PathBuf>| {
         let places = PatternRoots { working_folder: folder().join("workspace"), home: Some(folder()) };
-        let clock = Arc::new(rheon::SystemClock::default());
+        let clock = Arc::new(rheon::agent::SystemClock::default());
         let settings = ToolkitSettings {
             sandbox_cache: memory,
             web: Some(AddressRule::Public),

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rheon::Agent;
+use rheon::agent::{SystemClock, ToolExecution};
 use rheon::policy::{
     Document, PatternRoots, Policy, PolicyGate, PolicySource, PolicyTrust, RuleSource, ShellAnalyzer,
 };
@@ -12,7 +14,6 @@ use rheon::tools::Workspace;
 use rheon::tools::files::FileContext;
 use rheon::tools::loop_guard::LoopGuard;
 use rheon::types::{Answer, Flow, Hook, Tool, ToolCall, ToolContext, ToolResult};
-use rheon::{Agent, SystemClock, ToolExecution};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rheon::ToolExecution;
+use rheon::agent::ToolExecution;
 use rheon::tools::builtin::ReadTool;
 use serde_json::json;
 

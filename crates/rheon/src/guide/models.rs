@@ -8,8 +8,8 @@
 //!
 //! use rheon::prelude::*;
 //! use rheon::providers::{Registry, RegistryParts};
-//! use rheon::SystemClock;
-//! # use rheon_testkit::server::{FakeReply, FakeServer, Script};
+//! use rheon::agent::SystemClock;
+//! # use rheon_testkit::server::{FakeServer, FakeReply, Script};
 //!
 //! # #[tokio::main]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {

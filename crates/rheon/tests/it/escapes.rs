@@ -9,6 +9,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::sdk;
 use rheon::policy::{Document, PatternRoots, Policy, PolicySource, PolicyTrust, RuleSource, ShellAnalyzer};
 use rheon::prelude::*;
 use rheon::sandbox::Level;
@@ -193,7 +194,7 @@ async fn a_model_that_tries_fifty_ways_out_of_the_workspace_finds_none() {
         scenario.turn(Turn::call(*tool, arguments.clone()))
     });
     let ran = scripted(scenario.turn("I give up."))
-        .with(|builder| builder.toolkit(&kit).max_turns(100).hook(ClosureHook::new()))
+        .with(sdk(|builder| builder.toolkit(&kit).max_turns(100).hook(ClosureHook::new())))
         .run("Get out.")
         .await;
     assert_eq!(ran.output().text, "I give up.");

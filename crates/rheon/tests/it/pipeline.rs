@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use crate::sdk;
 use rheon::policy::{
     Document, PatternRoots, Policy, PolicyGate, PolicySource, PolicyTrust, RuleSource, ShellAnalyzer,
 };
@@ -131,7 +132,7 @@ async fn run(folder: &Path, agreeing: &BTreeSet<&str>) -> Result<Vec<&'static st
     let workspace = Arc::new(policy.workspace().unwrap());
     let gate = PolicyGate::new(policy, workspace);
     if !agrees("plan mode") {
-        gate.set_mode(rheon::PermissionMode::Plan).unwrap();
+        gate.set_mode(rheon::events::PermissionMode::Plan).unwrap();
     }
     let diary = Diary::default();
     let name = if agrees("look up") { "write" } else { "rite" };
@@ -141,14 +142,14 @@ async fn run(folder: &Path, agreeing: &BTreeSet<&str>) -> Result<Vec<&'static st
     let veto = agrees("before_tool");
     let (agent, trace, provider) = scripted(Scenario::new().turn(Turn::call(name, arguments)).turn("Done."))
         .tool(Write { is_free: agrees("claim"), diary: diary.clone() })
-        .with(|builder| {
+        .with(sdk(|builder| {
             builder
                 .permission_policy(gate)
-                .shared_hook(watch)
+                .hook(watch)
                 .hook(spy)
                 .hook(ClosureHook::new().before_tool(move |_, _, _| veto))
                 .store(Arc::new(Log { diary: diary.clone(), has_intent: Mutex::new(false) }))
-        })
+        }))
         .build();
     let mut stream = agent.run_stream("go").unwrap();
     let mut refusal = None;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::sdk;
 use expect_test::expect;
 use rheon::prelude::*;
 use rheon::tools::builtin::SkillTool;
@@ -27,7 +28,7 @@ async fn the_model_is_told_of_skills_and_reads_one_when_it_needs_it() {
     let turn = Turn::call("skill", json!({ "name": "pdf", "arguments": "a.pdf" }));
     let ran = scripted(Scenario::new().turn(turn).turn("Done."))
         // The prompt may come later; the list stands behind it all the same.
-        .with(|builder| builder.with_skills(&skills).system_prompt("You are brief."))
+        .with(sdk(|builder| builder.with_skills(&skills).system_prompt("You are brief.")))
         .tool(SkillTool::new(Arc::new(skills.clone())))
         .run("Read a.pdf")
         .await;
@@ -55,7 +56,9 @@ async fn the_model_is_told_of_skills_and_reads_one_when_it_needs_it() {
 #[tokio::test(start_paused = true)]
 async fn without_skills_nothing_is_said_of_them() {
     let (_folder, skills) = skills(&[("broken", "no frontmatter")]);
-    let ran =
-        scripted(Scenario::new().turn("Hi.")).with(|builder| builder.with_skills(&skills)).run("Hi").await;
+    let ran = scripted(Scenario::new().turn("Hi."))
+        .with(sdk(|builder| builder.with_skills(&skills)))
+        .run("Hi")
+        .await;
     assert!(ran.provider.requests().iter().all(|request| request.system.is_empty()));
 }

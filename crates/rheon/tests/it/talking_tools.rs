@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use expect_test::expect;
+use rheon::events::{PermissionMode, Subject};
 use rheon::policy::{PatternRoots, Policy, PolicyGate};
 use rheon::prelude::*;
 use rheon::providers::scripted::{Scenario, ScriptedProvider, Turn};
 use rheon::tools::Workspace;
 use rheon::tools::builtin::{AskUserTool, PlanTool, TodoList, TodoTool, WriteTool};
 use rheon::tools::files::FileContext;
-use rheon::{PermissionMode, Subject};
 use rheon_testkit::{TestClock, Trace};
 
 fn scenario() -> Scenario {
@@ -55,7 +55,7 @@ async fn what_was_planned_and_agreed_to_runs_without_a_question() {
         .tool(AskUserTool)
         .tool(TodoTool::new(tasks.clone()))
         .tool(WriteTool::new(file_context))
-        .shared_permission_policy(Arc::clone(&gate) as Arc<dyn Gate>)
+        .permission_policy(Arc::clone(&gate) as Arc<dyn Gate>)
         .on_event(move |event| seen.observe(event))
         .build()
         .unwrap();

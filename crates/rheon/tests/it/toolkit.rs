@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use crate::sdk;
 use expect_test::expect;
 use rheon::policy::{
     Decision, Document, PatternRoots, Policy, PolicySource, PolicyTrust, RuleSource, SandboxedCommands,
@@ -74,17 +75,17 @@ async fn a_model_mends_a_failing_test_with_the_standard_tools() {
     let shown = Arc::new(Mutex::new(Vec::new()));
     let asked = Arc::clone(&shown);
     let ran = scripted(mend())
-        .with(|builder| {
+        .with(sdk(|builder| {
             builder.toolkit(&kit).on_approval(move |request| {
                 let subject = match &request.subject {
-                    rheon::Subject::Command { command, .. } => command.clone(),
-                    rheon::Subject::Diff { diff, .. } => diff.clone(),
+                    rheon::events::Subject::Command { command, .. } => command.clone(),
+                    rheon::events::Subject::Diff { diff, .. } => diff.clone(),
                     other => format!("{other:?}"),
                 };
                 asked.lock().unwrap().push(format!("{:?} {subject}", request.danger));
-                async { PermissionDecision::Allow.into() }
+                async { PermissionDecision::Allow }
             })
-        })
+        }))
         .run("Make the test pass.")
         .await;
     expect![[r#"
@@ -143,8 +144,8 @@ async fn what_nobody_may_read_no_tool_finds() {
         .turn(Turn::call("bash", json!({ "command": "sh run" })))
         .turn("I see.");
     fs::write(folder.path().join("run"), "cat late; echo changed > sub/other; rm -rf sub\n").unwrap();
-    let yes = |builder: AgentBuilder| builder.on_approval(|_| async { PermissionDecision::Allow.into() });
-    let ran = scripted(scenario).with(|builder| yes(builder.toolkit(&kit))).run("Look around.").await;
+    let yes = |builder: AgentBuilder| builder.on_approval(|_| async { PermissionDecision::Allow });
+    let ran = scripted(scenario).with(sdk(|builder| yes(builder.toolkit(&kit)))).run("Look around.").await;
     let told = ran.trace.only(&["message.end toolResult"]);
     let (tools, command) = told.split_once("message.end toolResult call_6_0").unwrap();
     assert!(!tools.contains("canary of .env") && !tools.contains("canary of sub-.env"), "{tools}");
@@ -204,15 +205,28 @@ async fn a_commit_is_made_once_somebody_agrees_to_it() {
     };
     let scenario = Scenario::new().turn(commit("refused")).turn(commit("agreed")).turn("Done.");
     scripted(scenario)
-        .with(|builder| {
+        .with(sdk(|builder| {
             builder.toolkit(&kit).on_approval(|request| match &request.subject {
-                rheon::Subject::Command { command, .. } if command.contains("agreed") => {
-                    std::future::ready(PermissionDecision::Allow.into())
+                rheon::events::Subject::Command { command, .. } if command.contains("agreed") => {
+                    std::future::ready(PermissionDecision::Allow)
                 }
-                _ => std::future::ready(PermissionDecision::Deny.into()),
+                _ => std::future::ready(PermissionDecision::Deny),
             })
-        })
+        }))
         .run("commit")
         .await;
     assert_eq!(git(&["log", "--format=%s"]).unwrap(), "agreed");
+}
+
+#[tokio::test]
+async fn commands_of_the_default_tools_see_no_variable_that_could_be_a_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let Ok(kit) = default_tools(folder.path()).await else { return println!("not tried: no sandbox") };
+    let scenario = Scenario::new().turn(Turn::call("bash", json!({ "command": "env" }))).turn("Seen.");
+    let yes = |builder: AgentBuilder| builder.toolkit(&kit).on_approval(|_| async { true });
+    let ran = scripted(scenario).with(sdk(yes)).run("Look.").await;
+    let told = ran.trace.only(&["message.end toolResult"]);
+    // Cargo sets this one for every test; it stands for whatever else the process was given.
+    assert!(std::env::var("CARGO_PKG_NAME").is_ok());
+    assert!(told.contains("PATH=") && !told.contains("CARGO_PKG_NAME"), "{told}");
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use rheon_tools::{FileHead, FileProblem, DisplayPath, read_head};
+use rheon_tools::{DisplayPath, FileHead, FileProblem, read_head};
 
 use super::find::{FOLDERS_MAX, ProjectFolders, RulePlaces, candidates, project_folders, user_candidates};
 use super::imports::{IMPORT_DEPTH_MAX, IMPORTS_MAX, Lines};

@@ -268,7 +268,8 @@ async fn spans_that_do_not_fit_the_queue_are_told_once() {
     let (collector, _) = Collector::named_by(&environment).unwrap();
     let clock = Arc::new(StoppedClock(0));
     let contents = Contents::Left;
-    let exporter = Exporter::begin(collector, contents, clock, Arc::new(CountingRandom::default()), Once::new(&tell));
+    let exporter =
+        Exporter::begin(collector, contents, clock, Arc::new(CountingRandom::default()), Once::new(&tell));
     let observer = exporter.observer();
     let events = std::thread::spawn(events).join().unwrap();
     // Nothing leaves the queue meanwhile: this thread is the only one.

@@ -1,6 +1,6 @@
 //! One item of the memory, as named on the command line.
 
-use rheon_app::memory::{Episode, Goal, Learning, LearningId, MemoryDesk, Note, FileOrigin};
+use rheon_app::memory::{Episode, FileOrigin, Goal, Learning, LearningId, MemoryDesk, Note};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;

@@ -150,8 +150,7 @@ fn unguarded(files: &FilesPlan) -> Option<String> {
 }
 
 fn listed(points: &[Point], now: Timestamp) -> String {
-    let columns =
-        [("event", Side::Right), ("said", Side::Left), ("files", Side::Left), ("what", Side::Left)];
+    let columns = [("event", Side::Right), ("said", Side::Left), ("files", Side::Left), ("what", Side::Left)];
     let mut table = Table::new(&columns);
     for point in points {
         let files = match point.files {

@@ -1,7 +1,7 @@
 //! Goals: what is to be reached, in however many sessions.
 
+use crate::sqlite::rusqlite::{Error, OptionalExtension, Row, params};
 use rheon_types::{SessionId, Timestamp};
-use rusqlite::{Error, OptionalExtension, Row, params};
 
 use crate::sqlite::database::Database;
 use crate::sqlite::error::DatabaseError;

@@ -1,6 +1,6 @@
 //! Notes: what the files of memory say, as rows that can be searched. Deleting them loses nothing.
 
-use rusqlite::{Connection, Error, Row, params};
+use crate::sqlite::rusqlite::{Connection, Error, Row, params};
 
 use crate::sqlite::database::Database;
 use crate::sqlite::error::DatabaseError;

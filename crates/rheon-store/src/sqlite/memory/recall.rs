@@ -1,6 +1,6 @@
 //! Recall: notes and episodes, searched together.
 
-use rusqlite::{Connection, Error, params};
+use crate::sqlite::rusqlite::{Connection, Error, params};
 
 use super::episodes::{self, Episode};
 use super::notes::{self, NoteRow};
