@@ -13,11 +13,11 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::RunConfig;
-use crate::context::{go_back, mend_calls};
-use crate::control::Answerer;
+use crate::context::{repair_calls, rewind_to_prompt};
+use crate::control::ApproverGuard;
 use crate::conversation::Conversation;
 use crate::error::AgentError;
-use crate::live::{Ending, Identity, Run, RunLog};
+use crate::live::{Identity, Run, RunEnding, RunLog};
 use crate::log::{EventLog, EventQueue, EventSubscription, LogPosition, Observers};
 use crate::panics::panic_text;
 use crate::prompt::Prompt;
@@ -55,7 +55,7 @@ struct Session {
 #[derive(Clone)]
 struct Running {
     cancel: CancellationToken,
-    ending: Arc<Ending>,
+    ending: Arc<RunEnding>,
     /// Everybody has been told of the end.
     settled: CancellationToken,
 }
@@ -92,10 +92,10 @@ impl Agent {
         let runs = parts.position.run_counts.values().sum();
         let (store, observers) = (parts.store.clone(), parts.observers.clone());
         // Whoever goes on with a log goes on with its conversation; any other is told by the first run.
-        let is_told = parts.position.seq > 0;
-        let log = EventLog::resumed(session_id, clock, store, observers, parts.position);
-        let log = if is_told { log.with_window(&parts.history, &parts.cuts) } else { log };
-        let conversation = Conversation::mended(&parts.history, parts.cuts, now);
+        let is_logged = parts.position.seq > 0;
+        let log = EventLog::resume(session_id, clock, store, observers, parts.position);
+        let log = if is_logged { log.with_window(&parts.history, &parts.cuts) } else { log };
+        let conversation = Conversation::repaired(&parts.history, parts.cuts, now);
         let inner = Inner {
             agent_id,
             config,
@@ -139,9 +139,9 @@ impl Agent {
     }
 
     /// Writes a fact of the session into its log.
-    pub fn fact(&self, fact: impl Into<AgentEvent>) {
+    pub fn record_fact(&self, fact: impl Into<AgentEvent>) {
         let log = self.session().log.clone();
-        log.fact(fact);
+        log.record_fact(fact);
     }
 
     /// The number of the last durable event of the session.
@@ -190,14 +190,14 @@ impl Agent {
     }
 
     /// How many messages wait: steering and follow-ups.
-    pub fn queued(&self) -> (usize, usize) {
-        self.inner.config.control.queued()
+    pub fn queue_lengths(&self) -> (usize, usize) {
+        self.inner.config.control.queue_lengths()
     }
 
     /// Declares that somebody answers approval requests, for as long as the returned value lives. A [`RunStream`] does so
     /// by itself.
-    pub fn answerer(&self) -> Answerer {
-        self.inner.config.control.answerer()
+    pub fn attach_approver(&self) -> ApproverGuard {
+        self.inner.config.control.attach_approver()
     }
 
     /// Cancels the run that is under way, if one is. It still ends in order.
@@ -276,7 +276,7 @@ impl Agent {
     pub fn restore_messages(&self, json: &str) -> Result<(), AgentError> {
         let history: History =
             serde_json::from_str(json).map_err(|error| AgentError::UnreadableMessages(error.to_string()))?;
-        let history = mend_calls(&history, self.inner.config.clock.now());
+        let history = repair_calls(&history, self.inner.config.clock.now());
         let session = self.idle_session()?;
         *lock(&self.inner.shared) = history.into();
         drop(session);
@@ -338,9 +338,9 @@ impl Agent {
         let config = &self.inner.config;
         let control = config.control.clone();
         // Whoever reads the stream can answer from the first event on.
-        let answerer = control.answerer();
+        let approver = control.attach_approver();
         let handle = self.start(start, continuation, Some(Arc::clone(&queue)))?;
-        Ok(RunStream::new(queue, control, answerer, Arc::clone(&config.clock), handle))
+        Ok(RunStream::new(queue, control, approver, Arc::clone(&config.clock), handle))
     }
 
     /// Begins a run as a task of its own, so that it ends in order whatever becomes of its caller.
@@ -358,7 +358,7 @@ impl Agent {
         let log = RunLog { log: session.log.clone(), run_id: identity.run_id.clone(), queue };
         let run_id = identity.run_id.clone();
         let cancel = CancellationToken::new();
-        let ending = Arc::new(Ending::default());
+        let ending = Arc::new(RunEnding::default());
         let settled = CancellationToken::new();
         let running = Running { cancel: cancel.clone(), ending: Arc::clone(&ending), settled };
         let previous = session.running.replace(running.clone());
@@ -366,7 +366,7 @@ impl Agent {
         let inner = Arc::clone(&self.inner);
         let guard = cancel.clone().drop_guard();
         // Made here, so that it also lets go of a task that is dropped before it is first polled.
-        let finished = Finished { inner: Arc::clone(&inner), running, queue: log.queue.clone() };
+        let finished = RunCleanup { inner: Arc::clone(&inner), running, queue: log.queue.clone() };
         let task = runtime.spawn(async move {
             if let Some(previous) = previous {
                 previous.ending.over.cancelled().await;
@@ -427,7 +427,7 @@ impl Session {
             continuation,
             run_index,
             metadata: inner.origin.metadata.clone(),
-            settings: Some(Arc::new(config.obeyed())),
+            settings: Some(Arc::new(config.recorded_settings())),
         }
     }
 }
@@ -451,20 +451,20 @@ impl Inner {
         match continuation {
             None | Some(ContinuationKind::Default) => conversation,
             Some(ContinuationKind::Rerun { .. } | ContinuationKind::Branch { .. }) => {
-                conversation.prefix(go_back(conversation.history(), continuation).len())
+                conversation.prefix(rewind_to_prompt(conversation.history(), continuation).len())
             }
         }
     }
 }
 
 /// Lets go of a run, also when its task is dropped or panics.
-struct Finished {
+struct RunCleanup {
     inner: Arc<Inner>,
     running: Running,
     queue: Option<Arc<EventQueue>>,
 }
 
-impl Drop for Finished {
+impl Drop for RunCleanup {
     fn drop(&mut self) {
         // A task that never came to its run has nothing to emit.
         self.running.ending.complete(|| {});

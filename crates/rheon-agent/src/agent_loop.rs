@@ -62,7 +62,7 @@ pub async fn agent_loop(
     cancel: &CancellationToken,
 ) -> Arc<AgentOutput> {
     context.continuation = None;
-    Lent::new(context, config, log, cancel).drive(Start::Prompt(prompts)).await
+    BorrowedRun::new(context, config, log, cancel).drive(Start::Prompt(prompts)).await
 }
 
 /// Runs from the conversation as it stands, which must not end with the model's own answer. `context.continuation` says how
@@ -77,16 +77,16 @@ pub async fn agent_loop_continue(
     if context.parent_run_id.is_none() {
         context.parent_run_id = context.last_run_id.clone();
     }
-    Lent::new(context, config, log, cancel).drive(Start::Continue).await
+    BorrowedRun::new(context, config, log, cancel).drive(Start::Continue).await
 }
 
 /// A run on a borrowed conversation, which gets its messages back however the run ends.
-struct Lent<'a> {
+struct BorrowedRun<'a> {
     context: &'a mut AgentContext,
     run: Run,
 }
 
-impl<'a> Lent<'a> {
+impl<'a> BorrowedRun<'a> {
     fn new(
         context: &'a mut AgentContext,
         config: &Arc<RunConfig>,
@@ -105,10 +105,10 @@ impl<'a> Lent<'a> {
             continuation: context.continuation.take(),
             run_index,
             metadata: context.metadata.clone(),
-            settings: Some(Arc::new(config.obeyed())),
+            settings: Some(Arc::new(config.recorded_settings())),
         };
         let cuts = std::mem::take(&mut context.cuts);
-        let conversation = Conversation::mended(&context.history, cuts, config.clock.now());
+        let conversation = Conversation::repaired(&context.history, cuts, config.clock.now());
         let call_ids = CallIds::from(conversation.history());
         let run_log = RunLog { log: log.clone(), run_id, queue: None };
         let mut run = Run::new(Arc::clone(config), identity, run_log, conversation, cancel);
@@ -121,7 +121,7 @@ impl<'a> Lent<'a> {
     }
 }
 
-impl Drop for Lent<'_> {
+impl Drop for BorrowedRun<'_> {
     fn drop(&mut self) {
         self.run.close();
         self.context.history = self.run.history().clone();

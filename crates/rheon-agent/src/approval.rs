@@ -24,7 +24,7 @@ pub(crate) fn digest(call: &ToolCall, subject: &Subject) -> String {
 }
 
 /// Whether a call is still what somebody said yes to.
-pub(crate) fn is_what_was_shown(call: &ToolCall, shown: &ApprovalRequest) -> bool {
+pub(crate) fn matches_approval(call: &ToolCall, shown: &ApprovalRequest) -> bool {
     digest(call, &shown.subject) == shown.digest
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn fitting(request: &ApprovalRequest, response: PermissionResponse) -
 }
 
 /// A question about a call of the turn that waits for its answer.
-pub(crate) struct Asked {
+pub(crate) struct PendingApproval {
     pub(crate) slot: usize,
     call: ToolCall,
     pub(crate) request: Arc<ApprovalRequest>,
@@ -47,18 +47,18 @@ pub(crate) struct Asked {
 }
 
 /// Shows a question about the call in `slot`.
-pub(crate) fn ask(run: &mut Run, slot: usize, call: ToolCall, request: ApprovalRequest) -> Asked {
+pub(crate) fn ask(run: &mut Run, slot: usize, call: ToolCall, request: ApprovalRequest) -> PendingApproval {
     // The question is open before it is seen, so that an answer cannot come too early.
     let question = run.config.control.ask(request.id.clone());
     let request = Arc::new(request);
     run.turn().questions.push(request.id.clone());
     run.emit(AgentEvent::Approval(ApprovalEvent::Required { request: Arc::clone(&request) }));
-    Asked { slot, call, request, question }
+    PendingApproval { slot, call, request, question }
 }
 
 /// Waits for the answer of whoever gives one first, a hook or a person.
-pub(crate) async fn answer(run: &mut Run, asked: Asked) -> Result<PermissionResponse, Halt> {
-    let Asked { call, request, question, .. } = asked;
+pub(crate) async fn answer(run: &mut Run, asked: PendingApproval) -> Result<PermissionResponse, Halt> {
+    let PendingApproval { call, request, question, .. } = asked;
     let hooks = Hooks(&run.config.hooks);
     let (response, by) = run.stop.or(first_answer(hooks, &call, &request, question)).await?;
     let mut response = fitting(&request, response);
@@ -78,7 +78,7 @@ async fn first_answer(
     request: &ApprovalRequest,
     question: Option<Question>,
 ) -> (PermissionResponse, Responder) {
-    let nobody = || (nobody_there(request), Responder::Nobody);
+    let nobody = || (non_interactive_denial(request), Responder::NonInteractive);
     let by_user = async {
         match question {
             Some(mut question) => question.answer().await,
@@ -132,7 +132,7 @@ pub(crate) fn withdrawn() -> PermissionResponse {
 }
 
 /// The answer where nobody can be asked.
-pub(crate) fn nobody_there(request: &ApprovalRequest) -> PermissionResponse {
+pub(crate) fn non_interactive_denial(request: &ApprovalRequest) -> PermissionResponse {
     PermissionResponse::denied(format!(
         "permission denied: {} needs approval ({}) and nobody is there to give it",
         request.tool_name, request.reason

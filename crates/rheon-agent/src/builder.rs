@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::agent::{Agent, Origin, Parts};
 use crate::closure_hook::OnApproval;
-use crate::config::{ContextParts, ExecutionLimits, RunConfig, Settings, ToolExecution};
+use crate::config::{ContextParts, ExecutionLimits, RunConfig, RunOptions, ToolExecution};
 use crate::context::{CheckSettings, CompactionStrategy, WindowSettings};
 use crate::control::{Control, QueueMode};
 use crate::error::{BROADCAST_EVENTS_MAX, BuildError};
@@ -32,7 +32,7 @@ pub struct AgentBuilder {
     hooks: Vec<Arc<dyn Hook>>,
     filters: Vec<Arc<dyn InputFilter>>,
     observers: Observers,
-    settings: Settings,
+    settings: RunOptions,
     session: SessionParts,
     inputs: Inputs,
     modes: (QueueMode, QueueMode),
@@ -251,7 +251,7 @@ impl AgentBuilder {
     }
 
     /// All plain settings at once; later calls change single ones.
-    pub fn settings(mut self, settings: Settings) -> Self {
+    pub fn settings(mut self, settings: RunOptions) -> Self {
         self.settings = settings;
         self
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rheon_types::{Clock, Pauses};
+use rheon_types::{Clock, WaitMode};
 
 /// Whole milliseconds.
 pub(crate) fn millis(duration: Duration) -> u64 {
@@ -11,8 +11,8 @@ pub(crate) fn millis(duration: Duration) -> u64 {
 
 /// Waits, if waiting takes time by this clock.
 pub(crate) async fn pause(clock: &dyn Clock, duration: Duration) {
-    match clock.pauses() {
-        Pauses::Kept => tokio::time::sleep(duration).await,
-        Pauses::Skipped => {}
+    match clock.wait_mode() {
+        WaitMode::Wait => tokio::time::sleep(duration).await,
+        WaitMode::Skip => {}
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn end_run(run: &mut Run, end: RunEnd) -> Arc<AgentOutput> {
         run.enter_now(|now| Message::note(note, now));
     }
     let output = Arc::new(output(run, end));
-    run.hand_over();
+    run.hand_off();
     run.ending.complete(|| run.emit(AgentEvent::Run(RunEvent::End { output: Arc::clone(&output) })));
     output
 }

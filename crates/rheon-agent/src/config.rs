@@ -11,7 +11,7 @@ use rheon_types::{
 };
 
 use crate::clock::millis;
-use crate::context::{CheckSettings, Compaction, CompactionStrategy, Tiers, WindowSettings};
+use crate::context::{CheckSettings, Compaction, CompactionStrategy, TieredCompaction, WindowSettings};
 use crate::control::Control;
 use crate::retry::RetryConfig;
 use crate::system::{SystemClock, SystemRandom};
@@ -44,7 +44,7 @@ pub struct RunConfig {
     /// What may be spent, with others that draw on it; without one only the limits count.
     pub budget: Option<Arc<dyn Budget>>,
     /// Everything that is a plain value.
-    pub settings: Settings,
+    pub settings: RunOptions,
 }
 
 /// What shapes what the model sees besides the conversation.
@@ -62,7 +62,7 @@ impl Default for ContextParts {
     fn default() -> Self {
         Self {
             reminders: Vec::new(),
-            strategy: Arc::new(Tiers::default()),
+            strategy: Arc::new(TieredCompaction::default()),
             tool_sources: ToolSources::default(),
         }
     }
@@ -83,13 +83,14 @@ impl RunConfig {
             config_id: None,
             context: ContextParts::default(),
             budget: None,
-            settings: Settings::default(),
+            settings: RunOptions::default(),
         }
     }
 
     /// What of it a log has to say so that the run can be played again.
-    pub(crate) fn obeyed(&self) -> RunSettings {
-        let Settings { request, limits, retry, tool_execution, tool_calls_max, checks, .. } = &self.settings;
+    pub(crate) fn recorded_settings(&self) -> RunSettings {
+        let RunOptions { request, limits, retry, tool_execution, tool_calls_max, checks, .. } =
+            &self.settings;
         RunSettings {
             turns_max: limits.turns_max,
             tokens_max: limits.tokens_max,
@@ -101,13 +102,13 @@ impl RunConfig {
             nudges_max: checks.nudges_max,
             repairs_max: checks.repairs_max,
             output_schema: request.output_schema.as_ref().map(|output| Arc::new(output.schema.clone())),
-            window: Some(self.window_obeyed()),
+            window: Some(self.window_settings()),
         }
     }
 
     /// How full the window may be.
-    fn window_obeyed(&self) -> RunWindow {
-        let Settings { model, request, window, .. } = &self.settings;
+    fn window_settings(&self) -> RunWindow {
+        let RunOptions { model, request, window, .. } = &self.settings;
         let known = self.provider.describe(model);
         let known = known.as_deref();
         RunWindow {
@@ -139,7 +140,7 @@ impl RunConfig {
 
 /// The plain values a run obeys.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct RunOptions {
     /// The model, as the provider names it.
     pub model: Arc<str>,
     /// What every request of the run says besides the conversation.
@@ -165,7 +166,7 @@ pub struct Settings {
     pub checks: CheckSettings,
 }
 
-impl Default for Settings {
+impl Default for RunOptions {
     fn default() -> Self {
         Self {
             model: "".into(),

@@ -30,7 +30,7 @@ struct Shared {
     steering: Queue,
     follow_ups: Queue,
     questions: HashMap<ApprovalId, oneshot::Sender<PermissionResponse>>,
-    answerers: usize,
+    approvers: usize,
 }
 
 #[derive(Default)]
@@ -72,7 +72,7 @@ impl Control {
     }
 
     /// How many messages wait: steering and follow-ups.
-    pub fn queued(&self) -> (usize, usize) {
+    pub fn queue_lengths(&self) -> (usize, usize) {
         let shared = self.lock();
         (shared.steering.messages.len(), shared.follow_ups.messages.len())
     }
@@ -85,9 +85,9 @@ impl Control {
     }
 
     /// Declares that somebody is there to answer questions, for as long as the returned value lives.
-    pub fn answerer(&self) -> Answerer {
-        self.lock().answerers += 1;
-        Answerer { control: self.clone() }
+    pub fn attach_approver(&self) -> ApproverGuard {
+        self.lock().approvers += 1;
+        ApproverGuard { control: self.clone() }
     }
 
     /// How many messages one turn takes from each queue: steering and follow-ups.
@@ -122,7 +122,7 @@ impl Control {
     /// Opens a question, if somebody is there to answer it.
     pub(crate) fn ask(&self, id: ApprovalId) -> Option<Question> {
         let mut shared = self.lock();
-        if shared.answerers == 0 {
+        if shared.approvers == 0 {
             return None;
         }
         let (sender, answer) = oneshot::channel();
@@ -136,11 +136,11 @@ impl Control {
 }
 
 /// Somebody who answers approval requests. While none lives, whatever would ask is refused.
-pub struct Answerer {
+pub struct ApproverGuard {
     control: Control,
 }
 
-impl Answerer {
+impl ApproverGuard {
     /// Answers an open request. The first answer counts; any later one is an error.
     pub fn respond(
         &self,
@@ -153,11 +153,11 @@ impl Answerer {
     }
 }
 
-impl Drop for Answerer {
+impl Drop for ApproverGuard {
     fn drop(&mut self) {
         let mut shared = self.control.lock();
-        shared.answerers = shared.answerers.saturating_sub(1);
-        if shared.answerers == 0 {
+        shared.approvers = shared.approvers.saturating_sub(1);
+        if shared.approvers == 0 {
             // Nobody is left: those who wait learn it by the closed channel.
             shared.questions.clear();
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rheon_types::{AgentMessage, History, Timestamp, WindowCut, window};
 use serde::{Deserialize, Serialize};
 
-use crate::context::mend_calls;
+use crate::context::repair_calls;
 
 /// The messages so far, whole, and what of them the model sees.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -19,12 +19,12 @@ pub(crate) struct Conversation {
 }
 
 impl Conversation {
-    /// A conversation from outside over which cuts lie, mended where calls lack results. Cuts count messages, so they hold
-    /// only where nothing had to be mended; without them the window is whole, and becomes shorter when it has to.
-    pub(crate) fn mended(history: &History, cuts: Vec<WindowCut>, now: Timestamp) -> Self {
-        let mended = mend_calls(history, now);
-        let cuts = if mended.len() == history.len() { cuts } else { Vec::new() };
-        Self::new(mended, cuts)
+    /// A conversation from outside over which cuts lie, repaired where calls lack results. Cuts count messages, so they hold
+    /// only where nothing had to be repaired; without them the window is whole, and becomes shorter when it has to.
+    pub(crate) fn repaired(history: &History, cuts: Vec<WindowCut>, now: Timestamp) -> Self {
+        let repaired = repair_calls(history, now);
+        let cuts = if repaired.len() == history.len() { cuts } else { Vec::new() };
+        Self::new(repaired, cuts)
     }
 
     /// A conversation over which cuts lie.

@@ -49,7 +49,7 @@ pub(crate) fn limit_in(message: &str) -> Option<Duration> {
 }
 
 /// Fires when a run has to stop: cancelled by its caller, or out of time.
-pub(crate) struct Stop {
+pub(crate) struct StopSignal {
     token: CancellationToken,
     deadline: Option<Deadline>,
     /// When patience with a run that has to stop ends: one grace for all that it still waits for.
@@ -62,7 +62,7 @@ struct Deadline {
     timer: Option<AbortHandle>,
 }
 
-impl Stop {
+impl StopSignal {
     /// Fires with `parent`, and once `limit` has passed.
     pub(crate) fn new(parent: &CancellationToken, limit: Option<Duration>) -> Self {
         let token = parent.child_token();
@@ -80,7 +80,11 @@ impl Stop {
     }
 
     /// Fires with `token`, and is out of time if `passed` is set by then. Nothing is measured.
-    pub(crate) fn told(token: CancellationToken, passed: Arc<AtomicBool>, limit: Option<Duration>) -> Self {
+    pub(crate) fn scripted(
+        token: CancellationToken,
+        passed: Arc<AtomicBool>,
+        limit: Option<Duration>,
+    ) -> Self {
         let deadline = limit.map(|limit| Deadline { limit, passed, timer: None });
         Self { token, deadline, patience: OnceLock::new() }
     }
@@ -121,7 +125,7 @@ impl Stop {
 }
 
 /// A run that is over, however it ended, has nothing left to wait for: tasks its tools left behind are told.
-impl Drop for Stop {
+impl Drop for StopSignal {
     fn drop(&mut self) {
         self.token.cancel();
         if let Some(timer) = self.deadline.as_ref().and_then(|deadline| deadline.timer.as_ref()) {

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use rheon_types::event::{ApprovalRequest, PermissionResponse};
 use rheon_types::{
-    AgentOutput, Amendment, Flow, History, Hook, Opinion, Permit, ToolCall, ToolError, ToolResult, Usage,
+    AgentOutput, Amendment, Flow, History, Hook, HookPermission, HookVerdict, ToolCall, ToolError,
+    ToolResult, Usage,
 };
 use serde_json::Value;
 
 use crate::live::RunLog;
 
 /// A hook that said something of a call.
-pub(crate) struct Spoke {
+pub(crate) struct HookStatement {
     pub(crate) hook: String,
     /// What it refuses.
     pub(crate) veto: Option<String>,
@@ -69,20 +70,28 @@ impl Hooks<'_> {
 
     /// What all say of a call: the strictest opinion, the last arguments, every word for the model. With it, who said
     /// anything.
-    pub(crate) async fn permit_tool(self, call: &ToolCall, log: &RunLog) -> (Permit, Vec<Spoke>) {
-        let (mut joined, mut spoke) = (Permit::default(), Vec::new());
+    pub(crate) async fn permit_tool(
+        self,
+        call: &ToolCall,
+        log: &RunLog,
+    ) -> (HookPermission, Vec<HookStatement>) {
+        let (mut joined, mut spoke) = (HookPermission::default(), Vec::new());
         for hook in self.0 {
             let permit = hook.permit_tool(call).get().await;
             tell(&**hook, log);
-            if permit == Permit::default() {
+            if permit == HookPermission::default() {
                 continue;
             }
-            let veto = match &permit.opinion {
-                Some(Opinion::Deny(reason)) => Some(reason.clone()),
-                Some(Opinion::Allow | Opinion::Ask(_)) | None => None,
+            let veto = match &permit.verdict {
+                Some(HookVerdict::Deny(reason)) => Some(reason.clone()),
+                Some(HookVerdict::Allow | HookVerdict::Ask(_)) | None => None,
             };
-            spoke.push(Spoke { hook: hook.name().to_owned(), veto, arguments: permit.arguments.clone() });
-            joined.opinion = joined.opinion.max(permit.opinion);
+            spoke.push(HookStatement {
+                hook: hook.name().to_owned(),
+                veto,
+                arguments: permit.arguments.clone(),
+            });
+            joined.verdict = joined.verdict.max(permit.verdict);
             joined.arguments = permit.arguments.or(joined.arguments);
             joined.context.extend(permit.context);
         }
@@ -157,7 +166,7 @@ impl Hooks<'_> {
 
 /// Puts what a hook has to say into the log, before the next one is asked: nothing of it is lost if that one never answers.
 fn tell(hook: &dyn Hook, log: &RunLog) {
-    for news in hook.news() {
-        log.emit(news.into());
+    for report in hook.take_reports() {
+        log.emit(report.into());
     }
 }

@@ -23,9 +23,9 @@ mod panics;
 mod prompt;
 pub mod replay;
 mod report;
+mod reservation;
 mod retry;
 mod run;
-mod set_aside;
 mod state;
 mod step;
 mod stream;
@@ -40,21 +40,22 @@ pub use agent_loop::{AgentContext, agent_loop, agent_loop_continue};
 pub use budget::BudgetPool;
 pub use builder::AgentBuilder;
 pub use closure_hook::ClosureHook;
-pub use config::{ContextParts, ExecutionLimits, RunConfig, Settings, ToolExecution};
+pub use config::{ContextParts, ExecutionLimits, RunConfig, RunOptions, ToolExecution};
 pub use context::{
-    Band, CheckSettings, Compaction, CompactionStrategy, Complexity, ComplexityScore, ContextReport,
-    ContextTracker, Counting, Effort, EffortPlan, MessageCounts, Overflow, PromptBuilder, Reason, Recitation,
-    Section, SectionUse, Summariser, SummaryBy, Tiers, TokenCounter, WindowSettings, WindowView, base_prompt,
-    flat_tokens, plan_effort, schema_problem, score_complexity, summary_prompt,
+    Band, CheckSettings, Compaction, CompactionStrategy, Complexity, ComplexityReason, ComplexityScore,
+    ContextTracker, ContextUsage, CountMode, Effort, EffortPlan, GoalReminder, MessageCounts, Overflow,
+    PromptBuilder, PromptSection, SectionUsage, Summarizer, SummarySource, TieredCompaction, TokenCounter,
+    WindowSettings, WindowView, base_prompt, flat_tokens, plan_effort, schema_problem, score_complexity,
+    summary_prompt,
 };
-pub use control::{Answerer, Control, QueueMode};
+pub use control::{ApproverGuard, Control, QueueMode};
 pub use error::{AgentError, BuildError, PermissionError, ToolboxError};
 pub use log::{EventLog, EventSubscription, LogPosition, Observers, RecvError};
 pub use prompt::Prompt;
 pub use retry::RetryConfig;
 /// The caps of a [`BudgetPool`].
 pub use rheon_types::Caps;
-pub use step::decide::{Next, Progress, decide};
+pub use step::decide::{NextStep, RunProgress, decide};
 pub use stream::RunStream;
 pub use system::{SystemClock, SystemRandom};
 pub use tool_sources::ToolSources;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rheon_types::event::{Reserved, RunSettings};
+use rheon_types::event::{BudgetAmount, RunSettings};
 use rheon_types::{
     AgentEvent, AgentId, AgentMessage, Budget, ContinuationKind, Event, History, LlmMessage, Message,
     MessageEvent, RunEvent, RunFailure, RunId, StoreError, Timestamp, TurnId,
@@ -16,12 +16,12 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::millis;
 use crate::config::RunConfig;
 use crate::conversation::Conversation;
-use crate::halt::{Halt, Stop};
+use crate::halt::{Halt, StopSignal};
 use crate::log::{EventLog, EventQueue};
 use crate::meter::PromptMeter;
-use crate::set_aside::SetAside;
+use crate::reservation::PendingReservation;
 use crate::state::{OpenTurn, RunState, Shared};
-use crate::step::decide::Progress;
+use crate::step::decide::RunProgress;
 use crate::tool_offer::ToolOffer;
 
 /// How long the last sync of a run may take.
@@ -67,14 +67,14 @@ impl RunLog {
 
 /// How far the end of a run is.
 #[derive(Debug, Default)]
-pub(crate) struct Ending {
+pub(crate) struct RunEnding {
     /// Set when `agent.end` is about to be emitted: from here on the next run may be asked for.
     pub(crate) begun: AtomicBool,
     /// Fires when `agent.end` is out: from here on the next run may begin.
     pub(crate) over: CancellationToken,
 }
 
-impl Ending {
+impl RunEnding {
     pub(crate) fn has_begun(&self) -> bool {
         self.begun.load(Ordering::Acquire)
     }
@@ -93,14 +93,14 @@ pub(crate) struct Run {
     pub(crate) identity: Identity,
     pub(crate) log: RunLog,
     pub(crate) state: RunState,
-    pub(crate) stop: Stop,
+    pub(crate) stop: StopSignal,
     /// Where others see the conversation while it grows.
     pub(crate) mirror: Option<Arc<Mutex<Shared>>>,
     /// A sync that is under way beside the model call.
     pub(crate) syncing: Option<JoinHandle<Result<(), StoreError>>>,
-    pub(crate) ending: Arc<Ending>,
+    pub(crate) ending: Arc<RunEnding>,
     /// What is set aside of the budget for the call under way.
-    pub(crate) set_aside: Option<SetAside>,
+    pub(crate) reservation: Option<PendingReservation>,
     /// How long the prompt is.
     pub(crate) meter: PromptMeter,
     /// Where calls are paid from.
@@ -111,13 +111,14 @@ pub(crate) struct Run {
 
 impl Run {
     /// What is reserved of the budget for the call in progress.
-    pub(crate) fn reserved(&self) -> Option<Reserved> {
-        self.set_aside.as_ref().map(|aside| aside.reservation.reserved())
+    pub(crate) fn reserved(&self) -> Option<BudgetAmount> {
+        self.reservation.as_ref().map(|aside| aside.reservation.reserved())
     }
 
     /// Turns what was reserved into what was spent.
     pub(crate) fn settle_reservation(&mut self) {
-        let Some(SetAside { reservation, tokens_before, bill_before }) = self.set_aside.take() else {
+        let Some(PendingReservation { reservation, tokens_before, bill_before }) = self.reservation.take()
+        else {
             return;
         };
         let tokens = self.state.tokens_spent.saturating_sub(tokens_before);
@@ -133,7 +134,7 @@ impl Run {
     ) -> Self {
         let time_left = config.budget.as_ref().and_then(|budget| budget.time_left());
         let limits = [config.settings.limits.duration_max, time_left];
-        let stop = Stop::new(cancel, limits.into_iter().flatten().min());
+        let stop = StopSignal::new(cancel, limits.into_iter().flatten().min());
         Self::with_stop(config, identity, log, conversation, stop)
     }
 
@@ -143,16 +144,29 @@ impl Run {
         identity: Identity,
         log: RunLog,
         conversation: Conversation,
-        stop: Stop,
+        stop: StopSignal,
     ) -> Self {
         log.log.recover();
         let started_ms = millis(config.clock.elapsed());
         let state = RunState::new(conversation, started_ms);
         let ending = Arc::default();
         let budget = config.budget.clone();
-        let (mirror, syncing, set_aside, meter) = (None, None, None, PromptMeter::default());
+        let (mirror, syncing, reservation, meter) = (None, None, None, PromptMeter::default());
         let offer = ToolOffer::now(&config);
-        Self { config, identity, log, state, stop, mirror, syncing, ending, set_aside, meter, budget, offer }
+        Self {
+            config,
+            identity,
+            log,
+            state,
+            stop,
+            mirror,
+            syncing,
+            ending,
+            reservation,
+            meter,
+            budget,
+            offer,
+        }
     }
 
     pub(crate) fn history(&self) -> &History {
@@ -166,23 +180,23 @@ impl Run {
     /// Emits `agent.start`.
     pub(crate) fn open(&mut self) {
         let continuation = self.identity.continuation.clone();
-        let (history, cuts) = self.log.log.untold(&self.state.conversation, continuation.as_ref());
+        let (history, cuts) = self.log.log.unlogged(&self.state.conversation, continuation.as_ref());
         self.emit(AgentEvent::Run(RunEvent::Start {
             agent_id: self.identity.agent_id.clone(),
             parent_run_id: self.identity.parent_run_id.clone(),
             continuation,
             model: Arc::clone(&self.config.settings.model),
             metadata: self.identity.metadata.clone(),
-            settings: self.settings_obeyed(),
+            settings: self.recorded_settings(),
             history,
             cuts,
         }));
     }
 
     /// What the run obeys, with what earlier runs of the agent have learnt of the window.
-    fn settings_obeyed(&self) -> Option<Arc<RunSettings>> {
+    fn recorded_settings(&self) -> Option<Arc<RunSettings>> {
         let mut settings = self.identity.settings.clone()?;
-        let learnt = self.meter.tracker().window_learnt();
+        let learnt = self.meter.tracker().learned_window();
         if learnt.is_some()
             && let Some(window) = &mut Arc::make_mut(&mut settings).window
         {
@@ -245,9 +259,9 @@ impl Run {
         millis(self.config.clock.elapsed())
     }
 
-    pub(crate) fn progress(&self) -> Progress {
-        let (steering, follow_ups) = self.config.control.queued();
-        Progress {
+    pub(crate) fn progress(&self) -> RunProgress {
+        let (steering, follow_ups) = self.config.control.queue_lengths();
+        RunProgress {
             turns: self.state.turns,
             tokens: self.state.tokens_spent,
             elapsed_ms: self.clock_ms().saturating_sub(self.state.started_ms),
@@ -299,7 +313,7 @@ impl Run {
     }
 
     /// Hands what only one run can hold to the next.
-    pub(crate) fn hand_over(&mut self) {
+    pub(crate) fn hand_off(&mut self) {
         if let Some(mirror) = &self.mirror {
             let mut shared = mirror.lock().unwrap_or_else(PoisonError::into_inner);
             shared.call_ids = std::mem::take(&mut self.state.call_ids);

@@ -11,7 +11,7 @@ use crate::conversation::Conversation;
 
 /// Where the figures come from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum CountBy {
+pub(crate) enum CountSource {
     /// The estimate, and the service's own count where it may change a decision.
     #[default]
     Estimate,
@@ -30,7 +30,7 @@ pub(crate) struct PromptMeter {
     model: Arc<str>,
     counter: TokenCounter,
     tracker: ContextTracker,
-    by: CountBy,
+    by: CountSource,
     /// The sizes of the messages of the conversation.
     counts: MessageCounts,
     /// The last message that was counted: a conversation that has it in its place begins with what was counted.
@@ -53,7 +53,7 @@ impl PromptMeter {
             *self = Self { counter, by: self.by, ..Self::default() };
         }
         // How services count is alike for models of one vocabulary; how much they take is not.
-        let learnt = self.tracker.window_learnt().filter(|_| frame.model == self.model);
+        let learnt = self.tracker.learned_window().filter(|_| frame.model == self.model);
         self.tracker.begin_run(learnt);
         self.model = Arc::clone(&frame.model);
         self.frame = counter.frame(frame);
@@ -68,19 +68,19 @@ impl PromptMeter {
     }
 
     /// Goes on as in a log: the provider has all the figures, and earlier runs have learnt this of the window.
-    pub(crate) fn replay(&mut self, frame: &Request, window_learnt: Option<u64>) {
+    pub(crate) fn replay(&mut self, frame: &Request, learned_window: Option<u64>) {
         // What was learnt holds for the model that the run is about to begin with.
         *self = Self {
             model: Arc::clone(&frame.model),
             counter: TokenCounter::for_model(&frame.model),
-            by: CountBy::Provider,
+            by: CountSource::Provider,
             ..Self::default()
         };
-        self.tracker.begin_run(window_learnt);
+        self.tracker.begin_run(learned_window);
     }
 
     /// Who counts.
-    pub(crate) fn by(&self) -> CountBy {
+    pub(crate) fn by(&self) -> CountSource {
         self.by
     }
 
@@ -189,8 +189,8 @@ impl PromptMeter {
     }
 
     /// The service refused the prompt as too long.
-    pub(crate) fn overflowed(&mut self, tokens_said: u64) -> Overflow {
-        self.tracker.overflowed(self.tokens, tokens_said)
+    pub(crate) fn overflowed(&mut self, declared_tokens: u64) -> Overflow {
+        self.tracker.overflowed(self.tokens, declared_tokens)
     }
 
     /// The size of an answer, for where nobody reports on it. Without what was learnt from reports, which a replay cannot

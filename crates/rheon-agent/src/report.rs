@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rheon_types::event::{ApprovalRequest, Danger, PermissionResponse, Responder, Subject};
 use rheon_types::{
     AgentEvent, Answer, ApprovalEvent, ApprovalId, ChildApproval, ChildEvent, Event, Flow, PlanEvent,
-    SessionEvent, ToolCall, ToolEvent, ToolNews, ToolReporter, ToolResult,
+    SessionEvent, ToolCall, ToolEvent, ToolFact, ToolReporter, ToolResult,
 };
 
-use crate::approval::{digest, fitting, nobody_there, resolved, withdrawn};
+use crate::approval::{digest, fitting, non_interactive_denial, resolved, withdrawn};
 use crate::config::RunConfig;
 use crate::hooks::Hooks;
 use crate::live::RunLog;
@@ -70,7 +70,11 @@ impl CallReporter {
         self.while_open(|state| {
             state.questions.retain(|open| *open != request.id);
             let Some(answer) = answer else {
-                self.log.emit(resolved(&request.id, &nobody_there(&request), Responder::Nobody));
+                self.log.emit(resolved(
+                    &request.id,
+                    &non_interactive_denial(&request),
+                    Responder::NonInteractive,
+                ));
                 return None;
             };
             // The call is under way: nothing of it can be changed any more.
@@ -102,18 +106,18 @@ impl ToolReporter for CallReporter {
         });
     }
 
-    fn news(&self, news: ToolNews) {
+    fn record(&self, fact: ToolFact) {
         self.while_open(|_| {
-            self.log.emit(match news {
-                ToolNews::Tasks(items) => AgentEvent::Plan(PlanEvent::Tasks { items }),
-                ToolNews::Mode(mode) => AgentEvent::Session(SessionEvent::Mode { mode }),
-                ToolNews::PlanResolved { call_id, decision } => {
+            self.log.emit(match fact {
+                ToolFact::Tasks(items) => AgentEvent::Plan(PlanEvent::Tasks { items }),
+                ToolFact::Mode(mode) => AgentEvent::Session(SessionEvent::Mode { mode }),
+                ToolFact::PlanResolved { call_id, decision } => {
                     AgentEvent::Plan(PlanEvent::Resolved { call_id, decision })
                 }
-                ToolNews::ChildStarted { child, task } => {
+                ToolFact::ChildStarted { child, task } => {
                     AgentEvent::Child(ChildEvent::Start { child, task })
                 }
-                ToolNews::ChildEnded { child, summary, usage, is_error } => {
+                ToolFact::ChildEnded { child, summary, usage, is_error } => {
                     AgentEvent::Child(ChildEvent::End { child, summary, usage, is_error })
                 }
             });

@@ -77,7 +77,7 @@ async fn turns(run: &mut Run) -> RunEnd {
             return Halt::OutOfBudget(reserve::SPENT.into()).into();
         }
         match decide::decide(&run.progress(), &run.config.settings.limits) {
-            decide::Next::Stop(end) => match finish::check(run, &end) {
+            decide::NextStep::Stop(end) => match finish::check(run, &end) {
                 finish::Check::Nudge(text) => go_on(run, text),
                 finish::Check::End(end) => return end,
                 finish::Check::Done => match held_back(run, &end).await {
@@ -89,7 +89,7 @@ async fn turns(run: &mut Run) -> RunEnd {
                     Err(halt) => return halt.into(),
                 },
             },
-            decide::Next::Turn => {}
+            decide::NextStep::Turn => {}
         }
         if let Err(halt) = turn(run).await {
             return halt.into();
@@ -120,9 +120,9 @@ async fn turn(run: &mut Run) -> Result<(), Halt> {
     open_turn(run).await?;
     match intake::enter(run).await? {
         // What the user said is safe before the model is paid to read it.
-        intake::Entered::Something => run.commit().await?,
+        intake::IntakeResult::Added => run.commit().await?,
         // Tool results may reach the disk while the model already reads them.
-        intake::Entered::Nothing => run.commit_meanwhile(),
+        intake::IntakeResult::Unchanged => run.commit_meanwhile(),
     }
     if run.state.expects_answer {
         offer::offer(run);

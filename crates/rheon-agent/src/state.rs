@@ -36,7 +36,7 @@ pub(crate) struct RunState {
     /// Tokens that count against the limit: as reported, or estimated where nothing is reported.
     pub(crate) tokens_spent: u64,
     /// What is known of ends.
-    pub(crate) stops: Stops,
+    pub(crate) stops: StopState,
     /// Whether the conversation ends with something the model has to answer.
     pub(crate) expects_answer: bool,
     /// The turn that is under way.
@@ -45,7 +45,7 @@ pub(crate) struct RunState {
 
 /// How the model ended, and what came of it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Stops {
+pub(crate) struct StopState {
     /// Why the model ended its last message.
     pub(crate) last: Option<StopReason>,
     /// How often in a row hooks have kept the run from stopping.

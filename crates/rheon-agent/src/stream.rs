@@ -11,7 +11,7 @@ use rheon_types::{AgentEvent, AgentOutput, ApprovalId, Clock, Event, RunEnd, Run
 use tokio::task::JoinHandle;
 use tokio_util::sync::DropGuard;
 
-use crate::control::{Answerer, Control};
+use crate::control::{ApproverGuard, Control};
 use crate::error::{AgentError, PermissionError};
 use crate::log::EventQueue;
 use crate::prompt::Prompt;
@@ -49,7 +49,7 @@ pub struct RunStream {
     queue: Reader,
     control: Control,
     /// Leaves with the end of the run, so that the next one does not wait for somebody who has stopped reading.
-    answerer: Option<Answerer>,
+    approver: Option<ApproverGuard>,
     clock: Arc<dyn Clock>,
     handle: RunHandle,
 }
@@ -66,11 +66,11 @@ impl RunStream {
     pub(crate) fn new(
         queue: Arc<EventQueue>,
         control: Control,
-        answerer: Answerer,
+        approver: ApproverGuard,
         clock: Arc<dyn Clock>,
         handle: RunHandle,
     ) -> Self {
-        Self { queue: Reader(queue), control, answerer: Some(answerer), clock, handle }
+        Self { queue: Reader(queue), control, approver: Some(approver), clock, handle }
     }
 
     /// The next event; `None` once the run is over.
@@ -82,15 +82,15 @@ impl RunStream {
         let polled = self.queue.0.poll_next(context);
         match &polled {
             Poll::Ready(Some(event)) if !matches!(event.kind, AgentEvent::Run(RunEvent::End { .. })) => {}
-            Poll::Ready(_) => self.answerer = None,
+            Poll::Ready(_) => self.approver = None,
             Poll::Pending => {}
         }
         polled
     }
 
     /// The same for a reader that answers nothing: others do, or nobody.
-    pub fn without_answers(mut self) -> Self {
-        self.answerer = None;
+    pub fn without_approvals(mut self) -> Self {
+        self.approver = None;
         self
     }
 
@@ -101,7 +101,7 @@ impl RunStream {
         response: impl Into<PermissionResponse>,
     ) -> Result<(), PermissionError> {
         let unknown = || PermissionError { request_id: request_id.clone() };
-        self.answerer.as_ref().ok_or_else(unknown)?.respond(request_id, response)
+        self.approver.as_ref().ok_or_else(unknown)?.respond(request_id, response)
     }
 
     /// Lets the run know that nobody answers this request.

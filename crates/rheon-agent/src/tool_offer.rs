@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rheon_types::event::ToolSetInUse;
+use rheon_types::event::ToolSetVersion;
 use rheon_types::{SystemPrompt, SystemSection};
 
 use crate::config::RunConfig;
@@ -15,7 +15,7 @@ pub(crate) struct ToolOffer {
     /// The system prompt, with the instructions of the sources.
     pub(crate) system: SystemPrompt,
     /// What the log says of it; absent where tools never change.
-    pub(crate) set: Option<Arc<ToolSetInUse>>,
+    pub(crate) set: Option<Arc<ToolSetVersion>>,
 }
 
 impl ToolOffer {

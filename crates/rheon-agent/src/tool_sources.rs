@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rheon_types::event::{Notice, NoticeTopic, SourceInUse, ToolSetInUse};
+use rheon_types::event::{Notice, NoticeTopic, ToolSetVersion, ToolSourceVersion};
 use rheon_types::{SystemSection, Tool, ToolSet, ToolSource};
 
 use crate::context::cut;
@@ -40,7 +40,7 @@ struct Source {
 #[derive(Default)]
 struct Cache {
     /// What was last taken of each source, in their order.
-    taken: Vec<TakenSet>,
+    taken: Vec<SourceTools>,
     /// What is offered of all of them, with the fixed tools it stands behind.
     current: Option<(Toolbox, CurrentTools)>,
     /// Notices that were not told yet.
@@ -49,7 +49,7 @@ struct Cache {
 
 /// The set of one source, prepared.
 #[derive(Default)]
-struct TakenSet {
+struct SourceTools {
     /// Absent until the source has given a set.
     version: Option<u64>,
     tools: Vec<PreparedTool>,
@@ -73,7 +73,7 @@ pub(crate) struct CurrentTools {
     pub(crate) tools: Toolbox,
     /// The instructions of the sources.
     pub(crate) sections: Arc<[SystemSection]>,
-    pub(crate) set: Arc<ToolSetInUse>,
+    pub(crate) set: Arc<ToolSetVersion>,
 }
 
 impl ToolSources {
@@ -101,13 +101,13 @@ impl ToolSources {
         let snapshots: Vec<_> = self.sources.iter().map(|source| snapshot(&*source.source)).collect();
         let mut cache = self.lock();
         let Cache { taken, current, pending } = &mut *cache;
-        taken.resize_with(self.sources.len(), TakenSet::default);
+        taken.resize_with(self.sources.len(), SourceTools::default);
         let mut is_changed = false;
         for ((source, snapshot), taken) in self.sources.iter().zip(snapshots).zip(taken.iter_mut()) {
             match snapshot {
                 Ok(set) if taken.version == Some(set.version) => {}
                 Ok(set) => {
-                    *taken = TakenSet { notice: taken.notice.take(), ..TakenSet::prepare(&set) };
+                    *taken = SourceTools { notice: taken.notice.take(), ..SourceTools::prepare(&set) };
                     is_changed = true;
                 }
                 Err(panic) => {
@@ -126,12 +126,12 @@ impl ToolSources {
         }
     }
 
-    fn combine(&self, fixed: &Toolbox, taken: &mut [TakenSet], pending: &mut Vec<Notice>) -> CurrentTools {
+    fn combine(&self, fixed: &Toolbox, taken: &mut [SourceTools], pending: &mut Vec<Notice>) -> CurrentTools {
         let (mut tools, mut offered) = (fixed.clone(), 0);
         let (mut sections, mut sources) = (Vec::new(), Vec::new());
         for (source, taken) in self.sources.iter().zip(taken) {
             let Some(version) = taken.version else { continue };
-            sources.push(SourceInUse { name: source.name.to_string(), version });
+            sources.push(ToolSourceVersion { name: source.name.to_string(), version });
             let (free, shadowed): (Vec<_>, Vec<_>) =
                 taken.tools.iter().cloned().partition(|tool| !tools.has(&tool.definition.name));
             let room = TOOLS_MAX - offered;
@@ -147,7 +147,7 @@ impl ToolSources {
             }
         }
         let names = tools.definitions().iter().map(|definition| definition.name.clone()).collect();
-        let set = Arc::new(ToolSetInUse { sources, tools: names });
+        let set = Arc::new(ToolSetVersion { sources, tools: names });
         CurrentTools { tools, sections: sections.into(), set }
     }
 
@@ -166,7 +166,7 @@ fn section(name: &str, instructions: &str) -> Arc<str> {
     format!("# Tools of {name}\n\n{instructions}").into()
 }
 
-impl TakenSet {
+impl SourceTools {
     /// Makes the schemas of a set ready. A tool that cannot be offered is a problem of its own, not of its set.
     fn prepare(set: &ToolSet) -> Self {
         let mut taken = Self { version: Some(set.version), ..Self::default() };

@@ -59,15 +59,15 @@ impl PreparedTool {
 
 /// A tool that a call may use, with what it does to the world.
 #[derive(Clone)]
-pub(crate) struct Found {
+pub(crate) struct ResolvedTool {
     pub(crate) tool: Arc<dyn Tool>,
     pub(crate) effect: Effect,
 }
 
 impl Entry {
-    fn found(&self) -> Found {
+    fn resolved(&self) -> ResolvedTool {
         let effect = self.effect.unwrap_or_else(|| self.tool.effect());
-        Found { tool: Arc::clone(&self.tool), effect }
+        ResolvedTool { tool: Arc::clone(&self.tool), effect }
     }
 }
 
@@ -132,15 +132,15 @@ impl Toolbox {
     }
 
     /// The tool of this name.
-    pub(crate) fn get(&self, name: &ToolName) -> Option<Found> {
-        self.entries.get(name).map(|entry| entry.found())
+    pub(crate) fn get(&self, name: &ToolName) -> Option<ResolvedTool> {
+        self.entries.get(name).map(|entry| entry.resolved())
     }
 
     /// The tool of this name, if `arguments` fit it.
-    pub(crate) fn find(&self, name: &ToolName, arguments: &Value) -> Result<Found, ToolError> {
+    pub(crate) fn find(&self, name: &ToolName, arguments: &Value) -> Result<ResolvedTool, ToolError> {
         let entry = self.entries.get(name).ok_or_else(|| self.unknown(name))?;
         if entry.schema.is_valid(arguments) {
-            return Ok(entry.found());
+            return Ok(entry.resolved());
         }
         let mut problems: Vec<String> = Vec::new();
         for error in entry.schema.iter_errors(arguments).take(PROBLEMS_MAX) {

@@ -87,7 +87,7 @@ impl AgentWorker {
         match stream.finish().await {
             Ok(output) => Ok(WorkerOutput { child, output }),
             Err(AgentError::Failed { failure, output }) => {
-                Err(WorkerError::of_run(&self.name, failure, WorkerOutput { child, output }))
+                Err(WorkerError::from_run(&self.name, failure, WorkerOutput { child, output }))
             }
             Err(error) => Err(self.error(error)),
         }

@@ -3,7 +3,7 @@
 use rheon_app::stream_json::is_refusal;
 use rheon_render::is_spent;
 use rheon_types::event::{Ledger, Meter};
-use rheon_types::protocol::ConfigFacts;
+use rheon_types::protocol::ConfigInfo;
 use rheon_types::{
     AgentEvent, BudgetEvent, Event, LimitKind, ProviderError, ProviderErrorKind, RunEnd, RunEvent,
     RunFailure, SessionId, ToolEvent,
@@ -44,7 +44,7 @@ impl Counted {
 
 impl Ending {
     /// Follows a run that has these limits.
-    pub(crate) fn within(limits: &ConfigFacts) -> Self {
+    pub(crate) fn within(limits: &ConfigInfo) -> Self {
         let counted = Counted { has_tokens: limits.tokens_max.is_some(), has_money: limits.budget.is_some() };
         Self { counted, ..Self::default() }
     }

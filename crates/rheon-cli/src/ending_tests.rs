@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use rheon_types::event::{Ledger, Meter};
-use rheon_types::protocol::ConfigFacts;
+use rheon_types::protocol::ConfigInfo;
 use rheon_types::{
     AgentEvent, AgentOutput, BudgetEvent, Event, LimitKind, ProviderError, ProviderErrorKind, RunEnd,
     RunEvent, RunFailure, RunId, SessionId, Timestamp, Usage,
@@ -81,7 +81,7 @@ fn a_budget_names_the_flag_of_what_ran_out() {
     assert_eq!(flag(meter(300, Some(300)), both.1), "--max-tokens");
     assert_eq!(flag(both.0, both.1), "--max-tokens or --max-budget-usd");
     // A last answer that is cut short by the budget leaves no ledger.
-    let limits = ConfigFacts { tokens_max: Some(5_000), ..ConfigFacts::default() };
+    let limits = ConfigInfo { tokens_max: Some(5_000), ..ConfigInfo::default() };
     assert_eq!(named(Ending::within(&limits)), "--max-tokens");
 }
 

@@ -156,7 +156,7 @@ fn claim_of(attributes: &Attributes, parameter: &TokenStream, holder: &TokenStre
                 #parameter,
                 arguments: &#private::Value,
                 context: &#private::ToolContext,
-            ) -> ::core::result::Result<#private::Hold, #private::ToolError> {
+            ) -> ::core::result::Result<#private::Claim, #private::ToolError> {
                 (#claim)(#holder, arguments, context)
             }
         }

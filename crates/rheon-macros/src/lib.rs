@@ -26,7 +26,7 @@ use proc_macro::TokenStream;
 ///   What it does is then `async fn run(&self, arguments: Type, context: ToolContext)`; `label` and `description` may
 ///   be expressions of `self`, and the constant `NAME` of the struct is the name;
 /// - `claim = function`, which takes what a call must have to itself: given `&self` (or the state), the arguments as a
-///   `&Value` and a `&ToolContext`, it returns a `Result<Hold, ToolError>`;
+///   `&Value` and a `&ToolContext`, it returns a `Result<Claim, ToolError>`;
 /// - `crate = "path"`, where `rheon` goes by another name.
 ///
 /// The struct that holds the arguments has to derive `Deserialize` and `JsonSchema` as well.

@@ -63,7 +63,11 @@ impl WorkerError {
     }
 
     /// An error of a run, with what it left.
-    pub fn of_run(worker: impl Into<String>, message: impl std::fmt::Display, output: WorkerOutput) -> Self {
+    pub fn from_run(
+        worker: impl Into<String>,
+        message: impl std::fmt::Display,
+        output: WorkerOutput,
+    ) -> Self {
         Self { output: Some(Box::new(output)), ..Self::new(worker, message) }
     }
 }

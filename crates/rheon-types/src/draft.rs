@@ -69,7 +69,7 @@ pub enum DraftError {
 
 /// What became of a draft.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Finished {
+pub struct DraftOutcome {
     /// The blocks, in order.
     pub content: Vec<Content>,
     /// The model that answered, where the stream named it.
@@ -146,7 +146,7 @@ impl Draft {
     ///
     /// A half tool call never becomes one that could run: an answer that ran into its token limit keeps it as malformed,
     /// so that the model is told; a cut answer drops it.
-    pub fn finish(self, cut: StopReason) -> Finished {
+    pub fn finish(self, cut: StopReason) -> DraftOutcome {
         let complete_stream = self.stop_reason.is_some();
         let mut content = Vec::with_capacity(self.blocks.len());
         for block in self.blocks {
@@ -170,7 +170,7 @@ impl Draft {
             None => cut,
         };
         let (model, provider, usage) = (self.model, self.provider, self.usage);
-        Finished { content, model, provider, usage, stop_reason }
+        DraftOutcome { content, model, provider, usage, stop_reason }
     }
 
     fn grow(&mut self, bytes: usize) -> Result<(), DraftError> {

@@ -34,7 +34,7 @@ fn done(stop_reason: StopReason) -> Chunk {
     Chunk::Done { stop_reason }
 }
 
-fn call_lines(finished: &Finished) -> Vec<String> {
+fn call_lines(finished: &DraftOutcome) -> Vec<String> {
     finished
         .content
         .iter()
@@ -65,7 +65,7 @@ fn blocks_join_while_they_are_of_a_kind_and_a_signature_ends_thinking() {
     .finish(StopReason::Error);
     assert_eq!(
         finished,
-        Finished {
+        DraftOutcome {
             content: vec![
                 Content::Thinking { thinking: "ab".into(), signature: Some(proof("s1")) },
                 Content::Thinking { thinking: "c".into(), signature: None },

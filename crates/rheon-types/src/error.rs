@@ -132,7 +132,8 @@ pub enum ClientError {
     },
     /// The session is closed, or the connection to it is.
     #[error("{message}")]
-    Gone {
+    #[serde(rename = "gone")]
+    Closed {
         /// What happened.
         message: String,
     },
@@ -162,8 +163,8 @@ pub enum ClientError {
 
 impl ClientError {
     /// The session is closed, or the connection to it is.
-    pub fn gone(message: impl std::fmt::Display) -> Self {
-        Self::Gone { message: message.to_string() }
+    pub fn closed(message: impl std::fmt::Display) -> Self {
+        Self::Closed { message: message.to_string() }
     }
 
     /// The request makes no sense here.

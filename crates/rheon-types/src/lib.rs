@@ -31,7 +31,7 @@ pub use answer::{Answer, BoxFuture};
 pub use call_facts::CallFacts;
 pub use child::{AgentDefinition, ChildApproval, ParentLink, WorkerError, WorkerOutput};
 pub use content::{Content, Signature, SignatureKind, ToolCall};
-pub use draft::{DRAFT_BYTES_MAX, Draft, DraftError, Finished};
+pub use draft::{DRAFT_BYTES_MAX, Draft, DraftError, DraftOutcome};
 pub use error::{ClientError, ProviderError, ProviderErrorKind, StoreError};
 pub use event::{
     AgentEvent, ApprovalEvent, BudgetEvent, ChildEvent, ContextEvent, Event, MessageEvent, ModelEvent,
@@ -53,16 +53,17 @@ pub use request::{
     ToolDefinition,
 };
 pub use seam::{
-    AllowAll, Amendment, AskFirst, AskedBy, Budget, Caps, ChunkStream, Client, Clock, DenyAll, EventStream,
-    FilterVerdict, FixedTools, Flow, Gate, GateRequest, Grant, Hook, HookNews, Host, InputFilter,
-    Interactive, Judgement, Opinion, Parent, Pauses, Permit, PlannedCall, Provider, Random, Reminder,
-    Reservation, Situation, Store, Task, Tool, ToolSet, ToolSource, Verdict, Worker, run_child,
+    AllowAll, Amendment, ApprovalReason, AskFirst, Budget, Caps, ChunkStream, Client, Clock, DenyAll,
+    EventStream, FilterVerdict, FixedTools, Flow, Gate, GateDecision, GateRequest, Grant, Hook,
+    HookPermission, HookReport, HookVerdict, Host, InputFilter, Interactive, Parent, PlannedCall, Provider,
+    Random, Reminder, ReminderContext, Reservation, Store, Task, Tool, ToolSet, ToolSource, Verdict,
+    WaitMode, Worker, run_child,
 };
 pub use stop::StopReason;
 pub use system_prompt::{SystemPrompt, SystemSection};
 pub use time::Timestamp;
 pub use tool::{Effect, ToolError, ToolResult};
-pub use tool_context::{Hold, ToolContext, ToolNews, ToolReporter};
+pub use tool_context::{Claim, ToolContext, ToolFact, ToolReporter};
 pub use usage::{MicroUsd, Usage};
 pub use window::{CutKind, WindowCut, window};
 

@@ -18,24 +18,24 @@ use crate::usage::Usage;
 /// What a call has to itself; given back when it is dropped, on whatever path that happens.
 #[derive(Default)]
 #[must_use = "what is held is given back when this is dropped"]
-pub struct Hold(Option<Box<dyn Send + Sync>>);
+pub struct Claim(Option<Box<dyn Send + Sync>>);
 
-impl Hold {
+impl Claim {
     /// Holds `guard` until it is dropped.
     pub fn new(guard: impl Send + Sync + 'static) -> Self {
         Self(Some(Box::new(guard)))
     }
 }
 
-impl fmt::Debug for Hold {
+impl fmt::Debug for Claim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Hold").field(&self.0.is_some()).finish()
+        f.debug_tuple("Claim").field(&self.0.is_some()).finish()
     }
 }
 
 /// A fact about the session that a tool brings about; each becomes an event.
 #[derive(Debug, Clone, PartialEq)]
-pub enum ToolNews {
+pub enum ToolFact {
     /// The task list is another one now.
     Tasks(Vec<TaskItem>),
     /// The permission mode is another one now.
@@ -74,7 +74,7 @@ pub trait ToolReporter: Send + Sync {
     /// A line of status for the user.
     fn progress(&self, text: &str);
     /// A fact about the session.
-    fn news(&self, _news: ToolNews) {}
+    fn record(&self, _fact: ToolFact) {}
     /// Asks the user; nothing if nobody is there to answer.
     fn ask<'a>(&'a self, _subject: Subject, _reason: String) -> Answer<'a, Option<PermissionResponse>> {
         Answer::Now(None)
@@ -137,9 +137,9 @@ impl ToolContext {
     }
 
     /// Tells of something the tool brought about.
-    pub fn news(&self, news: ToolNews) {
+    pub fn record(&self, fact: ToolFact) {
         if let Some(reporter) = &self.reporter {
-            reporter.news(news);
+            reporter.record(fact);
         }
     }
 

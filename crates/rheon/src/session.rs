@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rheon_agent::replay::{ReplayError, Replayed, Until, replay};
+use rheon_agent::replay::{ReplayError, ReplayOutcome, ReplayUntil, replay};
 use rheon_agent::{AgentBuilder, LogPosition};
 use rheon_store::SessionName;
 use rheon_store::sessions::{JournalStore, Resumed, SessionError, Sessions};
@@ -69,8 +69,8 @@ impl std::error::Error for ReplaySessionError {
 pub fn replay_session(
     sessions: &Sessions,
     name: &SessionName,
-    until: Until,
-) -> Result<Replayed, ReplaySessionError> {
+    until: ReplayUntil,
+) -> Result<ReplayOutcome, ReplaySessionError> {
     let mut events = Vec::new();
     sessions.read(name, |event| events.push(event)).map_err(ReplaySessionError::Unreadable)?;
     replay(events, until).map_err(ReplaySessionError::Left)

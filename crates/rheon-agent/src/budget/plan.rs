@@ -1,6 +1,6 @@
 //! What of a model call the budget can pay for. Pure.
 
-use rheon_types::event::Reserved;
+use rheon_types::event::BudgetAmount;
 use rheon_types::{MicroUsd, PlannedCall, Prices, Usage};
 
 use super::room::Room;
@@ -22,14 +22,14 @@ pub(crate) enum Plan {
         /// They.
         answer_tokens_max: u32,
         /// What has to be set aside.
-        reserved: Reserved,
+        reserved: BudgetAmount,
     },
     /// One last call, in which the model says how far it came.
     WrapUp {
         /// The most tokens of its answer.
         answer_tokens_max: u32,
         /// What has to be set aside.
-        reserved: Reserved,
+        reserved: BudgetAmount,
     },
     /// Nothing more.
     Nothing,
@@ -92,9 +92,9 @@ fn affordable(call: &PlannedCall, room: Room) -> Option<u32> {
 }
 
 /// The most that the call can take with an answer of this length.
-fn reserved(call: &PlannedCall, answer_tokens: u32) -> Reserved {
+fn reserved(call: &PlannedCall, answer_tokens: u32) -> BudgetAmount {
     let tokens = call.prompt_tokens.saturating_add(u64::from(answer_tokens));
-    Reserved { tokens, cost: call.prices.map(|prices| dearest(call, prices, answer_tokens)) }
+    BudgetAmount { tokens, cost: call.prices.map(|prices| dearest(call, prices, answer_tokens)) }
 }
 
 /// The price if nothing comes from the cache, and writing to it costs extra.

@@ -18,14 +18,14 @@ fn room(tokens: Option<u64>, micro_usd: Option<u64>) -> Room {
 #[test]
 fn a_call_that_fits_is_paid_for_at_its_dearest() {
     let plan = planned(1_000, 4_000).within(room(None, Some(1_000_000)));
-    let reserved = Reserved { tokens: 5_000, cost: Some(MicroUsd(3_750 + 60_000)) };
+    let reserved = BudgetAmount { tokens: 5_000, cost: Some(MicroUsd(3_750 + 60_000)) };
     assert_eq!(plan, Plan::Call { answer_tokens_max: 4_000, reserved });
     assert_eq!(planned(1_000, 4_000).within(Room::default()), plan);
 }
 
 #[test]
 fn an_answer_is_as_long_as_what_is_left_allows_with_enough_kept_for_a_last_one() {
-    let reserved = Reserved { tokens: 4_000, cost: Some(MicroUsd(3_750 + 45_000)) };
+    let reserved = BudgetAmount { tokens: 4_000, cost: Some(MicroUsd(3_750 + 45_000)) };
     let call = Plan::Call { answer_tokens_max: 3_000, reserved };
     assert_eq!(planned(1_000, 4_000).within(room(Some(4_000 + 2_024), None)), call);
     let last = 3_750 + 15 * 1_024;

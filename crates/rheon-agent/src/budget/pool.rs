@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rheon_types::event::{Ledger, Meter, Reserved};
+use rheon_types::event::{BudgetAmount, Ledger, Meter};
 use rheon_types::{Budget, Caps, Clock, Grant, PlannedCall, Reservation};
 
 use super::plan::{Affordable, Plan};
@@ -18,17 +18,17 @@ use super::room::{Room, left};
 /// more than its calls in flight.
 #[derive(Clone)]
 pub struct BudgetPool {
-    seat: Arc<Seat>,
+    node: Arc<PoolNode>,
 }
 
 /// A place in a tree, held by all clones of a budget. When the last of them is gone, so is its account; what it spent stays
 /// counted in those above it.
-struct Seat {
+struct PoolNode {
     tree: Arc<Tree>,
     /// Which account of the tree.
     place: u64,
     /// Keeps the account above, whose caps hold for this one too.
-    above: Option<Arc<Seat>>,
+    above: Option<Arc<PoolNode>>,
 }
 
 /// All ledgers of a tree of agents, under one lock, so that setting aside is one step for all of them.
@@ -61,38 +61,38 @@ const WARN_PERCENT: u128 = 80;
 impl BudgetPool {
     /// A budget of which nothing is spent.
     pub fn new(caps: Caps, clock: Arc<dyn Clock>) -> Self {
-        Self::resumed(caps, Ledger::default(), clock)
+        Self::resume(caps, Ledger::default(), clock)
     }
 
     /// A budget that goes on: `spent` is what earlier runs of the session took. What they had set aside counts as spent.
-    pub fn resumed(caps: Caps, spent: Ledger, clock: Arc<dyn Clock>) -> Self {
+    pub fn resume(caps: Caps, spent: Ledger, clock: Arc<dyn Clock>) -> Self {
         let started = clock.elapsed();
         let mut accounts = Accounts::default();
         let place = accounts.add(Account::new(caps, spent, None, 0));
         let tree = Arc::new(Tree { clock, started, accounts: Mutex::new(accounts) });
-        Self { seat: Arc::new(Seat { tree, place, above: None }) }
+        Self { node: Arc::new(PoolNode { tree, place, above: None }) }
     }
 
     /// A part of this budget for a child, with caps of its own.
     pub fn child(&self, caps: Caps) -> Self {
-        let Seat { tree, place, .. } = &*self.seat;
+        let PoolNode { tree, place, .. } = &*self.node;
         let account = Account::new(caps, Ledger::default(), Some(*place), tree.gone_ms());
         let place = tree.accounts().add(account);
-        let above = Some(Arc::clone(&self.seat));
-        Self { seat: Arc::new(Seat { tree: Arc::clone(tree), place, above }) }
+        let above = Some(Arc::clone(&self.node));
+        Self { node: Arc::new(PoolNode { tree: Arc::clone(tree), place, above }) }
     }
 
     /// What is spent, and what is set aside.
     pub fn ledger(&self) -> Ledger {
-        let gone_ms = self.seat.tree.gone_ms();
-        let accounts = self.seat.tree.accounts();
-        accounts.open.get(&self.seat.place).map_or_else(Ledger::default, |account| account.ledger_at(gone_ms))
+        let gone_ms = self.node.tree.gone_ms();
+        let accounts = self.node.tree.accounts();
+        accounts.open.get(&self.node.place).map_or_else(Ledger::default, |account| account.ledger_at(gone_ms))
     }
 
     /// Raises the caps that there are by this much. What has no cap stays without one.
     pub fn extend(&self, more: Caps) {
-        let mut accounts = self.seat.tree.accounts();
-        let Some(account) = accounts.open.get_mut(&self.seat.place) else { return };
+        let mut accounts = self.node.tree.accounts();
+        let Some(account) = accounts.open.get_mut(&self.node.place) else { return };
         let raise = |meter: &mut Meter, more: Option<u64>| {
             meter.cap = meter.cap.map(|cap| cap.saturating_add(more.unwrap_or_default()));
         };
@@ -109,9 +109,9 @@ impl BudgetPool {
 
     /// Reserves what `planned` can take at most, or what of it can be paid for.
     pub fn reserve(&self, planned: &PlannedCall) -> Grant {
-        let gone_ms = self.seat.tree.gone_ms();
-        let mut accounts = self.seat.tree.accounts();
-        let line = accounts.line(self.seat.place);
+        let gone_ms = self.node.tree.gone_ms();
+        let mut accounts = self.node.tree.accounts();
+        let line = accounts.line(self.node.place);
         let room = accounts.room(&line, gone_ms);
         if planned.prices.is_none() && room.micro_usd.is_some() && room.tokens.is_none() {
             return Grant::NoPrice;
@@ -136,24 +136,24 @@ impl BudgetPool {
     }
 
     /// Whether it is time to say that the budget is nearly spent; true once.
-    pub(crate) fn warns(&self) -> bool {
-        let gone_ms = self.seat.tree.gone_ms();
-        let mut accounts = self.seat.tree.accounts();
-        let Some(account) = accounts.open.get_mut(&self.seat.place) else { return false };
+    pub(crate) fn should_warn(&self) -> bool {
+        let gone_ms = self.node.tree.gone_ms();
+        let mut accounts = self.node.tree.accounts();
+        let Some(account) = accounts.open.get_mut(&self.node.place) else { return false };
         let is_due = !account.is_warned && account.ledger_at(gone_ms).is_nearly_spent();
         account.is_warned |= is_due;
         is_due
     }
 
     fn room(&self) -> Room {
-        let gone_ms = self.seat.tree.gone_ms();
-        let accounts = self.seat.tree.accounts();
-        accounts.room(&accounts.line(self.seat.place), gone_ms)
+        let gone_ms = self.node.tree.gone_ms();
+        let accounts = self.node.tree.accounts();
+        accounts.room(&accounts.line(self.node.place), gone_ms)
     }
 
-    fn settle(&self, reserved: Reserved, spent: Reserved) {
-        let mut accounts = self.seat.tree.accounts();
-        for place in accounts.line(self.seat.place) {
+    fn settle(&self, reserved: BudgetAmount, spent: BudgetAmount) {
+        let mut accounts = self.node.tree.accounts();
+        for place in accounts.line(self.node.place) {
             if let Some(account) = accounts.open.get_mut(&place) {
                 account.settle(reserved, spent);
             }
@@ -166,8 +166,8 @@ impl Budget for BudgetPool {
         Self::reserve(self, call)
     }
 
-    fn spend(&self, spent: Reserved) {
-        self.settle(Reserved::default(), spent);
+    fn spend(&self, spent: BudgetAmount) {
+        self.settle(BudgetAmount::default(), spent);
     }
 
     fn ledger(&self) -> Ledger {
@@ -178,8 +178,8 @@ impl Budget for BudgetPool {
         Self::time_left(self)
     }
 
-    fn warns(&self) -> bool {
-        Self::warns(self)
+    fn should_warn(&self) -> bool {
+        Self::should_warn(self)
     }
 
     fn share(&self, caps: Caps) -> Arc<dyn Budget> {
@@ -193,13 +193,13 @@ impl std::fmt::Debug for BudgetPool {
     }
 }
 
-impl Drop for Seat {
+impl Drop for PoolNode {
     fn drop(&mut self) {
         self.tree.accounts().open.remove(&self.place);
         // A long line of children is let go of one by one: each would otherwise drop the next from inside its own drop.
         let mut above = self.above.take();
-        while let Some(mut seat) = above.and_then(Arc::into_inner) {
-            above = seat.above.take();
+        while let Some(mut node) = above.and_then(Arc::into_inner) {
+            above = node.above.take();
         }
     }
 }
@@ -236,13 +236,13 @@ impl Account {
         ledger
     }
 
-    fn set_aside(&mut self, reserved: Reserved) {
+    fn set_aside(&mut self, reserved: BudgetAmount) {
         let Ledger { tokens, micro_usd, .. } = &mut self.ledger;
         tokens.reserved = tokens.reserved.saturating_add(reserved.tokens);
         micro_usd.reserved = micro_usd.reserved.saturating_add(reserved.cost.unwrap_or_default().0);
     }
 
-    fn settle(&mut self, reserved: Reserved, spent: Reserved) {
+    fn settle(&mut self, reserved: BudgetAmount, spent: BudgetAmount) {
         let Ledger { tokens, micro_usd, .. } = &mut self.ledger;
         tokens.reserved = tokens.reserved.saturating_sub(reserved.tokens);
         tokens.spent = tokens.spent.saturating_add(spent.tokens);

@@ -82,7 +82,7 @@ fn a_restart_does_not_reset_it_and_what_was_in_flight_counts() {
     let clock: Arc<dyn Clock> = Arc::new(Hand::default());
     let pool = BudgetPool::new(tokens(10_000), Arc::clone(&clock));
     let held = granted(&pool, planned(1_000, 4_000)).unwrap();
-    let again = BudgetPool::resumed(tokens(10_000), pool.ledger(), clock);
+    let again = BudgetPool::resume(tokens(10_000), pool.ledger(), clock);
     assert_eq!(again.ledger().tokens, Meter { spent: 5_000, reserved: 0, cap: Some(10_000) });
     drop(held);
 }
@@ -115,15 +115,15 @@ fn a_clock_that_goes_back_gives_no_more_time_than_there_was_and_takes_none() {
 #[test]
 fn it_warns_once_at_four_fifths() {
     let pool = BudgetPool::new(tokens(10_000), Arc::new(Hand::default()));
-    assert!(!pool.warns());
+    assert!(!pool.should_warn());
     granted(&pool, planned(4_000, 4_000)).unwrap().1.settle(8_000, None);
-    assert_eq!((pool.warns(), pool.warns()), (true, false));
+    assert_eq!((pool.should_warn(), pool.should_warn()), (true, false));
 }
 
 #[test]
 fn the_account_of_a_child_goes_with_its_last_handle_and_what_it_spent_stays_counted_above() {
     let parent = BudgetPool::new(tokens(10_000), Arc::new(Hand::default()));
-    let accounts = || parent.seat.tree.accounts().open.len();
+    let accounts = || parent.node.tree.accounts().open.len();
     let child = parent.child(tokens(5_000));
     let grandchild = child.child(Caps::default());
     let (_, held, _) = granted(&grandchild, planned(1_000, 1_000)).unwrap();
@@ -145,7 +145,7 @@ fn a_very_long_line_of_children_is_let_go_of() {
     let root = BudgetPool::new(Caps::default(), Arc::new(Hand::default()));
     let last = (0..20_000).fold(root.clone(), |pool, _| pool.child(Caps::default()));
     drop(last);
-    assert_eq!(root.seat.tree.accounts().open.len(), 1);
+    assert_eq!(root.node.tree.accounts().open.len(), 1);
 }
 
 /// Something that happens in a tree of agents.
@@ -222,7 +222,7 @@ proptest! {
                 }
                 Step::Settle { which, percent } if !flying.is_empty() => {
                     let (_, reservation, _) = flying.swap_remove(which % flying.len());
-                    let Reserved { tokens, cost } = reservation.reserved();
+                    let BudgetAmount { tokens, cost } = reservation.reserved();
                     let share = |most: u64| most * percent / 100;
                     spent += share(tokens);
                     reservation.settle(share(tokens), cost.map(|cost| MicroUsd(share(cost.0))));
@@ -247,6 +247,6 @@ proptest! {
         prop_assert_eq!((counted, held), (spent, reserved));
         flying.clear();
         pools.truncate(1);
-        prop_assert_eq!(pools[0].seat.tree.accounts().open.len(), 1);
+        prop_assert_eq!(pools[0].node.tree.accounts().open.len(), 1);
     }
 }

@@ -1,6 +1,6 @@
 //! `Room`: what is left of a budget.
 
-use rheon_types::event::{Meter, Reserved};
+use rheon_types::event::{BudgetAmount, Meter};
 
 /// What is left; absent where there is no cap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(crate) struct Room {
 
 impl Room {
     /// What is left when `reserved` is kept for something else.
-    pub(crate) fn without(self, reserved: Reserved) -> Self {
+    pub(crate) fn without(self, reserved: BudgetAmount) -> Self {
         let money = reserved.cost.unwrap_or_default().0;
         Self {
             tokens: self.tokens.map(|left| left.saturating_sub(reserved.tokens)),

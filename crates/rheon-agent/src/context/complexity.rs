@@ -48,12 +48,12 @@ pub struct ComplexityScore {
     /// The sum of the points.
     pub points: i32,
     /// What they are for. Features that gave none are left out.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<ComplexityReason>,
 }
 
 /// Points for one feature of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reason {
+pub struct ComplexityReason {
     /// The feature.
     pub feature: &'static str,
     /// Its points.
@@ -71,17 +71,17 @@ const WIDE_PER_WORD: usize = 2;
 const LENGTH: &[(usize, i32)] = &[(8, 1), (30, 2), (80, 3), (200, 4), (usize::MAX, 6)];
 
 /// A feature that is counted: a point for each beyond the free ones, up to the most.
-struct Counted {
+struct CountedFeature {
     feature: &'static str,
     count: fn(&Task) -> usize,
     free: usize,
     points_max: i32,
 }
 
-const COUNTED: &[Counted] = &[
-    Counted { feature: "files", count: |task| task.paths, free: 0, points_max: 4 },
-    Counted { feature: "list items", count: |task| task.items, free: 1, points_max: 4 },
-    Counted { feature: "code blocks", count: |task| task.fences, free: 0, points_max: 1 },
+const COUNTED: &[CountedFeature] = &[
+    CountedFeature { feature: "files", count: |task| task.paths, free: 0, points_max: 4 },
+    CountedFeature { feature: "list items", count: |task| task.items, free: 1, points_max: 4 },
+    CountedFeature { feature: "code blocks", count: |task| task.fences, free: 0, points_max: 1 },
 ];
 
 /// A group of words: its points, given once, and the stems, with spaces between them. A stem in ASCII begins a word, or is
@@ -150,7 +150,7 @@ pub fn score_complexity(task: &str) -> ComplexityScore {
     let mut reasons = Vec::new();
     let mut give = |feature: &'static str, points: i32, found: String| {
         if points != 0 {
-            reasons.push(Reason { feature, points, found });
+            reasons.push(ComplexityReason { feature, points, found });
         }
     };
     let length = LENGTH.iter().find(|(words, _)| task.words <= *words).map_or(0, |(_, points)| *points);
@@ -166,7 +166,7 @@ pub fn score_complexity(task: &str) -> ComplexityScore {
         }
     }
     if task.asks && !reasons.iter().any(|reason| CHANGES.contains(&reason.feature)) {
-        reasons.push(Reason { feature: "question", points: QUESTION, found: "?".to_owned() });
+        reasons.push(ComplexityReason { feature: "question", points: QUESTION, found: "?".to_owned() });
     }
     let points = reasons.iter().map(|reason| reason.points).sum();
     ComplexityScore { complexity: Complexity::of(points), points, reasons }

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt;
-use observers::Shown;
-use rheon_types::event::{TaskItem, ToolSetInUse};
+use observers::NotifyResult;
+use rheon_types::event::{TaskItem, ToolSetVersion};
 use rheon_types::{
     AgentEvent, Clock, ContextEvent, ContinuationKind, Event, History, PlanEvent, RunEvent, RunId, SessionId,
     Store, StoreError, Timestamp, WindowCut,
@@ -20,7 +20,7 @@ use rheon_types::{
 pub use observers::{EventSubscription, Observers, RecvError};
 pub(crate) use queue::EventQueue;
 
-use crate::context::Told;
+use crate::context::LoggedConversation;
 use crate::conversation::Conversation;
 use crate::panics::panic_text;
 
@@ -65,9 +65,9 @@ struct State {
     /// Set by the first write that failed; from then on events wait in `unstored`.
     failure: Option<StoreError>,
     /// The conversation as the log tells it.
-    conversation: Told,
+    conversation: LoggedConversation,
     /// The tools that the model was last offered, where they can change.
-    tools: Option<Arc<ToolSetInUse>>,
+    tools: Option<Arc<ToolSetVersion>>,
     /// Durable events that could not be stored. A run stops at its next effect, so they are those of one turn.
     unstored: Vec<Event>,
     #[cfg(debug_assertions)]
@@ -85,11 +85,11 @@ impl EventLog {
         store: Option<Arc<dyn Store>>,
         observers: Observers,
     ) -> Self {
-        Self::resumed(session_id, clock, store, observers, LogPosition::default())
+        Self::resume(session_id, clock, store, observers, LogPosition::default())
     }
 
     /// The log of a session that goes on from `position`.
-    pub fn resumed(
+    pub fn resume(
         session_id: SessionId,
         clock: Arc<dyn Clock>,
         store: Option<Arc<dyn Store>>,
@@ -123,20 +123,20 @@ impl EventLog {
 
     /// The same log, which has this conversation, and these cuts over it, from events of before `position`.
     pub fn with_window(self, history: &History, cuts: &[WindowCut]) -> Self {
-        self.lock().conversation = Told::new(history, cuts);
+        self.lock().conversation = LoggedConversation::new(history, cuts);
         self
     }
 
     /// What a run has to say of the conversation it begins with, and of what lies over it: nothing, if the log tells it
     /// already.
-    pub(crate) fn untold(
+    pub(crate) fn unlogged(
         &self,
         begun: &Conversation,
         continuation: Option<&ContinuationKind>,
     ) -> (Option<History>, Vec<WindowCut>) {
         let (history, cuts) = (begun.history(), begun.cuts());
-        let is_told = self.lock().conversation.is_told(history, cuts, continuation);
-        if is_told { (None, Vec::new()) } else { (Some(history.clone()), cuts.to_vec()) }
+        let is_logged = self.lock().conversation.is_logged(history, cuts, continuation);
+        if is_logged { (None, Vec::new()) } else { (Some(history.clone()), cuts.to_vec()) }
     }
 
     /// Takes in somebody else's event, which has the next number.
@@ -163,7 +163,7 @@ impl EventLog {
     }
 
     /// The tools that the model was last offered, where they can change and this log has said so.
-    pub(crate) fn tools(&self) -> Option<Arc<ToolSetInUse>> {
+    pub(crate) fn tools(&self) -> Option<Arc<ToolSetVersion>> {
         self.lock().tools.clone()
     }
 
@@ -206,7 +206,7 @@ impl EventLog {
     }
 
     /// Appends a fact of the session that belongs to no run. It is shown even if it cannot be stored.
-    pub fn fact(&self, fact: impl Into<AgentEvent>) {
+    pub fn record_fact(&self, fact: impl Into<AgentEvent>) {
         self.append(self.inner.clock.now(), None, None, fact.into());
     }
 
@@ -241,7 +241,7 @@ impl EventLog {
                 // A second panic while unwinding would hide the first.
                 debug_assert!(std::thread::panicking(), "{violation}");
             }
-            if self.inner.observers.show(event, queue) == Shown::CallbackBroke {
+            if self.inner.observers.show(event, queue) == NotifyResult::CallbackPanicked {
                 next = Some(AgentEvent::Run(RunEvent::Error { message: BROKEN_CALLBACK.into() }));
             }
         }
@@ -256,7 +256,7 @@ impl EventLog {
         let state = self.lock();
         let shown = self.inner.observers.show(event.clone(), None);
         drop(state);
-        if shown == Shown::CallbackBroke {
+        if shown == NotifyResult::CallbackPanicked {
             self.emit(run_id, None, AgentEvent::Run(RunEvent::Error { message: BROKEN_CALLBACK.into() }));
         }
     }

@@ -21,22 +21,22 @@ type SharedCallback = Arc<dyn Fn(&Arc<Event>) + Send + Sync>;
 
 /// How showing an event went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shown {
-    ToAll,
-    CallbackBroke,
+pub(super) enum NotifyResult {
+    Delivered,
+    CallbackPanicked,
 }
 
 /// Those who watch all runs of an agent.
 #[derive(Clone, Default)]
 pub struct Observers {
-    callbacks: Vec<Watched>,
+    callbacks: Vec<CallbackSlot>,
     /// Those who keep events; they must not panic.
-    keepers: Vec<SharedCallback>,
+    shared_callbacks: Vec<SharedCallback>,
     broadcast: Option<broadcast::Sender<Arc<Event>>>,
 }
 
 #[derive(Clone)]
-struct Watched {
+struct CallbackSlot {
     callback: Callback,
     /// A callback that panicked is not called again.
     broken: Arc<AtomicBool>,
@@ -46,14 +46,14 @@ impl Observers {
     /// Adds a callback. It is called in the order of the log, so it should return soon.
     pub fn on_event(mut self, callback: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.callbacks
-            .push(Watched { callback: Arc::new(callback), broken: Arc::new(AtomicBool::new(false)) });
+            .push(CallbackSlot { callback: Arc::new(callback), broken: Arc::new(AtomicBool::new(false)) });
         self
     }
 
     /// Adds a callback that may keep the event without copying it. It is called in the order of the log, so it should return
     /// soon; it must not panic.
     pub fn on_shared_event(mut self, callback: impl Fn(&Arc<Event>) + Send + Sync + 'static) -> Self {
-        self.keepers.push(Arc::new(callback));
+        self.shared_callbacks.push(Arc::new(callback));
         self
     }
 
@@ -70,18 +70,18 @@ impl Observers {
 
     /// Whether anybody watches right now.
     pub(super) fn any(&self) -> bool {
-        !self.callbacks.is_empty() || !self.keepers.is_empty() || self.listeners().is_some()
+        !self.callbacks.is_empty() || !self.shared_callbacks.is_empty() || self.listeners().is_some()
     }
 
     /// Shows an event to all. Only those who keep it make it shared, which is the one allocation.
-    pub(super) fn show(&self, event: Event, queue: Option<&EventQueue>) -> Shown {
+    pub(super) fn show(&self, event: Event, queue: Option<&EventQueue>) -> NotifyResult {
         let shown = self.call(&event);
         let listeners = self.listeners();
-        if listeners.is_none() && queue.is_none() && self.keepers.is_empty() {
+        if listeners.is_none() && queue.is_none() && self.shared_callbacks.is_empty() {
             return shown;
         }
         let event = Arc::new(event);
-        self.keepers.iter().for_each(|keeper| keeper(&event));
+        self.shared_callbacks.iter().for_each(|callback| callback(&event));
         if let Some(queue) = queue {
             queue.push(Arc::clone(&event));
         }
@@ -96,15 +96,15 @@ impl Observers {
         self.broadcast.as_ref().filter(|channel| channel.receiver_count() > 0)
     }
 
-    fn call(&self, event: &Event) -> Shown {
-        let mut shown = Shown::ToAll;
+    fn call(&self, event: &Event) -> NotifyResult {
+        let mut shown = NotifyResult::Delivered;
         for watched in &self.callbacks {
             if watched.broken.load(Ordering::Relaxed) {
                 continue;
             }
             if catch_unwind(AssertUnwindSafe(|| (watched.callback)(event))).is_err() {
                 watched.broken.store(true, Ordering::Relaxed);
-                shown = Shown::CallbackBroke;
+                shown = NotifyResult::CallbackPanicked;
             }
         }
         shown

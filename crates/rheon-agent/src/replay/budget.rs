@@ -5,13 +5,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rheon_types::event::{Ledger, Reserved};
+use rheon_types::event::{BudgetAmount, Ledger};
 use rheon_types::{
     AgentEvent, Budget, BudgetEvent, Caps, Grant, LimitKind, ModelEvent, PlannedCall, Reservation, RunEnd,
     ToolEvent, TurnEvent,
 };
 
-use super::director::{Director, Reached};
+use super::director::{Director, ScriptPosition};
 use super::script::Script;
 use crate::step::reserve::NOT_RUN;
 
@@ -55,7 +55,7 @@ impl Script {
 }
 
 impl Budget for RecordedBudget {
-    fn warns(&self) -> bool {
+    fn should_warn(&self) -> bool {
         let kind = self.director.script.kind(self.director.next());
         matches!(kind, Some(AgentEvent::Budget(BudgetEvent::Warning { .. })))
     }
@@ -72,8 +72,8 @@ impl Budget for RecordedBudget {
 
     fn reserve(&self, planned: &PlannedCall) -> Grant {
         let place = match self.director.reached() {
-            Reached::Place(place) => place,
-            Reached::Nowhere => self.director.script.recorded.said,
+            ScriptPosition::At(place) => place,
+            ScriptPosition::PastEnd => self.director.script.recorded.said,
         };
         let script = &self.director.script;
         let reserved = match script.kind(place) {
@@ -84,7 +84,7 @@ impl Budget for RecordedBudget {
             }
             Some(AgentEvent::Model(ModelEvent::Start { reserved, .. })) => reserved.unwrap_or_default(),
             // What is set aside for another try is not told.
-            Some(_) | None => Reserved::default(),
+            Some(_) | None => BudgetAmount::default(),
         };
         Grant::Call {
             answer_tokens_max: planned.answer_tokens_max,
@@ -93,7 +93,7 @@ impl Budget for RecordedBudget {
         }
     }
 
-    fn spend(&self, _spent: Reserved) {}
+    fn spend(&self, _spent: BudgetAmount) {}
 
     fn time_left(&self) -> Option<Duration> {
         None

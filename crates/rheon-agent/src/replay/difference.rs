@@ -1,4 +1,4 @@
-//! `Difference`: where a replay left its log, in words that a person understands.
+//! `ReplayDifference`: where a replay left its log, in words that a person understands.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ const EXCERPT_CHARS: usize = 80;
 
 /// The first place where the loop did something else than the log says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
+pub struct ReplayDifference {
     /// The number of the event.
     pub seq: u64,
     /// Its dotted name in the log; that of the replayed event where the log has none.
@@ -22,7 +22,7 @@ pub struct Difference {
     pub replayed: Option<String>,
 }
 
-impl Difference {
+impl ReplayDifference {
     /// How two events differ, if they do. What counts is their JSON, byte for byte.
     pub(super) fn between(recorded: &Event, replayed: &Event) -> Option<Self> {
         let (one, other) = (json(recorded), json(replayed));
@@ -64,7 +64,7 @@ impl Difference {
     }
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for ReplayDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "event {} ({}) ", self.seq, self.name)?;
         match (&self.recorded, &self.replayed) {

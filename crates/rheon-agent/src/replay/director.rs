@@ -13,9 +13,9 @@ use rheon_types::{
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::difference::Difference;
-use super::script::{Entry, Script, Stopped};
-use crate::control::{Answerer, Control, QueueMode};
+use super::difference::ReplayDifference;
+use super::script::{Entry, Script, StopCause};
+use crate::control::{ApproverGuard, Control, QueueMode};
 use crate::log::EventLog;
 use crate::step::execute::SKIPPED;
 
@@ -25,7 +25,7 @@ pub(super) struct Director {
     /// The number of the last event that counts.
     pub(super) last: u64,
     pub(super) control: Control,
-    answerer: Answerer,
+    approver: ApproverGuard,
     pub(super) token: CancellationToken,
     pub(super) passed: Arc<AtomicBool>,
     /// The log that is watched; let go of at the end, because it holds this as its store.
@@ -44,7 +44,7 @@ pub(super) struct State {
     pub(super) replayed: Vec<Event>,
     /// How many of the events were taken as they were recorded.
     pub(super) taken: usize,
-    pub(super) difference: Option<Difference>,
+    pub(super) difference: Option<ReplayDifference>,
     /// Nothing that happens from here on counts.
     pub(super) is_over: bool,
     /// The panic of the recorded run has happened again; closing it must not be taken for another.
@@ -64,12 +64,12 @@ pub(super) struct State {
 impl Director {
     pub(super) fn new(script: Script, last: u64) -> Arc<Self> {
         let control = Control::new(QueueMode::All, QueueMode::All);
-        let answerer = control.answerer();
+        let approver = control.attach_approver();
         Arc::new(Self {
             script,
             last,
             control,
-            answerer,
+            approver,
             token: CancellationToken::new(),
             passed: Arc::default(),
             log: Mutex::default(),
@@ -100,24 +100,24 @@ impl Director {
     }
 
     /// Called wherever the loop asks something. A run that panicked here does so again, and one that is over waits.
-    pub(super) fn reached(&self) -> Reached {
+    pub(super) fn reached(&self) -> ScriptPosition {
         self.steps.fetch_add(1, Ordering::Relaxed);
         let (place, is_over) = {
             let state = self.state();
             (state.next, state.is_over)
         };
         if is_over {
-            return Reached::Nowhere;
+            return ScriptPosition::PastEnd;
         }
-        if let Some(stopped @ Stopped::Panicked(_)) = self.script.stops_at(place) {
+        if let Some(stopped @ StopCause::Panicked(_)) = self.script.stops_at(place) {
             self.stop_or_panic(stopped);
         }
-        Reached::Place(place)
+        ScriptPosition::At(place)
     }
 
     /// Stops the run as it was stopped, also if that was by a panic.
-    pub(super) fn stop_or_panic(&self, stopped: Stopped) {
-        if let Stopped::Panicked(message) = stopped {
+    pub(super) fn stop_or_panic(&self, stopped: StopCause) {
+        if let StopCause::Panicked(message) = stopped {
             if !std::mem::replace(&mut self.state().has_panicked, true) {
                 // Without the panic's report on standard error, which the recorded run has made.
                 std::panic::resume_unwind(Box::new(message));
@@ -128,14 +128,14 @@ impl Director {
     }
 
     /// Stops the run as it was stopped. A panic happens where the loop next asks something.
-    pub(super) fn stop(&self, stopped: &Stopped) {
+    pub(super) fn stop(&self, stopped: &StopCause) {
         match stopped {
-            Stopped::Cancelled => self.token.cancel(),
-            Stopped::OutOfTime => {
+            StopCause::Cancelled => self.token.cancel(),
+            StopCause::OutOfTime => {
                 self.passed.store(true, Ordering::Release);
                 self.token.cancel();
             }
-            Stopped::Unstored(_) | Stopped::Panicked(_) => {}
+            StopCause::Unstored(_) | StopCause::Panicked(_) => {}
         }
     }
 
@@ -174,13 +174,13 @@ impl Director {
                 state.is_over = true;
                 return None;
             }
-            Some(recorded) => Difference::between(recorded, event),
+            Some(recorded) => ReplayDifference::between(recorded, event),
             // After the last event of a run that was cut off, the loop may go on as it likes.
             None if self.script.recorded.end().is_none() => {
                 state.is_over = true;
                 return None;
             }
-            None => Some(Difference::surplus(event)),
+            None => Some(ReplayDifference::surplus(event)),
         };
         if difference.is_some() {
             state.difference = difference;
@@ -225,9 +225,9 @@ impl Director {
                 match self.script.response(place, request_id.as_str()) {
                     // Nobody waits any more if the answer is refused; the next event tells.
                     Some((response, Responder::User)) => {
-                        self.answerer.respond(request_id, response).ok();
+                        self.approver.respond(request_id, response).ok();
                     }
-                    Some((_, Responder::Nobody)) => self.control.withdraw(request_id),
+                    Some((_, Responder::NonInteractive)) => self.control.withdraw(request_id),
                     Some((_, Responder::Hook | Responder::Cancelled)) | None => {}
                 }
             }
@@ -266,12 +266,12 @@ impl Director {
         }
         match self.script.stops_at(after) {
             // A filter looked at something that never entered the conversation when it panicked.
-            Some(Stopped::Panicked(_)) => self.control.steer(placeholder()),
+            Some(StopCause::Panicked(_)) => self.control.steer(placeholder()),
             // The run was stopped while filters looked at something, which then went back to its queue.
-            Some(Stopped::Cancelled | Stopped::OutOfTime) if is_empty => {
+            Some(StopCause::Cancelled | StopCause::OutOfTime) if is_empty => {
                 self.control.steer(placeholder());
             }
-            Some(Stopped::Cancelled | Stopped::OutOfTime | Stopped::Unstored(_)) | None => {}
+            Some(StopCause::Cancelled | StopCause::OutOfTime | StopCause::Unstored(_)) | None => {}
         }
     }
 
@@ -325,11 +325,11 @@ pub(super) fn placeholder() -> AgentMessage {
 }
 
 /// Where the loop is when it asks something.
-pub(super) enum Reached {
+pub(super) enum ScriptPosition {
     /// Before the event at this place.
-    Place(usize),
+    At(usize),
     /// Past what counts.
-    Nowhere,
+    PastEnd,
 }
 
 impl Director {
@@ -354,7 +354,7 @@ impl Store for Director {
     fn append(&self, _event: &Event) -> Result<(), StoreError> {
         let state = self.state();
         match self.script.stops_at(state.next + 1) {
-            Some(Stopped::Unstored(error)) if !state.is_over => Err(error),
+            Some(StopCause::Unstored(error)) if !state.is_over => Err(error),
             Some(_) | None => Ok(()),
         }
     }

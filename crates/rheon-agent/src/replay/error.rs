@@ -1,13 +1,13 @@
 //! What can come of a replay besides the same events.
 
-use super::difference::Difference;
+use super::difference::ReplayDifference;
 
 /// A log that was not replayed to its end.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
     /// The loop did something else than the log says.
     #[error("the replay leaves the log: {0}")]
-    Differs(Box<Difference>),
+    Differs(Box<ReplayDifference>),
     /// The log has something at this place that cannot be replayed.
     #[error("event {seq} ({name}) cannot be replayed: {problem}")]
     Unsupported {

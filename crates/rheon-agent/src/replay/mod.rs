@@ -14,11 +14,11 @@
 //! way at the same time in one log are refused.
 
 mod budget;
+mod decisions;
 mod difference;
 mod director;
 mod error;
 mod model;
-mod opinions;
 mod parts;
 mod play;
 mod script;
@@ -29,15 +29,15 @@ mod window;
 use rheon_types::Event;
 use tokio::runtime;
 
-pub use difference::Difference;
+pub use difference::ReplayDifference;
 pub use error::ReplayError;
 
-use crate::context::Told;
-use parts::{Part, parts};
+use crate::context::LoggedConversation;
+use parts::{LogPart, parts};
 
 /// How far to replay.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Until {
+pub enum ReplayUntil {
     /// To the end of the log.
     #[default]
     End,
@@ -47,7 +47,7 @@ pub enum Until {
 
 /// What came of a replay that never left its log.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Replayed {
+pub struct ReplayOutcome {
     /// The events, equal to the recorded ones.
     pub events: Vec<Event>,
     /// How many runs there were.
@@ -59,7 +59,10 @@ pub struct Replayed {
 /// Replays a log from its beginning. Live events are passed over.
 ///
 /// Blocks until it is done, on a thread of its own: neither the caller's runtime nor its clock has a part in it.
-pub fn replay(recorded: impl IntoIterator<Item = Event>, until: Until) -> Result<Replayed, ReplayError> {
+pub fn replay(
+    recorded: impl IntoIterator<Item = Event>,
+    until: ReplayUntil,
+) -> Result<ReplayOutcome, ReplayError> {
     let parts = parts(recorded)?;
     let broken = |problem: &dyn std::fmt::Display| ReplayError::Broken(problem.to_string());
     let replaying = move || {
@@ -72,20 +75,20 @@ pub fn replay(recorded: impl IntoIterator<Item = Event>, until: Until) -> Result
     played.unwrap_or_else(|panic| Err(broken(&crate::panics::panic_text(&*panic))))
 }
 
-async fn play_all(parts: Vec<Part>, until: Until) -> Result<Replayed, ReplayError> {
+async fn play_all(parts: Vec<LogPart>, until: ReplayUntil) -> Result<ReplayOutcome, ReplayError> {
     let last = match until {
-        Until::End => u64::MAX,
-        Until::Seq(seq) => seq,
+        ReplayUntil::End => u64::MAX,
+        ReplayUntil::Seq(seq) => seq,
     };
-    let mut replayed = Replayed { events: Vec::new(), runs: 0, taken: 0 };
-    let mut told = Told::default();
+    let mut replayed = ReplayOutcome { events: Vec::new(), runs: 0, taken: 0 };
+    let mut told = LoggedConversation::default();
     for part in parts.into_iter().take_while(|part| part.first_seq() <= last) {
         let events = match part {
-            Part::Loose(event) => {
+            LogPart::Event(event) => {
                 replayed.taken += 1;
                 vec![*event]
             }
-            Part::Run(recorded) => {
+            LogPart::Run(recorded) => {
                 // A log may begin anywhere, but then it has no gaps.
                 let before = recorded.first_seq().saturating_sub(1);
                 let after = replayed.events.last().map_or(before, |event| event.seq);

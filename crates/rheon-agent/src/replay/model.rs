@@ -6,12 +6,13 @@ use futures::StreamExt;
 use futures::stream::{iter, once, pending};
 use rheon_types::event::CompactionTrigger;
 use rheon_types::{
-    AgentEvent, Answer, AssistantMessage, Chunk, ChunkStream, ContextEvent, Finished, MessageEvent, MicroUsd,
-    ModelEvent, Provider, ProviderError, ProviderErrorKind, Request, RunEnd, RunFailure, StopReason, Usage,
+    AgentEvent, Answer, AssistantMessage, Chunk, ChunkStream, ContextEvent, DraftOutcome, MessageEvent,
+    MicroUsd, ModelEvent, Provider, ProviderError, ProviderErrorKind, Request, RunEnd, RunFailure,
+    StopReason, Usage,
 };
 use tokio_util::sync::CancellationToken;
 
-use super::director::{Director, Reached};
+use super::director::{Director, ScriptPosition};
 
 /// Answers as the recorded model did.
 pub(super) struct RecordedModel {
@@ -31,7 +32,7 @@ enum Try {
 enum Ending {
     Done,
     Failed(ProviderError),
-    Stopped,
+    StopCause,
     /// The log has no end of it.
     Unknown,
 }
@@ -57,7 +58,7 @@ impl RecordedModel {
                     let answer = message.as_assistant()?.clone();
                     let ending = match answer.stop_reason {
                         StopReason::Stop | StopReason::ToolUse | StopReason::Length => Ending::Done,
-                        StopReason::Aborted => Ending::Stopped,
+                        StopReason::Aborted => Ending::StopCause,
                         StopReason::Error => Ending::Failed(match script.kind(at + 1) {
                             Some(AgentEvent::Model(ModelEvent::Retry { delay_ms, cause, .. })) => {
                                 again(cause, *delay_ms)
@@ -141,7 +142,7 @@ impl RecordedModel {
                     }
                     Ending::Failed(error) => Box::pin(said.chain(once(async move { Err(error) }))),
                     Ending::Unknown => Box::pin(said.chain(pending())),
-                    Ending::Stopped => {
+                    Ending::StopCause => {
                         let director = Arc::clone(&self.director);
                         let stopping = once(async move { stop(&director) }).filter_map(|()| async { None });
                         Box::pin(said.chain(stopping).chain(pending()))
@@ -201,7 +202,7 @@ impl Provider for RecordedModel {
     }
 
     fn stream(&self, request: Request, _cancel: CancellationToken) -> ChunkStream {
-        let Reached::Place(place) = self.director.reached() else { return Box::pin(pending()) };
+        let ScriptPosition::At(place) = self.director.reached() else { return Box::pin(pending()) };
         if let Some(AgentEvent::Context(ContextEvent::CompactionEnd { usage, .. })) =
             self.director.script.kind(place)
         {
@@ -216,7 +217,7 @@ impl Provider for RecordedModel {
 
     /// How long the prompt is, as the next event says that says so.
     fn count_tokens<'a>(&'a self, _request: &'a Request) -> Answer<'a, Option<u64>> {
-        let Reached::Place(place) = self.director.reached() else { return Answer::Now(None) };
+        let ScriptPosition::At(place) = self.director.reached() else { return Answer::Now(None) };
         Answer::Now(self.director.script.kinds_from(place).find_map(|kind| match kind {
             AgentEvent::Context(ContextEvent::Usage { tokens_used, .. }) => Some(*tokens_used),
             AgentEvent::Model(ModelEvent::Start { tokens_estimate, .. }) => Some(*tokens_estimate),
@@ -226,7 +227,7 @@ impl Provider for RecordedModel {
         }))
     }
 
-    fn cost(&self, _asked: &str, _answered: &Finished) -> Option<MicroUsd> {
+    fn cost(&self, _asked: &str, _answered: &DraftOutcome) -> Option<MicroUsd> {
         let place = self.director.next();
         if let Some(AgentEvent::Context(ContextEvent::CompactionEnd { cost, .. })) =
             self.director.script.kind(place)
@@ -234,7 +235,7 @@ impl Provider for RecordedModel {
             return *cost;
         }
         let (_, cost) = self.call_end(place)?;
-        let is_told = std::mem::replace(&mut self.director.state().is_cost_told, true);
-        if is_told { cost.map(|_| MicroUsd::default()) } else { cost }
+        let is_logged = std::mem::replace(&mut self.director.state().is_cost_told, true);
+        if is_logged { cost.map(|_| MicroUsd::default()) } else { cost }
     }
 }

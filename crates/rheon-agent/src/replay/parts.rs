@@ -11,16 +11,16 @@ use crate::close::limit_in_note;
 
 /// A stretch of a log.
 #[derive(Debug)]
-pub(super) enum Part {
+pub(super) enum LogPart {
     /// One run.
-    Run(Recorded),
+    Run(RecordedRun),
     /// An event of no run that the loop made and that is under way.
-    Loose(Box<Event>),
+    Event(Box<Event>),
 }
 
 /// One run as it was recorded.
 #[derive(Debug)]
-pub(super) struct Recorded {
+pub(super) struct RecordedRun {
     /// All its events, with those from outside that came in between.
     pub(super) all: Vec<Event>,
     /// Its events, each with those from outside that followed it.
@@ -31,14 +31,14 @@ pub(super) struct Recorded {
 }
 
 /// The parts of a log, in order.
-pub(super) fn parts(events: impl IntoIterator<Item = Event>) -> Result<Vec<Part>, ReplayError> {
+pub(super) fn parts(events: impl IntoIterator<Item = Event>) -> Result<Vec<LogPart>, ReplayError> {
     let mut parts = Vec::new();
     let mut open: Option<(RunId, Vec<Event>)> = None;
     for event in events.into_iter().filter(|event| event.kind.is_durable()) {
         let is_end = matches!(event.kind, AgentEvent::Run(RunEvent::End { .. }));
         match &mut open {
-            Some((run_id, run)) if event.is_of(run_id) || is_from_outside(&event.kind) => {
-                let is_over = is_end && event.is_of(run_id);
+            Some((run_id, run)) if event.belongs_to(run_id) || is_from_outside(&event.kind) => {
+                let is_over = is_end && event.belongs_to(run_id);
                 run.push(event);
                 if is_over && let Some((run_id, events)) = open.take() {
                     parts.extend(one_run(run_id, events));
@@ -51,12 +51,12 @@ pub(super) fn parts(events: impl IntoIterator<Item = Event>) -> Result<Vec<Part>
             }
             None => match (&event.kind, &event.run_id) {
                 (AgentEvent::Run(RunEvent::End { .. }), Some(run_id)) => {
-                    parts.push(Part::Run(Recorded::new(run_id.clone(), vec![event])));
+                    parts.push(LogPart::Run(RecordedRun::new(run_id.clone(), vec![event])));
                 }
                 (AgentEvent::Run(RunEvent::Start { .. }), Some(run_id)) => {
                     open = Some((run_id.clone(), vec![event]));
                 }
-                _ if is_from_outside(&event.kind) => parts.push(Part::Loose(Box::new(event))),
+                _ if is_from_outside(&event.kind) => parts.push(LogPart::Event(Box::new(event))),
                 _ => return Err(unsupported(&event, "the beginning of its run is not in the log".into())),
             },
         }
@@ -69,7 +69,7 @@ pub(super) fn parts(events: impl IntoIterator<Item = Event>) -> Result<Vec<Part>
 
 /// A run; or its events one by one, if it was brought from elsewhere (the loop says what it obeys), or if its window counted
 /// before the log said how full it might be.
-fn one_run(run_id: RunId, events: Vec<Event>) -> Vec<Part> {
+fn one_run(run_id: RunId, events: Vec<Event>) -> Vec<LogPart> {
     let settings = events.first().and_then(|event| match &event.kind {
         AgentEvent::Run(RunEvent::Start { settings, .. }) => settings.as_deref(),
         _ => None,
@@ -88,26 +88,26 @@ fn one_run(run_id: RunId, events: Vec<Event>) -> Vec<Part> {
         Some(settings) => settings.window.is_some() || !events.iter().any(is_of_window),
     };
     if !is_playable {
-        return events.into_iter().map(|event| Part::Loose(Box::new(event))).collect();
+        return events.into_iter().map(|event| LogPart::Event(Box::new(event))).collect();
     }
-    vec![Part::Run(Recorded::new(run_id, events))]
+    vec![LogPart::Run(RecordedRun::new(run_id, events))]
 }
 
 fn unsupported(event: &Event, problem: String) -> ReplayError {
     ReplayError::Unsupported { seq: event.seq, name: event.kind.name().to_owned(), problem }
 }
 
-impl Part {
+impl LogPart {
     /// The number of its first event.
     pub(super) fn first_seq(&self) -> u64 {
         match self {
             Self::Run(recorded) => recorded.first_seq(),
-            Self::Loose(event) => event.seq,
+            Self::Event(event) => event.seq,
         }
     }
 }
 
-impl Recorded {
+impl RecordedRun {
     /// The number of its first event.
     pub(super) fn first_seq(&self) -> u64 {
         self.all.first().map_or(0, |event| event.seq)

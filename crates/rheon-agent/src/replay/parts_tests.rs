@@ -8,7 +8,7 @@ use rheon_types::{
     SessionEvent, SessionId, StopReason, Timestamp, ToolError, ToolEvent, ToolResult, TurnEvent, Usage,
 };
 
-use super::parts::{Part, parts};
+use super::parts::{LogPart, parts};
 
 fn events(run: &str, kinds: Vec<AgentEvent>) -> Vec<Event> {
     let event = |(seq, kind)| Event {
@@ -53,9 +53,9 @@ fn noted(id: &str) -> AgentEvent {
 
 /// Each part as text: how many events it has, how many are the loop's own, how many it said itself.
 fn shown(events: Vec<Event>) -> String {
-    let line = |part: &Part| match part {
-        Part::Run(run) => format!("run {} {} {}", run.all.len(), run.own.len(), run.said),
-        Part::Loose(event) => format!("loose {}", event.seq),
+    let line = |part: &LogPart| match part {
+        LogPart::Run(run) => format!("run {} {} {}", run.all.len(), run.own.len(), run.said),
+        LogPart::Event(event) => format!("loose {}", event.seq),
     };
     match parts(events) {
         Ok(parts) => parts.iter().map(line).collect::<Vec<_>>().join("; "),

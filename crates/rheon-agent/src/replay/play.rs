@@ -14,21 +14,21 @@ use rheon_types::{
 };
 
 use super::budget::RecordedBudget;
-use super::difference::Difference;
+use super::decisions::{RecordedFilter, RecordedGate, RecordedHook, hook_names};
+use super::difference::ReplayDifference;
 use super::director::{Director, placeholder};
 use super::error::ReplayError;
 use super::model::RecordedModel;
-use super::opinions::{RecordedFilter, RecordedGate, RecordedHook, hook_names};
-use super::parts::Recorded;
+use super::parts::RecordedRun;
 use super::script::{Entry, Script};
-use super::time::{NoDice, RecordedClock};
+use super::time::{FixedRandom, RecordedClock};
 use super::tools::RecordedTool;
 use super::window::{RecordedReminder, RecordedStrategy};
 use crate::call_ids::CallIds;
-use crate::config::{ContextParts, ExecutionLimits, RequestSettings, RunConfig, Settings, ToolExecution};
-use crate::context::{CheckSettings, Compaction, Told, WindowSettings};
+use crate::config::{ContextParts, ExecutionLimits, RequestSettings, RunConfig, RunOptions, ToolExecution};
+use crate::context::{CheckSettings, Compaction, LoggedConversation, WindowSettings};
 use crate::conversation::Conversation;
-use crate::halt::Stop;
+use crate::halt::StopSignal;
 use crate::live::{Identity, Run, RunLog};
 use crate::log::{EventLog, LogPosition, Observers};
 use crate::panics::panic_text;
@@ -43,7 +43,7 @@ const IDLE_LOOKS_MAX: u32 = 512;
 const HOOKS_MAX: usize = 1_000;
 
 /// What came of a run.
-pub(super) struct Played {
+pub(super) struct PlayOutcome {
     pub(super) events: Vec<Event>,
     pub(super) taken: usize,
 }
@@ -57,10 +57,14 @@ pub(super) struct Stretch {
 }
 
 /// Plays one run that begins with `told`: the events of `stretch`.
-pub(super) async fn play(recorded: Recorded, told: &Told, stretch: Stretch) -> Result<Played, ReplayError> {
+pub(super) async fn play(
+    recorded: RecordedRun,
+    told: &LoggedConversation,
+    stretch: Stretch,
+) -> Result<PlayOutcome, ReplayError> {
     let Stretch { after: seq, last } = stretch;
     let Some(first) = recorded.all.first().cloned() else {
-        return Ok(Played { events: Vec::new(), taken: 0 });
+        return Ok(PlayOutcome { events: Vec::new(), taken: 0 });
     };
     let director = Director::new(Script::new(recorded), last);
     let config = config(&director, &first)?;
@@ -73,13 +77,13 @@ pub(super) async fn play(recorded: Recorded, told: &Told, stretch: Stretch) -> R
             director.observe(event);
         }
     });
-    let log = EventLog::resumed(first.session_id.clone(), clock, Some(store), observers, position)
+    let log = EventLog::resume(first.session_id.clone(), clock, Some(store), observers, position)
         .with_window(told.history(), told.cuts());
     director.watch(&log);
     let (identity, conversation, start) = beginning(&director, &first, told);
     let log = RunLog { log, run_id: identity.run_id.clone(), queue: None };
     let limit = director.script.duration_max();
-    let stop = Stop::told(director.token.clone(), Arc::clone(&director.passed), limit);
+    let stop = StopSignal::scripted(director.token.clone(), Arc::clone(&director.passed), limit);
     let call_ids = CallIds::from(conversation.history());
     let budget = budget(&director);
     let mut run = Run::with_stop(Arc::new(config), identity, log, conversation, stop);
@@ -125,11 +129,11 @@ async fn idle(director: &Director) {
 }
 
 /// What the run left, with the events that were said for it.
-fn leave(director: &Director) -> Result<Played, ReplayError> {
+fn leave(director: &Director) -> Result<PlayOutcome, ReplayError> {
     let mut state = director.state();
     let difference = state.difference.take();
     let is_wanted = |event: &&Event| event.seq <= director.last;
-    let missing = || director.script.event(state.next).filter(is_wanted).map(Difference::missing);
+    let missing = || director.script.event(state.next).filter(is_wanted).map(ReplayDifference::missing);
     if let Some(difference) = difference.or_else(missing) {
         return Err(ReplayError::Differs(Box::new(difference)));
     }
@@ -138,7 +142,7 @@ fn leave(director: &Director) -> Result<Played, ReplayError> {
         director.script.recorded.all.iter().skip(events.len()).take_while(is_wanted).cloned().collect();
     let taken = state.taken + rest.len();
     events.extend(rest);
-    Ok(Played { events, taken })
+    Ok(PlayOutcome { events, taken })
 }
 
 fn config(director: &Arc<Director>, first: &Event) -> Result<RunConfig, ReplayError> {
@@ -161,7 +165,7 @@ fn config(director: &Arc<Director>, first: &Event) -> Result<RunConfig, ReplayEr
         tools: Toolbox::unchecked(tools(director)),
         control: director.control.clone(),
         clock: Arc::new(RecordedClock(Arc::clone(director))),
-        random: Arc::new(NoDice),
+        random: Arc::new(FixedRandom),
         context: ContextParts {
             reminders: vec![Arc::new(RecordedReminder(Arc::clone(director)))],
             strategy: Arc::new(RecordedStrategy(Arc::clone(director))),
@@ -198,8 +202,8 @@ fn tools(director: &Arc<Director>) -> Vec<Arc<dyn Tool>> {
 }
 
 /// What the run obeyed. Pauses are in the log, and so is what came of the time limits of tools.
-fn settings(script: &Script) -> Settings {
-    let defaults = Settings::default();
+fn settings(script: &Script) -> RunOptions {
+    let defaults = RunOptions::default();
     let model = match script.kind(0) {
         Some(AgentEvent::Run(RunEvent::Start { model, .. })) => Arc::clone(model),
         Some(_) | None => Arc::clone(&defaults.model),
@@ -220,7 +224,7 @@ fn settings(script: &Script) -> Settings {
         .map(|schema| Arc::new(OutputSchema { name: "output".into(), schema: schema.clone() }));
     let window = obeyed.and_then(|obeyed| obeyed.window);
     let unmeasured = WindowSettings { compaction: Compaction::Manual, ..WindowSettings::default() };
-    Settings {
+    RunOptions {
         model,
         request: RequestSettings {
             output_schema,
@@ -259,7 +263,11 @@ fn settings(script: &Script) -> Settings {
 }
 
 /// Who the run is, what it goes on from, and what it is told first.
-fn beginning(director: &Director, first: &Event, told: &Told) -> (Identity, Conversation, Start) {
+fn beginning(
+    director: &Director,
+    first: &Event,
+    told: &LoggedConversation,
+) -> (Identity, Conversation, Start) {
     let mut identity = Identity {
         agent_id: AgentId::from(""),
         run_id: first.run_id.clone().unwrap_or_else(|| RunId::from("")),
@@ -269,7 +277,7 @@ fn beginning(director: &Director, first: &Event, told: &Told) -> (Identity, Conv
         metadata: None,
         settings: None,
     };
-    let (mut begun, mut cuts) = (crate::context::go_back(told.history(), None), told.cuts());
+    let (mut begun, mut cuts) = (crate::context::rewind_to_prompt(told.history(), None), told.cuts());
     if let AgentEvent::Run(RunEvent::Start {
         agent_id,
         parent_run_id,
@@ -288,7 +296,7 @@ fn beginning(director: &Director, first: &Event, told: &Told) -> (Identity, Conv
         identity.metadata = metadata.clone();
         (begun, cuts) = match history {
             Some(history) => (history.clone(), brought.as_slice()),
-            None => (crate::context::go_back(told.history(), continuation.as_ref()), told.cuts()),
+            None => (crate::context::rewind_to_prompt(told.history(), continuation.as_ref()), told.cuts()),
         };
     }
     // A list of its own, so that it does not grow into that of the log.

@@ -12,14 +12,14 @@ use rheon_types::{
     ToolResult, TurnEvent,
 };
 
-use super::parts::Recorded;
+use super::parts::RecordedRun;
 use crate::close::{limit_in_note, not_completed};
 use crate::halt::limit_in;
 
 /// One recorded run. Places are indices of its events.
 #[derive(Debug)]
 pub(super) struct Script {
-    pub(super) recorded: Recorded,
+    pub(super) recorded: RecordedRun,
     /// What the calls are answered with that were open when the run stopped.
     not_completed: String,
     /// Why the run ended, as far as that is known.
@@ -28,7 +28,7 @@ pub(super) struct Script {
 
 /// What makes a run stop in the middle.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Stopped {
+pub(super) enum StopCause {
     /// Somebody cancelled it.
     Cancelled,
     /// It took too long.
@@ -41,14 +41,14 @@ pub(super) enum Stopped {
 
 /// What a hook said of a call.
 #[derive(Debug, Clone)]
-pub(super) struct Said {
+pub(super) struct HookRecord {
     pub(super) hook: String,
     pub(super) veto: Option<String>,
     pub(super) arguments: Option<Arc<serde_json::Value>>,
 }
 
 impl Script {
-    pub(super) fn new(recorded: Recorded) -> Self {
+    pub(super) fn new(recorded: RecordedRun) -> Self {
         // A run whose end is not in the log may have been cut off while it was being cancelled.
         let end = recorded.end().cloned().or_else(|| announced_end(&recorded)).unwrap_or(RunEnd::Aborted);
         Self { recorded, not_completed: not_completed(&end), end }
@@ -91,13 +91,15 @@ impl Script {
     }
 
     /// What stops this run in the middle, if anything does.
-    pub(super) fn stopped(&self) -> Option<Stopped> {
+    pub(super) fn stopped(&self) -> Option<StopCause> {
         match &self.end {
-            RunEnd::Aborted => Some(Stopped::Cancelled),
-            RunEnd::Limit { limit: LimitKind::Duration, .. } => Some(Stopped::OutOfTime),
-            RunEnd::Failed { failure: RunFailure::Store { error } } => Some(Stopped::Unstored(error.clone())),
+            RunEnd::Aborted => Some(StopCause::Cancelled),
+            RunEnd::Limit { limit: LimitKind::Duration, .. } => Some(StopCause::OutOfTime),
+            RunEnd::Failed { failure: RunFailure::Store { error } } => {
+                Some(StopCause::Unstored(error.clone()))
+            }
             RunEnd::Failed { failure: RunFailure::Panic { message } } => {
-                Some(Stopped::Panicked(message.clone()))
+                Some(StopCause::Panicked(message.clone()))
             }
             RunEnd::Completed
             | RunEnd::Truncated
@@ -116,7 +118,7 @@ impl Script {
     }
 
     /// What has to stop the run now, because the next event is one that closes it.
-    pub(super) fn stops_at(&self, place: usize) -> Option<Stopped> {
+    pub(super) fn stops_at(&self, place: usize) -> Option<StopCause> {
         let stopped = self.stopped()?;
         let is_closing = match self.kind(place)? {
             AgentEvent::Run(RunEvent::End { .. }) => true,
@@ -210,12 +212,12 @@ impl Script {
     }
 
     /// What hooks said of the call before anybody was asked, and how many events that are.
-    pub(super) fn hooks_said(&self, place: usize, call_id: &ToolCallId) -> Vec<Said> {
+    pub(super) fn hooks_said(&self, place: usize, call_id: &ToolCallId) -> Vec<HookRecord> {
         let said = self.kinds_from(place).map_while(|kind| match kind {
             AgentEvent::Run(RunEvent::Hook { hook, veto, call_id: about, arguments, .. })
                 if about.as_ref().is_none_or(|about| about == call_id) =>
             {
-                Some(Said { hook: hook.clone(), veto: veto.clone(), arguments: arguments.clone() })
+                Some(HookRecord { hook: hook.clone(), veto: veto.clone(), arguments: arguments.clone() })
             }
             _ => None,
         });
@@ -223,7 +225,7 @@ impl Script {
     }
 
     /// What the model reads of a call besides or instead of its result: the whole of it, and how much of that hooks added.
-    pub(super) fn read_by_model(&self, place: usize, call_id: &ToolCallId) -> Option<Read> {
+    pub(super) fn read_by_model(&self, place: usize, call_id: &ToolCallId) -> Option<ResultContent> {
         let is_turn = |at: &usize| matches!(self.kind(*at), Some(AgentEvent::Turn(TurnEvent::Start { .. })));
         let turn = (0..place).rev().find(is_turn).unwrap_or(place);
         let mut base: Option<Vec<Content>> = None;
@@ -239,7 +241,10 @@ impl Script {
                     if let Some(Message::ToolResult(result)) = message.as_llm()
                         && result.tool_call_id == *call_id
                     {
-                        return Some(Read { whole: result.content.clone(), base: base.unwrap_or_default() });
+                        return Some(ResultContent {
+                            whole: result.content.clone(),
+                            base: base.unwrap_or_default(),
+                        });
                     }
                 }
                 _ => {}
@@ -295,7 +300,7 @@ impl Script {
 }
 
 /// How a run would have ended that was cut off after it had said why.
-fn announced_end(recorded: &Recorded) -> Option<RunEnd> {
+fn announced_end(recorded: &RecordedRun) -> Option<RunEnd> {
     let (event, _) = recorded.own.get(recorded.said.checked_sub(1)?)?;
     let (AgentEvent::Message(MessageEvent::Start { message })
     | AgentEvent::Message(MessageEvent::End { message })) = &event.kind
@@ -323,12 +328,12 @@ pub(super) enum Entry {
 }
 
 /// What the model reads of a call.
-pub(super) struct Read {
+pub(super) struct ResultContent {
     pub(super) whole: Vec<Content>,
     base: Vec<Content>,
 }
 
-impl Read {
+impl ResultContent {
     /// What was added to the result, if nothing else was changed.
     pub(super) fn added(&self) -> Option<Vec<String>> {
         let texts = self.whole.strip_prefix(self.base.as_slice())?.iter().map(|block| match block {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rheon_types::{
-    AgentEvent, Clock, MessageEvent, ModelEvent, Pauses, Random, RunEvent, Timestamp, ToolEvent,
+    AgentEvent, Clock, MessageEvent, ModelEvent, Random, RunEvent, Timestamp, ToolEvent, WaitMode,
 };
 
 use super::director::Director;
@@ -46,15 +46,15 @@ impl Clock for RecordedClock {
         Duration::from_millis(millis)
     }
 
-    fn pauses(&self) -> Pauses {
-        Pauses::Skipped
+    fn wait_mode(&self) -> WaitMode {
+        WaitMode::Skip
     }
 }
 
 /// Dice that nobody looks at: what was rolled is in the log.
-pub(super) struct NoDice;
+pub(super) struct FixedRandom;
 
-impl Random for NoDice {
+impl Random for FixedRandom {
     fn next_u64(&self) -> u64 {
         0
     }

@@ -7,12 +7,12 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use rheon_types::event::{ApprovalRequest, Responder};
 use rheon_types::{
-    AgentEvent, ApprovalEvent, BoxFuture, ChildApproval, Effect, Hold, Tool, ToolCallId, ToolContext,
+    AgentEvent, ApprovalEvent, BoxFuture, ChildApproval, Claim, Effect, Tool, ToolCallId, ToolContext,
     ToolError, ToolEvent, ToolName, ToolResult, TurnEvent,
 };
 use serde_json::Value;
 
-use super::director::{Director, Reached};
+use super::director::{Director, ScriptPosition};
 use super::script::{error_kind, outcome};
 
 /// A tool that gives what it gave.
@@ -123,15 +123,15 @@ impl Tool for RecordedTool {
         effect.unwrap_or_default()
     }
 
-    fn claim(&self, _arguments: &Value, context: &ToolContext) -> Result<Hold, ToolError> {
-        let Reached::Place(place) = self.director.reached() else { return Ok(Hold::default()) };
+    fn claim(&self, _arguments: &Value, context: &ToolContext) -> Result<Claim, ToolError> {
+        let ScriptPosition::At(place) = self.director.reached() else { return Ok(Claim::default()) };
         match self.director.script.kind(place) {
             Some(AgentEvent::Tool(ToolEvent::Blocked { call_id, reason, .. }))
                 if *call_id == context.call_id =>
             {
                 Err(ToolError::Denied(reason.clone()))
             }
-            Some(_) | None => Ok(Hold::default()),
+            Some(_) | None => Ok(Claim::default()),
         }
     }
 

@@ -3,10 +3,10 @@
 use std::future::pending;
 use std::sync::Arc;
 
-use rheon_types::{AgentEvent, Answer, ContextEvent, History, Reminder, Situation, WindowCut};
+use rheon_types::{AgentEvent, Answer, ContextEvent, History, Reminder, ReminderContext, WindowCut};
 
-use super::director::{Director, Reached};
-use crate::context::{CompactionStrategy, Summariser, WindowView};
+use super::director::{Director, ScriptPosition};
+use crate::context::{CompactionStrategy, Summarizer, WindowView};
 
 /// Makes the window as short as it was made.
 pub(super) struct RecordedStrategy(pub(super) Arc<Director>);
@@ -19,8 +19,8 @@ impl CompactionStrategy for RecordedStrategy {
         "recorded"
     }
 
-    fn compact<'a>(&'a self, _view: WindowView<'a>, model: &'a dyn Summariser) -> Answer<'a, Vec<WindowCut>> {
-        let Reached::Place(place) = self.0.reached() else { return Answer::later(pending()) };
+    fn compact<'a>(&'a self, _view: WindowView<'a>, model: &'a dyn Summarizer) -> Answer<'a, Vec<WindowCut>> {
+        let ScriptPosition::At(place) = self.0.reached() else { return Answer::later(pending()) };
         match self.0.script.kind(place) {
             Some(AgentEvent::Context(ContextEvent::CompactionEnd { cuts, usage, .. }))
                 if usage.total() == 0 =>
@@ -30,7 +30,7 @@ impl CompactionStrategy for RecordedStrategy {
             Some(AgentEvent::Context(ContextEvent::CompactionEnd { cuts, .. })) => {
                 Answer::later(async move {
                     // Only so that it is counted; what it says is in the cuts.
-                    model.summarise(&History::new(), None).await.ok();
+                    model.summarize(&History::new(), None).await.ok();
                     cuts.clone()
                 })
             }
@@ -50,7 +50,7 @@ impl Reminder for RecordedReminder {
         "recorded"
     }
 
-    fn remind(&self, _situation: &Situation<'_>) -> Option<String> {
+    fn remind(&self, _situation: &ReminderContext<'_>) -> Option<String> {
         self.0.reached();
         None
     }

@@ -5,9 +5,9 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use rheon_types::{
-    AgentEvent, AssistantMessage, Chunk, ChunkStream, Content, DraftError, Finished, Message, MessageEvent,
-    ModelEvent, ProviderError, ProviderErrorKind, Request, RunFailure, StopReason, Timestamp, ToolCall,
-    ToolCallId, Usage,
+    AgentEvent, AssistantMessage, Chunk, ChunkStream, Content, DraftError, DraftOutcome, Message,
+    MessageEvent, ModelEvent, ProviderError, ProviderErrorKind, Request, RunFailure, StopReason, Timestamp,
+    ToolCall, ToolCallId, Usage,
 };
 use tokio::task::coop::consume_budget;
 
@@ -256,7 +256,7 @@ fn release_ids(run: &mut Run) {
 }
 
 /// Adds what one try used.
-fn count(run: &mut Run, finished: &Finished) {
+fn count(run: &mut Run, finished: &DraftOutcome) {
     let usage = finished.usage;
     let cost = run.config.provider.cost(&run.config.settings.model, finished);
     run.turn().bill.add(cost);

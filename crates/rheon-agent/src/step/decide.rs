@@ -9,7 +9,7 @@ use crate::halt::out_of_time;
 
 /// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
+pub struct RunProgress {
     /// Turns begun.
     pub turns: u32,
     /// Tokens of all turns.
@@ -26,7 +26,7 @@ pub struct Progress {
 
 /// What comes next.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Next {
+pub enum NextStep {
     /// Another turn.
     Turn,
     /// The end, and why.
@@ -34,9 +34,9 @@ pub enum Next {
 }
 
 /// Decides what comes next. Messages that wait stay in their queue when a limit ends the run.
-pub fn decide(progress: &Progress, limits: &ExecutionLimits) -> Next {
+pub fn decide(progress: &RunProgress, limits: &ExecutionLimits) -> NextStep {
     if !progress.expects_answer && progress.queued == 0 {
-        return Next::Stop(match progress.last_stop {
+        return NextStep::Stop(match progress.last_stop {
             Some(StopReason::Length) => RunEnd::Truncated,
             Some(StopReason::Stop | StopReason::ToolUse | StopReason::Error | StopReason::Aborted) | None => {
                 RunEnd::Completed
@@ -44,12 +44,12 @@ pub fn decide(progress: &Progress, limits: &ExecutionLimits) -> Next {
         });
     }
     match limit_reached(progress, limits) {
-        Some((limit, message)) => Next::Stop(RunEnd::Limit { limit, message }),
-        None => Next::Turn,
+        Some((limit, message)) => NextStep::Stop(RunEnd::Limit { limit, message }),
+        None => NextStep::Turn,
     }
 }
 
-fn limit_reached(progress: &Progress, limits: &ExecutionLimits) -> Option<(LimitKind, String)> {
+fn limit_reached(progress: &RunProgress, limits: &ExecutionLimits) -> Option<(LimitKind, String)> {
     if let Some(limit) = limits.turns_max.filter(|limit| progress.turns >= *limit) {
         return Some((LimitKind::Turns, format!("the turn limit of {limit} was reached")));
     }

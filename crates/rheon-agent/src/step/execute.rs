@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rheon_types::{
-    AgentEvent, Amendment, Content, Effect, Flow, Hold, RunFailure, Tool, ToolCall, ToolContext, ToolError,
+    AgentEvent, Amendment, Claim, Content, Effect, Flow, RunFailure, Tool, ToolCall, ToolContext, ToolError,
     ToolEvent, ToolReporter, ToolResult,
 };
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::is_what_was_shown;
+use crate::approval::matches_approval;
 use crate::halt::Halt;
 use crate::hooks::Hooks;
 use crate::live::Run;
@@ -29,7 +29,7 @@ type Outcome = Result<ToolResult, ToolError>;
 pub(crate) async fn execute(run: &mut Run) -> Result<(), Halt> {
     let waiting = waiting_slots(run);
     for (nth, batch) in waiting.chunks(run.config.settings.tool_execution.batch_size()).enumerate() {
-        if nth > 0 && run.config.control.queued().0 > 0 {
+        if nth > 0 && run.config.control.queue_lengths().0 > 0 {
             refuse_open_calls(run, &ToolError::Cancelled(SKIPPED.into()));
             break;
         }
@@ -46,44 +46,44 @@ fn waiting_slots(run: &mut Run) -> Vec<usize> {
 
 /// A batch of tools under way.
 #[derive(Default)]
-struct Started {
+struct RunningBatch {
     tasks: JoinSet<Outcome>,
-    calls: HashMap<Id, Running>,
+    calls: HashMap<Id, RunningCall>,
 }
 
-struct Running {
+struct RunningCall {
     slot: usize,
     call: ToolCall,
     reporter: Arc<CallReporter>,
     cancel: CancellationToken,
     /// What the call has to itself until it has ended.
-    _hold: Hold,
+    _hold: Claim,
 }
 
 /// A call that may run now.
-struct Announced {
-    running: Running,
+struct ReadyCall {
+    running: RunningCall,
     tool: Arc<dyn Tool>,
     context: ToolContext,
 }
 
-impl Started {
+impl RunningBatch {
     fn silence(&self) {
-        let mut running: Vec<&Running> = self.calls.values().collect();
+        let mut running: Vec<&RunningCall> = self.calls.values().collect();
         running.sort_by_key(|running| running.slot);
         running.iter().for_each(|running| running.reporter.close());
     }
 }
 
 /// A batch that is dropped is not heard any more: what follows are the events that close it.
-impl Drop for Started {
+impl Drop for RunningBatch {
     fn drop(&mut self) {
         self.silence();
     }
 }
 
 /// Announces a batch, makes its intent safe, and lets it run.
-async fn start(run: &mut Run, batch: &[usize]) -> Result<Started, Halt> {
+async fn start(run: &mut Run, batch: &[usize]) -> Result<RunningBatch, Halt> {
     let mut announced = Vec::with_capacity(batch.len());
     let mut changes_something = false;
     for &slot in batch {
@@ -98,8 +98,8 @@ async fn start(run: &mut Run, batch: &[usize]) -> Result<Started, Halt> {
     if changes_something {
         run.commit().await?;
     }
-    let mut started = Started::default();
-    for Announced { running, tool, context } in announced {
+    let mut started = RunningBatch::default();
+    for ReadyCall { running, tool, context } in announced {
         let arguments = Arc::clone(&running.call.arguments);
         let task = started.tasks.spawn(async move { tool.execute(arguments, context).await });
         started.calls.insert(task.id(), running);
@@ -108,7 +108,7 @@ async fn start(run: &mut Run, batch: &[usize]) -> Result<Started, Halt> {
 }
 
 /// The last looks at a call, and `tool.start`: hooks, whether it is what was approved, what it must have to itself.
-async fn announce(run: &mut Run, slot: usize) -> Result<Result<(Announced, Effect), ToolError>, Halt> {
+async fn announce(run: &mut Run, slot: usize) -> Result<Result<(ReadyCall, Effect), ToolError>, Halt> {
     let open = run.turn().calls.get(slot);
     let open = open.map(|open| (open.call.clone(), open.approved.clone(), open.facts.clone()));
     let Some((call, approved, facts)) = open else {
@@ -121,7 +121,7 @@ async fn announce(run: &mut Run, slot: usize) -> Result<Result<(Announced, Effec
     if let Flow::Veto(reason) = run.stop.or(asked).await? {
         return Ok(Err(ToolError::Denied(format!("Skipped: {reason}"))));
     }
-    if approved.is_some_and(|shown| !is_what_was_shown(&call, &shown)) {
+    if approved.is_some_and(|shown| !matches_approval(&call, &shown)) {
         let said = "not run: the call is not the one that was approved; call it again";
         return Ok(Err(ToolError::Denied(said.into())));
     }
@@ -146,13 +146,13 @@ async fn announce(run: &mut Run, slot: usize) -> Result<Result<(Announced, Effec
     }));
     let since_ms = run.clock_ms();
     set_stage(run, slot, CallStage::Running { since_ms });
-    let running = Running { slot, call, reporter, cancel, _hold: hold };
-    Ok(Ok((Announced { running, tool: found.tool, context }, found.effect)))
+    let running = RunningCall { slot, call, reporter, cancel, _hold: hold };
+    Ok(Ok((ReadyCall { running, tool: found.tool, context }, found.effect)))
 }
 
 /// Waits for a batch. A run that has to stop gives its tools a moment to clean up, and so does a batch that takes too
 /// long; whatever is left then is dropped.
-async fn collect(run: &mut Run, mut started: Started) -> Result<(), Halt> {
+async fn collect(run: &mut Run, mut started: RunningBatch) -> Result<(), Halt> {
     let outcome = match run.config.settings.tool_timeout {
         None => join(run, &mut started).await,
         Some(limit) => match tokio::time::timeout(limit, join(run, &mut started)).await {
@@ -169,7 +169,7 @@ async fn collect(run: &mut Run, mut started: Started) -> Result<(), Halt> {
 }
 
 /// Takes in results until none is to come. A tool that ends the run ends its siblings too.
-async fn join(run: &mut Run, started: &mut Started) -> Result<(), Halt> {
+async fn join(run: &mut Run, started: &mut RunningBatch) -> Result<(), Halt> {
     let grace = run.config.settings.cancel_grace;
     let mut fatal = None;
     while !started.calls.is_empty() {
@@ -194,7 +194,7 @@ async fn join(run: &mut Run, started: &mut Started) -> Result<(), Halt> {
 }
 
 /// Tells the tools of a batch that they took too long, takes what they still give, and answers for the others.
-async fn join_late(run: &mut Run, started: &mut Started, limit: Duration) -> Result<(), Halt> {
+async fn join_late(run: &mut Run, started: &mut RunningBatch, limit: Duration) -> Result<(), Halt> {
     for running in started.calls.values() {
         running.cancel.cancel();
     }
@@ -203,7 +203,7 @@ async fn join_late(run: &mut Run, started: &mut Started, limit: Duration) -> Res
         return outcome;
     }
     started.tasks.abort_all();
-    let mut late: Vec<Running> = started.calls.drain().map(|(_, running)| running).collect();
+    let mut late: Vec<RunningCall> = started.calls.drain().map(|(_, running)| running).collect();
     late.sort_by_key(|running| running.slot);
     for running in &late {
         finish(run, running, Err(ToolError::TimedOut(timed_out(limit)))).await;
@@ -222,7 +222,7 @@ fn died(error: JoinError) -> ToolError {
     }
 }
 
-async fn finish(run: &mut Run, running: &Running, outcome: Outcome) {
+async fn finish(run: &mut Run, running: &RunningCall, outcome: Outcome) {
     running.reporter.close();
     let (result, is_error) = match outcome {
         Ok(result) => (bounded(result), false),

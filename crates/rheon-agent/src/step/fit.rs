@@ -8,7 +8,7 @@ use crate::context::{Compaction, Overflow, WindowView};
 use crate::halt::Halt;
 use crate::live::Run;
 use crate::step::measure::{measure, measure_now};
-use crate::step::summarise::RunSummariser;
+use crate::step::summarize::RunSummarizer;
 
 /// How full the window is after it was made shorter, in percent of what it may hold.
 const TARGET_PERCENT: u64 = 50;
@@ -59,7 +59,7 @@ pub(crate) fn remedy(run: &mut Run, error: &ProviderError) -> Remedy {
     if error.kind != ProviderErrorKind::ContextOverflow {
         return Remedy::Wait;
     }
-    let (tokens, said) = (run.meter.tokens(), run.window_tokens_said());
+    let (tokens, said) = (run.meter.tokens(), run.declared_window_tokens());
     match (run.meter.overflowed(said), run.config.settings.window.compaction) {
         (Overflow::Shorten { .. } | Overflow::Hopeless, Compaction::Manual) => Remedy::Wait,
         (Overflow::Shorten { .. }, Compaction::Auto) => Remedy::Shorten,
@@ -91,7 +91,7 @@ pub(crate) async fn compact(
     };
     // What of a refused answer was shown has come to it since it was measured.
     run.meter.follow(&run.state.conversation);
-    let model = RunSummariser::new(run);
+    let model = RunSummarizer::new(run);
     let conversation = &run.state.conversation;
     let tasks = run.log.log.tasks();
     let sizes = run.meter.sizes(conversation.history());

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use rheon_types::event::{ApprovalRequest, Danger, PermissionDecision, QueuedChange, Subject};
 use rheon_types::{
-    AgentEvent, ApprovalId, AskedBy, GateRequest, HookPoint, Judgement, Opinion, Permit, PlanEvent, RunEvent,
-    ToolCall, ToolError, Verdict,
+    AgentEvent, ApprovalId, ApprovalReason, GateDecision, GateRequest, HookPermission, HookPoint,
+    HookVerdict, PlanEvent, RunEvent, ToolCall, ToolError, Verdict,
 };
 use serde_json::Value;
 
 use crate::approval::{self, digest};
 use crate::halt::Halt;
-use crate::hooks::{Hooks, Spoke};
+use crate::hooks::{HookStatement, Hooks};
 use crate::live::Run;
 use crate::step::execute::refuse;
 use crate::step::reserve::NOT_RUN;
@@ -92,16 +92,16 @@ fn queue(run: &mut Run, slot: usize, change: QueuedChange) {
     refuse(run, slot, &ToolError::Denied(said));
 }
 
-type Judged = Result<Verdict, ToolError>;
+type CallVerdict = Result<Verdict, ToolError>;
 
 /// What becomes of one call, with the arguments that count.
-async fn judge(run: &mut Run, slot: usize, call: ToolCall) -> Result<(ToolCall, Judged), Halt> {
+async fn judge(run: &mut Run, slot: usize, call: ToolCall) -> Result<(ToolCall, CallVerdict), Halt> {
     let verdict = check(run, slot, &call).await?;
     let is_open = matches!(verdict, Ok(Verdict::Allow | Verdict::Ask { .. }));
     if !is_open || run.config.hooks.is_empty() {
         return Ok((call, verdict));
     }
-    let Permit { opinion, arguments, context } = permit(run, &call).await?;
+    let HookPermission { verdict: opinion, arguments, context } = permit(run, &call).await?;
     let Some(open) = run.turn().calls.get_mut(slot) else { return Ok((call, verdict)) };
     open.context.extend(context);
     let Some(arguments) = arguments else {
@@ -117,7 +117,7 @@ async fn judge(run: &mut Run, slot: usize, call: ToolCall) -> Result<(ToolCall, 
 }
 
 /// Known tool, fitting arguments, and what the gate says.
-async fn check(run: &mut Run, slot: usize, call: &ToolCall) -> Result<Judged, Halt> {
+async fn check(run: &mut Run, slot: usize, call: &ToolCall) -> Result<CallVerdict, Halt> {
     let calls_max = run.config.settings.tool_calls_max;
     if slot >= calls_max {
         let text =
@@ -135,7 +135,7 @@ async fn check(run: &mut Run, slot: usize, call: &ToolCall) -> Result<Judged, Ha
         Err(error) => return Ok(Err(error)),
     };
     let asked = run.config.gate.check(GateRequest { call, tool: &*found.tool, effect: found.effect });
-    let Judgement { verdict, facts } = run.stop.or(asked.get()).await?;
+    let GateDecision { verdict, facts } = run.stop.or(asked.get()).await?;
     // They are about these arguments; others come here again.
     if let Some(open) = run.turn().calls.get_mut(slot) {
         open.facts = facts;
@@ -144,11 +144,11 @@ async fn check(run: &mut Run, slot: usize, call: &ToolCall) -> Result<Judged, Ha
 }
 
 /// What the hooks say, told by an event where they say anything.
-async fn permit(run: &mut Run, call: &ToolCall) -> Result<Permit, Halt> {
+async fn permit(run: &mut Run, call: &ToolCall) -> Result<HookPermission, Halt> {
     let since_ms = run.clock_ms();
     let (permit, spoke) = run.stop.or(Hooks(&run.config.hooks).permit_tool(call, &run.log)).await?;
     let duration_ms = run.clock_ms().saturating_sub(since_ms);
-    for Spoke { hook, veto, arguments } in spoke {
+    for HookStatement { hook, veto, arguments } in spoke {
         let (point, call_id) = (HookPoint::PermitTool, Some(call.id.clone()));
         run.emit(AgentEvent::Run(RunEvent::Hook { hook, point, veto, duration_ms, call_id, arguments }));
     }
@@ -157,17 +157,17 @@ async fn permit(run: &mut Run, call: &ToolCall) -> Result<Permit, Halt> {
 
 /// The gate's verdict and the hooks' opinion together. Hooks make it stricter; they spare a question only where no rule
 /// asks it.
-fn heed(verdict: Verdict, opinion: Option<Opinion>, call: &ToolCall) -> Verdict {
+fn heed(verdict: Verdict, opinion: Option<HookVerdict>, call: &ToolCall) -> Verdict {
     match (verdict, opinion) {
-        (Verdict::Allow | Verdict::Ask { .. }, Some(Opinion::Deny(reason))) => Verdict::Deny { reason },
-        (Verdict::Ask { by: AskedBy::Default, .. }, Some(Opinion::Allow)) => Verdict::Allow,
-        (Verdict::Allow, Some(Opinion::Ask(reason))) => Verdict::Ask {
+        (Verdict::Allow | Verdict::Ask { .. }, Some(HookVerdict::Deny(reason))) => Verdict::Deny { reason },
+        (Verdict::Ask { by: ApprovalReason::Default, .. }, Some(HookVerdict::Allow)) => Verdict::Allow,
+        (Verdict::Allow, Some(HookVerdict::Ask(reason))) => Verdict::Ask {
             subject: Subject::Arguments { arguments: Arc::clone(&call.arguments) },
             reason,
             danger: Danger::Moderate,
             suggested_rule: None,
-            by: AskedBy::Rule,
+            by: ApprovalReason::Rule,
         },
-        (verdict, Some(Opinion::Allow | Opinion::Ask(_) | Opinion::Deny(_)) | None) => verdict,
+        (verdict, Some(HookVerdict::Allow | HookVerdict::Ask(_) | HookVerdict::Deny(_)) | None) => verdict,
     }
 }

@@ -32,14 +32,14 @@ pub(crate) async fn admit_prompts(
 
 /// Whether anything was said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Entered {
-    Something,
-    Nothing,
+pub(crate) enum IntakeResult {
+    Added,
+    Unchanged,
 }
 
 /// Puts what is said into the conversation: prompts first, then what was queued meanwhile. Follow-ups wait until the
 /// model has nothing else to answer.
-pub(crate) async fn enter(run: &mut Run) -> Result<Entered, Halt> {
+pub(crate) async fn enter(run: &mut Run) -> Result<IntakeResult, Halt> {
     let control = run.config.control.clone();
     let before = run.state.produced.len();
     enter_prompts(run);
@@ -53,7 +53,7 @@ pub(crate) async fn enter(run: &mut Run) -> Result<Entered, Halt> {
             enter_queued(run, message, Control::return_follow_up).await?;
         }
     }
-    Ok(if run.state.produced.len() == before { Entered::Nothing } else { Entered::Something })
+    Ok(if run.state.produced.len() == before { IntakeResult::Unchanged } else { IntakeResult::Added })
 }
 
 /// Says what waited. A run that is stopped before the filters are done gives it back to its queue.
@@ -65,7 +65,8 @@ async fn enter_queued(
     if is_blank(&message) {
         return Ok(());
     }
-    let mut taken = Taken { message: Some(message.clone()), control: run.config.control.clone(), give_back };
+    let mut taken =
+        QueuedMessage { message: Some(message.clone()), control: run.config.control.clone(), give_back };
     let filtered = run.stop.or(filter(run, message)).await?;
     taken.message = None;
     match filtered {
@@ -82,13 +83,13 @@ async fn enter_queued(
 }
 
 /// A message on its way from its queue into the conversation; goes back if it is dropped there.
-struct Taken {
+struct QueuedMessage {
     message: Option<AgentMessage>,
     control: Control,
     give_back: fn(&Control, AgentMessage),
 }
 
-impl Drop for Taken {
+impl Drop for QueuedMessage {
     fn drop(&mut self) {
         // What makes a filter panic would do so again.
         let message = if std::thread::panicking() { None } else { self.message.take() };

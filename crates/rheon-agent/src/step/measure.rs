@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use rheon_types::{Answer, ModelInfo, Request};
 
-use crate::context::{Compaction, Counting};
+use crate::context::{Compaction, CountMode};
 use crate::halt::Halt;
 use crate::live::Run;
-use crate::meter::CountBy;
+use crate::meter::CountSource;
 use crate::step::assemble::assemble;
 
 /// How long a service may take to count a prompt. An estimate is there at once.
@@ -18,10 +18,10 @@ const COUNT_SECONDS_MAX: u64 = 5;
 pub(crate) async fn measure(run: &mut Run) -> Result<u64, Halt> {
     run.meter.follow(&run.state.conversation);
     let tokens = match run.meter.by() {
-        CountBy::Provider => told(run),
-        CountBy::Estimate => match is_asked(run) {
-            Counting::Ask => ask(run).await?,
-            Counting::Estimate => None,
+        CountSource::Provider => told(run),
+        CountSource::Estimate => match is_asked(run) {
+            CountMode::Service => ask(run).await?,
+            CountMode::Estimate => None,
         },
     };
     Ok(settle_on(run, tokens))
@@ -31,8 +31,8 @@ pub(crate) async fn measure(run: &mut Run) -> Result<u64, Halt> {
 pub(crate) fn measure_now(run: &mut Run) -> u64 {
     run.meter.follow(&run.state.conversation);
     let tokens = match run.meter.by() {
-        CountBy::Provider => told(run),
-        CountBy::Estimate => None,
+        CountSource::Provider => told(run),
+        CountSource::Estimate => None,
     };
     settle_on(run, tokens)
 }
@@ -64,9 +64,9 @@ async fn ask(run: &mut Run) -> Result<Option<u64>, Halt> {
 }
 
 /// Whether the service's own count could change what is done.
-fn is_asked(run: &Run) -> Counting {
+fn is_asked(run: &Run) -> CountMode {
     if !run.knows_window() {
-        return Counting::Estimate;
+        return CountMode::Estimate;
     }
     let settings = run.config.settings.window;
     let room = run.room_tokens();
@@ -83,11 +83,11 @@ fn is_asked(run: &Run) -> Counting {
 impl Run {
     /// How many tokens the model's window has: what is said of it, or less where the service showed it.
     pub(crate) fn window_tokens(&self) -> u64 {
-        self.meter.tracker().window(self.window_tokens_said())
+        self.meter.tracker().window(self.declared_window_tokens())
     }
 
     /// How many tokens the model's window is said to have.
-    pub(crate) fn window_tokens_said(&self) -> u64 {
+    pub(crate) fn declared_window_tokens(&self) -> u64 {
         let settings = &self.config.settings;
         let known = || self.config.provider.describe(&settings.model).map(|info| info.context_tokens);
         settings.window.tokens_max.or_else(known).unwrap_or(ModelInfo::CONTEXT_TOKENS_UNKNOWN)
@@ -97,7 +97,7 @@ impl Run {
     pub(crate) fn knows_window(&self) -> bool {
         let settings = &self.config.settings;
         settings.window.tokens_max.is_some()
-            || self.meter.tracker().window_learnt().is_some()
+            || self.meter.tracker().learned_window().is_some()
             || self.config.provider.describe(&settings.model).is_some()
     }
 

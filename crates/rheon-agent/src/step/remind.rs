@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rheon_types::Situation;
+use rheon_types::ReminderContext;
 
 use crate::live::Run;
 
@@ -25,7 +25,7 @@ fn reminders(run: &Run) -> Option<Arc<str>> {
         return None;
     }
     let tasks = run.log.log.tasks();
-    let situation = Situation {
+    let situation = ReminderContext {
         history: run.history(),
         tasks: &tasks,
         turn_index: run.state.turn.as_ref().map_or(0, |turn| turn.index),

@@ -6,7 +6,7 @@ use rheon_types::{AgentEvent, BudgetEvent, Content, Grant, ModelInfo, PlannedCal
 
 use crate::halt::Halt;
 use crate::live::Run;
-use crate::set_aside::SetAside;
+use crate::reservation::PendingReservation;
 
 /// What the model is told when one call is all that can be paid for.
 const WRAP_UP: &str = include_str!("wrap_up.md");
@@ -15,7 +15,7 @@ const WRAP_UP: &str = include_str!("wrap_up.md");
 pub(crate) fn reserve(run: &mut Run, mut request: Request) -> Result<Request, Halt> {
     let Some(budget) = run.budget.clone() else { return Ok(request) };
     let planned = planned(run, &request);
-    if budget.warns() {
+    if budget.should_warn() {
         run.emit(AgentEvent::Budget(BudgetEvent::Warning { ledger: Arc::new(budget.ledger()) }));
     }
     match budget.reserve(&planned) {
@@ -30,7 +30,7 @@ pub(crate) fn reserve(run: &mut Run, mut request: Request) -> Result<Request, Ha
                 run.state.stops.is_wrapping_up = true;
             }
             let (tokens_before, bill_before) = (run.state.tokens_spent, run.state.bill);
-            run.set_aside = Some(SetAside { reservation, tokens_before, bill_before });
+            run.reservation = Some(PendingReservation { reservation, tokens_before, bill_before });
             Ok(request)
         }
         Grant::Nothing => {

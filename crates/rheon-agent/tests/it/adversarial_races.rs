@@ -244,7 +244,7 @@ async fn nothing_said_from_other_threads_is_lost_or_heard_twice() {
         for speaker in speakers {
             speaker.await.unwrap();
         }
-        while agent.queued() != (0, 0) {
+        while agent.queue_lengths() != (0, 0) {
             agent.run("and?").await.unwrap();
         }
         let history = agent.messages();
@@ -267,7 +267,7 @@ async fn an_answer_and_a_cancel_at_once_resolve_each_question_once() {
         while let Some(event) = stream.next().await {
             if let AgentEvent::Approval(ApprovalEvent::Required { request }) = &event.kind {
                 let (other, pause) = (agent.clone(), dice.below(4));
-                let (id, answers) = (request.id.clone(), agent.answerer());
+                let (id, answers) = (request.id.clone(), agent.attach_approver());
                 tokio::spawn(async move {
                     yields(pause).await;
                     other.abort();

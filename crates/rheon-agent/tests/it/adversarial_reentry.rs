@@ -72,11 +72,13 @@ fn a_callback_may_ask_and_tell_the_agent_anything_at_any_event() {
             runtime(threads).block_on(async {
                 let (agent, trace) = reentrant(|agent, event| {
                     assert!(agent.messages().len() < 100);
-                    assert!(agent.queued().0 < 100);
+                    assert!(agent.queue_lengths().0 < 100);
                     assert!(event.kind.name() == "agent.end" || agent.is_running());
                     agent.subscribe().map(drop).unwrap();
                     assert_eq!(agent.session_id(), event.session_id);
-                    assert!(agent.answerer().respond(&"none".into(), PermissionDecision::Allow).is_err());
+                    assert!(
+                        agent.attach_approver().respond(&"none".into(), PermissionDecision::Allow).is_err()
+                    );
                     if event.kind.name() != "agent.end" {
                         assert!(matches!(agent.reset(), Err(AgentError::Busy)));
                         assert!(matches!(agent.run_stream("more").err(), Some(AgentError::Busy)));

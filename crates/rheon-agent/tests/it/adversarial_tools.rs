@@ -88,7 +88,7 @@ fn watched(told: &Arc<Notify>) -> FnTool {
     })
 }
 
-async fn is_told(told: &Notify) -> bool {
+async fn is_logged(told: &Notify) -> bool {
     tokio::time::timeout(Duration::from_secs(60), told.notified()).await.is_ok()
 }
 
@@ -98,7 +98,7 @@ async fn what_a_tool_left_behind_is_told_when_a_sibling_ends_the_run() {
     let calls = Turn::new().tool_call("watched", json!({})).tool_call("fatal", json!({}));
     let ran = scripted(Scenario::new().turn(calls)).tool(watched(&told)).tool(fatal()).run("go").await;
     assert!(ran.result.is_err());
-    assert!(is_told(&told).await, "the token of a tool that was stopped never fired");
+    assert!(is_logged(&told).await, "the token of a tool that was stopped never fired");
 }
 
 #[tokio::test(start_paused = true)]
@@ -113,7 +113,7 @@ async fn what_a_tool_left_behind_is_told_when_a_hook_panics() {
         .await;
     // Keeps the agent, and so its tokens, alive.
     assert!(ran.result.is_err());
-    assert!(is_told(&told).await, "the token of a tool that was stopped never fired");
+    assert!(is_logged(&told).await, "the token of a tool that was stopped never fired");
 }
 
 #[tokio::test(start_paused = true)]
@@ -397,5 +397,5 @@ async fn a_loop_that_is_dropped_tells_what_its_tools_left_behind() {
     let run = rheon_agent::agent_loop(prompts, &mut context, &parts.config, &parts.log, &cancel);
     assert!(tokio::time::timeout(Duration::from_secs(1), run).await.is_err());
     parts.trace.assert_order();
-    assert!(is_told(&told).await, "the token of a tool that was dropped never fired");
+    assert!(is_logged(&told).await, "the token of a tool that was dropped never fired");
 }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use proptest::prelude::*;
-use rheon_agent::replay::{Until, replay};
+use rheon_agent::replay::{ReplayUntil, replay};
 use rheon_testkit::{Scenario, Trace, Turn, echo, scripted};
 use rheon_types::event::{
     ApprovalRequest, Danger, PermissionDecision, PermissionResponse, QueuedChange, Subject,
 };
 use rheon_types::{
-    AgentEvent, Answer, ApprovalEvent, AskedBy, Event, Flow, GateRequest, Hook, Permit, ToolCall, Verdict,
+    AgentEvent, Answer, ApprovalEvent, ApprovalReason, Event, Flow, GateRequest, Hook, HookPermission,
+    ToolCall, Verdict,
 };
 use serde_json::{Value, json};
 
@@ -35,7 +36,7 @@ fn gate(request: &GateRequest<'_>) -> Verdict {
             reason: "to be sure".into(),
             danger: Danger::Moderate,
             suggested_rule: None,
-            by: AskedBy::Rule,
+            by: ApprovalReason::Rule,
         },
     }
 }
@@ -70,8 +71,8 @@ impl Hook for Strict {
         })
     }
 
-    fn permit_tool<'a>(&'a self, _: &'a ToolCall) -> Answer<'a, Permit> {
-        Permit::default().into()
+    fn permit_tool<'a>(&'a self, _: &'a ToolCall) -> Answer<'a, HookPermission> {
+        HookPermission::default().into()
     }
 }
 
@@ -212,10 +213,10 @@ proptest! {
         let trace = runtime.unwrap().block_on(answered(answers, by));
         trace.assert_order();
         let events = durable(&trace);
-        let replayed = replay(events.clone(), Until::End).unwrap();
+        let replayed = replay(events.clone(), ReplayUntil::End).unwrap();
         prop_assert_eq!(&replayed.events, &events);
         for event in &events {
-            let replayed = replay(events.clone(), Until::Seq(event.seq)).unwrap();
+            let replayed = replay(events.clone(), ReplayUntil::Seq(event.seq)).unwrap();
             prop_assert_eq!(replayed.events.last(), Some(event));
         }
     }

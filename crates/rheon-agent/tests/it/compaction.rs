@@ -1,7 +1,9 @@
 //! The window is made shorter in time, the conversation stays whole, and nothing goes on for ever.
 
 use expect_test::expect;
-use rheon_agent::{AgentBuilder, CompactionStrategy, Summariser, Tiers, WindowSettings, WindowView};
+use rheon_agent::{
+    AgentBuilder, CompactionStrategy, Summarizer, TieredCompaction, WindowSettings, WindowView,
+};
 use rheon_testkit::{FnTool, Ran, Scenario, Turn, scripted};
 use rheon_types::{
     AgentEvent, Answer, ContextEvent, Effect, ProviderError, ProviderErrorKind, RunEnd, RunFailure,
@@ -85,7 +87,7 @@ impl CompactionStrategy for Idle {
         "idle"
     }
 
-    fn compact<'a>(&'a self, view: WindowView<'a>, _model: &'a dyn Summariser) -> Answer<'a, Vec<WindowCut>> {
+    fn compact<'a>(&'a self, view: WindowView<'a>, _model: &'a dyn Summarizer) -> Answer<'a, Vec<WindowCut>> {
         Answer::Now(view.cuts.to_vec())
     }
 }
@@ -155,7 +157,7 @@ async fn a_summary_that_calls_tools_or_costs_is_taken_for_what_it_is() {
             Some(Turn::call("big", json!({}))).filter(|_| is_summary || request.messages.len() < 120)
         })
         .turn("done");
-    let with = |builder: AgentBuilder| window(10_000)(builder).compaction(Tiers::default());
+    let with = |builder: AgentBuilder| window(10_000)(builder).compaction(TieredCompaction::default());
     let ran = scripted(scenario).tool(big(2_000)).with(with).run("go").await;
     let summaries: Vec<String> = ran
         .trace

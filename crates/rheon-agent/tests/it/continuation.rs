@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use rheon_agent::{
-    AgentContext, EventLog, Observers, RunConfig, Settings, Toolbox, agent_loop, agent_loop_continue,
+    AgentContext, EventLog, Observers, RunConfig, RunOptions, Toolbox, agent_loop, agent_loop_continue,
 };
 use rheon_testkit::{Dice, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, request_text, scripted};
 use rheon_types::{
@@ -94,7 +94,7 @@ fn own(scenario: Scenario) -> Own {
         tools: Toolbox::new(vec![Arc::new(echo())]).unwrap(),
         clock: Arc::clone(&clock) as Arc<dyn rheon_types::Clock>,
         random: Arc::new(Dice::default()),
-        settings: Settings { model: "a/b".into(), ..Settings::default() },
+        settings: RunOptions { model: "a/b".into(), ..RunOptions::default() },
         ..RunConfig::new(Arc::clone(&provider) as Arc<dyn rheon_types::Provider>)
     });
     let trace = Trace::new();

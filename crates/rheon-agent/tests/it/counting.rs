@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rheon_agent::{AgentBuilder, BudgetPool, Caps, SummaryBy, Tiers, TokenCounter, WindowSettings};
+use rheon_agent::{
+    AgentBuilder, BudgetPool, Caps, SummarySource, TieredCompaction, TokenCounter, WindowSettings,
+};
 use rheon_testkit::{FnTool, Ran, Scenario, ScriptedProvider, TestClock, Trace, Turn, echo, scripted};
 use rheon_types::event::Meter;
 use rheon_types::{
     AgentEvent, Answer, ChunkStream, ContextEvent, Effect, Provider, ProviderError, ProviderErrorKind,
-    Reminder, Request, RunEnd, RunFailure, Situation, ToolResult, Usage,
+    Reminder, ReminderContext, Request, RunEnd, RunFailure, ToolResult, Usage,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -64,7 +66,7 @@ async fn the_system_prompt_the_tools_and_what_it_is_reminded_of_are_part_of_the_
         fn name(&self) -> &str {
             "remark"
         }
-        fn remind(&self, _situation: &Situation<'_>) -> Option<String> {
+        fn remind(&self, _situation: &ReminderContext<'_>) -> Option<String> {
             Some("Mind the gap. ".repeat(30))
         }
     }
@@ -112,7 +114,7 @@ fn small(tokens: u64) -> Scenario {
 #[tokio::test(start_paused = true)]
 async fn a_small_window_that_nobody_declared_is_learnt() {
     let with = |builder: AgentBuilder| {
-        let facts = Tiers { summary: SummaryBy::Nobody, ..Tiers::default() };
+        let facts = TieredCompaction { summary: SummarySource::Facts, ..TieredCompaction::default() };
         builder.compaction(facts).max_tokens(500).max_turns(60)
     };
     let ran = scripted(small(8_000)).tool(big()).with(with).run("go").await;
@@ -258,7 +260,7 @@ async fn reminders_are_asked_once_in_a_turn() {
         fn name(&self) -> &str {
             "asked"
         }
-        fn remind(&self, _situation: &Situation<'_>) -> Option<String> {
+        fn remind(&self, _situation: &ReminderContext<'_>) -> Option<String> {
             self.0.fetch_add(1, Ordering::Relaxed);
             None
         }

@@ -6,7 +6,9 @@ use expect_test::expect;
 use rheon_agent::{AgentBuilder, CheckSettings};
 use rheon_testkit::{FnTool, Ran, Scenario, Turn, scripted};
 use rheon_types::event::{TaskItem, TaskStatus};
-use rheon_types::{OutputSchema, Reminder, RunEnd, RunFailure, Situation, StopReason, ToolNews, ToolResult};
+use rheon_types::{
+    OutputSchema, Reminder, ReminderContext, RunEnd, RunFailure, StopReason, ToolFact, ToolResult,
+};
 use serde_json::json;
 
 fn checked(builder: AgentBuilder) -> AgentBuilder {
@@ -44,7 +46,7 @@ async fn what_stays_open_is_accepted_in_the_end_and_the_reason_is_recorded() {
 async fn open_tasks_are_asked_for() {
     let tasks = FnTool::new("tasks", |arguments, context| async move {
         let status = if arguments["done"] == true { TaskStatus::Completed } else { TaskStatus::Pending };
-        context.news(ToolNews::Tasks(vec![TaskItem { text: "write the test".into(), status }]));
+        context.record(ToolFact::Tasks(vec![TaskItem { text: "write the test".into(), status }]));
         Ok(ToolResult::text("noted"))
     });
     let scenario = Scenario::new()
@@ -88,7 +90,7 @@ impl Reminder for Count {
         "count"
     }
 
-    fn remind(&self, situation: &Situation<'_>) -> Option<String> {
+    fn remind(&self, situation: &ReminderContext<'_>) -> Option<String> {
         Some(format!("turn {}, {} messages", situation.turn_index, situation.history.len()))
     }
 }

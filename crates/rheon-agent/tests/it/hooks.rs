@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use expect_test::expect;
 use rheon_agent::ClosureHook;
 use rheon_testkit::{FnTool, Ran, Scenario, Turn, echo, event_line, scripted};
-use rheon_types::{Amendment, Answer, Flow, History, Hook, HookNews, Permit, ToolCall, ToolResult};
+use rheon_types::{Amendment, Answer, Flow, History, Hook, HookPermission, HookReport, ToolCall, ToolResult};
 use serde_json::json;
 
 /// Hooks and events on one list, in the order they happened.
@@ -303,25 +303,25 @@ async fn a_hook_may_begin_the_next_run_once_one_is_over() {
 
 /// A hook with something to say about each point of a call.
 #[derive(Default)]
-struct Talkative(Mutex<Vec<HookNews>>);
+struct Talkative(Mutex<Vec<HookReport>>);
 
 impl Talkative {
     fn say(&self, message: &str) {
-        self.0.lock().unwrap().push(HookNews::Warning { message: message.into() });
+        self.0.lock().unwrap().push(HookReport::Warning { message: message.into() });
     }
 }
 
 impl Hook for Talkative {
-    fn permit_tool<'a>(&'a self, _: &'a ToolCall) -> Answer<'a, Permit> {
+    fn permit_tool<'a>(&'a self, _: &'a ToolCall) -> Answer<'a, HookPermission> {
         self.say("permit");
-        Permit::default().into()
+        HookPermission::default().into()
     }
 
     fn before_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Flow> {
         self.0
             .lock()
             .unwrap()
-            .push(HookNews::Checkpoint { id: "1".into(), label: format!("before {}", call.name) });
+            .push(HookReport::Checkpoint { id: "1".into(), label: format!("before {}", call.name) });
         Flow::from(call.name.as_str() == "speaks").into()
     }
 
@@ -330,7 +330,7 @@ impl Hook for Talkative {
         Amendment::default().into()
     }
 
-    fn news(&self) -> Vec<HookNews> {
+    fn take_reports(&self) -> Vec<HookReport> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
 }

@@ -9,7 +9,7 @@ use rheon_types::event::{
     ApprovalRequest, Danger, PermissionDecision, PermissionResponse, QueuedChange, Scope, Subject,
 };
 use rheon_types::{
-    AgentEvent, Answer, ApprovalEvent, AskFirst, DenyAll, Effect, Gate, GateRequest, Judgement, ToolEvent,
+    AgentEvent, Answer, ApprovalEvent, AskFirst, DenyAll, Effect, Gate, GateDecision, GateRequest, ToolEvent,
     ToolResult, Verdict,
 };
 use serde_json::json;
@@ -85,9 +85,9 @@ async fn with_nobody_there_whatever_asks_is_refused() {
     expect![[r#"
         approval.required deploy {"to":"staging"}
         approval.required deploy {"to":"production"}
-        approval.resolved deny Once by Nobody
+        approval.resolved deny Once by NonInteractive
         tool.blocked deploy a "permission denied: deploy needs approval (the tool changes something) and nobody is there to give it"
-        approval.resolved deny Once by Nobody
+        approval.resolved deny Once by NonInteractive
         tool.blocked deploy c "permission denied: deploy needs approval (the tool changes something) and nobody is there to give it"
         tool.start echo b {"text":"hi"}
         tool.end echo b ok "hi"
@@ -120,18 +120,18 @@ async fn cancelling_withdraws_the_questions_and_runs_nothing() {
         message.end toolResult c error "Not completed: the run was cancelled."
         agent.end aborted """#]]
     .assert_eq(&trace.only(SHOWN));
-    assert!(agent.answerer().respond(&"s.c.1/a".into(), PermissionDecision::Allow).is_err());
+    assert!(agent.attach_approver().respond(&"s.c.1/a".into(), PermissionDecision::Allow).is_err());
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_answerer_that_leaves_is_nobody() {
     let (agent, trace) = agent(AskFirst);
-    let answerer = Mutex::new(Some(agent.answerer()));
+    let approver = Mutex::new(Some(agent.attach_approver()));
     let watch = async {
         while trace.count(|event| matches!(event, AgentEvent::Approval(ApprovalEvent::Required { .. }))) < 2 {
             tokio::task::yield_now().await;
         }
-        answerer.lock().unwrap().take();
+        approver.lock().unwrap().take();
     };
     let (output, ()) = tokio::join!(agent.run("ship it"), watch);
     output.unwrap();
@@ -139,9 +139,9 @@ async fn an_answerer_that_leaves_is_nobody() {
     expect![[r#"
         approval.required deploy {"to":"staging"}
         approval.required deploy {"to":"production"}
-        approval.resolved deny Once by Nobody
+        approval.resolved deny Once by NonInteractive
         tool.blocked deploy a "permission denied: deploy needs approval (the tool changes something) and nobody is there to give it"
-        approval.resolved deny Once by Nobody
+        approval.resolved deny Once by NonInteractive
         tool.blocked deploy c "permission denied: deploy needs approval (the tool changes something) and nobody is there to give it"
         tool.start echo b {"text":"hi"}"#]].assert_eq(&trace.only(&["approval.", "tool.start", "tool.blocked"]));
 }
@@ -195,7 +195,7 @@ async fn a_closure_is_a_gate_and_may_queue_changes() {
 struct Memory(Mutex<Vec<String>>);
 
 impl Gate for Memory {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, GateDecision> {
         Answer::later(async move {
             tokio::task::yield_now().await;
             Verdict::Ask {
@@ -206,7 +206,7 @@ impl Gate for Memory {
                 reason: "to be sure".into(),
                 danger: Danger::Dangerous,
                 suggested_rule: Some("deploy(*)".into()),
-                by: rheon_types::AskedBy::Default,
+                by: rheon_types::ApprovalReason::Default,
             }
             .into()
         })
@@ -223,7 +223,7 @@ impl Gate for Memory {
 struct Shared(Arc<Memory>);
 
 impl Gate for Shared {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, GateDecision> {
         self.0.check(request)
     }
 

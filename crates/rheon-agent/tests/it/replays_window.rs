@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use rheon_agent::replay::{ReplayError, Replayed, Until, replay};
-use rheon_agent::{AgentBuilder, CompactionStrategy, Summariser, WindowSettings, WindowView};
+use rheon_agent::replay::{ReplayError, ReplayOutcome, ReplayUntil, replay};
+use rheon_agent::{AgentBuilder, CompactionStrategy, Summarizer, WindowSettings, WindowView};
 use rheon_testkit::{FnTool, Scenario, ScriptedProvider, Trace, Turn, scripted};
 use rheon_types::{
     AgentEvent, Answer, ChunkStream, ContextEvent, ContinuationKind, CutKind, Effect, Event, ModelInfo,
-    Prices, Provider, ProviderError, ProviderErrorKind, Rates, Reminder, Request, RunEnd, RunEvent,
-    RunFailure, Situation, ToolResult, Usage, WindowCut,
+    Prices, Provider, ProviderError, ProviderErrorKind, Rates, Reminder, ReminderContext, Request, RunEnd,
+    RunEvent, RunFailure, ToolResult, Usage, WindowCut,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -39,7 +39,7 @@ fn durable(trace: &Trace) -> Vec<Event> {
     trace.events().into_iter().filter(|event| event.kind.is_durable()).collect()
 }
 
-fn play(events: &[Event], until: Until) -> Replayed {
+fn play(events: &[Event], until: ReplayUntil) -> ReplayOutcome {
     replay(events.to_vec(), until).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -47,9 +47,9 @@ fn play(events: &[Event], until: Until) -> Replayed {
 fn replayed(trace: &Trace) -> Vec<Event> {
     let events = durable(trace);
     for event in events.iter().step_by(1 + events.len() / 24) {
-        assert_eq!(play(&events, Until::Seq(event.seq)).events.last(), Some(event));
+        assert_eq!(play(&events, ReplayUntil::Seq(event.seq)).events.last(), Some(event));
     }
-    let replayed = play(&events, Until::End);
+    let replayed = play(&events, ReplayUntil::End);
     assert_eq!((&replayed.events, replayed.taken), (&events, 0));
     events
 }
@@ -63,7 +63,7 @@ fn place(events: &[Event], name: &str) -> usize {
 }
 
 fn difference(events: Vec<Event>) -> String {
-    match replay(events, Until::End) {
+    match replay(events, ReplayUntil::End) {
         Err(ReplayError::Differs(difference)) => format!("{} {}", difference.seq, difference.name),
         other => panic!("{other:?}"),
     }
@@ -187,7 +187,7 @@ impl CompactionStrategy for Idle {
         "idle"
     }
 
-    fn compact<'a>(&'a self, view: WindowView<'a>, _model: &'a dyn Summariser) -> Answer<'a, Vec<WindowCut>> {
+    fn compact<'a>(&'a self, view: WindowView<'a>, _model: &'a dyn Summarizer) -> Answer<'a, Vec<WindowCut>> {
         Answer::Now(view.cuts.to_vec())
     }
 }
@@ -270,7 +270,7 @@ impl CompactionStrategy for Broken {
         "broken"
     }
 
-    fn compact<'a>(&'a self, _: WindowView<'a>, _: &'a dyn Summariser) -> Answer<'a, Vec<WindowCut>> {
+    fn compact<'a>(&'a self, _: WindowView<'a>, _: &'a dyn Summarizer) -> Answer<'a, Vec<WindowCut>> {
         panic!("no way")
     }
 }
@@ -280,7 +280,7 @@ impl Reminder for Broken {
         "broken"
     }
 
-    fn remind(&self, _: &Situation<'_>) -> Option<String> {
+    fn remind(&self, _: &ReminderContext<'_>) -> Option<String> {
         panic!("no way")
     }
 }
@@ -351,12 +351,15 @@ async fn any_event_may_be_missing_doubled_or_moved_without_harm() {
     for place in (events.len() % 3..events.len()).step_by(3) {
         let mut lost = events.clone();
         let event = lost.remove(place);
-        assert!(replay(lost.clone(), Until::End).is_err() || place == events.len() - 1, "without {place}");
+        assert!(
+            replay(lost.clone(), ReplayUntil::End).is_err() || place == events.len() - 1,
+            "without {place}"
+        );
         lost.insert((place + 3).min(lost.len()), event.clone());
-        drop(replay(lost, Until::End));
+        drop(replay(lost, ReplayUntil::End));
         let mut doubled = events.clone();
         doubled.insert(place, event);
-        assert!(replay(doubled, Until::End).is_err(), "{place} twice");
+        assert!(replay(doubled, ReplayUntil::End).is_err(), "{place} twice");
     }
 }
 
@@ -367,6 +370,6 @@ async fn a_run_of_before_windows_were_told_of_is_taken_as_it_is() {
         panic!()
     };
     Arc::make_mut(settings).window = None;
-    let replayed = play(&events, Until::End);
+    let replayed = play(&events, ReplayUntil::End);
     assert_eq!((replayed.runs, replayed.taken, &replayed.events), (0, events.len(), &events));
 }

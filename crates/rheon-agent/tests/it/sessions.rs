@@ -151,12 +151,12 @@ async fn a_run_is_settled_once_its_hooks_know_of_its_end() {
             })
         }
     }
-    let is_told = Arc::new(AtomicBool::new(false));
-    let hook = Slow(Arc::clone(&is_told));
+    let is_logged = Arc::new(AtomicBool::new(false));
+    let hook = Slow(Arc::clone(&is_logged));
     let (agent, ..) = scripted(Scenario::new().turn("One.")).with(|builder| builder.hook(hook)).build();
     let mut stream = agent.run_stream("go").unwrap();
     while !matches!(stream.next().await.unwrap().kind, AgentEvent::Run(RunEvent::End { .. })) {}
-    assert!(!is_told.load(Ordering::Relaxed));
+    assert!(!is_logged.load(Ordering::Relaxed));
     agent.wait_until_settled().await;
-    assert!(is_told.load(Ordering::Relaxed));
+    assert!(is_logged.load(Ordering::Relaxed));
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use expect_test::expect;
 use rheon_agent::LogPosition;
-use rheon_agent::replay::{Until, replay};
+use rheon_agent::replay::{ReplayUntil, replay};
 use rheon_testkit::{ChangingTools, FnTool, MemoryStore, Scenario, ScriptedProvider, Turn, echo, scripted};
 use rheon_types::{
     BoxFuture, Effect, Event, FixedTools, Store, Tool, ToolContext, ToolError, ToolResult, ToolSet,
@@ -284,6 +284,6 @@ async fn a_tool_that_changes_its_effect_replays_and_a_resumed_session_goes_on() 
     let sets: Vec<&Event> = events.iter().filter(|event| event.kind.name() == "context.tools").collect();
     // A process that resumes says what it offers: versions of sources count from its own beginning.
     assert_eq!(sets.len(), 3);
-    let replayed = replay(events.clone(), Until::End).unwrap();
+    let replayed = replay(events.clone(), ReplayUntil::End).unwrap();
     assert_eq!((replayed.events, replayed.runs, replayed.taken), (events, 2, 3));
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rheon_agent::{
-    AgentBuilder, ComplexityScore, Effort, EffortPlan, Recitation, Tiers, base_prompt, plan_effort,
-    score_complexity,
+    AgentBuilder, ComplexityScore, Effort, EffortPlan, GoalReminder, TieredCompaction, base_prompt,
+    plan_effort, score_complexity,
 };
 use rheon_store::sqlite::{DatabaseError, Learning};
 use rheon_tools::memory::{Redact, Watch};
@@ -146,7 +146,8 @@ impl Loaded {
     /// the tool for notes, and what it learns and remembers. What the user set is to be set after this.
     pub fn wire(&self, builder: AgentBuilder) -> AgentBuilder {
         let Wiring { effort, sources, watch, map } = &self.wiring;
-        let kept = Tiers { kept_tools: vec![SKILL_TOOL.into()], ..Tiers::default() };
+        let kept =
+            TieredCompaction { preserved_tools: vec![SKILL_TOOL.into()], ..TieredCompaction::default() };
         let mut builder = builder.system_prompt(self.assembled.prompt()).compaction(kept);
         match watch {
             WatchOwner::Context => builder = builder.shared_hook(Arc::clone(&self.watch) as Arc<dyn Hook>),
@@ -155,7 +156,7 @@ impl Loaded {
         match sources.reminders {
             Reminders::On => {
                 let failures = Arc::clone(&self.watch) as Arc<dyn Reminder>;
-                builder = builder.reminder(Arc::new(Recitation::default())).reminder(failures);
+                builder = builder.reminder(Arc::new(GoalReminder::default())).reminder(failures);
             }
             Reminders::Off => {}
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use futures::stream::unfold;
-use rheon_agent::Answerer;
-use rheon_types::protocol::{After, Cursor, Delivery, Subscription};
+use rheon_agent::ApproverGuard;
+use rheon_types::protocol::{Cursor, Delivery, StartAt, Subscription};
 use rheon_types::{
     AgentEvent, AgentMessage, ClientError, Content, DeltaText, Event, EventStream, MessageEvent, RunId,
     SessionId, Timestamp,
@@ -30,7 +30,7 @@ struct Feed {
     /// Set where the log has to be read first: what was written when this feed joined.
     behind: Option<Behind>,
     /// While it lives, questions can be asked.
-    _answerer: Option<Answerer>,
+    _answerer: Option<ApproverGuard>,
 }
 
 /// How far the log has to be read.
@@ -40,7 +40,7 @@ struct Behind {
 }
 
 /// The events that a subscriber wants. `answerer` lives as long as the stream.
-pub(super) fn feed(hub: &Hub, subscription: Subscription, answerer: Option<Answerer>) -> EventStream {
+pub(super) fn feed(hub: &Hub, subscription: Subscription, answerer: Option<ApproverGuard>) -> EventStream {
     let feed = Feed::join(hub.clone(), subscription, answerer);
     let first = Ok::<_, ClientError>(()).and(feed);
     let events = unfold(Some(first), |feed| async move {
@@ -56,17 +56,17 @@ pub(super) fn feed(hub: &Hub, subscription: Subscription, answerer: Option<Answe
 }
 
 impl Feed {
-    fn join(hub: Hub, wanted: Subscription, answerer: Option<Answerer>) -> Result<Self, ClientError> {
+    fn join(hub: Hub, wanted: Subscription, answerer: Option<ApproverGuard>) -> Result<Self, ClientError> {
         let Joined { recent, cursor: now, draft } = hub.join()?;
         let (cursor, behind) = match wanted.after {
-            After::Now => (now, None),
-            After::Cursor(cursor) if cursor == now => (cursor, None),
-            After::Cursor(cursor) if cursor.seq > now.seq => {
+            StartAt::Now => (now, None),
+            StartAt::Cursor(cursor) if cursor == now => (cursor, None),
+            StartAt::Cursor(cursor) if cursor.seq > now.seq => {
                 let (wanted, there) = (cursor.seq, now.seq);
                 let message = format!("there is no event {wanted}: the session has {there}");
                 return Err(ClientError::invalid(message));
             }
-            After::Cursor(cursor) => (cursor, Some(Behind { seq: now.seq, draft })),
+            StartAt::Cursor(cursor) => (cursor, Some(Behind { seq: now.seq, draft })),
         };
         Ok(Self {
             hub,

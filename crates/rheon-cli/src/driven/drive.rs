@@ -8,7 +8,7 @@ use futures::StreamExt as _;
 use rheon_app::stream_json::{
     Channel, ClientRequest, Heard, Initialize, InputLine, Projector, SessionState, line_id,
 };
-use rheon_types::protocol::{CloseReason, OpenRequest, RewindMode, RewindWhat, Rewound, Thinking};
+use rheon_types::protocol::{CloseReason, OpenRequest, RewindMode, RewindResult, RewindScope, Thinking};
 use rheon_types::{
     AgentEvent, ClientError, Command, Content, Event, EventStream, Host, OutputSchema, RunEnd, RunEvent,
     Subscription,
@@ -305,7 +305,7 @@ impl Driven {
         }
         let mode = if dry_run { RewindMode::Plan } else { RewindMode::Apply };
         let rewound = match self.prompt_seq(id).await {
-            Ok(seq) => self.session.send(Command::Rewind { seq, what: RewindWhat::Files, mode }).await,
+            Ok(seq) => self.session.send(Command::Rewind { seq, what: RewindScope::Files, mode }).await,
             Err(error) => Err(error),
         };
         told(rewound.map(|ack| ack.rewound.unwrap_or_default()), mode, &self.folder)
@@ -356,7 +356,11 @@ fn slash(content: &[Content]) -> Option<Command> {
 }
 
 /// The answer to `rewind_files`. Who only wants to know whether it could be done is told so; who wanted it done has an error.
-fn told(rewound: Result<Rewound, ClientError>, mode: RewindMode, folder: &Path) -> Result<Value, String> {
+fn told(
+    rewound: Result<RewindResult, ClientError>,
+    mode: RewindMode,
+    folder: &Path,
+) -> Result<Value, String> {
     let is_plan = mode == RewindMode::Plan;
     let rewound = rewound.map_err(|error| error.to_string()).and_then(|rewound| {
         match (&rewound.problem, rewound.others.first()) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rheon_app::config::InterfaceSettings;
 use rheon_render::Detail;
-use rheon_types::protocol::{CloseReason, ConfigFacts, OpenRequest, SessionChoice, SessionFacts};
+use rheon_types::protocol::{CloseReason, ConfigInfo, OpenRequest, SessionChoice, SessionInfo};
 use rheon_types::{Author, Command, Content, EventStream, Host, Message, Subscription};
 use tokio_util::sync::CancellationToken;
 
@@ -119,7 +119,7 @@ async fn lines(flags: &OutputFlags, session: &Connection) -> Result<Lines, Failu
 /// What all conversations of one terminal share.
 struct Desk<'a> {
     host: &'a dyn Host,
-    limits: ConfigFacts,
+    limits: ConfigInfo,
     flags: &'a OutputFlags,
     interface: &'a InterfaceSettings,
 }
@@ -127,7 +127,7 @@ struct Desk<'a> {
 /// A session with all that belongs to it.
 struct Opened {
     session: Connection,
-    facts: SessionFacts,
+    facts: SessionInfo,
     events: EventStream,
     show: Show,
 }

@@ -8,7 +8,9 @@ use rheon_types::event::{
     ApprovalRequest, Danger, PermissionDecision, PermissionMode, PermissionResponse, QueuedChange, RuleList,
     Scope,
 };
-use rheon_types::{Answer, AskedBy, CallFacts, Effect, Gate, GateRequest, Judgement, ToolCall, Verdict};
+use rheon_types::{
+    Answer, ApprovalReason, CallFacts, Effect, Gate, GateDecision, GateRequest, ToolCall, Verdict,
+};
 
 use crate::policy::call::{Surroundings, line_of};
 use crate::policy::explanation::{Because, Decision, Explanation};
@@ -282,7 +284,7 @@ impl PolicyGate {
         line_of(call.name.as_str(), &call.arguments).map(self.shell.analyse)
     }
 
-    fn judgement(&self, call: &ToolCall, effect: Effect) -> Judgement {
+    fn judgement(&self, call: &ToolCall, effect: Effect) -> GateDecision {
         let (shell_folder, analysis) = (self.look(), self.analyse(call));
         let explanation = self.explain_as(&shell_folder, analysis.as_ref(), call, effect);
         let verdict = self.verdict(call, &explanation, &shell_folder);
@@ -291,7 +293,7 @@ impl PolicyGate {
             let folder = self.shell_folder.is_some().then_some(shell_folder);
             CallFacts::new(ShellFacts { line: line.to_owned(), folder, analysis })
         });
-        Judgement { verdict, facts: facts.unwrap_or_default() }
+        GateDecision { verdict, facts: facts.unwrap_or_default() }
     }
 
     fn verdict(&self, call: &ToolCall, explanation: &Explanation, shell_folder: &Path) -> Verdict {
@@ -346,7 +348,7 @@ impl PolicyGate {
 }
 
 impl Gate for PolicyGate {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, GateDecision> {
         Answer::Now(self.judgement(request.call, request.effect))
     }
 
@@ -387,14 +389,14 @@ impl fmt::Debug for PolicyGate {
 }
 
 /// A question that a rule demands stays one, whatever hooks say, and so does one about lasting damage.
-fn asked_by(explanation: &Explanation) -> AskedBy {
+fn asked_by(explanation: &Explanation) -> ApprovalReason {
     let is_by_rule = explanation.parts.iter().any(|part| match part.because {
         Because::Rule { .. } => part.decision == Decision::Ask,
         Because::NotCovered { .. } | Because::Default(_) => {
             part.decision == Decision::Ask && part.danger == Danger::Critical
         }
     });
-    if is_by_rule { AskedBy::Rule } else { AskedBy::Default }
+    if is_by_rule { ApprovalReason::Rule } else { ApprovalReason::Default }
 }
 
 /// What the model is told.
@@ -421,7 +423,7 @@ fn place_of<'a>(call: &ToolCall, shell_folder: &'a Path) -> &'a Path {
 pub struct ReadOnly;
 
 impl Gate for ReadOnly {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, GateDecision> {
         let verdict = match request.effect {
             Effect::Pure => Verdict::Allow,
             Effect::Idempotent | Effect::Unsafe => Verdict::Deny {

@@ -120,7 +120,7 @@ impl Child {
         self.emit(RunEvent::End { output: Arc::clone(&output) });
         let left = WorkerOutput { child: self.child.clone(), output };
         match &left.output.end {
-            RunEnd::Failed { failure } => Err(WorkerError::of_run(NAME, failure.clone(), left)),
+            RunEnd::Failed { failure } => Err(WorkerError::from_run(NAME, failure.clone(), left)),
             _ => Ok(left),
         }
     }
@@ -236,7 +236,7 @@ impl Child {
         let (answer, by) = tokio::select! {
             answer = parent.ask(approval).get() => match answer {
                 Some(answer) => (answer, Responder::User),
-                None => (PermissionResponse::denied("nobody is there"), Responder::Nobody),
+                None => (PermissionResponse::denied("nobody is there"), Responder::NonInteractive),
             },
             () = cancel.cancelled() => (PermissionResponse::denied("cancelled"), Responder::Cancelled),
         };

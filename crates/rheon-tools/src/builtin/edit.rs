@@ -4,7 +4,7 @@ mod apply;
 mod hint;
 
 use rheon_macros::Tool;
-use rheon_types::{Hold, ToolContext, ToolError, ToolResult};
+use rheon_types::{Claim, ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ impl Edit {
         self.workshop.preview(&given.path, |spot, loaded| plan(&given, spot, loaded))
     }
 
-    fn hold(&self, given: &Value, context: &ToolContext) -> Result<Hold, ToolError> {
+    fn hold(&self, given: &Value, context: &ToolContext) -> Result<Claim, ToolError> {
         self.workshop.claim(path_of(Self::NAME, given)?, context)
     }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use rheon_types::event::{PermissionDecision, PermissionResponse, Subject};
-use rheon_types::{Answer, Tool, ToolContext, ToolError, ToolNews, ToolReporter, ToolResult};
+use rheon_types::{Answer, Tool, ToolContext, ToolError, ToolFact, ToolReporter, ToolResult};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +19,7 @@ pub(crate) struct Person {
 
 #[derive(Default)]
 struct Heard {
-    news: Mutex<Vec<ToolNews>>,
+    news: Mutex<Vec<ToolFact>>,
     asked: Mutex<Vec<(Subject, String)>>,
     answers: Mutex<VecDeque<PermissionResponse>>,
     while_asked: Mutex<Option<WhileAsked>>,
@@ -50,7 +50,7 @@ impl Person {
         self
     }
 
-    pub(crate) fn news(&self) -> Vec<ToolNews> {
+    pub(crate) fn news(&self) -> Vec<ToolFact> {
         self.heard.news.lock().unwrap().clone()
     }
 
@@ -82,7 +82,7 @@ impl ToolReporter for Heard {
 
     fn progress(&self, _text: &str) {}
 
-    fn news(&self, news: ToolNews) {
+    fn record(&self, news: ToolFact) {
         self.news.lock().unwrap().push(news);
     }
 

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use rheon_types::event::{TaskItem, TaskStatus};
-use rheon_types::{Effect, Tool, ToolNews};
+use rheon_types::{Effect, Tool, ToolFact};
 use serde_json::json;
 
 use crate::builtin::person::Person;
@@ -33,7 +33,7 @@ async fn the_whole_list_is_kept_told_and_answered_in_short() {
     ];
     assert_eq!(list.items(), items);
     assert_eq!(result.details, json!({ "tasks": items, "open": 2, "done": 1 }));
-    assert_eq!(person.news(), [ToolNews::Tasks(items)]);
+    assert_eq!(person.news(), [ToolFact::Tasks(items)]);
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! `write`: a new file, or new content for an old one.
 
 use rheon_macros::Tool;
-use rheon_types::{Hold, ToolContext, ToolError, ToolResult};
+use rheon_types::{Claim, ToolContext, ToolError, ToolResult};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ impl Write {
         self.workshop.preview(&given.path, |spot, loaded| plan(&given, spot, loaded))
     }
 
-    fn hold(&self, given: &Value, context: &ToolContext) -> Result<Hold, ToolError> {
+    fn hold(&self, given: &Value, context: &ToolContext) -> Result<Claim, ToolError> {
         self.workshop.claim(path_of(Self::NAME, given)?, context)
     }
 

@@ -30,7 +30,7 @@ struct Entry {
 
 /// A claim on one file, released when it is dropped.
 #[must_use = "a claim ends when it is dropped"]
-pub struct Claim {
+pub struct FileClaim {
     claims: Claims,
     path: PathBuf,
     ticket: u64,
@@ -57,7 +57,7 @@ impl Claims {
     }
 
     /// Claims the file at `path`, a canonical one, for `owner`, who may hold several claims on one file at a time.
-    pub fn claim(&self, path: &Path, owner: &str, ttl: Duration) -> Result<Claim, ClaimConflict> {
+    pub fn claim(&self, path: &Path, owner: &str, ttl: Duration) -> Result<FileClaim, ClaimConflict> {
         let now = self.clock.elapsed();
         let mut board = self.board.lock().unwrap_or_else(PoisonError::into_inner);
         board.forget_expired(now);
@@ -76,7 +76,7 @@ impl Claims {
         }
         entry.tickets.insert(ticket, now.saturating_add(ttl));
         board.next_ticket += 1;
-        Ok(Claim { claims: self.clone(), path: path.to_owned(), ticket })
+        Ok(FileClaim { claims: self.clone(), path: path.to_owned(), ticket })
     }
 
     /// Who holds the file at `path`.
@@ -96,14 +96,14 @@ impl Board {
     }
 }
 
-impl Claim {
+impl FileClaim {
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-impl Drop for Claim {
+impl Drop for FileClaim {
     fn drop(&mut self) {
         let mut board = self.claims.board.lock().unwrap_or_else(PoisonError::into_inner);
         // A claim that ran out may have been followed by somebody else's; the ticket tells them apart.

@@ -11,7 +11,7 @@ mod text;
 mod workshop;
 
 pub use cache::{CACHE_BYTES_MAX, FileCache};
-pub use claims::{Claim, ClaimConflict, Claims};
+pub use claims::{ClaimConflict, Claims, FileClaim};
 pub use diff::{Change, DIFF_BYTES_MAX};
 pub use error::FileError;
 pub use fingerprint::{Fingerprint, Stamp};

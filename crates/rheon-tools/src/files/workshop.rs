@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use rheon_policy::folder::{Entry, Folder, Missing, Over};
 use rheon_policy::{Access, ResolvedPath, Workspace, names_folder};
-use rheon_types::{Clock, Hold, ToolContext, ToolError};
+use rheon_types::{Claim, Clock, ToolContext, ToolError};
 
 use crate::files::cache::FileCache;
-use crate::files::claims::{Claim, ClaimConflict, Claims};
+use crate::files::claims::{ClaimConflict, Claims, FileClaim};
 use crate::files::diff::Change;
 use crate::files::error::FileError;
 use crate::files::fingerprint::{Fingerprint, Stamp};
@@ -224,12 +224,12 @@ impl Workshop {
     }
 
     /// Keeps the file at `path` for the run of this call until the hold is dropped. Does not wait for others who hold it.
-    pub fn claim(&self, path: &str, context: &ToolContext) -> Result<Hold, ToolError> {
+    pub fn claim(&self, path: &str, context: &ToolContext) -> Result<Claim, ToolError> {
         let spot = self.locate(path, Access::Write)?;
-        Ok(Hold::new(self.claim_spot(&spot, context)?))
+        Ok(Claim::new(self.claim_spot(&spot, context)?))
     }
 
-    fn claim_spot(&self, spot: &Spot, context: &ToolContext) -> Result<Claim, FileError> {
+    fn claim_spot(&self, spot: &Spot, context: &ToolContext) -> Result<FileClaim, FileError> {
         let claim = self.shared.claims.claim(&spot.path, &format!("run {}", context.run_id), CLAIM_TTL);
         claim.map_err(|conflict| FileError::from(ClaimConflict { path: spot.shown.clone(), ..conflict }))
     }

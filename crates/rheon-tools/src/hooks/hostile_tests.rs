@@ -3,7 +3,7 @@
 use std::io::Read as _;
 
 use expect_test::expect;
-use rheon_types::{Hook, Opinion};
+use rheon_types::{Hook, HookVerdict};
 use serde_json::{Value, json};
 
 use crate::hooks::HookEvent;
@@ -80,7 +80,7 @@ async fn what_hooks_print_reaches_neither_the_terminal_nor_the_parser_unharmed()
         let stage = Stage::new();
         let hooks = stage.one("PreToolUse", &line);
         let big = bash(&"x".repeat(300_000));
-        let opinion = hooks.permit_tool(&big).get().await.opinion;
+        let opinion = hooks.permit_tool(&big).get().await.verdict;
         let told = stage.told().join(" ").replace(&format!("{line:?}"), "HOOK");
         assert!(!told.chars().any(|one| one.is_control() || one == '\u{202e}'), "{title}: {told:?}");
         let said = told.split_once(" hook ").map_or(told.as_str(), |(_, said)| said);
@@ -117,7 +117,7 @@ async fn two_hundred_hooks_all_run_and_contradict_each_other_in_vain() {
     let commands: Vec<Value> = (0..200).map(said).collect();
     let hooks = stage.hooks(json!({ "PreToolUse": [{ "hooks": commands }] }));
     let permit = hooks.permit_tool(&bash("ls")).get().await;
-    assert_eq!(permit.opinion, Some(Opinion::Deny("137".into())));
+    assert_eq!(permit.verdict, Some(HookVerdict::Deny("137".into())));
     assert_eq!(stage.read("runs").lines().count(), 200);
 }
 
@@ -130,9 +130,9 @@ async fn a_hook_that_is_gone_at_the_second_call_is_told_and_decides_as_it_was_me
         std::fs::set_permissions(stage.path("check.sh"), mode).unwrap();
         let hook = json!({ "type": "command", "command": "./check.sh", "onFailure": on_failure });
         let hooks = stage.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
-        assert_eq!(hooks.permit_tool(&bash("ls")).get().await.opinion, None);
+        assert_eq!(hooks.permit_tool(&bash("ls")).get().await.verdict, None);
         std::fs::remove_file(stage.path("check.sh")).unwrap();
-        assert_eq!(hooks.permit_tool(&bash("ls")).get().await.opinion.map(drop), second);
+        assert_eq!(hooks.permit_tool(&bash("ls")).get().await.verdict.map(drop), second);
         assert_eq!(stage.told().len(), 1);
     }
 }
@@ -143,7 +143,7 @@ async fn an_input_of_any_size_or_shape_is_taken_as_it_is_and_judged_elsewhere() 
     let huge = r#"printf '{"hookSpecificOutput":{"updatedInput":{"command":"'; head -c 100000000 /dev/zero | tr '\0' x; printf '"}}}'"#;
     let hooks = stage.one("PreToolUse", huge);
     let permit = hooks.permit_tool(&bash("ls")).get().await;
-    assert_eq!((permit.opinion, permit.arguments), (None, None));
+    assert_eq!((permit.verdict, permit.arguments), (None, None));
     assert!(stage.told().join("").contains("printed more than 1048576 bytes"));
     let odd = r#"echo '{"hookSpecificOutput":{"updatedInput":{"file_path":7,"nothing":{}}}}'"#;
     let hooks = stage.one("PreToolUse", odd);

@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use rheon_types::{Hook, Opinion, ToolError};
+use rheon_types::{Hook, HookVerdict, ToolError};
 use serde_json::json;
 
 use crate::hooks::fixtures::{Stage, bash, bring_about, call, command};
@@ -23,7 +23,7 @@ async fn hooks_run_at_once_and_the_strictest_word_counts() {
         { "matcher": "Bash", "hooks": [command(&meet("a", "b", "echo never >&2; exit 2")), command(&meet("b", "a", allow))] },
         { "matcher": "Edit", "hooks": [command("touch wrong")] },
     ] }));
-    assert_eq!(hooks.permit_tool(&bash("ls")).get().await.opinion, Some(Opinion::Deny("never".into())));
+    assert_eq!(hooks.permit_tool(&bash("ls")).get().await.verdict, Some(HookVerdict::Deny("never".into())));
     assert!(!stage.path("wrong").exists());
 }
 
@@ -42,10 +42,10 @@ async fn deny_goes_before_defer_before_ask_before_allow() {
         let stage = Stage::new();
         let commands: Vec<_> = words.iter().map(|decision| word(decision)).collect();
         let hooks = stage.hooks(json!({ "PreToolUse": [{ "hooks": commands }] }));
-        rows.push(hooks.permit_tool(&bash("ls")).get().await.opinion.unwrap());
+        rows.push(hooks.permit_tool(&bash("ls")).get().await.verdict.unwrap());
     }
-    let ask = |why: &str| Opinion::Ask(why.into());
-    assert_eq!(rows, [ask("ask"), ask("defer"), Opinion::Deny("deny".into()), Opinion::Allow]);
+    let ask = |why: &str| HookVerdict::Ask(why.into());
+    assert_eq!(rows, [ask("ask"), ask("defer"), HookVerdict::Deny("deny".into()), HookVerdict::Allow]);
 }
 
 #[tokio::test]
@@ -118,10 +118,10 @@ async fn a_hook_that_takes_too_long_is_killed_with_all_that_it_started() {
     let grandchild = open_fifo(&stage);
     let hook = json!({ "type": "command", "command": GRANDCHILD, "timeout": 3, "onFailure": "block" });
     let hooks = stage.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
-    let opinion = hooks.permit_tool(&bash("ls")).get().await.opinion;
+    let opinion = hooks.permit_tool(&bash("ls")).get().await.verdict;
     assert_eq!(
         opinion,
-        Some(Opinion::Deny("a hook that must agree took longer than 3 s and was stopped".into()))
+        Some(HookVerdict::Deny("a hook that must agree took longer than 3 s and was stopped".into()))
     );
     // On a machine so slow that the grandchild never came to open it, nothing is there to wait for.
     drop(std::fs::File::options().read(true).write(true).open(stage.path("fifo")).unwrap());
@@ -154,9 +154,9 @@ async fn ten_megabytes_of_output_and_of_input_are_neither_kept_nor_waited_for() 
     let hook = json!({ "type": "command", "command": format!("printf '{{'; {flood}"), "onFailure": "block" });
     let hooks = stage.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
     // Nor is more read of the input than the hook wants.
-    let opinion = hooks.permit_tool(&bash(&"y".repeat(10_000_000))).get().await.opinion;
+    let opinion = hooks.permit_tool(&bash(&"y".repeat(10_000_000))).get().await.verdict;
     let said = "a hook that must agree printed more than 1048576 bytes";
-    assert_eq!(opinion, Some(Opinion::Deny(said.into())));
+    assert_eq!(opinion, Some(HookVerdict::Deny(said.into())));
 }
 
 #[tokio::test]
@@ -183,8 +183,8 @@ async fn a_hook_that_cannot_be_started_is_told_once_and_blocks_only_if_it_must_a
                 hook["args"] = args.clone();
             }
             let hooks = stage.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
-            let first = hooks.permit_tool(&bash("ls")).get().await.opinion;
-            let second = hooks.permit_tool(&bash("ls")).get().await.opinion;
+            let first = hooks.permit_tool(&bash("ls")).get().await.verdict;
+            let second = hooks.permit_tool(&bash("ls")).get().await.verdict;
             assert_eq!(first, second);
             assert_eq!(first.is_some(), on_failure == "block");
             rows += &format!("{on_failure}: {} message\n", stage.told().len());
@@ -197,12 +197,12 @@ async fn a_hook_that_cannot_be_started_is_told_once_and_blocks_only_if_it_must_a
 async fn a_hook_that_crashes_has_failed() {
     for (on_failure, opinion) in [
         ("allow", None),
-        ("block", Some(Opinion::Deny("a hook that must agree was ended by a signal".into()))),
+        ("block", Some(HookVerdict::Deny("a hook that must agree was ended by a signal".into()))),
     ] {
         let stage = Stage::new();
         let hook = json!({ "type": "command", "command": "kill -9 $$", "onFailure": on_failure });
         let hooks = stage.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
-        assert_eq!(hooks.permit_tool(&bash("ls")).get().await.opinion, opinion);
+        assert_eq!(hooks.permit_tool(&bash("ls")).get().await.verdict, opinion);
         assert_eq!(stage.told(), [r#"the PreToolUse hook "kill -9 $$" was ended by a signal"#]);
     }
 }
@@ -248,7 +248,7 @@ async fn a_hook_in_the_background_is_not_waited_for_and_decides_nothing() {
     assert!(std::process::Command::new("mkfifo").arg(stage.path("go")).status().unwrap().success());
     let hook = json!({ "type": "command", "async": true, "command": "read x < go; echo done > ran; exit 2" });
     let hooks = stage.hooks(json!({ "PreToolUse": [{ "hooks": [hook] }] }));
-    assert_eq!(hooks.permit_tool(&bash("ls")).get().await, rheon_types::Permit::default());
+    assert_eq!(hooks.permit_tool(&bash("ls")).get().await, rheon_types::HookPermission::default());
     let go = stage.path("go");
     tokio::task::spawn_blocking(move || std::fs::write(go, "now\n").unwrap()).await.unwrap();
     hooks.idle().await;

@@ -4,8 +4,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rheon_types::{
-    Amendment, Answer, Flow, History, Hook, Opinion, Permit, Reminder, Situation, ToolCall, ToolError,
-    ToolResult,
+    Amendment, Answer, Flow, History, Hook, HookPermission, HookVerdict, Reminder, ReminderContext, ToolCall,
+    ToolError, ToolResult,
 };
 use serde_json::{Value, json};
 
@@ -65,13 +65,13 @@ impl Hook for Watch {
         Answer::Now(Flow::Continue)
     }
 
-    fn permit_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Permit> {
-        let permit = Permit::default();
+    fn permit_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, HookPermission> {
+        let permit = HookPermission::default();
         Answer::Now(match self.state().circles.advise(call.name.as_str(), &call.arguments) {
             CircleAdvice::Go => permit,
-            CircleAdvice::Warn(said) => Permit { context: vec![said], ..permit },
-            CircleAdvice::Ask(why) => Permit { opinion: Some(Opinion::Ask(why)), ..permit },
-            CircleAdvice::Block(why) => Permit { opinion: Some(Opinion::Deny(why)), ..permit },
+            CircleAdvice::Warn(said) => HookPermission { context: vec![said], ..permit },
+            CircleAdvice::Ask(why) => HookPermission { verdict: Some(HookVerdict::Ask(why)), ..permit },
+            CircleAdvice::Block(why) => HookPermission { verdict: Some(HookVerdict::Deny(why)), ..permit },
         })
     }
 
@@ -114,7 +114,7 @@ impl Reminder for Watch {
         "failures"
     }
 
-    fn remind(&self, _situation: &Situation<'_>) -> Option<String> {
+    fn remind(&self, _situation: &ReminderContext<'_>) -> Option<String> {
         self.state().failures.note()
     }
 }

@@ -161,8 +161,9 @@ pub enum Responder {
     User,
     /// A hook.
     Hook,
-    /// Nobody was there to ask.
-    Nobody,
+    /// No one could answer: the session is non-interactive.
+    #[serde(rename = "nobody")]
+    NonInteractive,
     /// The run was cancelled before an answer came.
     Cancelled,
 }

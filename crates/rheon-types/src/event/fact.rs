@@ -122,10 +122,10 @@ fn session_scope() -> Scope {
 /// The tools that a model is offered.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
-pub struct ToolSetInUse {
+pub struct ToolSetVersion {
     /// The sources of the tools with the version of each, in the order in which their tools are offered.
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
-    pub sources: Vec<SourceInUse>,
+    pub sources: Vec<ToolSourceVersion>,
     /// The tools, in the order in which they are offered.
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub tools: Vec<ToolName>,
@@ -134,7 +134,7 @@ pub struct ToolSetInUse {
 /// A source of tools at one version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
-pub struct SourceInUse {
+pub struct ToolSourceVersion {
     /// Its name.
     pub name: String,
     /// Which of its sets is in use; grows with each change.

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    ApprovalRequest, ChildRef, CompactionTrigger, Ledger, Notice, PermissionDecision, PermissionMode,
-    QueuedChange, Reserved, Responder, RulesChange, RunSettings, Scope, TaskItem, ToolSetInUse,
+    ApprovalRequest, BudgetAmount, ChildRef, CompactionTrigger, Ledger, Notice, PermissionDecision,
+    PermissionMode, QueuedChange, Responder, RulesChange, RunSettings, Scope, TaskItem, ToolSetVersion,
 };
 use crate::history::History;
 use crate::hook_point::HookPoint;
@@ -150,7 +150,7 @@ group! {
             tokens_estimate: u64,
             /// What was set aside of the budget for it. Without an end it counts as spent.
             #[serde(default, skip_serializing_if = "Option::is_none")]
-            reserved: Option<Reserved>,
+            reserved: Option<BudgetAmount>,
         }
         /// The model call is over.
         [doc alias "LlmEnd"]
@@ -291,7 +291,7 @@ group! {
         /// How full the model's window is.
         "context.usage" Usage { tokens_used: u64, tokens_window: u64 }
         /// The tools that the model is offered from here on, where they differ from the turn before.
-        "context.tools" Tools { set: Arc<ToolSetInUse> }
+        "context.tools" Tools { set: Arc<ToolSetVersion> }
         /// The window is filling up.
         "compaction.warning" CompactionWarning { tokens_used: u64, tokens_window: u64 }
         /// A compaction begins.

@@ -16,7 +16,7 @@ pub use approval::{
     Subject, UserQuestion,
 };
 pub use fact::{
-    Notice, NoticeLevel, NoticeTopic, RuleAction, RuleList, RulesChange, SourceInUse, ToolSetInUse,
+    Notice, NoticeLevel, NoticeTopic, RuleAction, RuleList, RulesChange, ToolSetVersion, ToolSourceVersion,
 };
 pub use group::{
     ApprovalEvent, BudgetEvent, ChildEvent, ContextEvent, MessageEvent, ModelEvent, PlanEvent, RunEvent,
@@ -24,7 +24,8 @@ pub use group::{
 };
 pub use order::{OrderChecker, OrderViolation};
 pub use part::{
-    ChildRef, CompactionTrigger, Ledger, Meter, PermissionMode, QueuedChange, Reserved, TaskItem, TaskStatus,
+    BudgetAmount, ChildRef, CompactionTrigger, Ledger, Meter, PermissionMode, QueuedChange, TaskItem,
+    TaskStatus,
 };
 pub use settings::{RunSettings, RunWindow};
 pub use unknown::UnknownEvent;
@@ -53,7 +54,7 @@ pub struct Event {
 
 impl Event {
     /// Whether it belongs to the run `run_id`.
-    pub fn is_of(&self, run_id: &RunId) -> bool {
+    pub fn belongs_to(&self, run_id: &RunId) -> bool {
         self.run_id.as_ref() == Some(run_id)
     }
 }

@@ -83,7 +83,7 @@ pub struct Meter {
 /// What is set aside of a budget for one model call: the most it can take.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
-pub struct Reserved {
+pub struct BudgetAmount {
     /// Tokens of prompt and answer.
     pub tokens: u64,
     /// Money, where prices are known.

@@ -95,7 +95,7 @@ pub enum Command {
         /// The number of the event that ended that message, as [`Query::Checkpoints`](super::Query) lists it.
         seq: u64,
         /// What goes back.
-        what: RewindWhat,
+        what: RewindScope,
         /// Whether it is done or only planned.
         mode: RewindMode,
     },
@@ -138,7 +138,7 @@ pub struct Ack {
     pub notes: Vec<String>,
     /// What went back, for a rewind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rewound: Option<Rewound>,
+    pub rewound: Option<RewindResult>,
 }
 
 /// How much a model thinks.
@@ -156,7 +156,7 @@ pub enum Thinking {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
-pub enum RewindWhat {
+pub enum RewindScope {
     /// The files of the workspace.
     Files,
     /// The conversation: it continues in a new session.
@@ -181,7 +181,7 @@ pub enum RewindMode {
 /// What a rewind changed, or would change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
-pub struct Rewound {
+pub struct RewindResult {
     /// The session in which the conversation continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,

@@ -97,7 +97,7 @@ fn commands() -> Examples {
         Command::SetRules { change: rules },
         Command::SetTitle { title: "Parser".into() },
         Command::Compact { instructions: Some("keep the API".into()) },
-        Command::Rewind { seq: 12, what: RewindWhat::Both, mode: RewindMode::Apply },
+        Command::Rewind { seq: 12, what: RewindScope::Both, mode: RewindMode::Apply },
         Command::Slash { line: "/review src".into() },
         Command::ExtendBudget { tokens: None, cost: Some(MicroUsd(1_000_000)) },
         Command::Close { reason: CloseReason::Exit },
@@ -116,20 +116,20 @@ fn queries() -> Examples {
     ])
 }
 
-fn facts() -> SessionFacts {
-    SessionFacts {
+fn facts() -> SessionInfo {
+    SessionInfo {
         session_id: "0199".into(),
         opened_at: 0,
         working_directory: "/home/me/shop".into(),
         is_saved: true,
-        model: ModelFacts {
+        model: SessionModel {
             name: "anthropic/claude-sonnet-4-5".into(),
             context_window: 200_000,
             output_tokens_max: 64_000,
             key_source: "ANTHROPIC_API_KEY".into(),
         },
         tools: vec!["read".into(), "bash".into()],
-        ..SessionFacts::default()
+        ..SessionInfo::default()
     }
 }
 
@@ -139,10 +139,10 @@ fn replies() -> Examples {
         facts: facts(),
         messages: Vec::new(),
         messages_total: 4,
-        run: Some(RunInProgress {
+        run: Some(ActiveRun {
             run_id: Some("0199.c.2".into()),
             text: "I'll run the".into(),
-            ..RunInProgress::default()
+            ..ActiveRun::default()
         }),
         approvals: Vec::new(),
         tasks: Vec::new(),
@@ -157,8 +157,11 @@ fn replies() -> Examples {
         window: 200_000,
         text: String::new(),
     };
-    let rule =
-        RuleLine { list: RuleList::Allow, rule: "Bash(cargo test *)".into(), source: "this session".into() };
+    let rule = RuleSummary {
+        list: RuleList::Allow,
+        rule: "Bash(cargo test *)".into(),
+        source: "this session".into(),
+    };
     let command = SlashCommand {
         name: "review".into(),
         description: "Review a path".into(),
@@ -194,15 +197,15 @@ fn host_commands() -> Examples {
 }
 
 fn host_replies() -> Examples {
-    let line = protocol::SessionLine {
+    let line = protocol::SessionSummary {
         session_id: "0199".into(),
         title: "fix the parser".into(),
         turns: Some(6),
         ..Default::default()
     };
     let hit = SearchHit { session_id: "0199".into(), seq: 9, excerpt: "the «parser» fails".into() };
-    let model = ModelLine { name: "openai/gpt-5".into(), context_window: 400_000, is_ready: true };
-    let config = ConfigFacts {
+    let model = ModelSummary { name: "openai/gpt-5".into(), context_window: 400_000, is_ready: true };
+    let config = ConfigInfo {
         version: "0.1.0".into(),
         working_directory: "/home/me/shop".into(),
         is_saved: true,
@@ -225,7 +228,7 @@ fn errors() -> Examples {
         ClientError::UnknownApproval { request_id: "approval_1".into() },
         ClientError::NotAllowed { message: message() },
         ClientError::NotFound { message: message() },
-        ClientError::Gone { message: message() },
+        ClientError::Closed { message: message() },
         ClientError::Invalid { message: message() },
         ClientError::CutOff { seq: 41 },
         ClientError::Failed { message: message() },

@@ -163,7 +163,7 @@ pub enum HostReply {
     Sessions {
         /// Them.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
-        sessions: Vec<SessionLine>,
+        sessions: Vec<SessionSummary>,
     },
     /// Messages that were found.
     Hits {
@@ -175,12 +175,12 @@ pub enum HostReply {
     Models {
         /// Them.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
-        models: Vec<ModelLine>,
+        models: Vec<ModelSummary>,
     },
     /// What is configured.
     Config {
         /// It.
-        config: ConfigFacts,
+        config: ConfigInfo,
     },
     /// A session was forked.
     Forked {
@@ -212,11 +212,11 @@ pub enum SessionScope {
 /// A session in a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
-pub struct SessionLine {
+pub struct SessionSummary {
     /// Its id.
     pub session_id: SessionId,
     /// Which program made it.
-    pub maker: SessionMaker,
+    pub maker: SessionOrigin,
     /// Its title, or its first prompt in short.
     pub title: String,
     /// When something last happened in it.
@@ -237,7 +237,7 @@ pub struct SessionLine {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
-pub enum SessionMaker {
+pub enum SessionOrigin {
     /// Rheon.
     #[default]
     Rheon,
@@ -260,7 +260,7 @@ pub struct SearchHit {
 /// A model in a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
-pub struct ModelLine {
+pub struct ModelSummary {
     /// Its whole name, `vendor/model`.
     pub name: String,
     /// How many tokens it can read; 0 where that is not known.
@@ -272,7 +272,7 @@ pub struct ModelLine {
 /// What is configured, as far as an interface needs it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
-pub struct ConfigFacts {
+pub struct ConfigInfo {
     /// The version of the program that hosts the sessions.
     pub version: String,
     /// Where sessions work.

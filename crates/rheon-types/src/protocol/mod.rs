@@ -8,16 +8,18 @@ mod host;
 mod query;
 mod subscription;
 
-pub use command::{Ack, ClientCallOutcome, CloseReason, Command, RewindMode, RewindWhat, Rewound, Thinking};
+pub use command::{
+    Ack, ClientCallOutcome, CloseReason, Command, RewindMode, RewindResult, RewindScope, Thinking,
+};
 pub use host::{
-    ConfigFacts, HookRegistration, HostCommand, HostQuery, HostReply, ModelLine, OpenRequest, SearchHit,
-    SessionChoice, SessionLine, SessionMaker, SessionScope,
+    ConfigInfo, HookRegistration, HostCommand, HostQuery, HostReply, ModelSummary, OpenRequest, SearchHit,
+    SessionChoice, SessionOrigin, SessionScope, SessionSummary,
 };
 pub use query::{
-    Checkpoint, ContextReport, ContextSection, CostReport, ModelFacts, Query, Reply, RuleLine, RunInProgress,
-    SessionFacts, SlashCommand, Snapshot,
+    ActiveRun, Checkpoint, ContextReport, ContextSection, CostReport, Query, Reply, RuleSummary, SessionInfo,
+    SessionModel, SlashCommand, Snapshot,
 };
-pub use subscription::{After, Cursor, Delivery, Subscription};
+pub use subscription::{Cursor, Delivery, StartAt, Subscription};
 
 #[cfg(test)]
 mod document_events_tests;

@@ -56,7 +56,7 @@ pub enum Reply {
     /// What the session is.
     Facts {
         /// It.
-        facts: Box<SessionFacts>,
+        facts: Box<SessionInfo>,
     },
     /// What takes how much of the context window.
     Context {
@@ -78,7 +78,7 @@ pub enum Reply {
     Rules {
         /// Them, in the order in which they are asked.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
-        rules: Vec<RuleLine>,
+        rules: Vec<RuleSummary>,
     },
     /// The messages to which the session can be rewound.
     Checkpoints {
@@ -98,7 +98,7 @@ pub struct Snapshot {
     /// How much of the session it shows.
     pub cursor: Cursor,
     /// What the session is.
-    pub facts: SessionFacts,
+    pub facts: SessionInfo,
     /// The conversation: its newest messages, as many as were asked for.
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub messages: Vec<Arc<AgentMessage>>,
@@ -106,7 +106,7 @@ pub struct Snapshot {
     pub messages_total: u64,
     /// The run in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run: Option<RunInProgress>,
+    pub run: Option<ActiveRun>,
     /// Questions that wait for an answer, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
@@ -126,7 +126,7 @@ pub struct Snapshot {
 /// A run in progress.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
-pub struct RunInProgress {
+pub struct ActiveRun {
     /// Its id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
@@ -145,7 +145,7 @@ pub struct RunInProgress {
 /// What a session is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
-pub struct SessionFacts {
+pub struct SessionInfo {
     /// Its id.
     pub session_id: SessionId,
     /// The number of the last durable event before this opening of the session.
@@ -160,7 +160,7 @@ pub struct SessionFacts {
     /// Whether it is saved; otherwise it is in memory only.
     pub is_saved: bool,
     /// The model that answers.
-    pub model: ModelFacts,
+    pub model: SessionModel,
     /// How much it thinks.
     #[serde(default)]
     pub thinking: ThinkingLevel,
@@ -178,7 +178,7 @@ pub struct SessionFacts {
 /// The model of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
-pub struct ModelFacts {
+pub struct SessionModel {
     /// Its whole name, `vendor/model`.
     pub name: String,
     /// How many tokens it can read; 0 where that is not known.
@@ -249,7 +249,7 @@ pub struct SlashCommand {
 /// A permission rule of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
-pub struct RuleLine {
+pub struct RuleSummary {
     /// The list it belongs to.
     pub list: RuleList,
     /// The rule, spelled as in settings.

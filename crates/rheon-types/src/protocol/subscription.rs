@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct Subscription {
     /// Where to begin.
-    pub after: After,
+    pub after: StartAt,
     /// What happens when the interface reads more slowly than events come.
     #[serde(default)]
     pub delivery: Delivery,
@@ -24,12 +24,12 @@ impl Subscription {
 
     /// Everything after `cursor`, for instance that of a snapshot.
     pub fn from_cursor(cursor: Cursor) -> Self {
-        Self { after: After::Cursor(cursor), delivery: Delivery::Block, answers: false }
+        Self { after: StartAt::Cursor(cursor), delivery: Delivery::Block, answers: false }
     }
 
     /// Everything that happens from now on.
     pub fn from_now() -> Self {
-        Self { after: After::Now, delivery: Delivery::Block, answers: false }
+        Self { after: StartAt::Now, delivery: Delivery::Block, answers: false }
     }
 
     /// The same, by an interface that answers approvals and questions.
@@ -49,7 +49,7 @@ impl Subscription {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
-pub enum After {
+pub enum StartAt {
     /// After what the interface has seen already.
     Cursor(Cursor),
     /// With the next event that happens.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::event::{Ledger, Reserved};
+use crate::event::{BudgetAmount, Ledger};
 use crate::model::Prices;
 use crate::usage::MicroUsd;
 
@@ -15,7 +15,7 @@ pub trait Budget: Send + Sync + fmt::Debug {
     fn reserve(&self, call: &PlannedCall) -> Grant;
 
     /// Counts what was spent without a reservation, for instance by an external program that reports its usage at the end.
-    fn spend(&self, spent: Reserved);
+    fn spend(&self, spent: BudgetAmount);
 
     /// What is spent, and what is reserved.
     fn ledger(&self) -> Ledger;
@@ -24,7 +24,7 @@ pub trait Budget: Send + Sync + fmt::Debug {
     fn time_left(&self) -> Option<Duration>;
 
     /// Whether it is time to say that the budget is nearly spent; true once.
-    fn warns(&self) -> bool;
+    fn should_warn(&self) -> bool;
 
     /// A share of this budget for a child, with caps of its own. What the child spends is spent here too.
     fn share(&self, caps: Caps) -> Arc<dyn Budget>;
@@ -72,32 +72,32 @@ pub enum Grant {
 
 /// What is reserved for a call. A reservation that is dropped without [`Reservation::settle`] counts as spent.
 pub struct Reservation {
-    reserved: Reserved,
+    reserved: BudgetAmount,
     settle: Option<Settle>,
 }
 
-type Settle = Box<dyn FnOnce(Reserved) + Send + Sync>;
+type Settle = Box<dyn FnOnce(BudgetAmount) + Send + Sync>;
 
 impl Reservation {
     /// `reserved`, of which `settle` is told once what was spent.
-    pub fn new(reserved: Reserved, settle: impl FnOnce(Reserved) + Send + Sync + 'static) -> Self {
+    pub fn new(reserved: BudgetAmount, settle: impl FnOnce(BudgetAmount) + Send + Sync + 'static) -> Self {
         Self { reserved, settle: Some(Box::new(settle)) }
     }
 
     /// `reserved`, in a budget that needs no word of what was spent.
-    pub fn untracked(reserved: Reserved) -> Self {
+    pub fn untracked(reserved: BudgetAmount) -> Self {
         Self { reserved, settle: None }
     }
 
     /// What is reserved.
-    pub fn reserved(&self) -> Reserved {
+    pub fn reserved(&self) -> BudgetAmount {
         self.reserved
     }
 
     /// The call took this much. Where its cost is not known, what was reserved for it counts.
     pub fn settle(mut self, tokens: u64, cost: Option<MicroUsd>) {
         if let Some(settle) = self.settle.take() {
-            settle(Reserved { tokens, cost: cost.or(self.reserved.cost) });
+            settle(BudgetAmount { tokens, cost: cost.or(self.reserved.cost) });
         }
     }
 }

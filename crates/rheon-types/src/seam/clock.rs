@@ -13,18 +13,18 @@ pub trait Clock: Send + Sync {
     fn elapsed(&self) -> Duration;
 
     /// Whether waiting takes time.
-    fn pauses(&self) -> Pauses {
-        Pauses::Kept
+    fn wait_mode(&self) -> WaitMode {
+        WaitMode::Wait
     }
 }
 
 /// Whether waiting takes time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pauses {
-    /// It does.
-    Kept,
-    /// It does not: what is played from a log was waited for when it happened.
-    Skipped,
+pub enum WaitMode {
+    /// Yes.
+    Wait,
+    /// No: a replay skips pauses.
+    Skip,
 }
 
 /// Rolls dice.

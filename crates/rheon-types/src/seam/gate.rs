@@ -21,7 +21,7 @@ pub struct GateRequest<'a> {
 
 /// What a gate answers: a verdict, and what it found out on the way there.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judgement {
+pub struct GateDecision {
     /// What becomes of the call.
     pub verdict: Verdict,
     /// For the tool, should the call run.
@@ -29,7 +29,7 @@ pub struct Judgement {
 }
 
 /// A verdict alone.
-impl From<Verdict> for Judgement {
+impl From<Verdict> for GateDecision {
     fn from(verdict: Verdict) -> Self {
         Self { verdict, facts: CallFacts::default() }
     }
@@ -56,7 +56,7 @@ pub enum Verdict {
         /// The rule that "always" would save.
         suggested_rule: Option<String>,
         /// What makes it a question.
-        by: AskedBy,
+        by: ApprovalReason,
     },
     /// The change waits in the plan; the model is told so.
     Queue {
@@ -67,7 +67,7 @@ pub enum Verdict {
 
 /// What makes a call a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AskedBy {
+pub enum ApprovalReason {
     /// Nothing says that it may run. A hook may say so.
     Default,
     /// Something says that it is to be asked, whatever a hook says.
@@ -77,7 +77,7 @@ pub enum AskedBy {
 /// Decides which tool calls may run.
 pub trait Gate: Send + Sync {
     /// Decides about one call. Asked again where a hook or the user changes its arguments.
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement>;
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, GateDecision>;
 
     /// Is told how a question it asked was answered, so that it need not ask again.
     fn resolved(&self, _request: &ApprovalRequest, _response: &PermissionResponse) {}
@@ -88,7 +88,7 @@ impl<F> Gate for F
 where
     F: for<'a> Fn(&GateRequest<'a>) -> Verdict + Send + Sync,
 {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, GateDecision> {
         Answer::Now(self(&request).into())
     }
 }
@@ -98,7 +98,7 @@ where
 pub struct AllowAll;
 
 impl Gate for AllowAll {
-    fn check<'a>(&'a self, _request: GateRequest<'a>) -> Answer<'a, Judgement> {
+    fn check<'a>(&'a self, _request: GateRequest<'a>) -> Answer<'a, GateDecision> {
         Answer::Now(Verdict::Allow.into())
     }
 }
@@ -108,7 +108,7 @@ impl Gate for AllowAll {
 pub struct DenyAll;
 
 impl Gate for DenyAll {
-    fn check<'a>(&'a self, _request: GateRequest<'a>) -> Answer<'a, Judgement> {
+    fn check<'a>(&'a self, _request: GateRequest<'a>) -> Answer<'a, GateDecision> {
         let reason = "no tool may run in this session".into();
         Answer::Now(Verdict::Deny { reason }.into())
     }
@@ -119,7 +119,7 @@ impl Gate for DenyAll {
 pub struct AskFirst;
 
 impl Gate for AskFirst {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, GateDecision> {
         let verdict = match request.effect {
             Effect::Pure => Verdict::Allow,
             Effect::Idempotent | Effect::Unsafe => Verdict::Ask {
@@ -127,7 +127,7 @@ impl Gate for AskFirst {
                 reason: "the tool changes something".into(),
                 danger: Danger::Moderate,
                 suggested_rule: None,
-                by: AskedBy::Default,
+                by: ApprovalReason::Default,
             },
         };
         Answer::Now(verdict.into())

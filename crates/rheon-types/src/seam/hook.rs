@@ -30,9 +30,9 @@ impl From<bool> for Flow {
 
 /// What a hook says of a call that the gate does not refuse.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Permit {
+pub struct HookPermission {
     /// Whether it may run; without one the gate's word stands.
-    pub opinion: Option<Opinion>,
+    pub verdict: Option<HookVerdict>,
     /// The arguments it is to run with instead. They are checked like those of the model, by the gate too.
     pub arguments: Option<Arc<Value>>,
     /// What the model is told with the result.
@@ -41,7 +41,7 @@ pub struct Permit {
 
 /// Whether a call may run; the later ones are stricter.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Opinion {
+pub enum HookVerdict {
     /// It need not be asked, unless a rule says that it is to be.
     Allow,
     /// Somebody has to decide; the text says why.
@@ -61,7 +61,7 @@ pub struct Amendment {
 
 /// What a hook has to say in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HookNews {
+pub enum HookReport {
     /// The state of the workspace was kept. Becomes `checkpoint`.
     Checkpoint {
         /// Under which it can be restored.
@@ -76,11 +76,11 @@ pub enum HookNews {
     },
 }
 
-impl From<HookNews> for AgentEvent {
-    fn from(news: HookNews) -> Self {
-        match news {
-            HookNews::Checkpoint { id, label } => SessionEvent::Checkpoint { id, label }.into(),
-            HookNews::Warning { message } => RunEvent::Error { message }.into(),
+impl From<HookReport> for AgentEvent {
+    fn from(report: HookReport) -> Self {
+        match report {
+            HookReport::Checkpoint { id, label } => SessionEvent::Checkpoint { id, label }.into(),
+            HookReport::Warning { message } => RunEvent::Error { message }.into(),
         }
     }
 }
@@ -117,8 +117,8 @@ pub trait Hook: Send + Sync {
 
     /// Before anybody is asked about a call that the gate does not refuse. All hooks are asked; the strictest opinion and
     /// the last arguments count.
-    fn permit_tool<'a>(&'a self, _call: &'a ToolCall) -> Answer<'a, Permit> {
-        Answer::Now(Permit::default())
+    fn permit_tool<'a>(&'a self, _call: &'a ToolCall) -> Answer<'a, HookPermission> {
+        Answer::Now(HookPermission::default())
     }
 
     /// When somebody has to decide about a call, before they are asked. The first answer counts.
@@ -147,7 +147,7 @@ pub trait Hook: Send + Sync {
 
     /// What the hook has to say in the log, asked for right after its `permit_tool`, `before_tool` and `after_tool`. What it
     /// gives is given once. News of `before_tool` stands in the log before `tool.start`.
-    fn news(&self) -> Vec<HookNews> {
+    fn take_reports(&self) -> Vec<HookReport> {
         Vec::new()
     }
 

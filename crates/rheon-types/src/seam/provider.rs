@@ -7,7 +7,7 @@ use futures_core::Stream;
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::Answer;
-use crate::draft::Finished;
+use crate::draft::DraftOutcome;
 use crate::error::ProviderError;
 use crate::model::ModelInfo;
 use crate::request::{Chunk, Request};
@@ -32,7 +32,7 @@ pub trait Provider: Send + Sync {
 
     /// What one call cost, where it is known: at the price of the model that answered. Where its name says nothing, it is
     /// the model that was asked, unless another provider answered.
-    fn cost(&self, asked: &str, answered: &Finished) -> Option<MicroUsd> {
+    fn cost(&self, asked: &str, answered: &DraftOutcome) -> Option<MicroUsd> {
         let known = answered.model.as_deref().and_then(|model| self.describe(model));
         let known = known.filter(|info| info.prices.is_some());
         let info = match answered.provider {

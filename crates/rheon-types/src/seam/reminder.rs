@@ -5,7 +5,7 @@ use crate::history::History;
 
 /// What is known when a request is put together.
 #[derive(Debug, Clone, Copy)]
-pub struct Situation<'a> {
+pub struct ReminderContext<'a> {
     /// The conversation, whole.
     pub history: &'a History,
     /// The task list.
@@ -25,5 +25,5 @@ pub trait Reminder: Send + Sync {
     fn name(&self) -> &str;
 
     /// What to say now; nothing most of the time.
-    fn remind(&self, situation: &Situation<'_>) -> Option<String>;
+    fn remind(&self, situation: &ReminderContext<'_>) -> Option<String>;
 }

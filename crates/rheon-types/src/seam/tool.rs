@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::answer::BoxFuture;
 use crate::tool::{Effect, ToolError, ToolResult};
-use crate::tool_context::{Hold, ToolContext};
+use crate::tool_context::{Claim, ToolContext};
 
 /// Something the model can do.
 pub trait Tool: Send + Sync {
@@ -32,8 +32,8 @@ pub trait Tool: Send + Sync {
 
     /// Takes what a call must have to itself, for instance a file, from before `tool.start` until it has ended. An error
     /// blocks the call. Does not wait.
-    fn claim(&self, _arguments: &Value, _context: &ToolContext) -> Result<Hold, ToolError> {
-        Ok(Hold::default())
+    fn claim(&self, _arguments: &Value, _context: &ToolContext) -> Result<Claim, ToolError> {
+        Ok(Claim::default())
     }
 
     /// Runs it. `arguments` fit the schema. The future is dropped if the run is cancelled and the tool does not return

@@ -9,7 +9,7 @@ use crate::answer::Answer;
 use crate::child::{ChildApproval, ParentLink, WorkerError, WorkerOutput};
 use crate::content::text_of;
 use crate::event::{AgentEvent, ChildRef, Event, PermissionResponse, RunEvent};
-use crate::tool_context::{ToolContext, ToolNews};
+use crate::tool_context::{ToolContext, ToolFact};
 use crate::usage::Usage;
 
 /// How much of a task or a result the parent's log keeps.
@@ -68,13 +68,13 @@ impl ToolParent {
         if let Child::Waiting = *state {
             let child = Arc::new(child);
             *state = Child::Running(Arc::clone(&child));
-            self.context.news(ToolNews::ChildStarted { child, task: self.task.clone() });
+            self.context.record(ToolFact::ChildStarted { child, task: self.task.clone() });
         }
     }
 
     fn tell_end(&self, summary: &str, usage: Usage, is_error: bool) {
         if let Child::Running(child) = std::mem::replace(&mut *self.child(), Child::Ended) {
-            self.context.news(ToolNews::ChildEnded { child, summary: shorten(summary), usage, is_error });
+            self.context.record(ToolFact::ChildEnded { child, summary: shorten(summary), usage, is_error });
         }
     }
 

@@ -99,10 +99,10 @@ mod elsewhere {
             &self,
             arguments: &rheon::Value,
             context: &rheon::ToolContext,
-        ) -> std::result::Result<rheon::Hold, rheon::ToolError> {
+        ) -> std::result::Result<rheon::Claim, rheon::ToolError> {
             match arguments.get("item").and_then(rheon::Value::as_str) {
                 Some("cup") => Err(rheon::ToolError::Denied(format!("not for {}", context.call_id))),
-                Some(_) | None => Ok(rheon::Hold::default()),
+                Some(_) | None => Ok(rheon::Claim::default()),
             }
         }
 

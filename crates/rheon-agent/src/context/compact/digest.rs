@@ -86,7 +86,7 @@ fn shortened(text: &str, chars_max: usize) -> String {
 
 /// The message that stands for a stretch.
 pub(super) fn summary_message(text: &str, tasks: &[TaskItem]) -> AgentMessage {
-    let said = include_str!("stand_in.md").trim_end();
+    let said = include_str!("summary_message.md").trim_end();
     let said = said.replace("{summary}", text.trim()) + &task_list(tasks);
     Message::note(said, rheon_types::Timestamp::default()).into()
 }

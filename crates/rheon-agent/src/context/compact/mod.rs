@@ -3,9 +3,9 @@
 mod digest;
 mod strategy;
 mod stretch;
-mod tiers;
+mod tiered;
 mod transcript;
 
-pub use strategy::{CompactionStrategy, Summariser, WindowView, summary_prompt};
-pub use tiers::{SummaryBy, Tiers};
+pub use strategy::{CompactionStrategy, Summarizer, WindowView, summary_prompt};
+pub use tiered::{SummarySource, TieredCompaction};
 pub(crate) use transcript::transcript;

@@ -30,9 +30,9 @@ impl WindowView<'_> {
 }
 
 /// A model that writes summaries.
-pub trait Summariser: Send + Sync {
+pub trait Summarizer: Send + Sync {
     /// What happened in `messages`, in words.
-    fn summarise<'a>(
+    fn summarize<'a>(
         &'a self,
         messages: &'a History,
         instructions: Option<&'a str>,
@@ -45,7 +45,7 @@ pub trait CompactionStrategy: Send + Sync {
     fn name(&self) -> &str;
 
     /// The cuts that make the window short enough, or as short as it gets. Must never part a tool call from its result.
-    fn compact<'a>(&'a self, view: WindowView<'a>, model: &'a dyn Summariser) -> Answer<'a, Vec<WindowCut>>;
+    fn compact<'a>(&'a self, view: WindowView<'a>, model: &'a dyn Summarizer) -> Answer<'a, Vec<WindowCut>>;
 }
 
 /// What a good hand-over holds, and that it is text only.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rheon_types::{SystemPrompt, SystemSection};
 
-use super::section::{Band, Section, cut};
+use super::section::{Band, PromptSection, cut};
 use crate::context::tokens::TokenCounter;
 
 /// What a coding agent is told first.
@@ -27,7 +27,7 @@ pub fn base_prompt() -> &'static str {
 #[derive(Debug, Clone, Default)]
 pub struct PromptBuilder {
     counter: TokenCounter,
-    sections: Vec<Section>,
+    sections: Vec<PromptSection>,
 }
 
 impl PromptBuilder {
@@ -47,7 +47,7 @@ impl PromptBuilder {
     pub fn section_within(mut self, name: &str, band: Band, text: &str, bytes_max: usize) -> Self {
         let text = cut(trim_lines(text), bytes_max.min(SECTION_BYTES_MAX));
         let tokens = self.counter.text(&text);
-        let section = Section { name: name.into(), band, text: Arc::from(&*text), tokens };
+        let section = PromptSection { name: name.into(), band, text: Arc::from(&*text), tokens };
         let place = self.sections.iter().position(|other| *other.name == *name);
         match place.and_then(|place| self.sections.get_mut(place)) {
             Some(slot) => *slot = section,
@@ -57,7 +57,7 @@ impl PromptBuilder {
     }
 
     /// The sections that say something, in the order of the prompt.
-    pub fn sections(&self) -> Vec<Section> {
+    pub fn sections(&self) -> Vec<PromptSection> {
         let said = |band| self.sections.iter().filter(move |one| one.band == band && !one.text.is_empty());
         Band::ALL.into_iter().flat_map(said).cloned().collect()
     }

@@ -3,12 +3,12 @@
 mod build;
 #[cfg(test)]
 mod build_tests;
-mod report;
-#[cfg(test)]
-mod report_tests;
 mod section;
+mod usage;
+#[cfg(test)]
+mod usage_tests;
 
 pub use build::{PromptBuilder, base_prompt};
-pub use report::{ContextReport, SectionUse};
 pub(crate) use section::cut;
-pub use section::{Band, Section};
+pub use section::{Band, PromptSection};
+pub use usage::{ContextUsage, SectionUsage};

@@ -1,4 +1,4 @@
-//! `Section` and `Band`: a named part of the system prompt, and how long it stays as it is.
+//! `PromptSection` and `Band`: a named part of the system prompt, and how long it stays as it is.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl Band {
 
 /// A named part of the system prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Section {
+pub struct PromptSection {
     /// What it is called in reports; a later section of the same name takes its place.
     pub name: Arc<str>,
     /// How long it stays as it is.

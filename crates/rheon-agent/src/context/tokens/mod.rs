@@ -6,7 +6,7 @@ mod scan;
 mod tracker;
 
 pub use counter::{MessageCounts, TokenCounter, flat_tokens};
-pub use tracker::{ContextTracker, Counting, Overflow};
+pub use tracker::{ContextTracker, CountMode, Overflow};
 
 #[cfg(test)]
 mod counter_tests;

@@ -43,7 +43,7 @@ pub struct ContextTracker {
     /// The ratio of a report that was too far off to be believed at once.
     surprise: Option<u64>,
     /// What the window is thought to hold, where refusals showed that it is less than was said.
-    window_learnt: Option<u64>,
+    learned_window: Option<u64>,
     /// Refusals since the last call that went through.
     overflows: u32,
     /// Whether the service counts prompts for us.
@@ -58,11 +58,11 @@ struct Anchor {
 
 /// Whether the service should be asked for its own count before a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counting {
+pub enum CountMode {
     /// The estimate is clear enough.
     Estimate,
-    /// A threshold lies within what the estimate may be off: ask `Provider::count_tokens`.
-    Ask,
+    /// The estimate is too close to a threshold: call `Provider::count_tokens`.
+    Service,
 }
 
 /// What a refusal for length means.
@@ -84,7 +84,7 @@ impl Default for ContextTracker {
             reports: 0,
             anchor: None,
             surprise: None,
-            window_learnt: None,
+            learned_window: None,
             overflows: 0,
             counts: true,
         }
@@ -103,7 +103,7 @@ impl ContextTracker {
     }
 
     /// How many tokens a text of this size has that the service has not seen yet.
-    pub fn tokens_beside(&self, size: u64) -> u64 {
+    pub fn tokens_of_new_text(&self, size: u64) -> u64 {
         self.scaled(size)
     }
 
@@ -119,19 +119,19 @@ impl ContextTracker {
     }
 
     /// What the window is thought to hold, where refusals have shown how small it is.
-    pub fn window_learnt(&self) -> Option<u64> {
-        self.window_learnt
+    pub fn learned_window(&self) -> Option<u64> {
+        self.learned_window
     }
 
     /// Goes on in another run: refusals of before no longer count, but what they showed of the window does.
-    pub fn begin_run(&mut self, window_learnt: Option<u64>) {
+    pub fn begin_run(&mut self, learned_window: Option<u64>) {
         self.overflows = 0;
-        self.window_learnt = window_learnt;
+        self.learned_window = learned_window;
     }
 
     /// How many tokens the window holds: what the model's data say, or less where refusals showed it.
-    pub fn window(&self, tokens_said: u64) -> u64 {
-        self.window_learnt.map_or(tokens_said, |learnt| learnt.min(tokens_said))
+    pub fn window(&self, declared_tokens: u64) -> u64 {
+        self.learned_window.map_or(declared_tokens, |learnt| learnt.min(declared_tokens))
     }
 
     /// Takes in what the service reported of a call whose prompt had this size. A report that cannot be true changes
@@ -140,9 +140,9 @@ impl ContextTracker {
         self.overflows = 0;
         let tokens = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
         self.counted(size, tokens);
-        if self.window_learnt.is_some_and(|learnt| tokens > learnt) {
+        if self.learned_window.is_some_and(|learnt| tokens > learnt) {
             // The window held more than the refusal had us believe.
-            self.window_learnt = None;
+            self.learned_window = None;
         }
     }
 
@@ -183,14 +183,14 @@ impl ContextTracker {
     ///
     /// Only where the answer could change the decision: as every call reports its prompt, only what was added since is in
     /// doubt, and most turns ask nothing.
-    pub fn counting(&self, size: u64, window: u64, thresholds: &[u64]) -> Counting {
+    pub fn counting(&self, size: u64, window: u64, thresholds: &[u64]) -> CountMode {
         let doubt = self.doubt(size);
         if !self.counts || doubt < window / DOUBT_SHARE {
-            return Counting::Estimate;
+            return CountMode::Estimate;
         }
         let tokens = self.tokens(size);
         let near = thresholds.iter().any(|threshold| threshold.abs_diff(tokens) <= doubt);
-        if near { Counting::Ask } else { Counting::Estimate }
+        if near { CountMode::Service } else { CountMode::Estimate }
     }
 
     /// Takes in that the service refused a prompt that was thought to have so many tokens as too long, and says what that
@@ -199,14 +199,14 @@ impl ContextTracker {
     /// Nothing is learnt of how the service counts, as it named no figure. The window is taken to be smaller than this prompt,
     /// which is right for local servers with a small window that nobody declared, and ends after a few refusals for a service
     /// that says so of everything.
-    pub fn overflowed(&mut self, tokens: u64, tokens_said: u64) -> Overflow {
+    pub fn overflowed(&mut self, tokens: u64, declared_tokens: u64) -> Overflow {
         self.overflows = self.overflows.saturating_add(1);
-        let tokens = tokens.min(self.window(tokens_said));
+        let tokens = tokens.min(self.window(declared_tokens));
         if tokens < OVERFLOW_TOKENS_MIN || self.overflows > OVERFLOWS_MAX {
             return Overflow::Hopeless;
         }
         let tokens_max = tokens - tokens / 10;
-        self.window_learnt = Some(tokens_max);
+        self.learned_window = Some(tokens_max);
         self.rewritten();
         Overflow::Shorten { tokens_max }
     }

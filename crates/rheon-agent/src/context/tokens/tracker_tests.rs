@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rheon_types::Usage;
 
-use super::{ContextTracker, Counting, Overflow};
+use super::{ContextTracker, CountMode, Overflow};
 
 fn usage(input: u64, cache_read: u64, cache_write: u64) -> Usage {
     Usage { input, cache_read, cache_write, output: 50, total_tokens: 0 }
@@ -41,7 +41,7 @@ fn a_size_for_so_many_tokens_has_no_more_of_them() {
     for tokens in [0, 1, 999, 5_000, 123_456] {
         assert!(tracker.tokens(tracker.size(tokens)) <= tokens, "{tokens}");
     }
-    assert_eq!((tracker.tokens_beside(1_000), tracker.size(u64::MAX) > 1 << 62), (1_234, true));
+    assert_eq!((tracker.tokens_of_new_text(1_000), tracker.size(u64::MAX) > 1 << 62), (1_234, true));
 }
 
 #[test]
@@ -78,22 +78,22 @@ fn one_outlier_is_ignored_and_two_that_agree_are_believed() {
 fn the_service_is_asked_only_near_a_threshold_and_once() {
     let mut tracker = ContextTracker::default();
     let (window, thresholds) = (100_000, [75_000, 90_000]);
-    assert_eq!(tracker.counting(20_000, window, &thresholds), Counting::Estimate);
-    assert_eq!(tracker.counting(80_000, window, &thresholds), Counting::Ask);
+    assert_eq!(tracker.counting(20_000, window, &thresholds), CountMode::Estimate);
+    assert_eq!(tracker.counting(80_000, window, &thresholds), CountMode::Service);
     tracker.counted(80_000, 82_000);
-    assert_eq!(tracker.counting(80_000, window, &thresholds), Counting::Estimate);
+    assert_eq!(tracker.counting(80_000, window, &thresholds), CountMode::Estimate);
     assert_eq!(tracker.tokens(80_000), 82_000);
     // A few thousand tokens more are known well enough; a flood of them is not.
-    assert_eq!(tracker.counting(87_500, window, &thresholds), Counting::Estimate);
+    assert_eq!(tracker.counting(87_500, window, &thresholds), CountMode::Estimate);
     tracker.rewritten();
-    assert_eq!(tracker.counting(87_500, window, &thresholds), Counting::Ask);
+    assert_eq!(tracker.counting(87_500, window, &thresholds), CountMode::Service);
 }
 
 #[test]
 fn a_service_that_does_not_count_is_not_asked_again() {
     let mut tracker = ContextTracker::default();
     tracker.cannot_count();
-    assert_eq!(tracker.counting(90_000, 100_000, &[90_000]), Counting::Estimate);
+    assert_eq!(tracker.counting(90_000, 100_000, &[90_000]), CountMode::Estimate);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn ordinary_turns_never_ask() {
         tracker.reported(size, &usage(size + size / 10, 0, 0));
         size += 1_500;
         let asked = tracker.counting(size, 200_000, &[150_000, 180_000]);
-        assert_eq!(asked, Counting::Estimate, "at {size}");
+        assert_eq!(asked, CountMode::Estimate, "at {size}");
     }
 }
 

@@ -9,7 +9,7 @@ use rheon_types::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::context::{ContextTracker, Summariser, TokenCounter, summary_prompt, transcript};
+use crate::context::{ContextTracker, Summarizer, TokenCounter, summary_prompt, transcript};
 use crate::live::Run;
 use crate::step::assemble::assemble;
 
@@ -21,7 +21,7 @@ const THOUGHT_TOKENS_MAX: u32 = 16_384;
 const ANSWER_SHARE: u64 = 5;
 
 /// Asks the run's own model for summaries, and counts what they take.
-pub(crate) struct RunSummariser {
+pub(crate) struct RunSummarizer {
     provider: Arc<dyn Provider>,
     model: Arc<str>,
     info: Option<Arc<ModelInfo>>,
@@ -33,19 +33,19 @@ pub(crate) struct RunSummariser {
     counter: TokenCounter,
     tracker: ContextTracker,
     cancel: CancellationToken,
-    spent: Mutex<Spent>,
+    spent: Mutex<SummaryCost>,
 }
 
 /// What summaries took.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Spent {
+pub(crate) struct SummaryCost {
     /// As reported, or estimated where nothing was.
     pub(crate) usage: Usage,
     /// Absent where a price is not known, or nothing was asked.
     pub(crate) cost: Option<MicroUsd>,
 }
 
-impl RunSummariser {
+impl RunSummarizer {
     pub(crate) fn new(run: &Run) -> Self {
         let model = Arc::clone(&run.config.settings.model);
         Self {
@@ -63,14 +63,14 @@ impl RunSummariser {
     }
 
     /// What all summaries took.
-    pub(crate) fn spent(&self) -> Spent {
+    pub(crate) fn spent(&self) -> SummaryCost {
         *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn ask(&self, request: Request) -> Result<String, ProviderError> {
         let reminder = request.reminder.as_ref().map_or(0, |text| self.counter.text(text));
         let size = self.counter.request(&request).saturating_add(reminder);
-        let prompt_tokens = self.tracker.tokens_beside(size);
+        let prompt_tokens = self.tracker.tokens_of_new_text(size);
         let planned = PlannedCall {
             // What is estimated may be too little.
             prompt_tokens: prompt_tokens.saturating_add(prompt_tokens / 4),
@@ -113,7 +113,7 @@ impl RunSummariser {
     }
 
     fn written(&self, content: &[Content]) -> u64 {
-        self.tracker.tokens_beside(content.iter().map(|block| self.counter.block(block)).sum())
+        self.tracker.tokens_of_new_text(content.iter().map(|block| self.counter.block(block)).sum())
     }
 
     async fn collect(&self, request: Request, draft: &mut Draft) -> Result<(), ProviderError> {
@@ -182,8 +182,8 @@ impl RunSummariser {
     }
 }
 
-impl Summariser for RunSummariser {
-    fn summarise<'a>(
+impl Summarizer for RunSummarizer {
+    fn summarize<'a>(
         &'a self,
         messages: &'a History,
         instructions: Option<&'a str>,

@@ -1,15 +1,15 @@
-//! `ContextReport`: what takes how much of the window.
+//! `ContextUsage`: what takes how much of the window.
 
 use std::fmt;
 use std::sync::Arc;
 
-use super::section::{Band, Section};
+use super::section::{Band, PromptSection};
 
 /// What takes how much of the window, in tokens. Shown as a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ContextReport {
+pub struct ContextUsage {
     /// The sections of the system prompt, in its order.
-    pub sections: Vec<SectionUse>,
+    pub sections: Vec<SectionUsage>,
     /// The definitions of the tools.
     pub tools: u64,
     /// The conversation.
@@ -20,7 +20,7 @@ pub struct ContextReport {
 
 /// One section in a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SectionUse {
+pub struct SectionUsage {
     /// Its name.
     pub name: Arc<str>,
     /// Its band.
@@ -29,11 +29,14 @@ pub struct SectionUse {
     pub tokens: u64,
 }
 
-impl ContextReport {
+impl ContextUsage {
     /// The report on these sections, tools and messages in a window of this size.
-    pub fn new(sections: &[Section], tools: u64, messages: u64, window: u64) -> Self {
-        let used =
-            |one: &Section| SectionUse { name: Arc::clone(&one.name), band: one.band, tokens: one.tokens };
+    pub fn new(sections: &[PromptSection], tools: u64, messages: u64, window: u64) -> Self {
+        let used = |one: &PromptSection| SectionUsage {
+            name: Arc::clone(&one.name),
+            band: one.band,
+            tokens: one.tokens,
+        };
         Self { sections: sections.iter().map(used).collect(), tools, messages, window }
     }
 
@@ -73,7 +76,7 @@ impl ContextReport {
     }
 }
 
-impl fmt::Display for ContextReport {
+impl fmt::Display for ContextUsage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:<28} {:>10}  {:>7}", "context", "tokens", "window")?;
         for band in Band::ALL {

@@ -1,19 +1,19 @@
-//! `Recitation`: the goal and how far the work is, said again near the end of the window, the more often the fuller it is.
+//! `GoalReminder`: the goal and how far the work is, said again near the end of the window, the more often the fuller it is.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rheon_types::event::{TaskItem, TaskStatus};
-use rheon_types::{AgentMessage, Author, History, Message, Reminder, Situation};
+use rheon_types::{AgentMessage, Author, History, Message, Reminder, ReminderContext};
 
 /// Reminds the model of what the user wants and of the task it is at.
 #[derive(Debug, Default)]
-pub struct Recitation {
-    read: Mutex<Read>,
+pub struct GoalReminder {
+    read: Mutex<GoalScan>,
 }
 
 /// How far a conversation was read, so that what the user said long ago is not looked for again in every turn.
 #[derive(Debug, Default)]
-struct Read {
+struct GoalScan {
     /// How many messages.
     len: usize,
     /// The last of them. A conversation that has it in the same place is the same up to it.
@@ -28,12 +28,12 @@ const GOAL_CHARS_MAX: usize = 600;
 /// Before this turn everything still stands close by.
 const FIRST_TURN: u32 = 4;
 
-impl Reminder for Recitation {
+impl Reminder for GoalReminder {
     fn name(&self) -> &str {
         "recitation"
     }
 
-    fn remind(&self, situation: &Situation<'_>) -> Option<String> {
+    fn remind(&self, situation: &ReminderContext<'_>) -> Option<String> {
         if situation.turn_index < FIRST_TURN || !situation.turn_index.is_multiple_of(interval(situation)) {
             return None;
         }
@@ -45,7 +45,7 @@ impl Reminder for Recitation {
 }
 
 /// Every how many turns it speaks.
-fn interval(situation: &Situation<'_>) -> u32 {
+fn interval(situation: &ReminderContext<'_>) -> u32 {
     let percent = situation.tokens_used.saturating_mul(100) / situation.tokens_window.max(1);
     match percent {
         0..50 => 8,
@@ -54,7 +54,7 @@ fn interval(situation: &Situation<'_>) -> u32 {
     }
 }
 
-impl Read {
+impl GoalScan {
     /// What the user said last, shortened.
     fn goal(&mut self, history: &History) -> Option<String> {
         let at_end = self.len.checked_sub(1).and_then(|place| history.get(place));
@@ -94,5 +94,5 @@ fn progress(tasks: &[TaskItem]) -> Option<String> {
 }
 
 #[cfg(test)]
-#[path = "recite_tests.rs"]
+#[path = "goal_reminder_tests.rs"]
 mod tests;

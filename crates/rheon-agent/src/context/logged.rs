@@ -1,4 +1,4 @@
-//! `Told`: the conversation as a log tells it, which is what a run goes on with unless it says otherwise.
+//! `LoggedConversation`: the conversation as a log tells it, which is what a run goes on with unless it says otherwise.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use rheon_types::{
 
 /// The conversation as the events of a log tell it. Holds a list of its own, so that it never outgrows that of a run.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct LoggedConversation {
     history: History,
     cuts: Vec<WindowCut>,
     tasks: Vec<TaskItem>,
 }
 
-impl Told {
+impl LoggedConversation {
     /// A conversation told by events of before.
     pub(crate) fn new(history: &History, cuts: &[WindowCut]) -> Self {
         Self { history: history.iter().cloned().collect(), cuts: cuts.to_vec(), tasks: Vec::new() }
@@ -29,7 +29,7 @@ impl Told {
                 *self = Self { tasks: std::mem::take(&mut self.tasks), ..Self::new(history, cuts) };
             }
             AgentEvent::Run(RunEvent::Start { continuation, .. }) => {
-                self.history = go_back(&self.history, continuation.as_ref());
+                self.history = rewind_to_prompt(&self.history, continuation.as_ref());
                 let end = self.history.len() as u64;
                 self.cuts.retain(|cut| cut.to <= end);
             }
@@ -56,13 +56,13 @@ impl Told {
     }
 
     /// Whether a run that begins with `begun`, over which `cuts` lie, need not say so.
-    pub(crate) fn is_told(
+    pub(crate) fn is_logged(
         &self,
         begun: &History,
         cuts: &[WindowCut],
         continuation: Option<&ContinuationKind>,
     ) -> bool {
-        let told = go_back(&self.history, continuation);
+        let told = rewind_to_prompt(&self.history, continuation);
         let end = told.len() as u64;
         let is_same =
             |(one, other): (&Arc<AgentMessage>, &Arc<AgentMessage>)| Arc::ptr_eq(one, other) || one == other;
@@ -73,7 +73,7 @@ impl Told {
 }
 
 /// The conversation a run begins with; a rerun or branch goes back to what the user said last.
-pub(crate) fn go_back(history: &History, continuation: Option<&ContinuationKind>) -> History {
+pub(crate) fn rewind_to_prompt(history: &History, continuation: Option<&ContinuationKind>) -> History {
     match continuation {
         None | Some(ContinuationKind::Default) => history.clone(),
         Some(ContinuationKind::Rerun { .. } | ContinuationKind::Branch { .. }) => {

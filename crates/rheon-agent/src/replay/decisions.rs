@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use rheon_types::event::{ApprovalRequest, PermissionResponse, Responder};
 use rheon_types::{
-    AgentEvent, AgentOutput, Amendment, Answer, ApprovalEvent, AskedBy, FilterVerdict, Flow, Gate,
-    GateRequest, History, Hook, HookPoint, InputFilter, Judgement, Message, MessageEvent, Opinion, Permit,
-    PlanEvent, RunEnd, RunEvent, ToolCall, ToolCallId, ToolError, ToolEvent, ToolResult, TurnEvent, Usage,
-    Verdict,
+    AgentEvent, AgentOutput, Amendment, Answer, ApprovalEvent, ApprovalReason, FilterVerdict, Flow, Gate,
+    GateDecision, GateRequest, History, Hook, HookPermission, HookPoint, HookVerdict, InputFilter, Message,
+    MessageEvent, PlanEvent, RunEnd, RunEvent, ToolCall, ToolCallId, ToolError, ToolEvent, ToolResult,
+    TurnEvent, Usage, Verdict,
 };
 
-use super::director::{Director, Reached};
-use super::script::{Entry, Said, Stopped};
+use super::director::{Director, ScriptPosition};
+use super::script::{Entry, HookRecord, StopCause};
 
 /// What the loop says before the reason of a hook that skipped a call.
 const SKIPPED_BY_HOOK: &str = "Skipped: ";
@@ -83,7 +83,7 @@ impl Director {
                     reason: request.reason.clone(),
                     danger: request.danger,
                     suggested_rule: request.suggested_rule.clone(),
-                    by: AskedBy::Rule,
+                    by: ApprovalReason::Rule,
                 }
             }
             Some(_) | None => Verdict::Allow,
@@ -111,7 +111,7 @@ impl Director {
 
     /// Whether the run ends here instead of going on to `expected`; stops it as it was stopped.
     fn ends_here(&self, point: HookPoint, is_expected: impl Fn(&AgentEvent) -> bool) -> Flow {
-        let Reached::Place(place) = self.reached() else { return Flow::Continue };
+        let ScriptPosition::At(place) = self.reached() else { return Flow::Continue };
         if self.script.kind(place).is_none_or(is_expected) {
             return Flow::Continue;
         }
@@ -137,8 +137,8 @@ impl Director {
 }
 
 impl Gate for RecordedGate {
-    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, Judgement> {
-        let Reached::Place(place) = self.0.reached() else { return Answer::later(pending()) };
+    fn check<'a>(&'a self, request: GateRequest<'a>) -> Answer<'a, GateDecision> {
+        let ScriptPosition::At(place) = self.0.reached() else { return Answer::later(pending()) };
         let verdict = self.0.verdict(place, &request.call.id);
         // The loop measures how long hooks take only where they are asked.
         self.0.state().is_start_due = matches!(verdict, Verdict::Allow | Verdict::Ask { .. });
@@ -152,7 +152,7 @@ impl Gate for RecordedGate {
 
 impl InputFilter for RecordedFilter {
     fn check<'a>(&'a self, _message: &'a Message) -> Answer<'a, FilterVerdict> {
-        let Reached::Place(place) = self.0.reached() else { return Answer::later(pending()) };
+        let ScriptPosition::At(place) = self.0.reached() else { return Answer::later(pending()) };
         Answer::Now(match self.0.script.kind(place) {
             Some(AgentEvent::Run(RunEvent::InputRejected { reason })) => {
                 FilterVerdict::Reject(reason.clone())
@@ -168,7 +168,7 @@ impl RecordedHook {
     }
 
     /// Which of what was said of a call is this hook's, and whether it is the last.
-    fn said(&self, place: usize, call_id: &ToolCallId) -> Option<(Said, bool)> {
+    fn said(&self, place: usize, call_id: &ToolCallId) -> Option<(HookRecord, bool)> {
         let said = self.director.script.hooks_said(place, call_id);
         let count = said.len();
         let mut said = said.into_iter().enumerate().peekable();
@@ -210,9 +210,11 @@ impl Hook for RecordedHook {
         Answer::Now(())
     }
 
-    fn permit_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Permit> {
-        let Reached::Place(place) = self.director.reached() else { return Answer::later(pending()) };
-        let Some((said, is_last)) = self.said(place, &call.id) else { return Permit::default().into() };
+    fn permit_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, HookPermission> {
+        let ScriptPosition::At(place) = self.director.reached() else { return Answer::later(pending()) };
+        let Some((said, is_last)) = self.said(place, &call.id) else {
+            return HookPermission::default().into();
+        };
         let read = self.director.script.read_by_model(place, &call.id);
         let context = match read.and_then(|read| read.added()).filter(|_| is_last) {
             Some(added) => {
@@ -221,8 +223,8 @@ impl Hook for RecordedHook {
             }
             None => Vec::new(),
         };
-        let opinion = Some(said.veto.map_or(Opinion::Allow, Opinion::Deny));
-        Permit { opinion, arguments: said.arguments, context }.into()
+        let opinion = Some(said.veto.map_or(HookVerdict::Allow, HookVerdict::Deny));
+        HookPermission { verdict: opinion, arguments: said.arguments, context }.into()
     }
 
     fn answer_approval<'a>(
@@ -230,16 +232,19 @@ impl Hook for RecordedHook {
         _call: &'a ToolCall,
         request: &'a ApprovalRequest,
     ) -> Answer<'a, Option<PermissionResponse>> {
-        let Reached::Place(place) = self.director.reached() else { return Answer::later(pending()) };
+        let ScriptPosition::At(place) = self.director.reached() else { return Answer::later(pending()) };
         Answer::Now(match self.director.script.response(place, request.id.as_str()) {
             Some((response, Responder::Hook)) if self.is_first() => Some(response),
-            Some((_, Responder::Hook | Responder::User | Responder::Nobody | Responder::Cancelled))
+            Some((
+                _,
+                Responder::Hook | Responder::User | Responder::NonInteractive | Responder::Cancelled,
+            ))
             | None => None,
         })
     }
 
     fn before_tool<'a>(&'a self, call: &'a ToolCall) -> Answer<'a, Flow> {
-        let Reached::Place(place) = self.director.reached() else { return Answer::later(pending()) };
+        let ScriptPosition::At(place) = self.director.reached() else { return Answer::later(pending()) };
         Answer::Now(match self.director.script.kind(place) {
             Some(AgentEvent::Tool(ToolEvent::Blocked { call_id, reason, .. })) if *call_id == call.id => {
                 match reason.strip_prefix(SKIPPED_BY_HOOK) {
@@ -257,7 +262,7 @@ impl Hook for RecordedHook {
         _result: &'a ToolResult,
         _is_error: bool,
     ) -> Answer<'a, Amendment> {
-        let Reached::Place(place) = self.director.reached() else { return Answer::later(pending()) };
+        let ScriptPosition::At(place) = self.director.reached() else { return Answer::later(pending()) };
         let is_added = !self.is_first()
             || !self.director.script.has_hooks()
             || self.director.state().added.contains(&call.id);
@@ -272,7 +277,7 @@ impl Hook for RecordedHook {
     }
 
     fn before_stop<'a>(&'a self, _history: &'a History, _vetoes: u32) -> Answer<'a, Flow> {
-        let Reached::Place(place) = self.director.reached() else { return Answer::later(pending()) };
+        let ScriptPosition::At(place) = self.director.reached() else { return Answer::later(pending()) };
         let has_hooks = self.director.script.has_hooks();
         let is_going_on = has_hooks
             && matches!(self.director.script.kind(place), Some(AgentEvent::Turn(TurnEvent::Start { .. })));
@@ -291,7 +296,7 @@ impl Hook for RecordedHook {
 
     fn on_error(&self, _message: &str) {
         // Had the hooks only listened, the run would have ended with the failure they are told of.
-        if let Some(stopped @ Stopped::Panicked(_)) = self.director.script.stopped() {
+        if let Some(stopped @ StopCause::Panicked(_)) = self.director.script.stopped() {
             self.director.stop_or_panic(stopped);
         }
     }

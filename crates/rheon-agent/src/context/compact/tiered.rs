@@ -1,4 +1,4 @@
-//! `Tiers`: the strategy of an agent that is built without one: trims first, then summarises, then drops.
+//! `TieredCompaction`: the strategy of an agent that is built without one: trims first, then summarises, then drops.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,36 +6,36 @@ use std::sync::Arc;
 use rheon_types::{AgentMessage, Answer, CutKind, History, Message, ToolName, WindowCut, window};
 
 use super::digest::{digest, summary_message};
-use super::strategy::{CompactionStrategy, Summariser, WindowView};
+use super::strategy::{CompactionStrategy, Summarizer, WindowView};
 use super::stretch::{goal, head, recent, stretches};
 
 /// Trims old results of tools; if that is not enough, has old turns summarised, by the model or without it; if that is not
 /// enough, trims the newest results too, and in the end drops all but the last.
 ///
-/// What stays whatever happens: what the user said first and last, and the results of tools named in `kept_tools`.
+/// What stays whatever happens: what the user said first and last, and the results of tools named in `preserved_tools`.
 #[derive(Debug, Clone)]
-pub struct Tiers {
+pub struct TieredCompaction {
     /// Tools whose results stay, for instance that which loads skills.
-    pub kept_tools: Vec<ToolName>,
+    pub preserved_tools: Vec<ToolName>,
     /// Who writes the summary.
-    pub summary: SummaryBy,
+    pub summary: SummarySource,
     /// The most bytes that are left of an old result.
     pub old_result_bytes_max: u64,
 }
 
 /// Who writes the summary of old turns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum SummaryBy {
-    /// The model; nobody where it does not answer as it should.
+pub enum SummarySource {
+    /// The model, or [`Self::Facts`] when the model call fails.
     #[default]
     Model,
-    /// Nobody: it lists facts. Costs nothing.
-    Nobody,
+    /// None: the summary lists facts only and costs nothing.
+    Facts,
 }
 
-impl Default for Tiers {
+impl Default for TieredCompaction {
     fn default() -> Self {
-        Self { kept_tools: Vec::new(), summary: SummaryBy::default(), old_result_bytes_max: 1_500 }
+        Self { preserved_tools: Vec::new(), summary: SummarySource::default(), old_result_bytes_max: 1_500 }
     }
 }
 
@@ -48,12 +48,12 @@ const HEAD_PERCENT: u64 = 10;
 /// How small results of the newest turns may become.
 const NEW_RESULT_BYTES: [u64; 3] = [32_000, 8_000, 1_500];
 
-impl CompactionStrategy for Tiers {
+impl CompactionStrategy for TieredCompaction {
     fn name(&self) -> &str {
         "tiers"
     }
 
-    fn compact<'a>(&'a self, view: WindowView<'a>, model: &'a dyn Summariser) -> Answer<'a, Vec<WindowCut>> {
+    fn compact<'a>(&'a self, view: WindowView<'a>, model: &'a dyn Summarizer) -> Answer<'a, Vec<WindowCut>> {
         let parts = Parts::new(self, &view);
         let trimmed = parts.trimmed(&view);
         // Asked for by the user, a summary is what they want.
@@ -61,14 +61,14 @@ impl CompactionStrategy for Tiers {
             return Answer::Now(trimmed);
         }
         match self.summary {
-            // There is nothing to summarise.
-            SummaryBy::Nobody | SummaryBy::Model if parts.old.is_empty() => {
+            // There is nothing to summarize.
+            SummarySource::Facts | SummarySource::Model if parts.old.is_empty() => {
                 Answer::Now(parts.with_summary(&view, ""))
             }
-            SummaryBy::Nobody => Answer::Now(parts.with_summary(&view, &parts.facts(&view))),
-            SummaryBy::Model => Answer::later(async move {
+            SummarySource::Facts => Answer::Now(parts.with_summary(&view, &parts.facts(&view))),
+            SummarySource::Model => Answer::later(async move {
                 let old = parts.old(&view);
-                let text = match model.summarise(&old, view.instructions).await {
+                let text = match model.summarize(&old, view.instructions).await {
                     Ok(text) => parts.usable(&view, text).unwrap_or_else(|| parts.facts(&view)),
                     Err(_) => parts.facts(&view),
                 };
@@ -89,7 +89,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn new(tiers: &Tiers, view: &WindowView<'_>) -> Self {
+    fn new(tiers: &TieredCompaction, view: &WindowView<'_>) -> Self {
         let history = view.history;
         let share = |percent: u64| view.tokens_target / 100 * percent;
         let recent = recent(history, share(RECENT_PERCENT), view.count);
@@ -98,7 +98,7 @@ impl Parts {
         let first = if head_tokens <= share(HEAD_PERCENT) { first } else { 0 };
         let goal = goal(history);
         let is_kept = |message: &AgentMessage| match message.as_llm() {
-            Some(Message::ToolResult(result)) => tiers.kept_tools.contains(&result.tool_name),
+            Some(Message::ToolResult(result)) => tiers.preserved_tools.contains(&result.tool_name),
             Some(Message::User(_) | Message::Assistant(_)) | None => false,
         };
         let stays = |place: usize, message: &AgentMessage| Some(place) == goal || is_kept(message);
@@ -190,5 +190,5 @@ fn cut(stretch: Range<usize>, kind: CutKind) -> WindowCut {
 }
 
 #[cfg(test)]
-#[path = "tiers_tests.rs"]
+#[path = "tiered_tests.rs"]
 mod tests;
