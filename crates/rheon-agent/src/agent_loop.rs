@@ -1,4 +1,4 @@
-//! The loop as free functions, for those who hold their own conversation.
+//! The agent loop as free functions, for callers that own the conversation.
 
 use std::sync::Arc;
 
@@ -13,26 +13,26 @@ use crate::live::{Identity, Run, RunLog};
 use crate::log::EventLog;
 use crate::run::{Start, drive};
 
-/// A conversation that its owner keeps between runs.
+/// A conversation owned by the caller.
 #[derive(Debug, Clone)]
 pub struct AgentContext {
-    /// The messages so far. A run adds its own, also when its future is dropped.
+    /// The messages so far. A run appends its own, also when its future is dropped.
     pub history: History,
-    /// What lies over them: what the model sees otherwise since the window was made shorter.
+    /// The cuts made by compactions: what the model sees in another form.
     pub cuts: Vec<WindowCut>,
-    /// Who speaks.
+    /// The agent.
     pub agent_id: AgentId,
     /// The id of the next run; derived from the session and the configuration if absent.
     pub run_id: Option<RunId>,
     /// The id of the last run.
     pub last_run_id: Option<RunId>,
-    /// The run that the next one belongs to; for a continued run the last one, if absent.
+    /// The parent of the next run. If absent, a continued run uses the last run.
     pub parent_run_id: Option<RunId>,
-    /// How the next run relates to its parent; absent for a run of its own.
+    /// How the next run relates to its parent; absent for an independent run.
     pub continuation: Option<ContinuationKind>,
-    /// How many runs there were.
+    /// The number of runs so far.
     pub runs: usize,
-    /// Kept in `agent.start`, for the app's own use.
+    /// Metadata of the app, stored in `agent.start`.
     pub metadata: Option<Arc<Value>>,
 }
 
@@ -53,7 +53,7 @@ impl AgentContext {
     }
 }
 
-/// Runs with new prompts. Needs a tokio runtime with its timer.
+/// Runs with new prompts. Requires a tokio runtime with a timer.
 pub async fn agent_loop(
     prompts: Vec<AgentMessage>,
     context: &mut AgentContext,
@@ -65,8 +65,8 @@ pub async fn agent_loop(
     BorrowedRun::new(context, config, log, cancel).drive(Start::Prompt(prompts)).await
 }
 
-/// Runs from the conversation as it stands, which must not end with the model's own answer. `context.continuation` says how
-/// the run relates to the one before it.
+/// Continues the conversation, which must not end with the model's answer. `context.continuation` says how the run
+/// relates to the one before it.
 pub async fn agent_loop_continue(
     context: &mut AgentContext,
     config: &Arc<RunConfig>,
@@ -80,7 +80,7 @@ pub async fn agent_loop_continue(
     BorrowedRun::new(context, config, log, cancel).drive(Start::Continue).await
 }
 
-/// A run on a borrowed conversation, which gets its messages back however the run ends.
+/// A run on a borrowed conversation. The messages are written back however the run ends.
 struct BorrowedRun<'a> {
     context: &'a mut AgentContext,
     run: Run,

@@ -1,4 +1,4 @@
-//! `AgentBuilder`: an agent, one word at a time.
+//! `AgentBuilder`: builds an agent step by step.
 
 use std::future::Future;
 use std::num::NonZeroUsize;
@@ -63,7 +63,7 @@ struct Inputs {
 }
 
 impl Agent {
-    /// Begins a new agent.
+    /// Starts building an agent.
     pub fn builder() -> AgentBuilder {
         AgentBuilder::default()
     }
@@ -76,7 +76,7 @@ impl AgentBuilder {
         self
     }
 
-    /// The model service, shared with others.
+    /// A shared model service.
     pub fn shared_provider(mut self, provider: Arc<dyn Provider>) -> Self {
         self.provider = Some(provider);
         self
@@ -88,13 +88,13 @@ impl AgentBuilder {
         self
     }
 
-    /// What the model is told before everything else.
+    /// The system prompt.
     pub fn system_prompt(mut self, prompt: impl Into<SystemPrompt>) -> Self {
         self.settings.request.system_prompt = prompt.into();
         self
     }
 
-    /// Adds a section behind the system prompt, whether that is given before or after it. It stays the same in every request.
+    /// Appends a section to the system prompt, regardless of the order of calls. It is the same in every request.
     pub fn system_section(mut self, text: impl Into<Arc<str>>) -> Self {
         self.inputs.sections.push(SystemSection { text: text.into(), stable: true });
         self
@@ -112,27 +112,27 @@ impl AgentBuilder {
         self
     }
 
-    /// Adds a source of tools that may change between turns. They are offered behind the agent's own tools, in the order in
-    /// which sources were added, those of one source sorted by name. A tool whose name is taken is left out.
+    /// Adds a source of tools that can change between turns. They are offered after the agent's own tools, in the order
+    /// the sources were added, and by name within a source. A tool whose name is already used is skipped.
     pub fn tool_source(mut self, source: Arc<dyn ToolSource>) -> Self {
         self.inputs.context.tool_sources.add(source);
         self
     }
 
-    /// Decides which tool calls may run. Without one, tools that only look may; for all others somebody is asked, and where
-    /// nobody can answer they are refused.
+    /// Decides which tool calls may run. By default, read-only tools may run and all others need approval; calls that
+    /// no one can approve are denied.
     pub fn permission_policy(mut self, gate: impl Gate + 'static) -> Self {
         self.gate = Some(Arc::new(gate));
         self
     }
 
-    /// The same, shared with whoever changes it while runs are under way.
+    /// Like [`Self::permission_policy`], for a gate that can be changed while runs are in progress.
     pub fn shared_permission_policy(mut self, gate: Arc<dyn Gate>) -> Self {
         self.gate = Some(gate);
         self
     }
 
-    /// Answers approval requests by `answer`; whoever reads the stream of a run may still be faster.
+    /// Answers approval requests with `answer`, unless the reader of the run's stream answers first.
     pub fn on_approval<F, A>(self, answer: F) -> Self
     where
         F: Fn(ApprovalRequest) -> A + Send + Sync + 'static,
@@ -141,25 +141,25 @@ impl AgentBuilder {
         self.hook(OnApproval(answer))
     }
 
-    /// Adds a hook; hooks are asked in the order they were added.
+    /// Adds a hook. Hooks run in the order they were added.
     pub fn hook(mut self, hook: impl Hook + 'static) -> Self {
         self.hooks.push(Arc::new(hook));
         self
     }
 
-    /// Adds a hook that is shared with others.
+    /// Adds a shared hook.
     pub fn shared_hook(mut self, hook: Arc<dyn Hook>) -> Self {
         self.hooks.push(hook);
         self
     }
 
-    /// Adds an input filter that is shared with others.
+    /// Adds a shared input filter.
     pub fn shared_input_filter(mut self, filter: Arc<dyn InputFilter>) -> Self {
         self.filters.push(filter);
         self
     }
 
-    /// Adds an input filter; filters look in the order they were added.
+    /// Adds an input filter. Filters run in the order they were added.
     pub fn input_filter(mut self, filter: impl InputFilter + 'static) -> Self {
         self.filters.push(Arc::new(filter));
         self
@@ -171,14 +171,14 @@ impl AgentBuilder {
         self
     }
 
-    /// Calls `callback` for every event of every run and for facts of the session; it may keep the event without copying it. It
-    /// must return soon and must not panic.
+    /// Calls `callback` for every event of every run and for session facts. It can store the event without copying it.
+    /// It must return quickly and must not panic.
     pub fn on_shared_event(mut self, callback: impl Fn(&Arc<Event>) + Send + Sync + 'static) -> Self {
         self.observers = self.observers.on_shared_event(callback);
         self
     }
 
-    /// Lets any number of subscribers watch, each up to `capacity` events behind.
+    /// Enables any number of subscribers, each up to `capacity` events behind.
     pub fn enable_broadcast(mut self, capacity: usize) -> Self {
         self.broadcast_capacity = Some(capacity);
         self
@@ -202,13 +202,13 @@ impl AgentBuilder {
         self
     }
 
-    /// The form that answers must have, as a JSON Schema. The crate `rheon` takes it from a type: `output_schema::<T>()`.
+    /// The JSON Schema that answers must match. The crate `rheon` derives it from a type: `output_schema::<T>()`.
     pub fn json_schema(mut self, schema: OutputSchema) -> Self {
         self.settings.request.output_schema = Some(Arc::new(schema));
         self
     }
 
-    /// Which parts of the prompt the service should keep for the next request.
+    /// Which parts of the prompt the service should cache.
     pub fn cache(mut self, cache: CacheConfig) -> Self {
         self.settings.request.cache = cache;
         self
@@ -226,7 +226,7 @@ impl AgentBuilder {
         self
     }
 
-    /// When a failed model call is tried again.
+    /// When to retry failed model calls.
     pub fn retry(mut self, retry: RetryConfig) -> Self {
         self.settings.retry = retry;
         self
@@ -250,31 +250,31 @@ impl AgentBuilder {
         self
     }
 
-    /// All plain settings at once; later calls change single ones.
+    /// Sets all options at once; later calls override single ones.
     pub fn settings(mut self, settings: RunOptions) -> Self {
         self.settings = settings;
         self
     }
 
-    /// How the two queues hand out their messages.
+    /// How the steering and follow-up queues deliver their messages.
     pub fn queue_modes(mut self, steering: QueueMode, follow_ups: QueueMode) -> Self {
         self.modes = (steering, follow_ups);
         self
     }
 
-    /// Where the log is kept. Without one it is only shown.
+    /// Where the log is saved. Without a store it is only displayed.
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.session.store = Some(store);
         self
     }
 
-    /// The session to speak in; a new one without this.
+    /// The session id; a new one by default.
     pub fn session(mut self, session_id: impl Into<SessionId>) -> Self {
         self.session.session_id = Some(session_id.into());
         self
     }
 
-    /// The agent's own id; a new one without this.
+    /// The agent id; a new one by default.
     pub fn agent_id(mut self, agent_id: impl Into<AgentId>) -> Self {
         self.session.agent_id = Some(agent_id.into());
         self
@@ -286,85 +286,85 @@ impl AgentBuilder {
         self
     }
 
-    /// The run that the agent works for: its runs name it as their parent, and their first turn is caused by a sub-agent.
+    /// The parent run: the agent's runs name it as their parent, and their first turn is triggered by a sub-agent.
     pub fn parent_run(mut self, run_id: impl Into<RunId>) -> Self {
         self.session.parent_run_id = Some(run_id.into());
         self.settings.first_turn_trigger = TurnTrigger::SubAgent;
         self
     }
 
-    /// Kept in the `agent.start` of every run, for the app's own use.
+    /// Metadata of the app, stored in the `agent.start` of every run.
     pub fn metadata(mut self, metadata: impl Into<Arc<Value>>) -> Self {
         self.session.metadata = Some(metadata.into());
         self
     }
 
-    /// The conversation to go on with.
+    /// The conversation to continue.
     pub fn history(mut self, history: History) -> Self {
         self.session.history = history;
         self
     }
 
-    /// What lies over the conversation to go on with: what the model sees otherwise.
+    /// The cuts of the conversation to continue: what the model sees in another form.
     pub fn cuts(mut self, cuts: Vec<WindowCut>) -> Self {
         self.session.cuts = cuts;
         self
     }
 
-    /// Where in its log the session goes on; at its beginning without this.
+    /// Where the session continues in its log; at the beginning by default.
     pub fn position(mut self, position: LogPosition) -> Self {
         self.session.position = position;
         self
     }
 
-    /// The time; the system's without this.
+    /// The clock; the system's by default.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.inputs.clock = Some(clock);
         self
     }
 
-    /// The dice; the system's without this.
+    /// The random numbers; the system's by default.
     pub fn random(mut self, random: Arc<dyn Random>) -> Self {
         self.inputs.random = Some(random);
         self
     }
 
-    /// Adds a reminder; reminders are asked in the order they were added.
+    /// Adds a reminder. Reminders run in the order they were added.
     pub fn reminder(mut self, reminder: Arc<dyn Reminder>) -> Self {
         self.inputs.context.reminders.push(reminder);
         self
     }
 
-    /// How the window is made shorter.
+    /// How the context window is compacted.
     pub fn compaction(mut self, strategy: impl CompactionStrategy + 'static) -> Self {
         self.inputs.context.strategy = Arc::new(strategy);
         self
     }
 
-    /// How full the model's window may be.
+    /// When the context window is compacted.
     pub fn window(mut self, window: WindowSettings) -> Self {
         self.settings.window = window;
         self
     }
 
-    /// What an answer has to be before a run is over.
+    /// The checks an answer must pass before the run ends.
     pub fn checks(mut self, checks: CheckSettings) -> Self {
         self.settings.checks = checks;
         self
     }
 
-    /// What may be spent, with others that draw on it.
+    /// The budget, which other agents may share.
     pub fn budget(self, budget: impl Budget + 'static) -> Self {
         self.shared_budget(Arc::new(budget))
     }
 
-    /// The same, for instance the share of a child.
+    /// Like [`Self::budget`], for a shared budget such as the share of a child.
     pub fn shared_budget(mut self, budget: Arc<dyn Budget>) -> Self {
         self.inputs.budget = Some(budget);
         self
     }
 
-    /// The agent.
+    /// Builds the agent.
     pub fn build(self) -> Result<Agent, BuildError> {
         let mut settings = self.settings;
         if let Some(size) = self.batch_size {

@@ -1,4 +1,4 @@
-//! `Control`: how others reach a run while it is under way: queues of messages, and questions with their answers.
+//! `Control`: reaches a run in progress through message queues and approval requests.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::error::PermissionError;
 
-/// How a queue hands out its messages.
+/// How a queue delivers its messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum QueueMode {
     /// One message per turn.
@@ -19,7 +19,7 @@ pub enum QueueMode {
     All,
 }
 
-/// The queues and questions of one agent. Clones share them.
+/// The message queues and open approval requests of one agent. Clones share them.
 #[derive(Clone, Default)]
 pub struct Control {
     shared: Arc<Mutex<Shared>>,
@@ -71,26 +71,26 @@ impl Control {
         self.lock().follow_ups.messages.push_back(message);
     }
 
-    /// How many messages wait: steering and follow-ups.
+    /// The number of queued steering and follow-up messages.
     pub fn queue_lengths(&self) -> (usize, usize) {
         let shared = self.lock();
         (shared.steering.messages.len(), shared.follow_ups.messages.len())
     }
 
-    /// Drops all messages that wait.
+    /// Clears both queues.
     pub fn clear(&self) {
         let mut shared = self.lock();
         shared.steering.messages.clear();
         shared.follow_ups.messages.clear();
     }
 
-    /// Declares that somebody is there to answer questions, for as long as the returned value lives.
+    /// Declares that approval requests are answered while the returned guard is alive.
     pub fn attach_approver(&self) -> ApproverGuard {
         self.lock().approvers += 1;
         ApproverGuard { control: self.clone() }
     }
 
-    /// How many messages one turn takes from each queue: steering and follow-ups.
+    /// The number of steering and follow-up messages the next turn takes.
     pub(crate) fn due(&self) -> (usize, usize) {
         let shared = self.lock();
         (shared.steering.due(), shared.follow_ups.due())
@@ -104,22 +104,22 @@ impl Control {
         self.lock().follow_ups.messages.pop_front()
     }
 
-    /// Gives a message back that was taken and could not be said.
+    /// Returns a message that was taken but not used.
     pub(crate) fn return_steering(&self, message: AgentMessage) {
         self.lock().steering.messages.push_front(message);
     }
 
-    /// Gives a message back that was taken and could not be said.
+    /// Returns a message that was taken but not used.
     pub(crate) fn return_follow_up(&self, message: AgentMessage) {
         self.lock().follow_ups.messages.push_front(message);
     }
 
-    /// Lets whoever waits for the answer to a question know that nobody will give it.
+    /// Closes a request without an answer.
     pub(crate) fn withdraw(&self, id: &ApprovalId) {
         self.lock().questions.remove(id);
     }
 
-    /// Opens a question, if somebody is there to answer it.
+    /// Opens a request, if anyone can answer it.
     pub(crate) fn ask(&self, id: ApprovalId) -> Option<Question> {
         let mut shared = self.lock();
         if shared.approvers == 0 {
@@ -135,7 +135,7 @@ impl Control {
     }
 }
 
-/// Somebody who answers approval requests. While none lives, whatever would ask is refused.
+/// Declares that approval requests are answered. Without a live guard, calls that need approval are denied.
 pub struct ApproverGuard {
     control: Control,
 }
@@ -158,13 +158,13 @@ impl Drop for ApproverGuard {
         let mut shared = self.control.lock();
         shared.approvers = shared.approvers.saturating_sub(1);
         if shared.approvers == 0 {
-            // Nobody is left: those who wait learn it by the closed channel.
+            // No one is left to answer: closing the channels notifies the waiting calls.
             shared.questions.clear();
         }
     }
 }
 
-/// A question that waits for its answer; withdrawn when dropped.
+/// An open approval request, withdrawn when dropped.
 pub(crate) struct Question {
     id: ApprovalId,
     answer: oneshot::Receiver<PermissionResponse>,
@@ -172,7 +172,7 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// The answer; `None` if whoever could have given it is gone.
+    /// The answer; `None` if no one can give it any more.
     pub(crate) async fn answer(&mut self) -> Option<PermissionResponse> {
         (&mut self.answer).await.ok()
     }

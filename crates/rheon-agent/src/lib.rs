@@ -1,4 +1,4 @@
-//! One run of one agent: a prompt goes in, the seven steps turn, events come out, an output is left.
+//! The agent loop: runs a prompt through the steps of each turn, emits events and returns an output.
 
 mod agent;
 mod agent_loop;

@@ -1,4 +1,4 @@
-//! `Run`: a run while it lives. Holds what its steps share; `close.rs` ends it.
+//! `Run`: a run in progress, with the state its steps share. `close.rs` ends it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,10 +24,10 @@ use crate::state::{OpenTurn, RunState, Shared};
 use crate::step::decide::RunProgress;
 use crate::tool_offer::ToolOffer;
 
-/// How long the last sync of a run may take.
+/// The time limit of a run's last sync.
 const LAST_SYNC_SECONDS_MAX: u64 = 30;
 
-/// Who a run is.
+/// The identity of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     pub(crate) agent_id: AgentId,
@@ -37,7 +37,6 @@ pub(crate) struct Identity {
     /// How many runs the session had before.
     pub(crate) run_index: usize,
     pub(crate) metadata: Option<Arc<Value>>,
-    /// What it obeys.
     pub(crate) settings: Option<Arc<RunSettings>>,
 }
 
@@ -54,7 +53,7 @@ impl RunLog {
         self.log.emit(&self.run_id, self.queue.as_deref(), kind);
     }
 
-    /// Shows an event of a child, which is not part of this log.
+    /// Forwards an event of a child, which is not part of this log.
     pub(crate) fn show_child(&self, event: &Event) {
         self.log.show_child(&self.run_id, event);
     }
@@ -65,12 +64,12 @@ impl RunLog {
     }
 }
 
-/// How far the end of a run is.
+/// The progress of a run's end.
 #[derive(Debug, Default)]
 pub(crate) struct RunEnding {
-    /// Set when `agent.end` is about to be emitted: from here on the next run may be asked for.
+    /// Set when `agent.end` is about to be emitted. From here on the next run may be requested.
     pub(crate) begun: AtomicBool,
-    /// Fires when `agent.end` is out: from here on the next run may begin.
+    /// Fires when `agent.end` is emitted. From here on the next run may start.
     pub(crate) over: CancellationToken,
 }
 
@@ -79,7 +78,7 @@ impl RunEnding {
         self.begun.load(Ordering::Acquire)
     }
 
-    /// Emits the end by `emit`.
+    /// Emits the end with `emit`.
     pub(crate) fn complete(&self, emit: impl FnOnce()) {
         self.begun.store(true, Ordering::Release);
         emit();
@@ -87,35 +86,33 @@ impl RunEnding {
     }
 }
 
-/// A run while it lives.
+/// A run in progress.
 pub(crate) struct Run {
     pub(crate) config: Arc<RunConfig>,
     pub(crate) identity: Identity,
     pub(crate) log: RunLog,
     pub(crate) state: RunState,
     pub(crate) stop: StopSignal,
-    /// Where others see the conversation while it grows.
+    /// Publishes the growing conversation.
     pub(crate) mirror: Option<Arc<Mutex<Shared>>>,
-    /// A sync that is under way beside the model call.
+    /// A sync in progress during the model call.
     pub(crate) syncing: Option<JoinHandle<Result<(), StoreError>>>,
     pub(crate) ending: Arc<RunEnding>,
-    /// What is set aside of the budget for the call under way.
+    /// The budget reservation of the current call.
     pub(crate) reservation: Option<PendingReservation>,
-    /// How long the prompt is.
     pub(crate) meter: PromptMeter,
-    /// Where calls are paid from.
     pub(crate) budget: Option<Arc<dyn Budget>>,
-    /// The tools that the model is offered in this turn.
+    /// The tools offered in this turn.
     pub(crate) offer: ToolOffer,
 }
 
 impl Run {
-    /// What is reserved of the budget for the call in progress.
+    /// The amount reserved for the current call.
     pub(crate) fn reserved(&self) -> Option<BudgetAmount> {
-        self.reservation.as_ref().map(|aside| aside.reservation.reserved())
+        self.reservation.as_ref().map(|pending| pending.reservation.reserved())
     }
 
-    /// Turns what was reserved into what was spent.
+    /// Settles the reservation with the amount actually spent.
     pub(crate) fn settle_reservation(&mut self) {
         let Some(PendingReservation { reservation, tokens_before, bill_before }) = self.reservation.take()
         else {
@@ -138,7 +135,7 @@ impl Run {
         Self::with_stop(config, identity, log, conversation, stop)
     }
 
-    /// A run that stops when `stop` says so.
+    /// A run that stops when `stop` fires.
     pub(crate) fn with_stop(
         config: Arc<RunConfig>,
         identity: Identity,
@@ -193,7 +190,7 @@ impl Run {
         }));
     }
 
-    /// What the run obeys, with what earlier runs of the agent have learnt of the window.
+    /// The run's settings, including the window size learned by earlier runs.
     fn recorded_settings(&self) -> Option<Arc<RunSettings>> {
         let mut settings = self.identity.settings.clone()?;
         let learnt = self.meter.tracker().learned_window();
@@ -205,20 +202,20 @@ impl Run {
         Some(settings)
     }
 
-    /// Waits until all that was said so far is safe: the moment before an effect.
+    /// Waits until all events so far are stored safely; called before a side effect.
     pub(crate) async fn commit(&mut self) -> Result<(), Halt> {
         if !self.log.log.is_stored() {
             return Ok(());
         }
         if let Some(syncing) = self.syncing.take() {
-            // What it found out is in the log's own state, which the next line asks for.
+            // Its result is in the log's state, which the next sync returns.
             self.stop.or(syncing).await?.ok();
         }
         let synced = self.stop.or(self.log.log.sync()).await?;
         synced.map_err(|error| Halt::Failed(RunFailure::Store { error }))
     }
 
-    /// Waits until the whole run is safe. Not cancellable, because it is the last thing owed, but bounded.
+    /// Waits until the whole run is stored safely. Cannot be canceled, but is bounded.
     pub(crate) async fn commit_last(&mut self) -> Result<(), StoreError> {
         let late =
             |_| Err(StoreError::new(format!("the store did not sync within {LAST_SYNC_SECONDS_MAX} s")));
@@ -226,7 +223,7 @@ impl Run {
         let syncing = self.syncing.take();
         let both = async {
             if let Some(syncing) = syncing {
-                // What it found out is in the log's own state. Waited for, so that nothing holds the store after the run.
+                // Its result is in the log's state. Wait for it, so that nothing uses the store after the run.
                 syncing.await.ok();
             }
             self.log.log.sync().await
@@ -234,7 +231,7 @@ impl Run {
         tokio::time::timeout(limit, both).await.unwrap_or_else(late)
     }
 
-    /// Begins to make safe all that was said so far, without waiting for it; the next [`Self::commit`] does.
+    /// Starts a sync without waiting for it; the next [`Self::commit`] waits.
     pub(crate) fn commit_meanwhile(&mut self) {
         if self.log.log.is_stored() {
             let log = self.log.log.clone();
@@ -254,7 +251,7 @@ impl Run {
         self.config.clock.now()
     }
 
-    /// The measuring clock.
+    /// The monotonic clock, in milliseconds.
     pub(crate) fn clock_ms(&self) -> u64 {
         millis(self.config.clock.elapsed())
     }
@@ -271,7 +268,7 @@ impl Run {
         }
     }
 
-    /// A message of the turn that is under way.
+    /// Wraps a message of the current turn.
     pub(crate) fn tag(&self, message: Message) -> Arc<AgentMessage> {
         let turn_id = self
             .state
@@ -281,14 +278,14 @@ impl Run {
         Arc::new(AgentMessage::Llm(LlmMessage { message, turn_id }))
     }
 
-    /// Puts a message into the conversation and the log.
+    /// Adds a message to the conversation and the log.
     pub(crate) fn enter(&mut self, message: Arc<AgentMessage>) {
         self.emit(AgentEvent::Message(MessageEvent::Start { message: Arc::clone(&message) }));
         self.enter_announced(message);
     }
 
-    /// Puts a message that the run makes now into the conversation and the log. It has the time of its first event, so
-    /// that the log has every reading of the clock.
+    /// Adds a message created now to the conversation and the log. It has the time of its first event, so that the log
+    /// contains every clock reading.
     pub(crate) fn enter_now(&mut self, make: impl FnOnce(Timestamp) -> Message) -> Arc<AgentMessage> {
         let now = self.now();
         let message = self.tag(make(now));
@@ -297,14 +294,14 @@ impl Run {
         message
     }
 
-    /// Puts a message whose start is out into the conversation and the log. Whoever sees its end finds it there.
+    /// Adds a message whose start was already emitted. Observers of its end find it in the conversation.
     pub(crate) fn enter_announced(&mut self, message: Arc<AgentMessage>) {
         self.state.push(Arc::clone(&message));
         self.publish();
         self.emit(AgentEvent::Message(MessageEvent::End { message }));
     }
 
-    /// Lets others see the conversation as it stands.
+    /// Publishes the current conversation.
     pub(crate) fn publish(&self) {
         if let Some(mirror) = &self.mirror {
             let mut shared = mirror.lock().unwrap_or_else(PoisonError::into_inner);
@@ -312,7 +309,7 @@ impl Run {
         }
     }
 
-    /// Hands what only one run can hold to the next.
+    /// Passes exclusive state on to the next run.
     pub(crate) fn hand_off(&mut self) {
         if let Some(mirror) = &self.mirror {
             let mut shared = mirror.lock().unwrap_or_else(PoisonError::into_inner);
@@ -321,7 +318,7 @@ impl Run {
         }
     }
 
-    /// The turn that is under way. Steps run only inside one; outside, they see an empty one.
+    /// The current turn. Steps run only inside a turn; outside, they get an empty one.
     pub(crate) fn turn(&mut self) -> &mut OpenTurn {
         self.state.turn.get_or_insert_default()
     }

@@ -1,10 +1,10 @@
-//! `PendingReservation`: what is set aside of the budget for the call under way, and what the run had spent before it.
+//! `PendingReservation`: the budget reservation of the current call.
 
 use rheon_types::Reservation;
 
 use crate::state::Bill;
 
-/// What is set aside for the call under way, and what the run had spent before it.
+/// The reservation of the current call, and what the run had spent before it.
 pub(crate) struct PendingReservation {
     pub(crate) reservation: Reservation,
     pub(crate) tokens_before: u64,

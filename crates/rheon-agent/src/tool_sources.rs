@@ -1,4 +1,4 @@
-//! `ToolSources`: the sources of tools that may change between turns, and what the model is offered of them now.
+//! `ToolSources`: sources of tools that can change between turns, and the tools they offer now.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,17 +10,17 @@ use crate::context::cut;
 use crate::panics::panic_text;
 use crate::toolbox::{PreparedTool, Toolbox};
 
-/// The most tools that all sources of an agent may offer together.
+/// The maximum number of tools from all sources together.
 const TOOLS_MAX: usize = 1_000;
-/// The most bytes of a tool's description and schema together.
+/// The maximum size of a tool's description and schema together.
 const DEFINITION_BYTES_MAX: usize = 64 << 10;
-/// The most bytes of a tool's name.
+/// The maximum size of a tool's name.
 const NAME_BYTES_MAX: usize = 256;
-/// The most bytes of a source's instructions.
+/// The maximum size of a source's instructions.
 const INSTRUCTIONS_BYTES_MAX: usize = 32 << 10;
-/// How many tools that are not offered a notice names.
+/// The maximum number of skipped tools named in a notice.
 const NAMED_MAX: usize = 5;
-/// How much of a name or a problem is quoted.
+/// The maximum length of a quoted name or problem.
 const QUOTE_CHARS_MAX: usize = 200;
 
 /// The sources of tools that may change between turns. Clones share what was prepared: the schemas of a set are made ready
@@ -39,18 +39,18 @@ struct Source {
 
 #[derive(Default)]
 struct Cache {
-    /// What was last taken of each source, in their order.
+    /// The last set of each source, in order.
     taken: Vec<SourceTools>,
-    /// What is offered of all of them, with the fixed tools it stands behind.
+    /// The combined tools, with the fixed tools they follow.
     current: Option<(Toolbox, CurrentTools)>,
-    /// Notices that were not told yet.
+    /// Notices that were not shown yet.
     pending: Vec<Notice>,
 }
 
 /// The set of one source, prepared.
 #[derive(Default)]
 struct SourceTools {
-    /// Absent until the source has given a set.
+    /// `None` until the source has returned a set.
     version: Option<u64>,
     tools: Vec<PreparedTool>,
     instructions: Option<Arc<str>>,
@@ -58,7 +58,7 @@ struct SourceTools {
     problems: Vec<Problem>,
     /// How many tools are over the cap.
     over: usize,
-    /// The last notice about it, which is not told twice.
+    /// The last notice, which is not repeated.
     notice: Option<String>,
 }
 
@@ -88,12 +88,12 @@ impl ToolSources {
         self.sources.is_empty()
     }
 
-    /// The notices that were not told yet.
+    /// Takes the new notices.
     pub(crate) fn notices(&self) -> Vec<Notice> {
         std::mem::take(&mut self.lock().pending)
     }
 
-    /// What is offered now: `fixed`, and behind it what the sources have.
+    /// The tools offered now: `fixed`, followed by the tools of the sources.
     pub(crate) fn current(&self, fixed: &Toolbox) -> Option<CurrentTools> {
         if self.sources.is_empty() {
             return None;
@@ -111,8 +111,8 @@ impl ToolSources {
                     is_changed = true;
                 }
                 Err(panic) => {
-                    let said = format!("its last tools stay in use, because it panicked: {}", quote(&panic));
-                    taken.notify(&source.name, said, pending);
+                    let text = format!("its last tools stay in use, because it panicked: {}", quote(&panic));
+                    taken.notify(&source.name, text, pending);
                 }
             }
         }
@@ -142,8 +142,8 @@ impl ToolSources {
             if let Some(text) = &taken.instructions {
                 sections.push(SystemSection { text: section(&source.name, text), stable: false });
             }
-            if let Some(said) = taken.complaint(&shadowed, over) {
-                taken.notify(&source.name, said, pending);
+            if let Some(text) = taken.complaint(&shadowed, over) {
+                taken.notify(&source.name, text, pending);
             }
         }
         let names = tools.definitions().iter().map(|definition| definition.name.clone()).collect();
@@ -167,7 +167,7 @@ fn section(name: &str, instructions: &str) -> Arc<str> {
 }
 
 impl SourceTools {
-    /// Makes the schemas of a set ready. A tool that cannot be offered is a problem of its own, not of its set.
+    /// Prepares the schemas of a set. An invalid tool is skipped without affecting the others.
     fn prepare(set: &ToolSet) -> Self {
         let mut taken = Self { version: Some(set.version), ..Self::default() };
         let mut named: Vec<(String, &Arc<dyn Tool>)> = Vec::with_capacity(set.tools.len());
@@ -203,7 +203,7 @@ impl SourceTools {
         self.problems.push(Problem { tool: quote(tool), reason: quote(&reason) });
     }
 
-    /// What is to be said of the tools that are not offered.
+    /// The message about skipped tools.
     fn complaint(&self, shadowed: &[PreparedTool], over: usize) -> Option<String> {
         let count = shadowed.len() + self.problems.len() + over;
         if count == 0 {
@@ -225,11 +225,11 @@ impl SourceTools {
         Some(format!("{tools} not offered: {}", named.join(", ")))
     }
 
-    /// Tells of something once.
-    fn notify(&mut self, source: &str, said: String, pending: &mut Vec<Notice>) {
-        if self.notice.as_ref() != Some(&said) {
-            pending.push(Notice::warning(NoticeTopic::Tools, format!("tool source {source:?}: {said}")));
-            self.notice = Some(said);
+    /// Adds a notice, unless it repeats the last one.
+    fn notify(&mut self, source: &str, text: String, pending: &mut Vec<Notice>) {
+        if self.notice.as_ref() != Some(&text) {
+            pending.push(Notice::warning(NoticeTopic::Tools, format!("tool source {source:?}: {text}")));
+            self.notice = Some(text);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::told;
+use super::for_model;
 
 #[test]
 fn a_model_is_not_told_what_its_calls_are_held_to_anyway() {
@@ -36,7 +36,7 @@ fn a_model_is_not_told_what_its_calls_are_held_to_anyway() {
         },
         "required": ["needed"],
     });
-    assert_eq!(told(schema), expected);
+    assert_eq!(for_model(schema), expected);
 }
 
 #[test]
@@ -44,6 +44,6 @@ fn a_schema_of_no_form_that_is_known_stays_as_it_is() {
     for schema in
         [json!(true), json!({ "properties": [] }), json!({ "type": [] }), json!({ "maxLength": {} })]
     {
-        assert_eq!(told(schema.clone()), schema);
+        assert_eq!(for_model(schema.clone()), schema);
     }
 }

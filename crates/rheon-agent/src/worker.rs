@@ -1,4 +1,4 @@
-//! `AgentWorker`: does tasks with agents of this process.
+//! `AgentWorker`: runs tasks with agents in this process.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::stream::RunStream;
 
 type Build = dyn Fn(&Task) -> Result<AgentBuilder, WorkerError> + Send + Sync;
 
-/// Does tasks with agents of this process, each an agent and a session of its own.
+/// Runs tasks with agents in this process. Each task gets its own agent and session.
 ///
 /// A closure builds the agent of a task. It decides what only it can know: provider and model, tools, permission policy, working
 /// directory, store, and the conversation of a session to resume. The rest of the task is applied here: the system prompt of

@@ -116,5 +116,5 @@ fn every_failure_of_a_service_has_a_next_step() {
         the model call failed: 401 authentication_error: invalid x-api-key; check the key that is set for this service, and what its account may do
         the model call failed: 404 not_found_error: model: claude-9; `rheon models` lists the names that are known
         the model call failed: 400 prompt is too long; begin a new session, or name a model with a larger window
-        the window is full: nothing can be left out; begin a new session, or name a model with a larger window"#]].assert_eq(&lines.join("\n"));
+        the context window is full: nothing can be left out; begin a new session, or name a model with a larger window"#]].assert_eq(&lines.join("\n"));
 }

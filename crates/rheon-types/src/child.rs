@@ -1,4 +1,4 @@
-//! What a parent and a child know of each other: who asks, who works, what comes of it.
+//! What a parent and its child know about each other: task, approvals and result.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::outcome::AgentOutput;
 pub struct AgentDefinition {
     /// Its name, which users see with its approval requests.
     pub name: String,
-    /// What it is told before everything else.
+    /// Its system prompt.
     pub system_prompt: Option<Arc<str>>,
 }
 
@@ -26,12 +26,12 @@ pub struct ParentLink {
     pub call_id: Option<ToolCallId>,
 }
 
-/// What a child left behind.
+/// The result of a child.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkerOutput {
     /// Its ids.
     pub child: ChildRef,
-    /// What its run left.
+    /// The output of its run.
     pub output: Arc<AgentOutput>,
 }
 
@@ -52,7 +52,7 @@ pub struct WorkerError {
     pub worker: String,
     /// What happened.
     pub message: String,
-    /// What it left, where it came as far as a run.
+    /// Its output, if a run was started.
     pub output: Option<Box<WorkerOutput>>,
 }
 

@@ -1,6 +1,6 @@
-//! The vocabulary of Rheon: what is said (messages, events, commands, errors) and where parts meet (seams).
+//! The shared types of Rheon (messages, events, commands, errors) and the traits that connect its parts.
 //!
-//! Nothing here does anything to the outside world: no runtime, no HTTP, no file system, no clock.
+//! This crate has no side effects: no runtime, no HTTP, no file system, no clock.
 
 mod answer;
 mod call_facts;

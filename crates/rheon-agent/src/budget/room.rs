@@ -2,10 +2,9 @@
 
 use rheon_types::event::{BudgetAmount, Meter};
 
-/// What is left; absent where there is no cap.
+/// What is left of a budget; `None` without a cap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Room {
-    /// Tokens.
     pub(crate) tokens: Option<u64>,
     /// Money, in millionths of a US dollar.
     pub(crate) micro_usd: Option<u64>,
@@ -14,7 +13,7 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// What is left when `reserved` is kept for something else.
+    /// What is left after `reserved` is subtracted.
     pub(crate) fn without(self, reserved: BudgetAmount) -> Self {
         let money = reserved.cost.unwrap_or_default().0;
         Self {
@@ -24,7 +23,7 @@ impl Room {
         }
     }
 
-    /// The smaller of both, for each thing that is counted.
+    /// The smaller of both, per resource.
     pub(crate) fn and(self, other: Self) -> Self {
         let least = |one: Option<u64>, other: Option<u64>| match (one, other) {
             (Some(one), Some(other)) => Some(one.min(other)),
@@ -38,7 +37,7 @@ impl Room {
     }
 }
 
-/// What is left of one thing.
+/// What is left of one resource.
 pub(crate) fn left(meter: &Meter) -> Option<u64> {
     meter.cap.map(|cap| cap.saturating_sub(meter.spent).saturating_sub(meter.reserved))
 }

@@ -1,4 +1,4 @@
-//! What the model sees: pure functions, messages in, messages and figures out.
+//! What the model sees: pure functions over messages.
 
 mod compact;
 mod complete;

@@ -1,4 +1,4 @@
-//! Every tool call has its result, and every result its call: mends a conversation that came from outside.
+//! Repairs imported conversations: every tool call gets a result, and every result has a call.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use rheon_types::{
     AgentMessage, Content, History, Message, StopReason, Timestamp, ToolCall, ToolCallId, ToolResultMessage,
 };
 
-/// What the model reads where a result is missing.
+/// What the model reads in place of a missing result.
 const LOST_RESULT: &str =
     "The result of this call was lost; it may or may not have run. Check before doing it again.";
 
-/// `history` with a result for every call that lacks one and without results that answer no call.
+/// `history` with a result for every call and without results that answer no call.
 pub(crate) fn repair_calls(history: &History, now: Timestamp) -> History {
     let mut repaired = History::new();
     let mut due = PendingCalls::default();
@@ -33,7 +33,7 @@ pub(crate) fn repair_calls(history: &History, now: Timestamp) -> History {
     repaired
 }
 
-/// The calls of the last answer, and those of them that have no result yet.
+/// The calls of the last answer that have no result yet.
 #[derive(Default)]
 struct PendingCalls {
     calls: Vec<ToolCall>,
@@ -41,7 +41,7 @@ struct PendingCalls {
 }
 
 impl PendingCalls {
-    /// Answers what is open.
+    /// Adds the missing results.
     fn settle(&mut self, history: &mut History, now: Timestamp) {
         for call in self.calls.drain(..).filter(|call| self.open.remove(&call.id)) {
             history.push(lost_result(&call, now));

@@ -54,7 +54,7 @@ fn noted(id: &str) -> AgentEvent {
 /// Each part as text: how many events it has, how many are the loop's own, how many it said itself.
 fn shown(events: Vec<Event>) -> String {
     let line = |part: &LogPart| match part {
-        LogPart::Run(run) => format!("run {} {} {}", run.all.len(), run.own.len(), run.said),
+        LogPart::Run(run) => format!("run {} {} {}", run.all.len(), run.own.len(), run.produced),
         LogPart::Event(event) => format!("loose {}", event.seq),
     };
     match parts(events) {

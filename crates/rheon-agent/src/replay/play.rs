@@ -1,4 +1,4 @@
-//! One recorded run, played by the real loop.
+//! Replays one recorded run with the real loop.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -36,13 +36,13 @@ use crate::retry::RetryConfig;
 use crate::run::{Start, drive};
 use crate::toolbox::Toolbox;
 
-/// After how many looks without any news a loop is thought to wait for nothing.
+/// The number of checks without activity after which a loop counts as stuck.
 const IDLE_LOOKS_MAX: u32 = 512;
 
-/// The most hooks that a log may name. Each costs a look at every point.
+/// The maximum number of hooks in a log. Each is called at every hook point.
 const HOOKS_MAX: usize = 1_000;
 
-/// What came of a run.
+/// The result of replaying a run.
 pub(super) struct PlayOutcome {
     pub(super) events: Vec<Event>,
     pub(super) taken: usize,
@@ -50,16 +50,16 @@ pub(super) struct PlayOutcome {
 
 /// Which events of a log are played, by their numbers.
 pub(super) struct Stretch {
-    /// Those after this one.
+    /// After this one.
     pub(super) after: u64,
     /// Up to this one.
     pub(super) last: u64,
 }
 
-/// Plays one run that begins with `told`: the events of `stretch`.
+/// Replays one run that starts with `logged`: the events of `stretch`.
 pub(super) async fn play(
     recorded: RecordedRun,
-    told: &LoggedConversation,
+    logged: &LoggedConversation,
     stretch: Stretch,
 ) -> Result<PlayOutcome, ReplayError> {
     let Stretch { after: seq, last } = stretch;
@@ -70,7 +70,7 @@ pub(super) async fn play(
     let config = config(&director, &first)?;
     let clock = Arc::clone(&config.clock);
     let store = Arc::clone(&director) as Arc<dyn Store>;
-    let position = LogPosition { seq, tasks: told.tasks().to_vec(), ..LogPosition::default() };
+    let position = LogPosition { seq, tasks: logged.tasks().to_vec(), ..LogPosition::default() };
     let watching = Arc::downgrade(&director);
     let observers = Observers::default().on_event(move |event| {
         if let Some(director) = watching.upgrade() {
@@ -78,9 +78,9 @@ pub(super) async fn play(
         }
     });
     let log = EventLog::resume(first.session_id.clone(), clock, Some(store), observers, position)
-        .with_window(told.history(), told.cuts());
+        .with_window(logged.history(), logged.cuts());
     director.watch(&log);
-    let (identity, conversation, start) = beginning(&director, &first, told);
+    let (identity, conversation, start) = beginning(&director, &first, logged);
     let log = RunLog { log, run_id: identity.run_id.clone(), queue: None };
     let limit = director.script.duration_max();
     let stop = StopSignal::scripted(director.token.clone(), Arc::clone(&director.passed), limit);
@@ -88,9 +88,9 @@ pub(super) async fn play(
     let budget = budget(&director);
     let mut run = Run::with_stop(Arc::new(config), identity, log, conversation, stop);
     run.state.call_ids = call_ids;
-    let learnt = director.script.settings().and_then(|settings| settings.window?.tokens_learnt);
+    let learned = director.script.settings().and_then(|settings| settings.window?.tokens_learnt);
     let frame = run.frame();
-    run.meter.replay(&frame, learnt);
+    run.meter.replay(&frame, learned);
     run.budget = budget;
     let broken = perform(&director, &mut run, start).await;
     director.finish();
@@ -101,7 +101,7 @@ pub(super) async fn play(
     }
 }
 
-/// Lets the loop run until it is through its script, leaves it, or waits for what never comes.
+/// Runs the loop until it reaches the end of its script, differs from it or gets stuck.
 async fn perform(director: &Director, run: &mut Run, start: Start) -> Option<ReplayError> {
     let played = tokio::select! {
         biased;
@@ -117,7 +117,7 @@ async fn perform(director: &Director, run: &mut Run, start: Start) -> Option<Rep
     None
 }
 
-/// Returns once nothing happens any more.
+/// Returns once there is no more activity.
 async fn idle(director: &Director) {
     let (mut seen, mut looks) = (0, 0);
     while looks < IDLE_LOOKS_MAX && !director.is_over() {
@@ -128,18 +128,18 @@ async fn idle(director: &Director) {
     }
 }
 
-/// What the run left, with the events that were said for it.
+/// The replayed events, with the events that were copied.
 fn leave(director: &Director) -> Result<PlayOutcome, ReplayError> {
     let mut state = director.state();
     let difference = state.difference.take();
-    let is_wanted = |event: &&Event| event.seq <= director.last;
-    let missing = || director.script.event(state.next).filter(is_wanted).map(ReplayDifference::missing);
+    let is_included = |event: &&Event| event.seq <= director.last;
+    let missing = || director.script.event(state.next).filter(is_included).map(ReplayDifference::missing);
     if let Some(difference) = difference.or_else(missing) {
         return Err(ReplayError::Differs(Box::new(difference)));
     }
     let mut events = std::mem::take(&mut state.replayed);
     let rest: Vec<Event> =
-        director.script.recorded.all.iter().skip(events.len()).take_while(is_wanted).cloned().collect();
+        director.script.recorded.all.iter().skip(events.len()).take_while(is_included).cloned().collect();
     let taken = state.taken + rest.len();
     events.extend(rest);
     Ok(PlayOutcome { events, taken })
@@ -176,13 +176,13 @@ fn config(director: &Arc<Director>, first: &Event) -> Result<RunConfig, ReplayEr
     })
 }
 
-/// What the run was paid from, if it had a budget.
+/// The recorded budget, if the run had one.
 fn budget(director: &Arc<Director>) -> Option<Arc<dyn Budget>> {
     let has_budget = director.script.has_budget();
     has_budget.then(|| Arc::new(RecordedBudget { director: Arc::clone(director) }) as Arc<dyn Budget>)
 }
 
-/// Every tool that the model called, whether there was one or not: what became of the call is in the log.
+/// Every tool that the model called, whether it existed or not: the outcome of the call is in the log.
 fn tools(director: &Arc<Director>) -> Vec<Arc<dyn Tool>> {
     let mut names: BTreeSet<ToolName> = BTreeSet::new();
     for kind in director.script.kinds_from(0) {
@@ -201,7 +201,7 @@ fn tools(director: &Arc<Director>) -> Vec<Arc<dyn Tool>> {
     names.into_iter().map(tool).collect()
 }
 
-/// What the run obeyed. Pauses are in the log, and so is what came of the time limits of tools.
+/// The options of the run. Pauses and the effects of tool timeouts are in the log.
 fn settings(script: &Script) -> RunOptions {
     let defaults = RunOptions::default();
     let model = match script.kind(0) {
@@ -262,11 +262,11 @@ fn settings(script: &Script) -> RunOptions {
     }
 }
 
-/// Who the run is, what it goes on from, and what it is told first.
+/// The run's identity, its conversation and how it starts.
 fn beginning(
     director: &Director,
     first: &Event,
-    told: &LoggedConversation,
+    logged: &LoggedConversation,
 ) -> (Identity, Conversation, Start) {
     let mut identity = Identity {
         agent_id: AgentId::from(""),
@@ -277,7 +277,7 @@ fn beginning(
         metadata: None,
         settings: None,
     };
-    let (mut begun, mut cuts) = (crate::context::rewind_to_prompt(told.history(), None), told.cuts());
+    let (mut begun, mut cuts) = (crate::context::rewind_to_prompt(logged.history(), None), logged.cuts());
     if let AgentEvent::Run(RunEvent::Start {
         agent_id,
         parent_run_id,
@@ -296,10 +296,12 @@ fn beginning(
         identity.metadata = metadata.clone();
         (begun, cuts) = match history {
             Some(history) => (history.clone(), brought.as_slice()),
-            None => (crate::context::rewind_to_prompt(told.history(), continuation.as_ref()), told.cuts()),
+            None => {
+                (crate::context::rewind_to_prompt(logged.history(), continuation.as_ref()), logged.cuts())
+            }
         };
     }
-    // A list of its own, so that it does not grow into that of the log.
+    // A separate list, so that it does not grow into that of the log.
     let begun: History = begun.iter().cloned().collect();
     let end = begun.len() as u64;
     let cuts = cuts.iter().filter(|cut| cut.to <= end).cloned().collect();
@@ -311,23 +313,23 @@ fn beginning(
     (identity, Conversation::new(begun, cuts), start)
 }
 
-/// What the run was prompted with: the first messages of its first turn, or of its end if it came to no turn.
+/// The prompts: the first messages of the first turn, or of the end if there was no turn.
 fn prompts(director: &Director) -> Vec<AgentMessage> {
     let script = &director.script;
     let place = match script.kind(1) {
         Some(AgentEvent::Turn(TurnEvent::Start { .. })) => 2,
         Some(_) | None => 1,
     };
-    let mut said = script.said_from(place);
+    let mut entries = script.messages_from(place);
     if place == 1 && matches!(script.end, RunEnd::Limit { .. }) {
-        // The last is what the run says of its limit.
-        said.pop();
+        // The last one is the note about the limit.
+        entries.pop();
     }
-    if place == 1 && matches!(said.first(), Some(Entry::Rejected)) {
+    if place == 1 && matches!(entries.first(), Some(Entry::Rejected)) {
         return vec![placeholder()];
     }
-    let count = director.prompts_len(&said);
-    let messages = said.into_iter().take(count).filter_map(|entry| match entry {
+    let count = director.prompts_len(&entries);
+    let messages = entries.into_iter().take(count).filter_map(|entry| match entry {
         Entry::Message(message) => Some(AgentMessage::clone(&message)),
         Entry::Rejected => None,
     });

@@ -1,4 +1,4 @@
-//! The recorded clock: every event happens when it happened, and everything takes as long as it took.
+//! The recorded clock: events have their recorded times, and measurements their recorded durations.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use rheon_types::{
 
 use super::director::Director;
 
-/// Reads the script. What is measured begins at 0, so its end is how long it took.
+/// Reads times from the script. Measurements start at 0, so their end is the duration.
 pub(super) struct RecordedClock(pub(super) Arc<Director>);
 
 impl Clock for RecordedClock {
@@ -51,7 +51,7 @@ impl Clock for RecordedClock {
     }
 }
 
-/// Dice that nobody looks at: what was rolled is in the log.
+/// Constant numbers: results of randomness are in the log.
 pub(super) struct FixedRandom;
 
 impl Random for FixedRandom {

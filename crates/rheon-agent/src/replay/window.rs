@@ -1,4 +1,4 @@
-//! The recorded strategy: lays the cuts over the conversation that lay over it, and takes what their summary took.
+//! The recorded compaction: applies the recorded cuts and usage.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use rheon_types::{AgentEvent, Answer, ContextEvent, History, Reminder, ReminderC
 use super::director::{Director, ScriptPosition};
 use crate::context::{CompactionStrategy, Summarizer, WindowView};
 
-/// Makes the window as short as it was made.
+/// Applies the recorded cuts.
 pub(super) struct RecordedStrategy(pub(super) Arc<Director>);
 
-/// Says nothing, as reminders are not in the log; breaks where one broke.
+/// Adds no text, because reminders are not in the log; panics where a reminder panicked.
 pub(super) struct RecordedReminder(pub(super) Arc<Director>);
 
 impl CompactionStrategy for RecordedStrategy {
@@ -29,7 +29,7 @@ impl CompactionStrategy for RecordedStrategy {
             }
             Some(AgentEvent::Context(ContextEvent::CompactionEnd { cuts, .. })) => {
                 Answer::later(async move {
-                    // Only so that it is counted; what it says is in the cuts.
+                    // Only to count its usage; the text is in the cuts.
                     model.summarize(&History::new(), None).await.ok();
                     cuts.clone()
                 })

@@ -1,4 +1,4 @@
-//! Step 7: another turn, or the end. Pure: figures in, decision out.
+//! Step 7: decides between another turn and the end. Pure functions.
 
 use std::time::Duration;
 
@@ -7,24 +7,24 @@ use rheon_types::{LimitKind, RunEnd, StopReason};
 use crate::config::ExecutionLimits;
 use crate::halt::out_of_time;
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunProgress {
-    /// Turns begun.
+    /// Turns started.
     pub turns: u32,
     /// Tokens of all turns.
     pub tokens: u64,
-    /// Time since the run began.
+    /// Time since the run started, in milliseconds.
     pub elapsed_ms: u64,
-    /// Whether the conversation ends with something the model has to answer.
+    /// Whether the conversation ends with a message the model has to answer.
     pub expects_answer: bool,
-    /// Messages that wait in the queues.
+    /// The number of queued messages.
     pub queued: usize,
     /// Why the model ended its last message.
     pub last_stop: Option<StopReason>,
 }
 
-/// What comes next.
+/// The next step of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NextStep {
     /// Another turn.
@@ -33,7 +33,7 @@ pub enum NextStep {
     Stop(RunEnd),
 }
 
-/// Decides what comes next. Messages that wait stay in their queue when a limit ends the run.
+/// Decides what comes next. Queued messages stay in their queue when a limit ends the run.
 pub fn decide(progress: &RunProgress, limits: &ExecutionLimits) -> NextStep {
     if !progress.expects_answer && progress.queued == 0 {
         return NextStep::Stop(match progress.last_stop {

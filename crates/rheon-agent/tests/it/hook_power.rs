@@ -78,8 +78,8 @@ async fn a_hook_spares_a_question_that_no_rule_demands() {
         hook.run HookRun { hook: "says", point: PermitTool, veto: None, duration_ms: 0 }
         approval.required echo {"text":"hi"}
         approval.resolved deny Once by NonInteractive
-        tool.blocked echo a "permission denied: echo needs approval (to be sure) and nobody is there to give it"
-        message.end toolResult a error "permission denied: echo needs approval (to be sure) and nobody is there to give it""#]].assert_eq(&trace.only(SHOWN));
+        tool.blocked echo a "permission denied: echo needs approval (to be sure), but this run is non-interactive"
+        message.end toolResult a error "permission denied: echo needs approval (to be sure), but this run is non-interactive""#]].assert_eq(&trace.only(SHOWN));
 }
 
 #[tokio::test(start_paused = true)]
@@ -104,16 +104,16 @@ async fn the_strictest_of_all_hooks_counts() {
         hook.run HookRun { hook: "says", point: PermitTool, veto: None, duration_ms: 0 }
         approval.required echo {"text":"hi"}
         approval.resolved deny Once by NonInteractive
-        tool.blocked echo a "permission denied: echo needs approval (is it wise?) and nobody is there to give it"
-        message.end toolResult a error "permission denied: echo needs approval (is it wise?) and nobody is there to give it""#]].assert_eq(&trace.only(SHOWN));
+        tool.blocked echo a "permission denied: echo needs approval (is it wise?), but this run is non-interactive"
+        message.end toolResult a error "permission denied: echo needs approval (is it wise?), but this run is non-interactive""#]].assert_eq(&trace.only(SHOWN));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_hook_is_not_asked_about_what_the_gate_refuses() {
     let trace = run_with(rheon_types::DenyAll, vec![opinion(HookVerdict::Allow)]).await;
     expect![[r#"
-        tool.blocked echo a "no tool may run in this session"
-        message.end toolResult a error "no tool may run in this session""#]]
+        tool.blocked echo a "tool calls are disabled in this session"
+        message.end toolResult a error "tool calls are disabled in this session""#]]
     .assert_eq(&trace.only(SHOWN));
 }
 
@@ -302,14 +302,15 @@ async fn an_answer_to_something_else_is_a_no() {
     expect![[r#"
         approval.required echo {"text":"hi"}
         approval.resolved deny Once by User
-        tool.blocked echo a "permission denied: the answer was given to something else than was asked"
-        message.end toolResult a error "permission denied: the answer was given to something else than was asked"
+        tool.blocked echo a "permission denied: the answer belongs to a different request"
+        message.end toolResult a error "permission denied: the answer belongs to a different request"
         approval.required echo {"text":"hi"}
         approval.resolved allow Once by User
         tool.start echo a {"text":"hi"}
         tool.end echo a ok "hi"
         message.end toolResult a "hi"
-    "#]].assert_eq(&told);
+    "#]]
+    .assert_eq(&told);
 }
 
 #[tokio::test(start_paused = true)]

@@ -129,7 +129,7 @@ async fn a_veto_before_the_loop_leaves_only_the_end() {
     let ran = diary.run(one_tool("speaks"), ClosureHook::new().before_run(|_, _| false)).await;
     expect![[r#"
           before_run
-        agent.end vetoed(BeforeRun: a hook said no) ""
+        agent.end vetoed(BeforeRun: vetoed by a hook) ""
           after_run"#]]
     .assert_eq(&diary.text());
     assert_eq!(ran.agent.messages().len(), 0);
@@ -144,7 +144,7 @@ async fn a_veto_before_a_turn_ends_the_run_in_order() {
         agent.start scripted
         turn.start 0 User
         turn.end 0 results=1 tokens=0
-        agent.end vetoed(BeforeTurn: a hook said no) """#]]
+        agent.end vetoed(BeforeTurn: vetoed by a hook) """#]]
     .assert_eq(&ran.trace.only(&["agent.", "turn."]));
     assert_eq!(ran.provider.request_count(), 1);
 }
@@ -154,12 +154,12 @@ async fn a_veto_before_a_tool_is_told_to_the_model() {
     let diary = Diary::default();
     let ran =
         diary.run(one_tool("speaks"), ClosureHook::new().before_tool(|name, _, _| name != "speaks")).await;
-    expect![[r#"tool.blocked speaks call_1_0 "Skipped: a hook said no""#]]
+    expect![[r#"tool.blocked speaks call_1_0 "Skipped: vetoed by a hook""#]]
         .assert_eq(&ran.trace.only(&["tool."]));
     expect![[r#"
         user "go"
         assistant "" [speaks call_1_0]
-        toolResult call_1_0 error "Skipped: a hook said no""#]]
+        toolResult call_1_0 error "Skipped: vetoed by a hook""#]]
     .assert_eq(&ran.sent(1));
 }
 
@@ -220,7 +220,7 @@ async fn the_first_veto_counts_and_later_hooks_are_not_asked() {
         .run("go")
         .await;
     assert_eq!(diary.text(), "");
-    expect![[r#"agent.end vetoed(BeforeRun: a hook said no) """#]].assert_eq(&ran.trace.text());
+    expect![[r#"agent.end vetoed(BeforeRun: vetoed by a hook) """#]].assert_eq(&ran.trace.text());
 }
 
 #[tokio::test(start_paused = true)]
@@ -352,6 +352,6 @@ async fn what_a_hook_has_to_say_stands_in_the_log_where_it_was_said() {
     expect![[r#"
         error Run(Error { message: "permit" })
         checkpoint Session(Checkpoint { id: "1", label: "before echo" })
-        tool.blocked echo call_1_0 "Skipped: a hook said no""#]]
+        tool.blocked echo call_1_0 "Skipped: vetoed by a hook""#]]
     .assert_eq(&ran.trace.only(&told));
 }

@@ -86,14 +86,14 @@ async fn with_nobody_there_whatever_asks_is_refused() {
         approval.required deploy {"to":"staging"}
         approval.required deploy {"to":"production"}
         approval.resolved deny Once by NonInteractive
-        tool.blocked deploy a "permission denied: deploy needs approval (the tool changes something) and nobody is there to give it"
+        tool.blocked deploy a "permission denied: deploy needs approval (this tool may change something), but this run is non-interactive"
         approval.resolved deny Once by NonInteractive
-        tool.blocked deploy c "permission denied: deploy needs approval (the tool changes something) and nobody is there to give it"
+        tool.blocked deploy c "permission denied: deploy needs approval (this tool may change something), but this run is non-interactive"
         tool.start echo b {"text":"hi"}
         tool.end echo b ok "hi"
-        message.end toolResult a error "permission denied: deploy needs approval (the tool changes something) and nobody is there to give it"
+        message.end toolResult a error "permission denied: deploy needs approval (this tool may change something), but this run is non-interactive"
         message.end toolResult b "hi"
-        message.end toolResult c error "permission denied: deploy needs approval (the tool changes something) and nobody is there to give it"
+        message.end toolResult c error "permission denied: deploy needs approval (this tool may change something), but this run is non-interactive"
         agent.end completed "Done.""#]].assert_eq(&trace.only(SHOWN));
 }
 
@@ -140,9 +140,9 @@ async fn an_answerer_that_leaves_is_nobody() {
         approval.required deploy {"to":"staging"}
         approval.required deploy {"to":"production"}
         approval.resolved deny Once by NonInteractive
-        tool.blocked deploy a "permission denied: deploy needs approval (the tool changes something) and nobody is there to give it"
+        tool.blocked deploy a "permission denied: deploy needs approval (this tool may change something), but this run is non-interactive"
         approval.resolved deny Once by NonInteractive
-        tool.blocked deploy c "permission denied: deploy needs approval (the tool changes something) and nobody is there to give it"
+        tool.blocked deploy c "permission denied: deploy needs approval (this tool may change something), but this run is non-interactive"
         tool.start echo b {"text":"hi"}"#]].assert_eq(&trace.only(&["approval.", "tool.start", "tool.blocked"]));
 }
 
@@ -152,12 +152,12 @@ async fn a_gate_that_denies_everything() {
     agent.run("ship it").await.unwrap();
     trace.assert_order();
     expect![[r#"
-        tool.blocked deploy a "no tool may run in this session"
-        tool.blocked echo b "no tool may run in this session"
-        tool.blocked deploy c "no tool may run in this session"
-        message.end toolResult a error "no tool may run in this session"
-        message.end toolResult b error "no tool may run in this session"
-        message.end toolResult c error "no tool may run in this session"
+        tool.blocked deploy a "tool calls are disabled in this session"
+        tool.blocked echo b "tool calls are disabled in this session"
+        tool.blocked deploy c "tool calls are disabled in this session"
+        message.end toolResult a error "tool calls are disabled in this session"
+        message.end toolResult b error "tool calls are disabled in this session"
+        message.end toolResult c error "tool calls are disabled in this session"
         agent.end completed "Done.""#]]
     .assert_eq(&trace.only(SHOWN));
 }

@@ -128,7 +128,7 @@ async fn a_difference_says_what_was_there_and_what_came() {
     }
     let error = replay(events, ReplayUntil::End).unwrap_err();
     expect![[r#"
-        the replay leaves the log: event 2 (turn.start) differs from byte 103 on:
+        the replay differs from the log: event 2 (turn.start) differs from byte 103 on:
           recorded ...0000,"session_id":"s","run_id":"s.c.1","kind":{"type":"turn.start","turn_index":3,"triggered_by":"user"}}
           replayed ...0000,"session_id":"s","run_id":"s.c.1","kind":{"type":"turn.start","turn_index":0,"triggered_by":"user"}}"#]]
     .assert_eq(&error.to_string());

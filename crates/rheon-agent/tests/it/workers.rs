@@ -76,7 +76,7 @@ async fn the_approvals_of_a_child_are_asked_in_the_parents_run_with_its_name() {
             stream.respond_permission(&request.id, yes).unwrap();
         }
     }
-    expect!["s.c.1/a/1 act helper: the tool changes something"].assert_eq(&asked.join("\n"));
+    expect!["s.c.1/a/1 act helper: this tool may change something"].assert_eq(&asked.join("\n"));
     trace.assert_order();
     assert_eq!(trace.count(|kind| kind.name() == "approval.required"), 2, "one in each log");
     assert_eq!(trace.count(|kind| kind.name() == "tool.blocked"), 0);

@@ -86,8 +86,8 @@ async fn a_call_that_a_hook_wants_to_be_asked_about_waits_for_an_answer_which_an
         hook.run HookRun { hook: "command hooks", point: PermitTool, veto: None }
         approval.required bash {"command":"make"}
         approval.resolved deny Once by NonInteractive
-        tool.blocked bash call_1_0 "permission denied: bash needs approval (it costs money) and nobody is there to give it"
-        message.end toolResult call_1_0 error "permission denied: bash needs approval (it costs money) and nobody is there to give it"
+        tool.blocked bash call_1_0 "permission denied: bash needs approval (it costs money), but this run is non-interactive"
+        message.end toolResult call_1_0 error "permission denied: bash needs approval (it costs money), but this run is non-interactive"
         agent.end completed "Done.""#]].assert_eq(&shown(&ran));
     let mut settings = ask;
     let allow = json!({ "hookSpecificOutput": { "hookEventName": "PermissionRequest", "decision": { "behavior": "allow" } } });

@@ -113,12 +113,12 @@ pub enum Command {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost: Option<MicroUsd>,
     },
-    /// Close the session: a run in progress is cancelled, hooks are told, everything is saved.
+    /// Close the session: cancel the run in progress, notify hooks and save everything.
     Close {
         /// Why.
         reason: CloseReason,
     },
-    /// What a newer version says.
+    /// A command added by a newer version.
     #[serde(other)]
     Unknown,
 }
@@ -192,7 +192,7 @@ pub struct RewindResult {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub changed: Vec<String>,
-    /// Those that somebody else changed since; with any, only a forced rewind touches files.
+    /// Files that others changed since then. With any, only a forced rewind touches files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub others: Vec<String>,

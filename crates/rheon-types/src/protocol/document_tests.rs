@@ -27,17 +27,19 @@ fn examples<T: Serialize>(values: impl IntoIterator<Item = T>) -> Examples {
 fn variants(source: &str, name: &str) -> Vec<(String, String)> {
     let body = source.split_once(&format!("pub enum {name} {{\n")).unwrap().1;
     let body = body.split_once("\n}\n").unwrap().0;
-    let (mut found, mut words) = (Vec::new(), Vec::new());
+    let (mut found, mut words, mut renamed) = (Vec::new(), Vec::new(), None);
     for line in body.lines() {
         if let Some(word) = line.strip_prefix("    /// ") {
             words.push(word);
+        } else if let Some(rest) = line.strip_prefix("    #[serde(rename = \"") {
+            renamed = rest.split('"').next().map(str::to_owned);
         } else if let Some(variant) =
             line.strip_prefix("    ").filter(|rest| rest.starts_with(char::is_uppercase))
         {
             let variant: String = variant.chars().take_while(|c| c.is_alphanumeric()).collect();
             let mut letters = variant.chars();
             let camel = letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect();
-            found.push((camel, std::mem::take(&mut words).join(" ")));
+            found.push((renamed.take().unwrap_or(camel), std::mem::take(&mut words).join(" ")));
         }
     }
     found.retain(|(name, _)| name != "unknown");

@@ -19,15 +19,15 @@ use crate::usage::MicroUsd;
 #[serde(tag = "type", rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Query {
-    /// Where the session stands, to join it at any moment.
+    /// The state of the session, to join it at any time.
     Snapshot {
         /// At most this many of the newest messages; all if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         messages_max: Option<u32>,
     },
-    /// What the session is: model, mode, tools.
+    /// Information about the session: model, mode, tools.
     Facts,
-    /// What takes how much of the context window.
+    /// The usage of the context window.
     Context,
     /// What the session has spent.
     Cost,
@@ -37,7 +37,7 @@ pub enum Query {
     Rules,
     /// The messages to which the session can be rewound.
     Checkpoints,
-    /// What a newer version says.
+    /// A variant added by a newer version.
     #[serde(other)]
     Unknown,
 }
@@ -48,56 +48,56 @@ pub enum Query {
 #[serde(tag = "type", rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Reply {
-    /// Where the session stands.
+    /// The state of the session.
     Snapshot {
-        /// It.
+        /// The reply.
         snapshot: Box<Snapshot>,
     },
-    /// What the session is.
+    /// Information about the session.
     Facts {
-        /// It.
+        /// The reply.
         facts: Box<SessionInfo>,
     },
-    /// What takes how much of the context window.
+    /// The usage of the context window.
     Context {
-        /// It.
+        /// The reply.
         report: ContextReport,
     },
     /// What the session has spent.
     Cost {
-        /// It.
+        /// The reply.
         report: CostReport,
     },
     /// The slash commands.
     Commands {
-        /// Them.
+        /// The list.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
         commands: Vec<SlashCommand>,
     },
     /// The permission rules.
     Rules {
-        /// Them, in the order in which they are asked.
+        /// The rules, in evaluation order.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
         rules: Vec<RuleSummary>,
     },
     /// The messages to which the session can be rewound.
     Checkpoints {
-        /// Them, oldest first.
+        /// The checkpoints, oldest first.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
         checkpoints: Vec<Checkpoint>,
     },
-    /// What a newer version says.
+    /// A variant added by a newer version.
     #[serde(other)]
     Unknown,
 }
 
-/// Where a session stands. Events after [`Snapshot::cursor`] continue it without a gap and without a duplicate.
+/// The state of a session. Events after [`Snapshot::cursor`] continue it without a gap and without a duplicate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct Snapshot {
-    /// How much of the session it shows.
+    /// The position of the snapshot in the event stream.
     pub cursor: Cursor,
-    /// What the session is.
+    /// Information about the session.
     pub facts: SessionInfo,
     /// The conversation: its newest messages, as many as were asked for.
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
@@ -107,7 +107,7 @@ pub struct Snapshot {
     /// The run in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<ActiveRun>,
-    /// Questions that wait for an answer, oldest first.
+    /// Open approval requests, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub approvals: Vec<Arc<ApprovalRequest>>,
@@ -115,7 +115,7 @@ pub struct Snapshot {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub tasks: Vec<TaskItem>,
-    /// Changes that wait in the plan.
+    /// Changes queued in the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub plan: Vec<Arc<QueuedChange>>,
@@ -142,7 +142,7 @@ pub struct ActiveRun {
     pub tools: Vec<(ToolCallId, ToolName)>,
 }
 
-/// What a session is.
+/// Information about a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct SessionInfo {
@@ -185,11 +185,11 @@ pub struct SessionModel {
     pub context_window: u64,
     /// How many tokens it may write in one answer; 0 where that is not known.
     pub output_tokens_max: u64,
-    /// Where its key comes from: a variable's name, for instance, or `none`.
+    /// The source of its API key: the name of an environment variable, for example, or `none`.
     pub key_source: String,
 }
 
-/// What takes how much of the context window, in tokens.
+/// The usage of the context window, in tokens.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct ContextReport {
@@ -264,10 +264,10 @@ pub struct RuleSummary {
 pub struct Checkpoint {
     /// The number of the event that ended the message.
     pub seq: u64,
-    /// When it was said.
+    /// When it was sent.
     pub at: Timestamp,
-    /// What was said, in short.
+    /// The beginning of the message.
     pub text: String,
-    /// Whether files can go back to it too.
+    /// Whether files can be restored too.
     pub has_files: bool,
 }

@@ -1,4 +1,4 @@
-//! The seams: traits through which the parts of Rheon meet. All are `dyn`-safe.
+//! The traits that connect the parts of Rheon. All are `dyn`-safe.
 
 mod budget;
 mod client;
@@ -18,7 +18,7 @@ pub use budget::{Budget, Caps, Grant, PlannedCall, Reservation};
 pub use client::{Client, EventStream, Host};
 pub use clock::{Clock, Random, WaitMode};
 pub use filter::{FilterVerdict, InputFilter};
-/// Asks about everything that is more than a look; the answers come from the stream of the run or from hooks.
+/// Asks for approval for everything but read-only tools. Answers come from the run's stream or from hooks.
 pub use gate::AskFirst as Interactive;
 pub use gate::{AllowAll, ApprovalReason, AskFirst, DenyAll, Gate, GateDecision, GateRequest, Verdict};
 pub use hook::{Amendment, Flow, Hook, HookPermission, HookReport, HookVerdict};

@@ -1,4 +1,5 @@
-//! A tool call as the parent of a child: `subagent.*` in the parent's log, the child's events to the parent's observers.
+//! A tool call as the parent of a child: records `subagent.*` in the parent's log and forwards the child's events to
+//! the parent's observers.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,10 +13,10 @@ use crate::event::{AgentEvent, ChildRef, Event, PermissionResponse, RunEvent};
 use crate::tool_context::{ToolContext, ToolFact};
 use crate::usage::Usage;
 
-/// How much of a task or a result the parent's log keeps.
+/// The maximum length of a task or result in the parent's log.
 const SUMMARY_CHARS_MAX: usize = 2_000;
 
-/// Runs `task` as a child of a tool call, and tells the parent's log of its start and its end.
+/// Runs `task` as a child of a tool call and records its start and end in the parent's log.
 pub async fn run_child(
     worker: &dyn Worker,
     mut task: Task,
@@ -28,7 +29,7 @@ pub async fn run_child(
     });
     let summary = shorten(&text_of(&task.prompt));
     let parent = Arc::new(ToolParent { context: context.clone(), task: summary, child: Mutex::default() });
-    // Also where the call is dropped before the child has ended.
+    // Also records the end if the call is dropped before the child ends.
     let guard = EndGuard(Arc::clone(&parent));
     let outcome = worker.run(task, Arc::clone(&parent) as Arc<dyn Parent>).await;
     guard.0.end(&outcome);
@@ -41,7 +42,7 @@ struct ToolParent {
     child: Mutex<Child>,
 }
 
-/// How far the child is.
+/// The child's state.
 #[derive(Default)]
 enum Child {
     #[default]

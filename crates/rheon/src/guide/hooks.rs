@@ -30,7 +30,7 @@
 //!     let agent = Agent::builder().provider(model).tool(echo()).hook(hook).build()?;
 //!
 //!     let output = agent.run("Echo the secret.").await?;
-//!     assert_eq!(output.text, "I was told: Skipped: a hook said no");
+//!     assert_eq!(output.text, "I was told: Skipped: vetoed by a hook");
 //!     assert_eq!(spent.load(Ordering::Relaxed), 240);
 //!     Ok(())
 //! }

@@ -79,7 +79,7 @@ struct Spy {
 impl Hook for Spy {
     fn permit_tool<'a>(&'a self, _: &'a ToolCall) -> Answer<'a, HookPermission> {
         let opinion = (!self.agrees).then(|| HookVerdict::Deny("the hook says no".into()));
-        HookPermission { opinion, ..HookPermission::default() }.into()
+        HookPermission { verdict: opinion, ..HookPermission::default() }.into()
     }
 
     fn after_tool<'a>(&'a self, _: &'a ToolCall, _: &'a ToolResult, _: bool) -> Answer<'a, Amendment> {

@@ -1,4 +1,4 @@
-//! A summary without a model: what was asked, what was called, how it went. Facts only.
+//! A summary written without a model: requests, tool calls and results, as facts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use rheon_types::event::{TaskItem, TaskStatus};
 use rheon_types::{AgentMessage, Author, History, Message};
 
-/// How many requests of the user are named.
+/// The maximum number of user requests listed.
 const REQUESTS_MAX: usize = 20;
-/// How many characters of each.
+/// The maximum length of each request.
 const REQUEST_CHARS_MAX: usize = 300;
-/// How many characters of the model's last words.
+/// The maximum length of the model's last text.
 const WORDS_CHARS_MAX: usize = 1_000;
 
 /// What happened in `messages`, as facts.
@@ -60,7 +60,7 @@ pub(super) fn digest(messages: &History) -> String {
     text
 }
 
-/// The task list in words; nothing if it is empty.
+/// The task list as text; empty if there are no tasks.
 pub(super) fn task_list(tasks: &[TaskItem]) -> String {
     let line = |task: &TaskItem| {
         let mark = match task.status {
@@ -84,9 +84,9 @@ fn shortened(text: &str, chars_max: usize) -> String {
     if short.len() < line.len() { format!("{short} […]") } else { short }
 }
 
-/// The message that stands for a stretch.
+/// The message that replaces a range of messages.
 pub(super) fn summary_message(text: &str, tasks: &[TaskItem]) -> AgentMessage {
-    let said = include_str!("summary_message.md").trim_end();
-    let said = said.replace("{summary}", text.trim()) + &task_list(tasks);
-    Message::note(said, rheon_types::Timestamp::default()).into()
+    let template = include_str!("summary_message.md").trim_end();
+    let note = template.replace("{summary}", text.trim()) + &task_list(tasks);
+    Message::note(note, rheon_types::Timestamp::default()).into()
 }

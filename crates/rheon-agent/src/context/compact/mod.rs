@@ -1,4 +1,5 @@
-//! Compaction: the window becomes shorter, the conversation stays whole. Pure, but for the summary that a model writes.
+//! Compaction: shortens the context window while the conversation stays complete. Pure, except for summaries by a
+//! model.
 
 mod digest;
 mod strategy;

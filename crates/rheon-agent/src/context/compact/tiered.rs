@@ -1,4 +1,4 @@
-//! `TieredCompaction`: the strategy of an agent that is built without one: trims first, then summarises, then drops.
+//! `TieredCompaction`: the default strategy: trims first, then summarizes, then drops.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,27 +9,27 @@ use super::digest::{digest, summary_message};
 use super::strategy::{CompactionStrategy, Summarizer, WindowView};
 use super::stretch::{goal, head, recent, stretches};
 
-/// Trims old results of tools; if that is not enough, has old turns summarised, by the model or without it; if that is not
-/// enough, trims the newest results too, and in the end drops all but the last.
+/// Trims old tool results. If that is not enough, summarizes old turns, with or without the model. If that is not
+/// enough, trims the newest results too and finally drops all but the last messages.
 ///
-/// What stays whatever happens: what the user said first and last, and the results of tools named in `preserved_tools`.
+/// The first and last user messages and the results of `preserved_tools` always stay.
 #[derive(Debug, Clone)]
 pub struct TieredCompaction {
-    /// Tools whose results stay, for instance that which loads skills.
+    /// Tools whose results stay, for example the one that loads skills.
     pub preserved_tools: Vec<ToolName>,
-    /// Who writes the summary.
+    /// How the summary is written.
     pub summary: SummarySource,
-    /// The most bytes that are left of an old result.
+    /// The maximum size of an old result after trimming.
     pub old_result_bytes_max: u64,
 }
 
-/// Who writes the summary of old turns.
+/// How the summary of old turns is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SummarySource {
-    /// The model, or [`Self::Facts`] when the model call fails.
+    /// By the model, or as [`Self::Facts`] if the model call fails.
     #[default]
     Model,
-    /// None: the summary lists facts only and costs nothing.
+    /// As a list of facts, without a model. Costs nothing.
     Facts,
 }
 
@@ -39,13 +39,13 @@ impl Default for TieredCompaction {
     }
 }
 
-/// How much of the target the newest messages may take, in percent.
+/// The share of the target for the newest messages, in percent.
 const RECENT_PERCENT: u64 = 50;
-/// How much of the target a summary may take, in percent.
+/// The share of the target for a summary, in percent.
 const SUMMARY_PERCENT: u64 = 20;
-/// How much of the target the first words of the user may take, in percent; longer ones are summarised.
+/// The share of the target for the first user message, in percent; a longer one is summarized.
 const HEAD_PERCENT: u64 = 10;
-/// How small results of the newest turns may become.
+/// The sizes to which results of the newest turns are trimmed, in order.
 const NEW_RESULT_BYTES: [u64; 3] = [32_000, 8_000, 1_500];
 
 impl CompactionStrategy for TieredCompaction {
@@ -56,7 +56,7 @@ impl CompactionStrategy for TieredCompaction {
     fn compact<'a>(&'a self, view: WindowView<'a>, model: &'a dyn Summarizer) -> Answer<'a, Vec<WindowCut>> {
         let parts = Parts::new(self, &view);
         let trimmed = parts.trimmed(&view);
-        // Asked for by the user, a summary is what they want.
+        // A compaction requested by the user always gets a summary.
         if view.instructions.is_none() && view.tokens_with(&trimmed) <= view.tokens_target {
             return Answer::Now(trimmed);
         }
@@ -80,9 +80,9 @@ impl CompactionStrategy for TieredCompaction {
 
 /// A conversation in parts.
 struct Parts {
-    /// The stretches of old messages that may be cut.
+    /// The ranges of old messages that may be cut.
     old: Vec<Range<usize>>,
-    /// Where the newest messages begin.
+    /// The index of the first recent message.
     recent: usize,
     old_result_bytes_max: u64,
     kept: Vec<usize>,
@@ -107,7 +107,7 @@ impl Parts {
         Self { old, recent, old_result_bytes_max: tiers.old_result_bytes_max, kept: kept.collect() }
     }
 
-    /// Tier 1: old results are trimmed; summaries that lie there stay.
+    /// Tier 1: trims old results; existing summaries stay.
     fn trimmed(&self, view: &WindowView<'_>) -> Vec<WindowCut> {
         let earlier = view.cuts.iter().filter(|cut| !matches!(cut.kind, CutKind::Trim { .. }));
         let earlier: Vec<WindowCut> = earlier.cloned().collect();
@@ -120,7 +120,7 @@ impl Parts {
         cuts
     }
 
-    /// What the old messages are now, as the model sees them.
+    /// The old messages, as the model sees them now.
     fn old(&self, view: &WindowView<'_>) -> History {
         let end = self.recent as u64;
         let cuts: Vec<WindowCut> = view.cuts.iter().filter(|cut| cut.to <= end).cloned().collect();
@@ -132,11 +132,11 @@ impl Parts {
         digest(&self.old(view))
     }
 
-    /// What the model wrote, if it can stand for anything.
+    /// The model's summary, if it is usable.
     fn usable(&self, view: &WindowView<'_>, text: String) -> Option<String> {
         let text = text.trim();
         let tokens_max = view.tokens_target / 100 * SUMMARY_PERCENT;
-        // A token is at least a byte, so this never lets too much pass.
+        // A token has at least one byte, so this is a safe bound.
         let chars_max = usize::try_from(tokens_max).unwrap_or(usize::MAX).saturating_mul(3);
         if text.is_empty() {
             return None;
@@ -144,7 +144,7 @@ impl Parts {
         Some(text.chars().take(chars_max).collect())
     }
 
-    /// Tier 2: the old messages are one summary. Then, as far as needed, tier 3.
+    /// Tier 2: replaces the old messages with one summary. Then, if needed, tier 3.
     fn with_summary(&self, view: &WindowView<'_>, text: &str) -> Vec<WindowCut> {
         let message = Arc::new(summary_message(text, view.tasks));
         let mut old = self.old.iter().cloned();
@@ -170,7 +170,7 @@ impl Parts {
         stretches(view.history, all, |place, _| self.kept.contains(&place))
     }
 
-    /// Tier 3: of the newest messages only the last are left.
+    /// Tier 3: drops all but the last of the newest messages.
     fn drop_recent(&self, view: &WindowView<'_>, cuts: &mut Vec<WindowCut>) {
         let history = view.history;
         let last = recent(history, 0, view.count).max(self.recent);

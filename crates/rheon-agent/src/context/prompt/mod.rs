@@ -1,4 +1,4 @@
-//! The system prompt: named sections in three bands become the sections that services are sent, and a report of their size.
+//! The system prompt: named sections in three bands, and a report of their size.
 
 mod build;
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! `ContextUsage`: what takes how much of the window.
+//! `ContextUsage`: how the context window is used.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::section::{Band, PromptSection};
 
-/// What takes how much of the window, in tokens. Shown as a table.
+/// How the context window is used, in tokens. Displayed as a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextUsage {
     /// The sections of the system prompt, in its order.
@@ -14,7 +14,7 @@ pub struct ContextUsage {
     pub tools: u64,
     /// The conversation.
     pub messages: u64,
-    /// What the window holds.
+    /// The size of the window.
     pub window: u64,
 }
 
@@ -30,7 +30,7 @@ pub struct SectionUsage {
 }
 
 impl ContextUsage {
-    /// The report on these sections, tools and messages in a window of this size.
+    /// The usage of these sections, tools and messages in a window of this size.
     pub fn new(sections: &[PromptSection], tools: u64, messages: u64, window: u64) -> Self {
         let used = |one: &PromptSection| SectionUsage {
             name: Arc::clone(&one.name),
@@ -50,7 +50,7 @@ impl ContextUsage {
         self.sections.iter().map(|one| one.tokens).sum()
     }
 
-    /// Everything that is in the window.
+    /// All tokens in the window.
     pub fn used(&self) -> u64 {
         self.system().saturating_add(self.tools).saturating_add(self.messages)
     }
@@ -64,7 +64,7 @@ impl ContextUsage {
         self.row_of(f, name, tokens, self.tenths(tokens))
     }
 
-    /// How much of the window that is, in tenths of a percent, rounded.
+    /// The share of the window in tenths of a percent, rounded.
     fn tenths(&self, tokens: u64) -> u128 {
         let window = u128::from(self.window.max(1));
         (u128::from(tokens) * 1_000 + window / 2) / window
@@ -91,7 +91,7 @@ impl fmt::Display for ContextUsage {
         self.row(f, "tools", self.tools)?;
         self.row(f, "messages", self.messages)?;
         self.row(f, "used", self.used())?;
-        // What is used and what is free are the whole window, rounded or not.
+        // The shares of used and free must add up to the window, even when rounded.
         self.row_of(
             f,
             "free",

@@ -1,4 +1,4 @@
-//! How many tokens a prompt has: counted by what its text is made of, corrected by what services report.
+//! Estimates the tokens of a prompt from the structure of its text and corrects them by what services report.
 
 mod counter;
 mod family;
