@@ -95,7 +95,7 @@ impl Run {
             return;
         }
         if std::thread::panicking() {
-            self.close_as_panicked("the panic's own message is on standard error");
+            self.close_as_panicked("see the panic message on standard error");
         } else {
             let end = RunEnd::Aborted;
             close_turn(self, &end);

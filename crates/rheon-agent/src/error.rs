@@ -8,7 +8,9 @@ use rheon_types::{AgentOutput, ApprovalId, RunFailure};
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum AgentError {
     /// A run is in progress.
-    #[error("the agent is running; wait for the run to end, or use steer() or follow_up() to speak to it")]
+    #[error(
+        "the agent is running; wait for the run to end, or call steer() or follow_up() to send it a message"
+    )]
     Busy,
     /// The prompt is empty.
     #[error("the prompt is empty")]
@@ -67,7 +69,7 @@ pub enum ToolboxError {
     InvalidSchema {
         /// Which tool.
         name: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
 }

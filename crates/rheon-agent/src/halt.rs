@@ -101,7 +101,7 @@ impl StopSignal {
         }
     }
 
-    /// Waits for `future`, or halts at once.
+    /// Waits for `future`, or stops immediately.
     pub(crate) async fn or<T>(&self, future: impl Future<Output = T>) -> Result<T, Halt> {
         tokio::select! {
             biased;

@@ -189,7 +189,7 @@ async fn finish(run: &mut Run, end: RunEnd) -> Arc<AgentOutput> {
     output
 }
 
-/// A run whose log could not be stored has failed, whatever its last event says.
+/// A run whose log could not be stored has failed, even if its last event says otherwise.
 async fn commit_output(run: &mut Run, output: Arc<AgentOutput>) -> Arc<AgentOutput> {
     match run.commit_last().await {
         Err(error) if !matches!(output.end, RunEnd::Failed { .. }) => {

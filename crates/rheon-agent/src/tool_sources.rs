@@ -77,7 +77,7 @@ pub(crate) struct CurrentTools {
 }
 
 impl ToolSources {
-    /// Adds a source behind the others.
+    /// Adds a source after the others.
     pub fn add(&mut self, source: Arc<dyn ToolSource>) {
         self.sources.push(Source { name: source.name().into(), source });
         // Others that share the cache have other sources.
@@ -161,7 +161,7 @@ fn snapshot(source: &dyn ToolSource) -> Result<Arc<ToolSet>, String> {
     catch_unwind(AssertUnwindSafe(|| source.snapshot())).map_err(|panic| panic_text(&*panic))
 }
 
-/// What the model reads of a source's instructions.
+/// The system prompt section with a source's instructions.
 fn section(name: &str, instructions: &str) -> Arc<str> {
     format!("# Tools of {name}\n\n{instructions}").into()
 }

@@ -79,7 +79,7 @@ impl AgentWorker {
         let stream = match AssertUnwindSafe(following).catch_unwind().await {
             Ok(stream) => stream,
             Err(panic) => {
-                // The stream is gone, which stops the run; nothing of it is left behind.
+                // Dropping the stream stops the run; wait until it has ended.
                 agent.wait_until_settled().await;
                 return Err(self.panicked(&*panic));
             }

@@ -6,7 +6,7 @@ use crate::event::{ApprovalRequest, ChildRef};
 use crate::id::{RunId, SessionId, ToolCallId};
 use crate::outcome::AgentOutput;
 
-/// What kind of agent does a task.
+/// The agent that runs a task.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentDefinition {
     /// Its name, which users see with its approval requests.
@@ -40,7 +40,7 @@ pub struct WorkerOutput {
 pub struct ChildApproval {
     /// The name of the child's agent.
     pub agent: String,
-    /// What the child's own session asks.
+    /// The request of the child's session.
     pub request: Arc<ApprovalRequest>,
 }
 
@@ -50,7 +50,7 @@ pub struct ChildApproval {
 pub struct WorkerError {
     /// Which worker.
     pub worker: String,
-    /// What happened.
+    /// The error message.
     pub message: String,
     /// Its output, if a run was started.
     pub output: Option<Box<WorkerOutput>>,

@@ -128,7 +128,7 @@ pub enum ClientError {
     /// There is nothing with this name.
     #[error("{message}")]
     NotFound {
-        /// What was looked for.
+        /// What was not found.
         message: String,
     },
     /// The session is closed, or the connection to it is.
@@ -141,7 +141,7 @@ pub enum ClientError {
     /// The request is invalid.
     #[error("{message}")]
     Invalid {
-        /// What is wrong with it.
+        /// Why it is invalid.
         message: String,
     },
     /// The subscriber fell behind and can subscribe again after this event.

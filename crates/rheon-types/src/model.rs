@@ -43,14 +43,14 @@ impl ModelInfo {
         }
     }
 
-    /// What `usage` of one call costs; unknown without prices or without a report.
+    /// The cost of `usage`; `None` without prices or without a report.
     pub fn cost(&self, usage: &Usage) -> Option<MicroUsd> {
         let prices = self.prices.as_ref()?;
         if usage.total() == 0 { None } else { Some(prices.cost(usage)) }
     }
 }
 
-/// What the tokens of a model cost.
+/// The token prices of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prices {
     /// The ordinary rates.
@@ -73,7 +73,7 @@ pub struct Rates {
 }
 
 impl Prices {
-    /// What one call costs, rounded up.
+    /// The cost of one call, rounded up.
     pub fn cost(&self, usage: &Usage) -> MicroUsd {
         let prompt = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
         let rates = match &self.long {

@@ -56,7 +56,7 @@ pub enum RunEnd {
         /// The hook's reason.
         message: String,
     },
-    /// The run was cancelled.
+    /// The run was canceled.
     Aborted,
     /// Something failed that the model cannot fix.
     Failed {
@@ -84,7 +84,7 @@ pub enum RunFailure {
         #[source]
         error: StoreError,
     },
-    /// A tool asked for the run to end.
+    /// A tool ended the run.
     #[error("the tool {name} stopped the run: {message}")]
     Tool {
         /// Which tool.
@@ -95,7 +95,7 @@ pub enum RunFailure {
     /// The conversation does not fit into the context window and cannot be shortened.
     #[error("the context window is full: {message}")]
     Window {
-        /// What was tried.
+        /// What was tried, and what to do next.
         message: String,
     },
     /// The answer does not match the output schema.
@@ -107,7 +107,7 @@ pub enum RunFailure {
     /// There is nothing for the model to answer.
     #[error("cannot continue: {message}")]
     NothingToContinue {
-        /// What the conversation ends with.
+        /// Why there is nothing to answer.
         message: String,
     },
     /// Code inside the run panicked.
@@ -150,7 +150,7 @@ impl ContinuationKind {
     }
 }
 
-/// What caused a turn to begin.
+/// What triggered a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]

@@ -201,7 +201,7 @@ pub enum Chunk {
         /// Sent back unchanged.
         signature: Box<Signature>,
     },
-    /// A tool call begins.
+    /// A tool call starts.
     ToolCallStart {
         /// Distinguishes parallel calls.
         index: u32,

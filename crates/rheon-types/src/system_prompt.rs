@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_section_that_is_added_never_stands_behind_one_that_changes_if_it_is_stable() {
+    fn an_added_stable_section_goes_before_unstable_ones() {
         let section = |text: &str, stable| SystemSection { text: text.into(), stable };
         let prompt: SystemPrompt = [section("a", true), section("z", false)].into_iter().collect();
         let prompt = prompt.with_section(section("b", true)).with_section(section("y", false));

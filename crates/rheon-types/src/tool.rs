@@ -42,7 +42,7 @@ impl ToolResult {
         Self { content: vec![Content::text(text)], details: Value::Null, child_run_id: None }
     }
 
-    /// The same result with details for user interfaces.
+    /// Adds details for user interfaces.
     pub fn with_details(mut self, details: Value) -> Self {
         self.details = details;
         self

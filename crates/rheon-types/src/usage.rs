@@ -18,7 +18,7 @@ pub struct Usage {
     pub cache_read: u64,
     /// Prompt tokens written to the cache.
     pub cache_write: u64,
-    /// The service's own sum; 0 where it reports none.
+    /// The service's own total; 0 if it reports none.
     pub total_tokens: u64,
 }
 

@@ -80,7 +80,7 @@ fn trimmed(message: &Arc<AgentMessage>, bytes_max: u64) -> Arc<AgentMessage> {
                 left = left.saturating_sub(text.len() as u64);
                 Content::text(shortened)
             }
-            Content::Image { .. } => Content::text("[an image was here]"),
+            Content::Image { .. } => Content::text("[image removed]"),
             Content::Thinking { .. } | Content::ToolCall(_) => continue,
         };
     }

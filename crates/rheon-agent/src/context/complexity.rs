@@ -101,7 +101,7 @@ const WORDS: &[Words] = &[
                 遷移 リファクタ 移行 書き換え 리팩터 리팩토 마이그레이션 рефактор мигр перепиш",
     },
     Words {
-        feature: "new behaviour",
+        feature: "new behavior",
         points: 2,
         stems: "implement add. create build support develop integrat write extend design hinzu erstell \
                 ergänz bau. schreib ajout crée añad agreg crea. 实现 添加 增加 创建 支持 実装 追加 作成 구현 \
@@ -142,7 +142,7 @@ const WORDS: &[Words] = &[
 /// Points for a question that requests no change.
 const QUESTION: i32 = -1;
 /// The keyword groups that request a change.
-const CHANGES: [&str; 3] = ["broad change", "new behaviour", "repair"];
+const CHANGES: [&str; 3] = ["broad change", "new behavior", "repair"];
 
 /// Estimates the complexity of `task`.
 pub fn score_complexity(task: &str) -> ComplexityScore {
@@ -176,7 +176,7 @@ pub fn score_complexity(task: &str) -> ComplexityScore {
 struct Task {
     /// Its prose in lower case, without code blocks.
     prose: String,
-    /// The words that begin with a letter or digit, of the prose.
+    /// The number of words in the prose.
     words: usize,
     /// The number of distinct paths.
     paths: usize,

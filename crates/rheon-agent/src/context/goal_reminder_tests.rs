@@ -23,14 +23,14 @@ fn spoken(tokens_used: u64) -> Vec<u32> {
 }
 
 #[test]
-fn the_fuller_the_window_the_more_often_it_speaks() {
+fn a_fuller_window_gets_more_reminders() {
     assert_eq!(spoken(10), [8, 16]);
     assert_eq!(spoken(60), [4, 8, 12, 16]);
     assert_eq!(spoken(80), (4..20).collect::<Vec<_>>());
 }
 
 #[test]
-fn it_says_what_the_user_said_last_and_which_task_is_next() {
+fn it_repeats_the_last_user_message_and_the_next_task() {
     let task = |text: &str, status| TaskItem { text: text.into(), status };
     let tasks = [task("read", TaskStatus::Completed), task("write", TaskStatus::Pending)];
     let mut history = history(&["old", "fix\n  it"]);
@@ -50,7 +50,7 @@ fn a_long_goal_is_shortened_between_characters() {
 }
 
 #[test]
-fn what_the_user_says_later_counts_and_so_does_going_back() {
+fn later_messages_and_rewinds_change_the_goal() {
     let note = || Arc::new(AgentMessage::from(Message::note("a note", Timestamp::default())));
     let said = |text: &str| Arc::new(AgentMessage::user(text, Timestamp::default()));
     let mut read = GoalScan::default();

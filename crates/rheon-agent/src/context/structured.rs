@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_is_none_is_named_with_its_place() {
+    fn an_invalid_schema_is_reported_with_its_location() {
         assert_eq!(schema_problem(&schema().schema), None);
         let problem =
             schema_problem(&json!({ "properties": { "age": { "type": "number or so" } } })).unwrap();
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_place() {
+    fn problems_are_reported_with_their_location() {
         let problem = structured("{\"age\":\"old\"}", &schema());
         assert_eq!(
             problem,

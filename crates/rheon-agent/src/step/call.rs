@@ -273,7 +273,7 @@ pub(crate) fn end_message(run: &mut Run, cut: StopReason, problem: Option<String
     let Some(call) = &mut run.turn().model_call else { return };
     let finished = std::mem::take(&mut call.draft).finish(cut);
     let Some(announced) = call.announced.take() else { return };
-    // An answer with a problem did not end normally, whatever its stream reported.
+    // An answer with a problem did not end normally, even if its stream said so.
     let stop_reason = if problem.is_some() { cut } else { finished.stop_reason };
     let Some(mut answer) = announced.as_assistant().cloned() else { return };
     count(run, &finished);

@@ -65,8 +65,8 @@ pub(crate) fn remedy(run: &mut Run, error: &ProviderError) -> Remedy {
         (Overflow::Shorten { .. }, Compaction::Auto) => Remedy::Shorten,
         (Overflow::Hopeless, Compaction::Auto) => {
             let message = format!(
-                "the service refuses a prompt of about {tokens} tokens as too long, and a shorter one would not help: \
-                 {error}; look at the window that the service was set up with, or take another model"
+                "the service rejects a prompt of about {tokens} tokens as too long, and shortening it would not help: \
+                 {error}; check the context window configured for the service, or choose another model"
             );
             Remedy::Nothing(RunFailure::Window { message })
         }
@@ -140,8 +140,8 @@ fn judge(run: &mut Run, trigger: CompactionTrigger, before: u64, after: u64) -> 
         return Ok(());
     }
     let message = format!(
-        "the prompt still has about {after} tokens after it was made shorter {POOR_COMPACTIONS_MAX} times \
-         (the window has {}); begin a new session, take a model with a larger window, or give it fewer tools",
+        "the prompt still has about {after} tokens after {POOR_COMPACTIONS_MAX} compactions \
+         (the window has {}); start a new session, choose a model with a larger window, or offer fewer tools",
         run.window_tokens()
     );
     Err(Halt::Failed(RunFailure::Window { message }))

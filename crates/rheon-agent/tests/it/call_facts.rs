@@ -85,7 +85,7 @@ async fn facts_are_about_the_arguments_that_the_tool_runs_with() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_gate_that_finds_nothing_out_leaves_the_tool_to_itself() {
+async fn a_gate_without_facts_gives_the_tool_none() {
     let (agent, trace, _) =
         scripted(scenario()).tool(tell()).with(|builder| builder.permission_policy(AllowAll)).build();
     agent.run("go").await.unwrap();

@@ -131,7 +131,7 @@ async fn a_call_runs_with_the_arguments_of_the_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_answer_changes_passes_all_that_the_models_own_words_pass() {
+async fn changed_arguments_are_validated_like_the_models_own() {
     let unfit = PermissionResponse::allowed_with(json!({ "text": 5 }));
     let answers = vec![with("forbidden"), unfit, with("planned"), with("vetoed")];
     let trace = answered(answers, By::Hook).await;
@@ -157,7 +157,7 @@ async fn what_an_answer_changes_passes_all_that_the_models_own_words_pass() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_no_changes_nothing() {
+async fn a_denial_cannot_change_arguments() {
     let no = PermissionResponse { arguments: Some(Arc::new(json!({}))), ..PermissionResponse::denied("no") };
     let trace = answered(vec![no], By::User).await;
     expect![[r#"
@@ -169,7 +169,7 @@ async fn a_no_changes_nothing() {
 }
 
 #[test]
-fn an_answer_of_before_there_were_arguments_is_read() {
+fn old_answers_without_arguments_can_be_read() {
     let old =
         r#"{"type":"approval.resolved","request_id":"q","decision":"allow","scope":"once","by":"user"}"#;
     let read: AgentEvent = serde_json::from_str(old).unwrap();
@@ -205,7 +205,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_is_answered_is_replayed_to_the_byte(
+    fn every_answer_is_replayed_to_the_byte(
         answers in prop::collection::vec(an_answer(), 1..5),
         by in prop::sample::select(vec![By::User, By::Hook]),
     ) {

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 const AT: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
 #[tokio::test(start_paused = true)]
-async fn a_failed_run_goes_on_where_it_stopped() {
+async fn a_failed_run_can_be_continued() {
     let scenario = Scenario::new()
         .turn(Turn::call("echo", json!({ "text": "hi" })))
         .turn(Turn::fail(ProviderError::new(ProviderErrorKind::Auth, "the key expired")))
@@ -38,7 +38,7 @@ async fn a_failed_run_goes_on_where_it_stopped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rerun_and_a_branch_answer_the_last_prompt_anew() {
+async fn a_rerun_and_a_branch_answer_the_last_prompt_again() {
     let scenario = Scenario::new()
         .turn("First try.")
         .turn(Turn::call("echo", json!({ "text": "hi" })))
@@ -105,7 +105,7 @@ fn own(scenario: Scenario) -> Own {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_loop_for_those_who_hold_their_own_state() {
+async fn the_loop_works_with_a_caller_owned_context() {
     let own =
         own(Scenario::new().turn(Turn::call("echo", json!({ "text": "hi" }))).turn("One.").turn("Two."));
     let mut context = AgentContext::new("me".into());

@@ -77,7 +77,7 @@ proptest! {
     }
 
     #[test]
-    fn what_a_service_asks_for_is_honoured_and_bounded(asked: u64, attempt in 1u32..4, random: u64) {
+    fn a_requested_retry_delay_is_honored_and_bounded(asked: u64, attempt in 1u32..4, random: u64) {
         let config = RetryConfig::default();
         let error = ProviderError::new(ProviderErrorKind::RateLimited, "slow down").with_retry_after_ms(asked);
         let pause = config.pause_after(&error, attempt, random).unwrap();
@@ -89,7 +89,7 @@ proptest! {
 }
 
 #[test]
-fn there_is_an_end_to_trying() {
+fn retries_end() {
     let config = RetryConfig::default();
     let error = |kind| ProviderError::new(kind, "x");
     assert!(config.pause_after(&error(ProviderErrorKind::Network), 3, 0).is_some());

@@ -65,7 +65,7 @@ async fn run_with(gate: impl rheon_types::Gate + 'static, hooks: Vec<Says>) -> T
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hook_spares_a_question_that_no_rule_demands() {
+async fn a_hook_can_skip_an_approval_that_no_rule_requires() {
     let trace = run_with(asks(ApprovalReason::Default), vec![opinion(HookVerdict::Allow)]).await;
     expect![[r#"
         hook.run HookRun { hook: "says", point: PermitTool, veto: None, duration_ms: 0 }
@@ -109,7 +109,7 @@ async fn the_strictest_of_all_hooks_counts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hook_is_not_asked_about_what_the_gate_refuses() {
+async fn hooks_are_not_called_for_denied_calls() {
     let trace = run_with(rheon_types::DenyAll, vec![opinion(HookVerdict::Allow)]).await;
     expect![[r#"
         tool.blocked echo a "tool calls are disabled in this session"
@@ -196,7 +196,7 @@ impl Hook for Helpful {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hook_answers_where_nobody_else_is_there() {
+async fn a_hook_answers_in_a_non_interactive_run() {
     let mut told = String::new();
     for answer in [PermissionDecision::Allow.into(), PermissionResponse::denied("the hook says no")] {
         let hook = Helpful { answer: Some(answer), ..Helpful::default() };
@@ -282,7 +282,7 @@ async fn a_person_may_be_faster_than_a_hook() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_to_something_else_is_a_no() {
+async fn an_answer_to_another_request_is_a_denial() {
     let mut told = String::new();
     for digest in ["another", ""] {
         let (agent, trace, _) = scripted(one_echo())
@@ -335,7 +335,7 @@ async fn amendments_change_what_the_model_reads_and_not_what_is_logged() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_hook_keeps_the_run_going_but_not_for_ever() {
+async fn a_hook_keeps_the_run_going_but_not_forever() {
     let scenario = || (0..12).fold(Scenario::new(), |scenario, _| scenario.turn("Done."));
     let run = async |goes_on| {
         let hook = Helpful { goes_on, ..Helpful::default() };
@@ -402,7 +402,7 @@ impl Tool for Holds {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_call_must_have_is_taken_before_it_starts_and_given_back_after() {
+async fn a_claim_is_taken_before_the_call_and_released_after() {
     let mut told = String::new();
     for is_taken in [false, true] {
         let dropped = Arc::new(Mutex::new(Vec::new()));
@@ -449,7 +449,7 @@ const ASKED: &[&str] =
     &["approval.", "tool.", "task.", "session.mode", "message.end toolResult", "agent.end"];
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_asks_the_user_and_tells_what_it_did() {
+async fn a_tool_can_ask_the_user_and_record_facts() {
     let (agent, trace, _) = scripted(one_question()).tool(asker()).build();
     let mut stream = agent.run_stream("go").unwrap();
     while let Some(event) = stream.next().await {
@@ -486,7 +486,7 @@ async fn a_tool_asks_the_user_and_tells_what_it_did() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_that_is_stopped_withdraws_what_its_tools_ask() {
+async fn a_stopped_run_withdraws_the_requests_of_its_tools() {
     let (agent, trace, _) = scripted(one_question()).tool(asker()).build();
     let mut stream = agent.run_stream("go").unwrap();
     while let Some(event) = stream.next().await {
@@ -499,8 +499,8 @@ async fn a_run_that_is_stopped_withdraws_what_its_tools_ask() {
         tool.start asker a {}
         approval.required asker Which way?
         approval.resolved deny Once by Cancelled
-        tool.end asker a error "Not completed: the run was cancelled."
-        message.end toolResult a error "Not completed: the run was cancelled."
+        tool.end asker a error "Not completed: the run was canceled."
+        message.end toolResult a error "Not completed: the run was canceled."
         agent.end aborted """#]]
     .assert_eq(&trace.only(ASKED));
 }
@@ -537,7 +537,7 @@ impl InputFilter for Stuck {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_waits_goes_back_to_its_queue_when_a_run_stops_amid_its_filters() {
+async fn a_queued_message_returns_to_its_queue_if_the_run_stops_during_filters() {
     let (agent, trace, _) =
         scripted(Scenario::new().turn("Done.")).with(|builder| builder.input_filter(Stuck)).build();
     agent.steer("slow one");

@@ -81,7 +81,7 @@ fn one_tool(name: &str) -> Scenario {
 }
 
 #[tokio::test(start_paused = true)]
-async fn hooks_stand_where_the_drawing_says() {
+async fn hooks_run_in_the_documented_order() {
     let diary = Diary::default();
     diary.run(one_tool("speaks"), ClosureHook::new()).await;
     expect![[r#"
@@ -150,7 +150,7 @@ async fn a_veto_before_a_turn_ends_the_run_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_veto_before_a_tool_is_told_to_the_model() {
+async fn a_veto_before_a_tool_is_reported_to_the_model() {
     let diary = Diary::default();
     let ran =
         diary.run(one_tool("speaks"), ClosureHook::new().before_tool(|name, _, _| name != "speaks")).await;
@@ -224,7 +224,7 @@ async fn the_first_veto_counts_and_later_hooks_are_not_asked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_error_is_told_to_the_hooks() {
+async fn an_error_is_reported_to_the_hooks() {
     use rheon_types::{ProviderError, ProviderErrorKind};
     let diary = Diary::default();
     let broken =
@@ -336,7 +336,7 @@ impl Hook for Talkative {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_hook_has_to_say_stands_in_the_log_where_it_was_said() {
+async fn hook_reports_are_logged_in_order() {
     let told = ["tool.start", "tool.end", "tool.blocked", "checkpoint", "error"];
     let ran = Diary::default().run(one_tool("speaks"), Talkative::default()).await;
     expect![[r#"

@@ -54,7 +54,7 @@ async fn answers_come_in_any_order_and_each_counts_once() {
             let late = stream.respond_permission(production, PermissionDecision::Allow).unwrap_err();
             assert_eq!(
                 late.to_string(),
-                "no approval request s.c.1/c is open: it was answered already, withdrawn, or never asked"
+                "approval request s.c.1/c is not open: it was already answered, withdrawn or never made"
             );
             asked.clear();
         }
@@ -78,7 +78,7 @@ async fn answers_come_in_any_order_and_each_counts_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn with_nobody_there_whatever_asks_is_refused() {
+async fn a_non_interactive_run_denies_calls_that_need_approval() {
     let (agent, trace) = agent(AskFirst);
     agent.run("ship it").await.unwrap();
     trace.assert_order();
@@ -98,7 +98,7 @@ async fn with_nobody_there_whatever_asks_is_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn cancelling_withdraws_the_questions_and_runs_nothing() {
+async fn canceling_withdraws_the_requests_and_runs_nothing() {
     let (agent, trace) = agent(AskFirst);
     let mut stream = agent.run_stream("ship it").unwrap();
     while let Some(event) = stream.next().await {
@@ -112,19 +112,19 @@ async fn cancelling_withdraws_the_questions_and_runs_nothing() {
         approval.required deploy {"to":"production"}
         approval.resolved deny Once by Cancelled
         approval.resolved deny Once by Cancelled
-        tool.blocked deploy a "Not completed: the run was cancelled."
-        tool.blocked echo b "Not completed: the run was cancelled."
-        tool.blocked deploy c "Not completed: the run was cancelled."
-        message.end toolResult a error "Not completed: the run was cancelled."
-        message.end toolResult b error "Not completed: the run was cancelled."
-        message.end toolResult c error "Not completed: the run was cancelled."
+        tool.blocked deploy a "Not completed: the run was canceled."
+        tool.blocked echo b "Not completed: the run was canceled."
+        tool.blocked deploy c "Not completed: the run was canceled."
+        message.end toolResult a error "Not completed: the run was canceled."
+        message.end toolResult b error "Not completed: the run was canceled."
+        message.end toolResult c error "Not completed: the run was canceled."
         agent.end aborted """#]]
     .assert_eq(&trace.only(SHOWN));
     assert!(agent.attach_approver().respond(&"s.c.1/a".into(), PermissionDecision::Allow).is_err());
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answerer_that_leaves_is_nobody() {
+async fn dropping_the_last_approver_denies_open_requests() {
     let (agent, trace) = agent(AskFirst);
     let approver = Mutex::new(Some(agent.attach_approver()));
     let watch = async {
@@ -233,7 +233,7 @@ impl Gate for Shared {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_gate_learns_how_its_questions_were_answered() {
+async fn a_gate_is_notified_of_answers() {
     let memory = Arc::new(Memory::default());
     let (agent, trace) = agent(Shared(Arc::clone(&memory)));
     let mut stream = agent.run_stream("ship it").unwrap();

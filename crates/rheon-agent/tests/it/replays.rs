@@ -148,7 +148,7 @@ async fn limits_are_obeyed_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn runs_that_were_brought_from_elsewhere_are_taken_as_they_are() {
+async fn imported_runs_are_copied() {
     let mut events = log().await;
     for event in &mut events {
         if let AgentEvent::Run(RunEvent::Start { settings, .. }) = &mut event.kind {
@@ -161,7 +161,7 @@ async fn runs_that_were_brought_from_elsewhere_are_taken_as_they_are() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_conversation_from_elsewhere_is_told_once_and_replayed() {
+async fn an_imported_conversation_is_recorded_once_and_replayed() {
     let brought: History =
         [Arc::new(AgentMessage::user("My name is Ada.", Timestamp::from_millis(1)))].into_iter().collect();
     let scenario = Scenario::new().turn("Ada.").turn("Yes.").turn("Who?").turn("Hm.");
@@ -198,12 +198,12 @@ async fn pauses_between_tries_take_no_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_log_that_begins_in_the_middle_is_refused_with_its_place() {
+async fn a_log_that_starts_in_the_middle_is_rejected() {
     let ran = scripted(Scenario::new().turn("Hello.")).run("hi").await;
     let events = durable(ran.trace.events()).split_off(2);
     assert_eq!(
         replay(events, ReplayUntil::End).unwrap_err().to_string(),
-        "event 3 (message.start) cannot be replayed: the beginning of its run is not in the log"
+        "event 3 (message.start) cannot be replayed: the start of its run is not in the log"
     );
 }
 

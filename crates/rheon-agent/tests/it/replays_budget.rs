@@ -81,7 +81,7 @@ async fn a_run_that_warned_wrapped_up_and_stopped_and_one_that_was_refused_are_r
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_others_drew_on_the_budget_need_not_be_in_the_log() {
+async fn spending_by_others_need_not_be_in_the_log() {
     let budget = tokens(40_000);
     let other = budget.child(Caps::default());
     let greedy = FnTool::new("echo", move |_, _| {
@@ -99,7 +99,7 @@ async fn what_others_drew_on_the_budget_need_not_be_in_the_log() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tries_that_are_paid_for_anew_or_refused_are_replayed() {
+async fn retries_with_new_or_refused_reservations_are_replayed() {
     let gone = || Turn::fail(ProviderError::new(ProviderErrorKind::Network, "gone"));
     let scenario = Scenario::new()
         .turn(Turn::say("half").usage(usage(3_000, 100)).cut())

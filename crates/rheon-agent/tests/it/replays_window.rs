@@ -95,7 +95,7 @@ fn is_summary(request: &Request) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_window_that_was_warned_of_and_made_shorter_by_a_paid_summary_is_replayed() {
+async fn a_warning_and_a_paid_compaction_are_replayed() {
     let usage = Usage { input: 700, output: 70, ..Usage::default() };
     let scenario = Scenario::new()
         .respond(move |request| {
@@ -122,7 +122,7 @@ async fn a_window_that_was_warned_of_and_made_shorter_by_a_paid_summary_is_repla
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_window_that_a_service_refused_is_replayed_whether_anything_was_seen_or_not() {
+async fn a_rejected_prompt_is_replayed_with_and_without_output() {
     let usage = Usage { input: 3, output: 2, ..Usage::default() };
     let half = Turn::say("half").usage(usage).error(overflow());
     for refused in [Turn::fail(overflow()), half] {
@@ -142,7 +142,7 @@ async fn a_window_that_a_service_refused_is_replayed_whether_anything_was_seen_o
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_refusals_showed_of_the_window_and_what_disproves_it_is_replayed() {
+async fn a_learned_window_size_is_replayed() {
     let usage = Usage { input: 90_000, output: 2, ..Usage::default() };
     let refused = || Turn::fail(overflow());
     let broken = Turn::fail(ProviderError::new(ProviderErrorKind::Api, "no"));
@@ -169,7 +169,7 @@ async fn what_refusals_showed_of_the_window_and_what_disproves_it_is_replayed() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_window_that_cannot_be_made_short_enough_is_replayed() {
+async fn a_failed_compaction_is_replayed() {
     let ran = scripted(Scenario::new().turn(Turn::fail(overflow()).repeat())).run("hi").await;
     assert!(matches!(ran.output().end, RunEnd::Failed { .. }), "{:?}", ran.output().end);
     replayed(&ran.trace);
@@ -193,7 +193,7 @@ impl CompactionStrategy for Idle {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_user_asked_for_is_replayed_and_so_is_what_goes_on_from_there() {
+async fn a_manual_compaction_and_its_continuation_are_replayed() {
     let scenario = calls(3)
         .turn("done")
         .turn("Kept: the port.")
@@ -221,7 +221,7 @@ async fn what_the_user_asked_for_is_replayed_and_so_is_what_goes_on_from_there()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_new_session_tells_what_lies_over_its_conversation() {
+async fn a_new_session_records_the_cuts_of_its_conversation() {
     let scenario = calls(3).turn("done").turn("Kept.").turn("Here.");
     let (agent, trace, _) = scripted(scenario).tool(big(4_000)).with(window(1_000_000)).build();
     agent.run("go").await.unwrap();
@@ -364,7 +364,7 @@ async fn any_event_may_be_missing_doubled_or_moved_without_harm() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_of_before_windows_were_told_of_is_taken_as_it_is() {
+async fn an_old_run_without_window_settings_is_copied() {
     let mut events = shortened().await;
     let AgentEvent::Run(RunEvent::Start { settings: Some(settings), .. }) = &mut events[0].kind else {
         panic!()

@@ -32,7 +32,7 @@ async fn a_conversation_can_be_saved_and_restored() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_read_changes_nothing() {
+async fn unreadable_messages_change_nothing() {
     let ran = scripted(Scenario::new().turn("One.")).run("go").await;
     let before = ran.agent.messages();
     for (json, problem) in [
@@ -44,7 +44,7 @@ async fn what_cannot_be_read_changes_nothing() {
         ),
     ] {
         let error = ran.agent.restore_messages(json).unwrap_err();
-        assert_eq!(error.to_string(), format!("the saved messages cannot be read: {problem}"));
+        assert_eq!(error.to_string(), format!("cannot read the saved messages: {problem}"));
         assert!(matches!(error, AgentError::UnreadableMessages(_)));
     }
     assert_eq!(ran.agent.messages(), before);

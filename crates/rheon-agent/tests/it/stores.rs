@@ -42,7 +42,7 @@ impl Store for Diary {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_would_be_lost_is_safe_before_an_effect() {
+async fn events_are_synced_before_side_effects() {
     let diary = Arc::new(Diary::default());
     let store: Arc<dyn Store> = Arc::clone(&diary) as Arc<dyn Store>;
     let runs = Arc::new(AtomicUsize::new(0));

@@ -251,7 +251,7 @@ async fn a_broken_source_harms_neither_the_run_nor_its_other_tools() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_changes_its_effect_replays_and_a_resumed_session_goes_on() {
+async fn a_tool_that_changes_its_effect_replays_and_resumes() {
     let source = ChangingTools::new("server");
     let with_effect = |effect| -> Arc<dyn Tool> {
         Arc::new(FnTool::new("act", |_, _| async { Ok(ToolResult::text("done")) }).effect(effect))

@@ -13,7 +13,7 @@ use rheon_types::{AgentEvent, ApprovalEvent, ContinuationKind, RunEvent, Task, W
 use serde_json::json;
 
 #[tokio::test(start_paused = true)]
-async fn agents_of_this_process_conform() {
+async fn in_process_agents_conform() {
     worker_conformance(|script| Arc::new(scripted_agent_worker(script))).await;
 }
 
@@ -84,7 +84,7 @@ async fn the_approvals_of_a_child_are_asked_in_the_parents_run_with_its_name() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_child_that_fails_or_never_begins_is_an_error_of_its_tool() {
+async fn a_child_that_fails_or_never_starts_is_a_tool_error() {
     let ran = delegating(WorkerScript::new([WorkerStep::Fail("no luck".into())])).run("go").await;
     expect![[r#"
         subagent.start child-1.w.1 "Look around."
@@ -144,7 +144,7 @@ async fn a_parent_that_panics_stops_its_child() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_parent_run_and_metadata_are_said_by_every_run_of_the_agent() {
+async fn every_run_records_its_parent_and_metadata() {
     let (agent, trace, _) = scripted(Scenario::new().turn("One.").turn("Two.").turn("Three."))
         .with(|builder| builder.parent_run("p.c.7").metadata(json!({ "why": "a test" })))
         .build();

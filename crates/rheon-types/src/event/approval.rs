@@ -93,9 +93,9 @@ pub struct UserQuestion {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct Choice {
-    /// A few words.
+    /// A short label.
     pub label: String,
-    /// What it would mean.
+    /// An explanation of the choice.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
 }
@@ -152,7 +152,7 @@ pub enum Scope {
     Always,
 }
 
-/// Who decided.
+/// The source of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
@@ -164,7 +164,7 @@ pub enum Responder {
     /// No one could answer: the session is non-interactive.
     #[serde(rename = "nobody")]
     NonInteractive,
-    /// The run was cancelled before an answer came.
+    /// The run was canceled before the request was answered.
     Cancelled,
 }
 
@@ -205,7 +205,7 @@ impl PermissionResponse {
         Self { arguments: Some(arguments.into()), ..PermissionDecision::Allow.into() }
     }
 
-    /// The same, reaching as far as `scope`.
+    /// Sets the scope.
     pub fn with_scope(mut self, scope: Scope) -> Self {
         self.scope = scope;
         self

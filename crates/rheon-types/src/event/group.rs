@@ -43,7 +43,7 @@ macro_rules! group {
         #[non_exhaustive]
         #[allow(
             missing_docs,
-            reason = "the fields say what the variant's line says; repeating it would only be noise"
+            reason = "the documentation of the variant covers its fields"
         )]
         pub enum $group {
             $(
@@ -69,7 +69,7 @@ macro_rules! group {
 }
 
 group! {
-    /// What happens to a run as a whole.
+    /// Events of a run as a whole.
     RunEvent {
         /// A run starts.
         [doc alias "AgentStart"]
@@ -122,7 +122,7 @@ group! {
 }
 
 group! {
-    /// What happens to a turn.
+    /// Events of a turn.
     TurnEvent {
         /// A turn starts.
         [doc alias "TurnStart"]
@@ -141,7 +141,7 @@ group! {
 }
 
 group! {
-    /// What happens to a model call.
+    /// Events of a model call.
     ModelEvent {
         /// The model is called; `tokens_estimate` is the estimated length of the prompt.
         [doc alias "LlmStart"]
@@ -171,7 +171,7 @@ group! {
 }
 
 group! {
-    /// What happens to a message of the conversation.
+    /// Events of a message.
     MessageEvent {
         /// A message starts. An assistant message is empty here; its text follows as deltas.
         [doc alias "MessageStart"]
@@ -190,7 +190,7 @@ group! {
 }
 
 group! {
-    /// What happens to a tool call.
+    /// Events of a tool call.
     ToolEvent {
         /// A tool is about to run. Stored before the tool has any effect.
         [doc alias "ToolExecutionStart"]
@@ -226,7 +226,7 @@ group! {
 }
 
 group! {
-    /// What happens to an approval.
+    /// Events of an approval.
     ApprovalEvent {
         /// A person or program has to decide whether a tool may run.
         [doc alias "PermissionRequired"]
@@ -246,7 +246,7 @@ group! {
 }
 
 group! {
-    /// What is planned: changes that wait for approval, and the task list.
+    /// Events of the plan and the task list.
     PlanEvent {
         /// Plan mode: a change was queued instead of run.
         "plan.queued" Queued { change: Arc<QueuedChange> }
@@ -261,7 +261,7 @@ group! {
 }
 
 group! {
-    /// What happens to runs that this run started.
+    /// Events of runs started by this run.
     ChildEvent {
         /// A sub-agent started.
         "subagent.start" Start { child: Arc<ChildRef>, task: String }
@@ -286,7 +286,7 @@ group! {
 }
 
 group! {
-    /// What the model sees: how full its window is, compactions, and the tools it is offered.
+    /// Events of the model's context: window usage, compactions and offered tools.
     ContextEvent {
         /// How full the model's window is.
         "context.usage" Usage { tokens_used: u64, tokens_window: u64 }
@@ -317,7 +317,7 @@ group! {
 }
 
 group! {
-    /// What happens to the budget.
+    /// Events of the budget.
     BudgetEvent {
         /// The budget is nearly spent.
         "budget.warning" Warning { ledger: Arc<Ledger> }

@@ -198,7 +198,7 @@ fn each_way_out_of_order_is_seen() {
 }
 
 #[test]
-fn numbers_have_no_gaps_and_live_events_have_none_of_their_own() {
+fn durable_events_are_numbered_without_gaps() {
     let mut checker = OrderChecker::new();
     let mut observe = |seq: u64, word: &str| {
         let kind = event(word);

@@ -101,7 +101,7 @@ pub struct ToolResultMessage {
     pub tool_call_id: ToolCallId,
     /// The tool that was called.
     pub tool_name: ToolName,
-    /// What the model reads.
+    /// The content for the model.
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub content: Vec<Content>,
     /// Whether the call failed or was refused.

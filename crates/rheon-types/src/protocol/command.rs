@@ -1,4 +1,4 @@
-//! Commands: what a user interface asks of a session, and what it gets back.
+//! Commands of a user interface to a session, and their results.
 
 use std::sync::Arc;
 
@@ -29,15 +29,15 @@ pub enum Command {
         /// How it relates to the run before it.
         kind: ContinuationKind,
     },
-    /// Say something to the run in progress, between its tool executions.
+    /// Send a message to the run in progress, between its tool executions.
     Steer {
-        /// What to say.
+        /// The message.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
         content: Vec<Content>,
     },
-    /// Say something once the run would otherwise stop.
+    /// Send a message once the run would otherwise stop.
     FollowUp {
-        /// What to say.
+        /// The message.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
         content: Vec<Content>,
     },
@@ -90,13 +90,13 @@ pub enum Command {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         instructions: Option<String>,
     },
-    /// Go back to before something that the user said. Only between runs.
+    /// Rewind to before a user message. Only between runs.
     Rewind {
         /// The number of the event that ended that message, as [`Query::Checkpoints`](super::Query) lists it.
         seq: u64,
-        /// What goes back.
+        /// What to restore.
         what: RewindScope,
-        /// Whether it is done or only planned.
+        /// Whether to apply the rewind or only plan it.
         mode: RewindMode,
     },
     /// Run a slash command of the session, the project or the user, as it was typed.
@@ -106,10 +106,10 @@ pub enum Command {
     },
     /// Allow the session to spend more.
     ExtendBudget {
-        /// This many tokens more.
+        /// Additional tokens.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tokens: Option<u64>,
-        /// This much money more.
+        /// Additional cost.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost: Option<MicroUsd>,
     },
@@ -123,20 +123,20 @@ pub enum Command {
     Unknown,
 }
 
-/// What a session answers to a command it has taken.
+/// The acknowledgment of an accepted command.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct Ack {
-    /// The number of the last durable event when the command was taken; what follows from it has higher numbers.
+    /// The number of the last durable event when the command was accepted; events it causes have higher numbers.
     pub seq: u64,
-    /// The run that it started.
+    /// The run it started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
-    /// What the user should know about it.
+    /// Notes for the user.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub notes: Vec<String>,
-    /// What went back, for a rewind.
+    /// The result of a rewind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rewound: Option<RewindResult>,
 }
@@ -152,7 +152,7 @@ pub enum Thinking {
     Tokens(u64),
 }
 
-/// What goes back in a rewind.
+/// What a rewind restores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
@@ -165,20 +165,20 @@ pub enum RewindScope {
     Both,
 }
 
-/// Whether a rewind is done or only planned.
+/// Whether to apply a rewind or only plan it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 #[serde(rename_all = "camelCase")]
 pub enum RewindMode {
-    /// Only say what would change.
+    /// Only report what would change.
     Plan,
-    /// Do it, unless others changed the files since.
+    /// Apply it, unless others changed the files since.
     Apply,
-    /// Do it, over what others changed since.
+    /// Apply it, overwriting changes by others.
     Force,
 }
 
-/// What a rewind changed, or would change.
+/// The changes of a rewind, made or planned.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct RewindResult {

@@ -89,7 +89,7 @@ pub struct HookRegistration {
     /// How long each may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// Whether a function that fails blocks what it was asked about.
+    /// Whether a failing function blocks the action it was called for.
     #[serde(default)]
     pub blocks_on_failure: bool,
 }
@@ -165,7 +165,7 @@ pub enum HostReply {
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
         sessions: Vec<SessionSummary>,
     },
-    /// Messages that were found.
+    /// Messages that match a search.
     Hits {
         /// The hits, best first.
         #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
@@ -221,14 +221,14 @@ pub struct SessionSummary {
     pub title: String,
     /// When something last happened in it.
     pub active: Timestamp,
-    /// The directory it works in, where that is known.
+    /// Its working directory, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, proptest(strategy = "proptest::option::of(crate::roundtrip_tests::path())"))]
     pub project: Option<PathBuf>,
-    /// How many turns it has, where that is known.
+    /// The number of turns, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<u64>,
-    /// What it cost, where that is known.
+    /// Its cost, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<MicroUsd>,
 }
@@ -245,7 +245,7 @@ pub enum SessionOrigin {
     ClaudeCode,
 }
 
-/// A message that was found.
+/// A message that matches a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct SearchHit {
@@ -253,7 +253,7 @@ pub struct SearchHit {
     pub session_id: SessionId,
     /// The number of its event.
     pub seq: u64,
-    /// The text around what was found.
+    /// The text around the match.
     pub excerpt: String,
 }
 

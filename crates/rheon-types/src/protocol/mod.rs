@@ -1,4 +1,4 @@
-//! The session protocol: what a user interface sends to a host and to a session, and what comes back.
+//! The session protocol between a user interface, a host and a session.
 //!
 //! An interface holds an `Arc<dyn Host>` and an `Arc<dyn Client>` and nothing else. Everything here is plain data with one
 //! JSON form, so the same interface works on a session in this process, over a pipe or over HTTP.

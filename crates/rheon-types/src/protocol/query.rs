@@ -1,4 +1,4 @@
-//! Queries: what a user interface asks about a session. They change nothing and may be asked during a run.
+//! Queries of a user interface about a session. They change nothing and can be sent during a run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub enum Query {
     Facts,
     /// The usage of the context window.
     Context,
-    /// What the session has spent.
+    /// The session's spending.
     Cost,
     /// The slash commands that can be typed.
     Commands,
@@ -63,7 +63,7 @@ pub enum Reply {
         /// The reply.
         report: ContextReport,
     },
-    /// What the session has spent.
+    /// The session's spending.
     Cost {
         /// The reply.
         report: CostReport,
@@ -99,7 +99,7 @@ pub struct Snapshot {
     pub cursor: Cursor,
     /// Information about the session.
     pub facts: SessionInfo,
-    /// The conversation: its newest messages, as many as were asked for.
+    /// The newest messages of the conversation, up to the requested number.
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub messages: Vec<Arc<AgentMessage>>,
     /// How many messages the conversation has.
@@ -119,7 +119,7 @@ pub struct Snapshot {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub plan: Vec<Arc<QueuedChange>>,
-    /// What the session has spent.
+    /// The session's spending.
     pub cost: CostReport,
 }
 
@@ -151,25 +151,25 @@ pub struct SessionInfo {
     /// The number of the last durable event before this opening of the session.
     #[serde(default)]
     pub opened_at: u64,
-    /// Where it works.
+    /// Its working directory.
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::path()"))]
     pub working_directory: PathBuf,
-    /// Its title, where it has one.
+    /// Its title, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Whether it is saved; otherwise it is in memory only.
     pub is_saved: bool,
     /// The model that answers.
     pub model: SessionModel,
-    /// How much it thinks.
+    /// The thinking level.
     #[serde(default)]
     pub thinking: ThinkingLevel,
-    /// How much it may do without asking.
+    /// The permission mode.
     pub mode: PermissionMode,
-    /// The tools that the model is offered.
+    /// The tools offered to the model.
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub tools: Vec<String>,
-    /// The skills that the model is offered.
+    /// The skills offered to the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub skills: Vec<String>,
@@ -202,7 +202,7 @@ pub struct ContextReport {
     pub messages: u64,
     /// The whole window.
     pub window: u64,
-    /// The same as a table for people.
+    /// The report as a table for people.
     #[serde(default)]
     pub text: String,
 }
@@ -217,7 +217,7 @@ pub struct ContextSection {
     pub tokens: u64,
 }
 
-/// What a session has spent.
+/// A session's spending.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(proptest_derive::Arbitrary))]
 pub struct CostReport {
@@ -241,7 +241,7 @@ pub struct SlashCommand {
     pub name: String,
     /// What it does.
     pub description: String,
-    /// What it takes, for people.
+    /// A hint about its arguments.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub argument_hint: String,
 }

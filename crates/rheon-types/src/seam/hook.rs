@@ -93,7 +93,7 @@ pub trait Hook: Send + Sync {
         "hook"
     }
 
-    /// Before `agent.start`. A veto ends the run before it begins: `agent.end` is its only event.
+    /// Called before `agent.start`. A veto ends the run before it starts: `agent.end` is its only event.
     #[doc(alias = "before_loop")]
     fn before_run<'a>(&'a self, _history: &'a History, _run_index: usize) -> Answer<'a, Flow> {
         Answer::Now(Flow::Continue)

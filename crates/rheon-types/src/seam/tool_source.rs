@@ -54,7 +54,7 @@ impl FixedTools {
         Self { name: name.into(), set: Arc::new(set) }
     }
 
-    /// The same source with instructions for the model.
+    /// Adds instructions for the model.
     pub fn with_instructions(mut self, instructions: impl Into<Arc<str>>) -> Self {
         Arc::make_mut(&mut self.set).instructions = Some(instructions.into());
         self

@@ -11,13 +11,13 @@ const REQUESTS_MAX: usize = 20;
 /// The maximum length of each request.
 const REQUEST_CHARS_MAX: usize = 300;
 /// The maximum length of the model's last text.
-const WORDS_CHARS_MAX: usize = 1_000;
+const LAST_TEXT_CHARS_MAX: usize = 1_000;
 
 /// What happened in `messages`, as facts.
 pub(super) fn digest(messages: &History) -> String {
     let mut requests = Vec::new();
     let mut calls: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    let mut last_words = None;
+    let mut last_text = None;
     for message in messages.for_model() {
         match message {
             Message::User(user) if user.author == Author::User => requests.push(message.text()),
@@ -25,7 +25,7 @@ pub(super) fn digest(messages: &History) -> String {
             Message::Assistant(answer) => {
                 let text = answer.text();
                 if !text.trim().is_empty() {
-                    last_words = Some(text);
+                    last_text = Some(text);
                 }
             }
             Message::ToolResult(result) => {
@@ -41,7 +41,7 @@ pub(super) fn digest(messages: &History) -> String {
         text.push_str("The user asked:\n");
         let skipped = requests.len().saturating_sub(REQUESTS_MAX);
         if skipped > 0 {
-            writeln!(text, "({skipped} earlier requests left out)").ok();
+            writeln!(text, "({skipped} earlier requests omitted)").ok();
         }
         for request in requests.iter().skip(skipped) {
             writeln!(text, "- {}", shortened(request, REQUEST_CHARS_MAX)).ok();
@@ -54,8 +54,8 @@ pub(super) fn digest(messages: &History) -> String {
             writeln!(text, "- {name}: {all} times{errors}").ok();
         }
     }
-    if let Some(words) = last_words {
-        writeln!(text, "Your last words in it: {}", shortened(&words, WORDS_CHARS_MAX)).ok();
+    if let Some(last) = last_text {
+        writeln!(text, "Your last message: {}", shortened(&last, LAST_TEXT_CHARS_MAX)).ok();
     }
     text
 }

@@ -52,12 +52,12 @@ pub trait CompactionStrategy: Send + Sync {
 /// The prompt for a summary: text only, in a fixed structure.
 const PROMPT: &str = include_str!("summary.md");
 /// The heading before the user's instructions.
-const WISHES: &str = "\n## What the user wants of this summary\n";
+const INSTRUCTIONS: &str = "\n## Instructions from the user\n";
 
 /// The prompt for a summary, with the user's instructions.
 pub fn summary_prompt(instructions: Option<&str>) -> Cow<'static, str> {
     match instructions.map(str::trim).filter(|text| !text.is_empty()) {
         None => Cow::Borrowed(PROMPT),
-        Some(text) => Cow::Owned(format!("{PROMPT}{WISHES}{text}\n")),
+        Some(text) => Cow::Owned(format!("{PROMPT}{INSTRUCTIONS}{text}\n")),
     }
 }

@@ -104,7 +104,7 @@ fn old_results_are_trimmed_first_and_that_may_be_enough() {
 }
 
 #[test]
-fn then_old_turns_become_what_the_model_says_of_them() {
+fn old_turns_are_replaced_by_the_models_summary() {
     let history = turns(20, 3_000);
     let cuts = compacted(&TieredCompaction::default(), view(&history, &[], 14_000), &Says(Ok("I looked.")));
     let [WindowCut { from: 1, to: 37, kind: CutKind::Summary { message } }] = &cuts[..] else {
@@ -115,7 +115,7 @@ fn then_old_turns_become_what_the_model_says_of_them() {
 }
 
 #[test]
-fn a_model_that_fails_or_says_nothing_is_replaced_by_facts() {
+fn a_failed_or_empty_summary_falls_back_to_facts() {
     let history = turns(20, 3_000);
     for model in [Says(Err(())), Says(Ok(" \n "))] {
         let cuts = compacted(&TieredCompaction::default(), view(&history, &[], 14_000), &model);
@@ -145,7 +145,7 @@ fn the_summary_carries_the_task_list_and_a_later_one_replaces_it() {
 }
 
 #[test]
-fn what_the_user_said_last_and_results_of_kept_tools_stay() {
+fn the_last_user_message_and_preserved_results_stay() {
     let mut history = turns(10, 3_000);
     history.push(answer("I load it", &["skill1"]));
     history.push(result("skill1", "skill", "HOW TO"));

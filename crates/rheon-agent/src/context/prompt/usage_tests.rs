@@ -6,7 +6,7 @@ use super::{Band, ContextUsage, PromptBuilder};
 use crate::context::tokens::TokenCounter;
 
 #[test]
-fn the_report_shows_what_takes_how_much() {
+fn the_report_shows_the_usage_of_each_part() {
     let sections = PromptBuilder::new(TokenCounter::default())
         .section("date", Band::Dynamic, "Today is 2026-11-15.")
         .section("base", Band::Static, &"Work with care. ".repeat(100))

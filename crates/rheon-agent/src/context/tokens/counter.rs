@@ -91,7 +91,7 @@ impl TokenCounter {
         CALL_TOKENS + self.text(call.id.as_str()) + self.text(call.name.as_str()) + arguments
     }
 
-    /// The tokens of one message, whatever it is made of.
+    /// The tokens of one message.
     pub fn message(&self, message: &Message) -> u64 {
         let head = match message {
             Message::User(_) | Message::Assistant(_) => MESSAGE_TOKENS,

@@ -96,7 +96,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// What `text` is made of. At most 4 GiB of it, so that no count overflows.
+    /// Counts the pieces of `text`, which must be smaller than 4 GiB so that no count overflows.
     pub(crate) fn of(text: &str) -> Self {
         let tally = Self { counts: [0; PIECES] };
         let mut scan = Scan { tally, before: Before::Blank };
@@ -311,7 +311,7 @@ const HUMPS: [Piece; 12] = {
 };
 
 impl Tally {
-    /// One hump of a name, or a word; `inner` if letters or digits stand right before it.
+    /// One hump of a name, or a word; `inner` if it directly follows letters or digits.
     fn hump(&mut self, letters: u32, inner: bool) {
         // A table lookup instead of branches, because the length of the next word is unpredictable.
         let table = if inner { &HUMPS } else { &WORDS };
@@ -354,7 +354,8 @@ fn run(rest: &[u8], expected: Class) -> usize {
     rest.iter().take_while(|byte| class(**byte) == expected).count()
 }
 
-/// How many small ASCII letters `rest` begins with: eight bytes at a time, as most words end within eight.
+/// The number of lowercase ASCII letters at the start of `rest`, eight bytes at a time, because most words are shorter
+/// than that.
 fn lower_run(rest: &[u8]) -> usize {
     const HIGH: u64 = 0x8080_8080_8080_8080;
     let mut taken = 0;

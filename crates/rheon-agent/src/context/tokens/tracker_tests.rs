@@ -10,12 +10,12 @@ fn usage(input: u64, cache_read: u64, cache_write: u64) -> Usage {
 }
 
 #[test]
-fn without_reports_the_estimate_stands() {
+fn without_reports_the_estimate_is_used() {
     assert_eq!(ContextTracker::default().tokens(12_345), 12_345);
 }
 
 #[test]
-fn a_report_holds_and_only_what_came_since_is_estimated() {
+fn only_text_since_the_last_report_is_estimated() {
     let mut tracker = ContextTracker::default();
     tracker.reported(10_000, &usage(500, 11_000, 500));
     assert_eq!(tracker.tokens(10_000), 12_000);
@@ -59,7 +59,7 @@ fn reports_that_cannot_be_true_change_nothing() {
 }
 
 #[test]
-fn one_outlier_is_ignored_and_two_that_agree_are_believed() {
+fn one_outlier_is_ignored_and_two_that_agree_are_accepted() {
     let mut tracker = ContextTracker::default();
     tracker.reported(10_000, &usage(10_000, 0, 0));
     tracker.reported(10_500, &usage(30_000, 0, 0));
@@ -118,7 +118,7 @@ fn a_refusal_makes_the_window_smaller_until_a_call_shows_otherwise() {
 }
 
 #[test]
-fn overflow_on_an_almost_empty_window_is_hopeless_at_once() {
+fn overflow_on_an_almost_empty_window_gives_up_immediately() {
     let mut tracker = ContextTracker::default();
     assert_eq!(tracker.overflowed(900, 200_000), Overflow::Hopeless);
     assert_eq!(tracker.window(200_000), 200_000);
